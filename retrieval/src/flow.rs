@@ -1,15 +1,16 @@
 //! Value flow: where values come from and where they go, and what guards a line.
 //!
-//! Computed per function when it is first asked about, and kept: in memory,
-//! and in the database for SQL. Within a function assignments are followed by
-//! order and blocks, between functions by parameters, results, arguments that
-//! are written to, and names of fields and globals. No aliasing beyond `p =
-//! &x` is known; `flow/tests.rs` says how right that is.
+//! Computed per function when it is first asked about, and kept: in memory, where slices are
+//! cut from the same analysis, and in the database for SQL. Within a function assignments are
+//! followed by order and blocks, between functions by parameters, results, arguments that are
+//! written to, and names of fields and globals. No aliasing beyond `p = &x` is known;
+//! `flow/tests.rs` says how right that is.
 
 mod function;
 mod guards;
 mod keep;
 mod models;
+mod names;
 mod place;
 mod request;
 mod search;

@@ -21,7 +21,6 @@ mod signals;
 mod slice;
 mod snippet;
 mod sql;
-mod statements;
 mod symbol;
 mod text;
 mod words;

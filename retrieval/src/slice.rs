@@ -5,7 +5,7 @@
 mod tests;
 
 use crate::engine::Engine;
-use crate::statements::{self, Statements};
+use crate::flow::Analysis;
 use crate::symbol::Symbol;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -25,32 +25,22 @@ struct Slice {
 }
 
 /// The statements of a function; read once.
-pub(crate) fn statements(engine: &Engine, symbol: &Symbol) -> Arc<Statements> {
-    if let Some(known) = engine.index.computed(symbol.id) {
-        return known;
-    }
-    let text = engine.text(&symbol.path);
-    let read = text.map_or_else(
-        |_| Statements::default(),
-        |text| statements::read(&text, symbol),
-    );
-    let read = Arc::new(read);
-    engine.index.keep_computed(symbol.id, &read);
-    read
+pub(crate) fn statements(engine: &Engine, symbol: &Symbol) -> Arc<Analysis> {
+    engine.index.analysis(symbol)
 }
 
 /// The lines of a function that some of its lines depend on, or that depend on these, each with how
 /// many assignments away it is.
 pub(crate) fn slice(engine: &Engine, symbol: &Symbol, at: &[u32]) -> BTreeMap<u32, u32> {
-    let statements = statements(engine, symbol);
-    let mut found = Slice::backwards(&statements, at);
-    found.add_guards(&statements);
+    let function = statements(engine, symbol);
+    let mut found = Slice::backwards(&function, at);
+    found.add_conditions(&function);
     found.lines
 }
 
 /// The names that a line depends on, itself or through assignments before it, the nearest first.
-pub(crate) fn names_read(statements: &Statements, line: u32) -> Vec<String> {
-    let found = Slice::backwards(statements, &[line]);
+pub(crate) fn names_read(function: &Analysis, line: u32) -> Vec<String> {
+    let found = Slice::backwards(function, &[line]);
     let mut names: Vec<(u32, String)> = found
         .names
         .into_iter()
@@ -62,28 +52,28 @@ pub(crate) fn names_read(statements: &Statements, line: u32) -> Vec<String> {
 
 impl Slice {
     /// Follows back what some lines read.
-    fn backwards(statements: &Statements, at: &[u32]) -> Self {
+    fn backwards(function: &Analysis, at: &[u32]) -> Self {
         let mut found = Self::default();
         let mut open: VecDeque<(String, u32)> = VecDeque::new();
         for line in at {
             found.lines.insert(*line, 0);
-            found.begin(statements, *line, &mut open);
+            found.begin(function, *line, &mut open);
         }
         while let Some((name, step)) = open.pop_front() {
             if step < STEPS {
-                found.backward(statements, at, (&name, step + 1), &mut open);
+                found.backward(function, at, (&name, step + 1), &mut open);
             }
         }
         found
     }
 
     /// Takes the names that a line reads, and where what it writes goes.
-    fn begin(&mut self, statements: &Statements, line: u32, open: &mut VecDeque<(String, u32)>) {
+    fn begin(&mut self, function: &Analysis, line: u32, open: &mut VecDeque<(String, u32)>) {
         let on_line =
             |first: u32, last: u32| (first..=last).contains(&line) && last - first <= STATEMENT;
         let mut written: Vec<&String> = Vec::new();
-        for one in statements
-            .all
+        for one in function
+            .statements
             .iter()
             .filter(|one| on_line(one.first, one.last))
         {
@@ -92,12 +82,16 @@ impl Slice {
             }
             written.extend(&one.writes);
         }
-        for guard in statements.guards.iter().filter(|guard| guard.line == line) {
+        for guard in function
+            .conditions
+            .iter()
+            .filter(|guard| guard.line == line)
+        {
             for name in &guard.reads {
                 self.name(name, 0, open);
             }
         }
-        for one in statements.all.iter().filter(|one| one.first > line) {
+        for one in function.statements.iter().filter(|one| one.first > line) {
             if one.reads.iter().any(|name| written.contains(&name)) {
                 self.lines.entry(one.first).or_insert(STEPS);
             }
@@ -114,19 +108,17 @@ impl Slice {
     /// Follows a name to where it gets its value before the lines, or around a loop.
     fn backward(
         &mut self,
-        statements: &Statements,
+        function: &Analysis,
         at: &[u32],
         (name, step): (&str, u32),
         open: &mut VecDeque<(String, u32)>,
     ) {
         let share_loop = |line: u32, at: u32| {
-            let mut loops = statements.loops.iter();
-            loops.any(|(first, last)| {
-                (*first..=*last).contains(&line) && (*first..=*last).contains(&at)
-            })
+            let mut loops = function.loops.iter();
+            loops.any(|one| one.lines.contains(&line) && one.lines.contains(&at))
         };
         let runs_before = |line: u32| at.iter().any(|at| line <= *at || share_loop(line, *at));
-        for one in &statements.all {
+        for one in &function.statements {
             if !one.writes.iter().any(|written| written == name) || !runs_before(one.first) {
                 continue;
             }
@@ -140,9 +132,9 @@ impl Slice {
     }
 
     /// Adds the conditions around the lines.
-    fn add_guards(&mut self, statements: &Statements) {
+    fn add_conditions(&mut self, function: &Analysis) {
         let mut conditions: Vec<(u32, u32)> = Vec::new();
-        for guard in &statements.guards {
+        for guard in &function.conditions {
             let mut inside = self.lines.range(guard.first..=guard.last);
             let nearest = inside.by_ref().map(|(_, step)| *step).min();
             conditions.extend(nearest.map(|step| (guard.line, step + 1)));

@@ -9,6 +9,7 @@ use crate::flow::guards::GuardFact;
 use crate::flow::place::{Place, Source};
 use patchwright_source::Language;
 use std::collections::BTreeSet;
+use std::ops::{Range, RangeInclusive};
 
 /// Where a value goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,33 @@ impl Edge {
     }
 }
 
+/// A statement, or the part of one that writes or reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Statement {
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) writes: Vec<String>,
+    pub(crate) reads: Vec<String>,
+}
+
+/// A condition and the lines that it decides about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Condition {
+    pub(crate) line: u32,
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) reads: Vec<String>,
+}
+
+/// A call as it is written.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// The last name of what is called.
+    pub(crate) name: String,
+    /// The names that get its result or are passed by address.
+    pub(crate) sets: Vec<String>,
+}
+
 /// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
@@ -58,16 +86,25 @@ pub(crate) struct Parameter {
     pub(crate) by_name: bool,
 }
 
+/// A loop: its bytes and its lines.
+#[derive(Debug, Clone)]
+pub(crate) struct Loop {
+    pub(crate) bytes: Range<usize>,
+    pub(crate) lines: RangeInclusive<u32>,
+}
+
 /// Facts about one function.
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) edges: Vec<Edge>,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) conditions: Vec<Condition>,
     pub(crate) guards: Vec<GuardFact>,
     /// The names that are the function's own.
     pub(crate) locals: BTreeSet<String>,
-    /// The ranges of its loops.
-    pub(super) loops: Vec<(usize, usize)>,
+    pub(crate) loops: Vec<Loop>,
 }
 
 impl Analysis {
@@ -124,7 +161,7 @@ impl Analysis {
     fn share_loop(&self, a: usize, b: usize) -> bool {
         self.loops
             .iter()
-            .any(|(start, end)| (*start..*end).contains(&a) && (*start..*end).contains(&b))
+            .any(|one| one.bytes.contains(&a) && one.bytes.contains(&b))
     }
 }
 

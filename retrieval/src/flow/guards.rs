@@ -3,10 +3,10 @@
 //! From the structure alone: branches, loops, cases, what follows an early
 //! exit, and preprocessor conditionals. Nothing is evaluated.
 
+use crate::flow::names::leaves;
 use crate::flow::place::shown;
-use crate::language::walk::{NodeContext, Visitor, walk};
-use crate::statements::leaves;
-use tree_sitter::{Node, Tree};
+use crate::flow::visit::Reader;
+use tree_sitter::Node;
 
 /// Describes how a condition guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,79 +54,38 @@ pub struct GuardFact {
     pub condition: String,
 }
 
-/// Finds all guards in a function's tree, outermost first.
-pub(crate) fn find(tree: &Tree, bytes: &[u8], line: u32, shift: u32) -> Vec<GuardFact> {
-    let mut visitor = GuardVisitor {
-        bytes,
-        line,
-        shift,
-        found: Vec::new(),
-    };
-    walk(tree, &mut visitor);
-    let mut found = visitor.found;
-    found.sort_by_key(|guard| (guard.line, std::cmp::Reverse(guard.end_line)));
-    found
-}
-
-struct GuardVisitor<'a> {
-    bytes: &'a [u8],
-    line: u32,
-    shift: u32,
-    found: Vec<GuardFact>,
-}
-
-impl Visitor for GuardVisitor<'_> {
-    fn enter(&mut self, position: &NodeContext<'_, '_>) -> bool {
-        let node = position.node;
+impl Reader<'_> {
+    /// Finds what a node guards.
+    pub(super) fn guards(&mut self, node: Node<'_>, parent: Option<Node<'_>>) {
         let child = |field| node.child_by_field_name(field);
-        match node.kind() {
-            "if_statement" => self.branch(node, position.parent()),
+        let (guarded, condition, kind) = match node.kind() {
+            "if_statement" => return self.branch(node, parent),
+            "conditional_expression" | "ternary_expression" => return self.choice(node),
             "while_statement" | "for_statement" | "do_statement" => {
-                if let (Some(condition), Some(body)) = (child("condition"), child("body")) {
-                    self.guard(body, condition, GuardKind::Loop);
-                }
+                (child("body"), child("condition"), GuardKind::Loop)
             }
-            "case_statement" => {
-                if let Some(value) = child("value") {
-                    self.guard(node, value, GuardKind::Case);
-                }
-            }
-            "switch_block_statement_group" => {
-                if let Some(label) = node.named_child(0) {
-                    self.guard(node, label, GuardKind::Case);
-                }
-            }
-            "conditional_expression" | "ternary_expression" => self.choice(node),
+            "case_statement" => (Some(node), child("value"), GuardKind::Case),
+            "switch_block_statement_group" => (Some(node), node.named_child(0), GuardKind::Case),
             "preproc_if" | "preproc_ifdef" | "preproc_elif" => {
-                if let Some(condition) = child("condition").or_else(|| child("name")) {
-                    self.guard(node, condition, GuardKind::Preprocessor);
-                }
+                let condition = child("condition").or_else(|| child("name"));
+                (Some(node), condition, GuardKind::Preprocessor)
             }
-            _ => {}
+            _ => return,
+        };
+        if let (Some(guarded), Some(condition)) = (guarded, condition) {
+            self.guard(guarded, condition, kind);
         }
-        true
-    }
-
-    fn leave(&mut self, _depth: u32) {}
-}
-
-impl GuardVisitor<'_> {
-    fn number(&self, row: usize) -> u32 {
-        let row = u32::try_from(row).unwrap_or(u32::MAX);
-        (self.line + row).saturating_sub(self.shift)
     }
 
     fn guard(&mut self, guarded: Node<'_>, condition: Node<'_>, kind: GuardKind) {
-        let first = self.number(guarded.start_position().row);
-        let last = self.number(guarded.end_position().row);
-        self.add(first, last, condition, kind);
+        self.add_guard(self.lines(guarded), condition, kind);
     }
 
-    fn add(&mut self, line: u32, end_line: u32, condition: Node<'_>, kind: GuardKind) {
-        self.found.push(GuardFact {
+    fn add_guard(&mut self, (line, end_line): (u32, u32), condition: Node<'_>, kind: GuardKind) {
+        self.found.guards.push(GuardFact {
             line,
             end_line,
-            condition_line: self.number(condition.start_position().row),
+            condition_line: self.lines(condition).0,
             kind,
             condition: plain(&shown(condition, self.bytes)).to_owned(),
         });
@@ -158,10 +117,9 @@ impl GuardVisitor<'_> {
             )
         });
         if let Some(block) = block.filter(|_| leaves(then) && child("alternative").is_none()) {
-            let first = self.number(node.end_position().row) + 1;
-            let last = self.number(block.end_position().row);
+            let (first, last) = (self.lines(node).1 + 1, self.lines(block).1);
             if first <= last {
-                self.add(first, last, condition, GuardKind::Passed);
+                self.add_guard((first, last), condition, GuardKind::Passed);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! A place is a variable and the fields that lead from it. Elements of an
 //! array and what a pointer points to are its *content*; indices are ignored.
 
-use crate::statements;
+use crate::flow::names::{self, text};
 use tree_sitter::Node;
 
 /// Limit on how deep an expression is looked into.
@@ -90,10 +90,6 @@ pub(crate) fn shown(node: Node<'_>, bytes: &[u8]) -> String {
     words
 }
 
-fn name(node: Node<'_>, bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes.get(node.byte_range()).unwrap_or_default()).into_owned()
-}
-
 /// Reads an expression as a place, if it is one.
 pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
     let mut place = Place {
@@ -107,13 +103,13 @@ pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
         let child = |field| node.child_by_field_name(field);
         node = match node.kind() {
             "identifier" | "field_identifier" | "type_identifier" | "this" => {
-                place.root = name(node, bytes);
+                place.root = text(node, bytes);
                 place.fields.reverse();
                 return Some(place);
             }
             "qualified_identifier" => child("name")?,
             "field_expression" | "field_access" => {
-                place.fields.push(name(child("field")?, bytes));
+                place.fields.push(text(child("field")?, bytes));
                 child("argument").or_else(|| child("object"))?
             }
             "subscript_expression" | "array_access" => {
@@ -133,7 +129,7 @@ pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
             "update_expression" => child("argument").or_else(|| node.named_child(0))?,
             "cast_expression" => child("value")?,
             "call_expression" | "method_invocation" => {
-                place.root = format!("{}()", callee(node, bytes)?);
+                place.root = format!("{}()", called(node, bytes)?);
                 place.fields.reverse();
                 return (!place.fields.is_empty() || place.content).then_some(place);
             }
@@ -144,8 +140,8 @@ pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
 }
 
 /// The last name of what a call calls.
-pub(crate) fn callee(call: Node<'_>, bytes: &[u8]) -> Option<String> {
-    statements::callee(call).map(|called| name(called, bytes))
+pub(crate) fn called(call: Node<'_>, bytes: &[u8]) -> Option<String> {
+    names::callee(call).map(|called| text(called, bytes))
 }
 
 /// The arguments of a call, in order.
@@ -201,7 +197,7 @@ fn taken<'t>(
         if let Some(place) = place(node, bytes) {
             found.push(Taken::new(Source::Place(place), node, bytes));
         } else if is_call(node) {
-            let callee = callee(node, bytes).map(Source::Call);
+            let callee = called(node, bytes).map(Source::Call);
             found.extend(callee.map(|source| Taken::new(source, node, bytes)));
         } else {
             let mut inside = parts(node, &mut found);
@@ -260,7 +256,7 @@ fn value_parts<'t>(node: Node<'t>, bytes: &[u8]) -> Vec<Node<'t>> {
 fn computes(node: Node<'_>, bytes: &[u8]) -> bool {
     let operator = node
         .child_by_field_name("operator")
-        .map(|operator| name(operator, bytes));
+        .map(|operator| text(operator, bytes));
     !matches!(
         operator.as_deref(),
         None | Some("==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "<=>")

@@ -1,13 +1,22 @@
-//! One walk over a function: assignments, arguments and returns as edges.
+//! One walk over a function: what its statements write and read, and each assignment, argument
+//! and return as an edge.
+//!
+//! The fields that the grammars give to their nodes tell what is written and what is read: `left`
+//! and `right` of an assignment, `declarator`, `name` or `pattern` beside a `value`, `arguments`
+//! beside a `function`, the `condition` of a branch. Few kinds of nodes are known by their names.
 
-use crate::flow::function::{Analysis, Edge, Parameter, Subject, Target};
-use crate::flow::guards;
+use crate::flow::function::{
+    Analysis, Call, Condition, Edge, Loop, Parameter, Statement, Subject, Target,
+};
+use crate::flow::names::{assigns, callee, leaves, names, receiver, text, written};
 use crate::flow::place::{
-    Place, Source, Taken, arguments, callee, is_call, place, places_in, shown, sources,
+    Place, Source, Taken, arguments, called, is_call, place, places_in, shown, sources,
 };
 use crate::language::c::prepare::prepare;
 use crate::language::walk::{NodeContext, Visitor, walk};
 use patchwright_source::Language;
+use std::cmp::Reverse;
+use std::ops::Range;
 use tree_sitter::Node;
 
 /// Analyses a function's lines.
@@ -28,11 +37,13 @@ pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
     let Some(tree) = tree else {
         return Analysis::default();
     };
-    let mut visitor = FlowVisitor::new(&text, subject, shift);
-    walk(&tree, &mut visitor);
-    let mut found = visitor.found;
+    let mut reader = Reader::new(&text, subject, shift);
+    walk(&tree, &mut reader);
+    let mut found = reader.found;
     found.edges.sort_by_key(|edge| (edge.writes, edge.reads));
-    found.guards = guards::find(&tree, &text, subject.line, shift);
+    found
+        .guards
+        .sort_by_key(|guard| (guard.line, Reverse(guard.end_line)));
     found
 }
 
@@ -101,47 +112,50 @@ impl Goal {
     }
 }
 
-struct FlowVisitor<'a> {
-    bytes: &'a [u8],
+pub(super) struct Reader<'a> {
+    pub(super) bytes: &'a [u8],
     line: u32,
     shift: u32,
     by_name: bool,
     /// Open blocks with their depths.
     blocks: Vec<(u32, u32)>,
     block_count: u32,
-    found: Analysis,
+    /// Where the last value stands that was assigned, and the names that get it.
+    assigned: (Range<usize>, Vec<String>),
+    pub(super) found: Analysis,
 }
 
-impl Visitor for FlowVisitor<'_> {
+impl Visitor for Reader<'_> {
     fn enter(&mut self, position: &NodeContext<'_, '_>) -> bool {
         let node = position.node;
+        let kind = node.kind();
+        if kind.ends_with("comment") || kind.contains("string") {
+            return false;
+        }
         if opens_block(node, position.parent()) {
             self.block_count += 1;
             self.blocks.push((position.depth, self.block_count));
         }
-        self.checks(node);
-        match node.kind() {
-            "comment" | "line_comment" | "block_comment" => return false,
-            "for_statement"
-            | "while_statement"
-            | "do_statement"
-            | "for_range_loop"
-            | "enhanced_for_statement" => {
-                self.found.loops.push((node.start_byte(), node.end_byte()));
-                self.loop_variable(node);
-            }
+        self.goals(node);
+        self.guards(node, position.parent());
+        match kind {
             "parameter_declaration"
             | "formal_parameter"
             | "optional_parameter_declaration"
             | "spread_parameter" => self.parameter(position),
-            "init_declarator" | "variable_declarator" => self.declaration(node),
-            "declaration" => self.locals(node),
-            "assignment_expression" => self.assignment(node),
-            "update_expression" => self.update(node),
-            "return_statement" => self.returned(node),
+            "declaration" | "local_variable_declaration" => self.locals(node),
             "field_initializer" => self.field_initializer(node),
-            _ if is_call(node) => self.call(node),
-            _ => {}
+            _ => self.statement(node),
+        }
+        if let Some(condition) = node.child_by_field_name("condition") {
+            self.condition(node, condition, position.parent());
+        }
+        if LOOPS.iter().any(|start| kind.starts_with(start)) {
+            let (first, last) = self.lines(node);
+            self.found.loops.push(Loop {
+                bytes: node.byte_range(),
+                lines: first..=last,
+            });
         }
         true
     }
@@ -150,6 +164,16 @@ impl Visitor for FlowVisitor<'_> {
         while self.blocks.pop_if(|block| block.0 >= depth).is_some() {}
     }
 }
+
+/// The beginnings of the kinds of loops.
+const LOOPS: [&str; 6] = [
+    "for_",
+    "while_",
+    "do_",
+    "list_comp",
+    "set_comp",
+    "dictionary_comp",
+];
 
 /// Returns whether a node may be skipped when the program runs past its start.
 fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
@@ -175,7 +199,7 @@ fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
     }
 }
 
-impl<'a> FlowVisitor<'a> {
+impl<'a> Reader<'a> {
     fn new(bytes: &'a [u8], subject: Subject<'_>, shift: u32) -> Self {
         Self {
             bytes,
@@ -184,15 +208,123 @@ impl<'a> FlowVisitor<'a> {
             by_name: subject.is_macro,
             blocks: Vec::new(),
             block_count: 0,
+            assigned: (0..0, Vec::new()),
             found: Analysis::default(),
         }
     }
 
-    fn line_of(&self, node: Node<'_>) -> u32 {
-        let row = u32::try_from(node.start_position().row).unwrap_or(u32::MAX);
-        (self.line + row).saturating_sub(self.shift)
+    /// The first and the last line of a node.
+    pub(super) fn lines(&self, node: Node<'_>) -> (u32, u32) {
+        let line = |row: usize| {
+            let row = u32::try_from(row).unwrap_or(u32::MAX);
+            (self.line + row).saturating_sub(self.shift)
+        };
+        (
+            line(node.start_position().row),
+            line(node.end_position().row),
+        )
     }
 
+    /// What a node writes and reads, as its fields tell.
+    fn statement(&mut self, node: Node<'_>) {
+        let field = |name| node.child_by_field_name(name);
+        let target = field("declarator")
+            .or_else(|| field("name"))
+            .or_else(|| field("pattern"));
+        let over = field("right").filter(|_| node.kind() == "for_range_loop");
+        if let (Some(left), Some(right)) = (field("left"), field("right")) {
+            if assigns(node.kind()) {
+                self.writes(node, left, right);
+                self.assignment(node, left, right);
+            }
+        } else if let (Some(target), Some(value)) = (target, field("value").or(over)) {
+            self.writes(node, target, value);
+            self.declaration(node, value);
+        } else if node.kind().starts_with("update_") {
+            self.writes(node, node, node);
+            self.update(node);
+        } else if let Some(arguments) = field("arguments") {
+            self.calls(node, arguments);
+            self.call(node);
+        } else if ["return_", "throw_", "raise_"]
+            .iter()
+            .any(|start| node.kind().starts_with(start))
+        {
+            let (first, last) = self.lines(node);
+            let reads = names(node, self.bytes);
+            self.found.statements.push(Statement {
+                first,
+                last,
+                reads,
+                ..Statement::default()
+            });
+            self.returned(node);
+        }
+    }
+
+    fn writes(&mut self, node: Node<'_>, target: Node<'_>, value: Node<'_>) {
+        let writes = written(target, self.bytes);
+        let mut reads = names(value, self.bytes);
+        let indexes = names(target, self.bytes).into_iter();
+        reads.extend(indexes.filter(|name| !writes.contains(name)));
+        if node.kind().starts_with("augmented") || node.kind().starts_with("compound_assign") {
+            reads.extend(writes.iter().cloned());
+        }
+        self.assigned = (value.byte_range(), writes.clone());
+        // A loop over a value spans its body: only its head is meant.
+        let (target, value) = (self.lines(target), self.lines(value));
+        self.found.statements.push(Statement {
+            first: target.0.min(value.0),
+            last: target.1.max(value.1),
+            writes,
+            reads,
+        });
+    }
+
+    /// A call writes what it is given the address of, and may change what it is called on.
+    fn calls(&mut self, node: Node<'_>, arguments: Node<'_>) {
+        let mut writes = Vec::new();
+        let mut cursor = arguments.walk();
+        for argument in arguments.named_children(&mut cursor) {
+            if self.bytes.get(argument.start_byte()) == Some(&b'&') {
+                writes.extend(written(argument, self.bytes));
+            }
+        }
+        if let Some(name) = callee(node) {
+            let mut sets = writes.clone();
+            if self.assigned.0.contains(&node.start_byte()) {
+                sets.extend(self.assigned.1.iter().cloned());
+            }
+            let name = text(name, self.bytes);
+            self.found.calls.push(Call { name, sets });
+        }
+        writes.extend(receiver(node).map_or_else(Vec::new, |one| written(one, self.bytes)));
+        let (first, last) = self.lines(node);
+        self.found.statements.push(Statement {
+            first,
+            last,
+            writes,
+            reads: names(node, self.bytes),
+        });
+    }
+
+    /// A condition decides about its branches; where one of them leaves, about what follows too.
+    fn condition(&mut self, node: Node<'_>, condition: Node<'_>, parent: Option<Node<'_>>) {
+        let (first, mut last) = self.lines(node);
+        let branch = node.child_by_field_name("consequence");
+        if let (Some(parent), true) = (parent, branch.is_some_and(leaves)) {
+            last = self.lines(parent).1;
+        }
+        self.found.conditions.push(Condition {
+            line: self.lines(condition).0,
+            first,
+            last,
+            reads: names(condition, self.bytes),
+        });
+    }
+}
+
+impl Reader<'_> {
     /// Each place that an expression takes its value from goes to a goal.
     fn goes(&mut self, node: Node<'_>, value: Node<'_>, goal: &Goal) {
         self.add_each(node, sources(value, self.bytes), goal);
@@ -206,7 +338,7 @@ impl<'a> FlowVisitor<'a> {
 
     fn add(&mut self, node: Node<'_>, taken: Taken, goal: Goal) {
         self.found.edges.push(Edge {
-            line: self.line_of(node),
+            line: self.lines(node).0,
             reads: node.start_byte(),
             writes: node.end_byte(),
             source: taken.source,
@@ -217,15 +349,11 @@ impl<'a> FlowVisitor<'a> {
             kills: goal.kills,
         });
     }
-
-    fn name(&self, node: Node<'_>) -> String {
-        String::from_utf8_lossy(self.bytes.get(node.byte_range()).unwrap_or_default()).into_owned()
-    }
 }
 
-impl FlowVisitor<'_> {
+impl Reader<'_> {
     /// The conditions and indices that a value goes into.
-    fn checks(&mut self, node: Node<'_>) {
+    fn goals(&mut self, node: Node<'_>) {
         let child = |field| node.child_by_field_name(field);
         let (read, shows, target) = match node.kind() {
             "if_statement"
@@ -247,12 +375,7 @@ impl FlowVisitor<'_> {
         }
     }
 
-    fn assignment(&mut self, node: Node<'_>) {
-        let left = node.child_by_field_name("left");
-        let right = node.child_by_field_name("right");
-        let (Some(left), Some(right)) = (left, right) else {
-            return;
-        };
+    fn assignment(&mut self, node: Node<'_>, left: Node<'_>, right: Node<'_>) {
         let Some(target) = place(left, self.bytes) else {
             return;
         };
@@ -281,13 +404,14 @@ impl FlowVisitor<'_> {
     }
 
     fn returned(&mut self, node: Node<'_>) {
-        if let Some(value) = node.named_child(0) {
+        let value = node.named_child(0);
+        if let Some(value) = value.filter(|_| node.kind() == "return_statement") {
             self.goes(node, value, &Goal::new(Target::Return, "return"));
         }
     }
 
     fn call(&mut self, node: Node<'_>) {
-        let Some(callee) = callee(node, self.bytes) else {
+        let Some(callee) = called(node, self.bytes).filter(|_| is_call(node)) else {
             return;
         };
         for (index, argument) in arguments(node).into_iter().enumerate() {
@@ -314,7 +438,7 @@ impl FlowVisitor<'_> {
         let mut reference = false;
         for _ in 0..16 {
             if matches!(node.kind(), "identifier" | "field_identifier") {
-                return Some((self.name(node), reference));
+                return Some((text(node, self.bytes), reference));
             }
             reference |= node.kind() == "reference_declarator";
             let next = node
@@ -357,14 +481,11 @@ impl FlowVisitor<'_> {
         }
     }
 
-    fn declaration(&mut self, node: Node<'_>) {
+    fn declaration(&mut self, node: Node<'_>, value: Node<'_>) {
         let Some((name, _)) = self.declared(node) else {
             return;
         };
         self.found.locals.insert(name.clone());
-        let Some(value) = node.child_by_field_name("value") else {
-            return;
-        };
         let root = Place::variable(&name);
         if value.kind() == "initializer_list" && self.designated(value, &root) {
             return;
@@ -387,8 +508,8 @@ impl FlowVisitor<'_> {
                 continue;
             };
             let mut target = root.clone();
-            target.fields.push(self.name(field));
-            let text = format!("{}.{}", root.root, self.name(field));
+            target.fields.push(text(field, self.bytes));
+            let text = format!("{}.{}", root.root, text(field, self.bytes));
             self.goes(*pair, value, &Goal::instead(target, text));
         }
         !pairs.is_empty()
@@ -400,26 +521,10 @@ impl FlowVisitor<'_> {
             return;
         };
         let target = Place {
-            fields: vec![self.name(field)],
+            fields: vec![text(field, self.bytes)],
             ..Place::variable("this")
         };
-        let goal = Goal::instead(target, self.name(field));
+        let goal = Goal::instead(target, text(field, self.bytes));
         self.goes(node, value, &goal);
-    }
-
-    fn loop_variable(&mut self, node: Node<'_>) {
-        let declared = node
-            .child_by_field_name("declarator")
-            .or_else(|| node.child_by_field_name("name"))
-            .and_then(|node| self.declared(node));
-        let over = node
-            .child_by_field_name("right")
-            .or_else(|| node.child_by_field_name("value"));
-        let (Some((name, _)), Some(over)) = (declared, over) else {
-            return;
-        };
-        self.found.locals.insert(name.clone());
-        let goal = Goal::instead(Place::variable(&name), name);
-        self.goes(node, over, &goal);
     }
 }

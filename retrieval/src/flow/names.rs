@@ -1,0 +1,155 @@
+//! Names in the nodes of any language, by the fields that the grammars give to them.
+
+use std::collections::BTreeSet;
+use tree_sitter::Node;
+
+/// The last name of what a call calls.
+pub(super) fn callee(call: Node<'_>) -> Option<Node<'_>> {
+    let mut node = ["name", "function", "type", "constructor"]
+        .iter()
+        .find_map(|field| call.child_by_field_name(field))?;
+    while !is_name(node) && node.kind() != "type_identifier" {
+        let inner = ["field", "attribute", "property", "name"]
+            .iter()
+            .find_map(|field| node.child_by_field_name(field));
+        node = inner.or_else(|| node.named_child(0))?;
+    }
+    Some(node)
+}
+
+/// The value that a method is called on.
+pub(super) fn receiver(call: Node<'_>) -> Option<Node<'_>> {
+    let function = call.child_by_field_name("function");
+    call.child_by_field_name("object").or_else(|| {
+        let function = function?;
+        ["argument", "object", "operand", "value"]
+            .iter()
+            .find_map(|field| function.child_by_field_name(field))
+    })
+}
+
+/// Returns whether a node with a left and a right side gives the left one the value of the right
+/// one: comparisons and arithmetic have sides too.
+pub(super) fn assigns(kind: &str) -> bool {
+    !kind.contains("binary") && !kind.contains("boolean") && !kind.contains("comparison")
+}
+
+pub(super) fn text(node: Node<'_>, bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.get(node.byte_range()).unwrap_or_default()).into_owned()
+}
+
+fn is_name(node: Node<'_>) -> bool {
+    node.child_count() == 0
+        && (node.kind().ends_with("identifier") && node.kind() != "type_identifier")
+}
+
+/// Limit on how many nodes of one expression are looked at.
+const NODES: usize = 400;
+
+/// A string of one word, which may be the key of a table: with its quotes, so that it is no name.
+fn key(literal: &str) -> Option<String> {
+    let word = literal.trim_matches(['"', '\'']);
+    let is_word = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_word.then(|| format!("\"{word}\""))
+}
+
+/// The names in a node from its beginning, and the keys; bodies of blocks and what is called apart.
+pub(super) fn names(node: Node<'_>, bytes: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut open = vec![node];
+    for _ in 0..NODES {
+        let Some(node) = open.pop() else { break };
+        if is_name(node) {
+            let name = text(node, bytes);
+            if seen.insert(name.clone()) {
+                found.push(name);
+            }
+            continue;
+        }
+        let kind = node.kind();
+        if kind.ends_with("block") || kind == "compound_statement" || kind.ends_with("_body") {
+            continue;
+        }
+        if kind.contains("string") {
+            found.extend(key(&text(node, bytes)));
+            continue;
+        }
+        let is_call = node.child_by_field_name("arguments").is_some();
+        let callee = node.child_by_field_name("function").filter(|_| is_call);
+        let method = node.child_by_field_name("name").filter(|_| is_call);
+        let mut cursor = node.walk();
+        let mut parts: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        parts.retain(|part| Some(*part) != method);
+        for part in &mut parts {
+            if Some(*part) == callee {
+                // Of `object.method` the object is read.
+                let object = part.named_child(0).filter(|_| part.named_child_count() > 1);
+                *part = object.unwrap_or(*part);
+            }
+        }
+        parts.retain(|part| callee.is_none() || Some(*part) != callee);
+        parts.reverse();
+        open.append(&mut parts);
+    }
+    found
+}
+
+/// The names that an expression gives a value when it is assigned to: of `a->b[i]` it is `b`.
+pub(super) fn written(target: Node<'_>, bytes: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![target];
+    for _ in 0..NODES {
+        let Some(node) = open.pop() else { break };
+        if is_name(node) {
+            found.push(text(node, bytes));
+            continue;
+        }
+        let field = |name| node.child_by_field_name(name);
+        let part = field("field")
+            .or_else(|| field("attribute"))
+            .or_else(|| field("property"));
+        if let Some(part) = part {
+            open.push(part);
+            continue;
+        }
+        let is_element = node.kind().contains("subscript") || node.kind().contains("index");
+        let declared = field("declarator").or_else(|| field("name"));
+        if let (Some(first), true) = (
+            node.named_child(0),
+            is_element || node.kind() == "array_access",
+        ) {
+            open.push(first);
+        } else if let Some(declared) = declared {
+            open.push(declared);
+        } else {
+            let mut cursor = node.walk();
+            open.extend(node.named_children(&mut cursor));
+        }
+    }
+    found
+}
+
+/// Returns whether control never gets past a branch: its last statement leaves.
+pub(super) fn leaves(branch: Node<'_>) -> bool {
+    let mut node = branch;
+    while node.kind().ends_with("block") || node.kind() == "compound_statement" {
+        let mut cursor = node.walk();
+        let inside = node.named_children(&mut cursor);
+        let last = inside
+            .filter(|child| !child.kind().ends_with("comment"))
+            .last();
+        let Some(last) = last else { return false };
+        node = last;
+    }
+    [
+        "return_",
+        "goto_",
+        "break_",
+        "continue_",
+        "throw_",
+        "raise_",
+    ]
+    .iter()
+    .any(|word| node.kind().starts_with(word))
+}
