@@ -2,8 +2,8 @@
 
 use crate::record::{Crash, CrashFrame, FollowUp, RunLimits};
 use crate::task::{Hints, Mode};
-use patchwright_evaluator::RungName;
 use patchwright_source::Language;
+use patchwright_verdict::RungName;
 
 /// Everything about a task that decisions depend on.
 #[derive(Debug, Clone, PartialEq)]

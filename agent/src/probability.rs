@@ -6,7 +6,7 @@
 //! fits nothing. Where no weights were fitted there is no number.
 
 use crate::record::{Attempt, Rung};
-use patchwright_evaluator::RungName;
+use patchwright_verdict::RungName;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -153,8 +153,8 @@ fn lines_changed(diff: &str) -> f64 {
 mod tests {
     use super::{Weight, Weights, features, of_right};
     use crate::record::{Attempt, Doubt, Rung};
-    use patchwright_evaluator::RungName;
     use patchwright_patcher::Patch;
+    use patchwright_verdict::RungName;
 
     fn attempt() -> Attempt {
         let mut same = Rung::new(RungName::SameElsewhere, Some(false), "differs");

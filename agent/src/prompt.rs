@@ -23,9 +23,9 @@ use crate::record::{
 };
 use crate::task::Mode;
 use minijinja::{Value, context};
-use patchwright_evaluator::RungName;
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
+use patchwright_verdict::RungName;
 use template::render;
 
 /// A difference of behaviour, and the input that shows it.

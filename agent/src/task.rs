@@ -16,7 +16,7 @@ pub use file::{Commands, LimitKeys, Mode, TaskFile};
 pub use read::{TaskError, from_file, is_id, read, read_to_propose};
 
 use crate::record::{FollowUp, seconds};
-use patchwright_evaluator::sandbox::Image;
+use patchwright_sandbox::Image;
 use patchwright_source::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! A crash report as people and as programs read it.
 
-use patchwright_evaluator::CrashReport;
-use patchwright_evaluator::crash::{Frame, Stack, parse};
+use patchwright_crash::CrashReport;
+use patchwright_crash::{Frame, Stack, parse};
 use patchwright_source::Tree;
 use serde_json::{Value, json};
 use std::fmt::Write as _;

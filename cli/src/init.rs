@@ -11,7 +11,7 @@ pub(crate) mod task_file;
 pub(crate) mod trials;
 
 use patchwright_agent::task::file::TaskFile;
-use patchwright_evaluator::Baseline;
+use patchwright_target::Baseline;
 use std::sync::Arc;
 
 /// A task as far as it is known, with what was seen of each part.

@@ -1,6 +1,6 @@
 //! Language of a project, from its crash report or its files, for whoever names none.
 
-use patchwright_evaluator::crash::{self, Tool};
+use patchwright_crash::Tool;
 use patchwright_source::{Language, Tree, TreePath};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) fn infer(repo: &Path, log: Option<&str>) -> Option<Language> {
 }
 
 fn of_report(log: &str) -> Option<Language> {
-    let report = crash::parse(log)?;
+    let report = patchwright_crash::parse(log)?;
     if matches!(report.tool, Tool::Java | Tool::Jazzer | Tool::Jvm) {
         return Some(Language::Java);
     }

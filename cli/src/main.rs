@@ -32,9 +32,9 @@ fn main() -> ExitCode {
         .nth(1)
         .is_some_and(|word| word == "sandbox-exec")
     {
-        return patchwright_evaluator::sandbox::enter_from_arguments();
+        return patchwright_sandbox::enter_from_arguments();
     }
-    patchwright_evaluator::sandbox::hide_this_process();
+    patchwright_sandbox::hide_this_process();
     let line = CommandLine::parse();
     let outcome = tokio::runtime::Runtime::new()
         .map_err(anyhow::Error::from)

@@ -17,7 +17,6 @@ pub(crate) use kept::ServedTree;
 
 use kept::Kept;
 use patchwright_agent::signals::Charged;
-use patchwright_evaluator::crash;
 use patchwright_retrieval::{Engine, Memory, Miss, Query, Request};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -153,7 +152,7 @@ impl Call {
 
 /// A request in words, or the crash report that a text holds.
 fn request(text: &str, budget: usize) -> Request {
-    let report = crash::parse(text);
+    let report = patchwright_crash::parse(text);
     let frames = report.as_ref().map(patchwright_agent::drive::frames_of);
     Request {
         frames: frames.unwrap_or_default(),

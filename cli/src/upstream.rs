@@ -11,10 +11,11 @@ use patchwright_agent::record::{CommitRecord, CrashHistory};
 use patchwright_agent::task::{Source, Task};
 use patchwright_agent::wire;
 use patchwright_config::Settings;
-use patchwright_evaluator::runner::measure;
-use patchwright_evaluator::{BuildKind, Changes, Outcome, Target, TargetError};
 use patchwright_patcher::Patch;
+use patchwright_source::Changes;
 use patchwright_source::{Language, TreePath, visible_line};
+use patchwright_target::runner::measure;
+use patchwright_target::{BuildKind, Outcome, Target, TargetError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -16,10 +16,10 @@
 
 use patchwright_agent::{task, wire};
 use patchwright_config::{self as settings, Flag, Sources};
-use patchwright_evaluator::{
-    AttemptFacts, Baseline, BuildKind, Changes, Ladder, RungName, RungResult, Target,
-};
+use patchwright_source::Changes;
 use patchwright_source::{Tree, TreePath};
+use patchwright_target::{Baseline, BuildKind, Target};
+use patchwright_verdict::{AttemptFacts, Ladder, RungName, RungResult};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -36,7 +36,7 @@ const SPARE: Duration = Duration::from_secs(2);
 fn main() -> ExitCode {
     // Commands are supervised by this program, called again.
     if std::env::args().nth(1).as_deref() == Some("sandbox-exec") {
-        return patchwright_evaluator::sandbox::enter_from_arguments();
+        return patchwright_sandbox::enter_from_arguments();
     }
     let cases = std::env::args()
         .skip(1)

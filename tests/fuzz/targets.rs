@@ -1,8 +1,7 @@
 //! The fuzz targets: each reader of untrusted text, and its corpus.
 
 use crate::http::Daemon;
-use patchwright_evaluator::crash;
-use patchwright_evaluator::test_report::TestReport;
+use patchwright_crash::test_report::TestReport;
 use patchwright_patcher::{Guard, Patch, prepare, read_diff_bytes, reply};
 use patchwright_source::Tree;
 use std::fmt::Debug;
@@ -84,10 +83,14 @@ fn crashes() -> Target {
         corpus: files("tests/fixtures/crashes/reports", |_| true),
         run: Box::new(|bytes| {
             let text = String::from_utf8_lossy(bytes);
-            let Some(report) = crash::parse(&text) else {
+            let Some(report) = patchwright_crash::parse(&text) else {
                 return 0;
             };
-            assert_eq!(Some(&report), crash::parse(&text).as_ref(), "read twice");
+            assert_eq!(
+                Some(&report),
+                patchwright_crash::parse(&text).as_ref(),
+                "read twice"
+            );
             let frames = report.stacks.iter().map(|stack| stack.frames.len().min(3));
             let frames: Vec<usize> = frames.take(3).collect();
             shape(&(report.tool, &report.kind, report.access.is_some())) ^ shape(&frames)

@@ -7,7 +7,8 @@ use crate::record::{
     AgreedInput, Agreement, Attempt, Blob, ChallengeRecord, ChallengeSource, DoubtedInput, Ending,
     EndingKind, Outcome, Split, StepId,
 };
-use patchwright_evaluator::{self as evaluator, Candidate, ChallengeInput, TargetError, agreement};
+use patchwright_target::TargetError;
+use patchwright_verdict::{self as verdict, Candidate, ChallengeInput, agreement};
 use serde_json::json;
 
 impl Drive {
@@ -70,7 +71,7 @@ impl Drive {
 
 impl Drive {
     /// Keeps the inputs on which candidates differ from each other.
-    async fn splits(&self, found: &evaluator::Agreement) -> Result<Vec<Split>, JournalError> {
+    async fn splits(&self, found: &verdict::Agreement) -> Result<Vec<Split>, JournalError> {
         let mut splits = Vec::new();
         for split in &found.splits {
             splits.push(Split {
@@ -89,7 +90,7 @@ impl Drive {
     }
 }
 
-fn record_of(found: evaluator::Agreement, blobs: &[Blob], splits: Vec<Split>) -> Agreement {
+fn record_of(found: verdict::Agreement, blobs: &[Blob], splits: Vec<Split>) -> Agreement {
     let apart = found.apart.iter().flat_map(|(index, groups)| {
         let blob = blobs.get(*index).cloned().unwrap_or_default();
         groups.iter().map(move |attempts| AgreedInput {

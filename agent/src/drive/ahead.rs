@@ -1,7 +1,8 @@
 //! Clean builds ahead of time: the builds of the confirmation, made beside the rungs that come
 //! before it.
 
-use patchwright_evaluator::{AttemptFacts, Target, confirm_ahead};
+use patchwright_target::Target;
+use patchwright_verdict::{AttemptFacts, confirm_ahead};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;

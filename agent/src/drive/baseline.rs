@@ -6,12 +6,11 @@ use crate::progress::Notice;
 use crate::record::{
     BaselineSummary, Crash, Ending, EndingKind, Observed, Outcome, PovRecord, SandboxRecord, StepId,
 };
-use patchwright_evaluator::test_report::Status;
-use patchwright_evaluator::{
-    Baseline, BaselinePov, Target, TargetError, TargetTask, TestReport, TestRun, advice, feedback,
-};
+use patchwright_crash::test_report::Status;
+use patchwright_crash::{TestReport, feedback};
 use patchwright_retrieval::function_around;
 use patchwright_source::{Language, Role, Tree};
+use patchwright_target::{Baseline, BaselinePov, Target, TargetError, TargetTask, TestRun, advice};
 use serde_json::json;
 use std::fmt::Write;
 use std::io::ErrorKind;
@@ -276,7 +275,7 @@ fn pov_in_words(pov: &BaselinePov) -> (bool, String) {
     let runs = format!("{} of {} runs", pov.crashes, pov.runs);
     let seen = match (&pov.replay.crash, &pov.replay.outcome) {
         (Some(crash), _) => crash.summary.clone(),
-        (None, patchwright_evaluator::Outcome::NotRun(reason)) => reason.clone(),
+        (None, patchwright_target::Outcome::NotRun(reason)) => reason.clone(),
         (None, _) => pov.replay.execution.ending.to_string(),
     };
     let verb = if pov.reproduces() {

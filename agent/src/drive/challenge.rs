@@ -9,10 +9,9 @@ use crate::record::{
 };
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
-use patchwright_evaluator::{
-    AttemptFacts, Baseline, ChallengeInput, Challenged, Target, TargetError, challenge,
-};
 use patchwright_patcher::reply::{ChallengeForm, RawChallenge};
+use patchwright_target::{Baseline, Target, TargetError};
+use patchwright_verdict::{AttemptFacts, ChallengeInput, Challenged, challenge};
 use serde_json::json;
 use std::sync::Arc;
 

@@ -7,9 +7,10 @@ use crate::record::{
     AcceptedInput, Attempt, Blob, Crash, Doubt, DoubtedInput, Ending, EndingKind, FoundInput,
     Outcome, Rung, StepId,
 };
-use patchwright_evaluator::{
-    AcceptedDifference, AttemptFacts, Baseline, CrashReport, Ladder, RungName, RungResult, Target,
-    TargetError, confirm, feedback,
+use patchwright_crash::{CrashReport, feedback};
+use patchwright_target::{Baseline, Target, TargetError};
+use patchwright_verdict::{
+    AcceptedDifference, AttemptFacts, Ladder, RungName, RungResult, confirm,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -135,7 +136,7 @@ impl Drive {
         let earlier = found.len().saturating_sub(MOST_FOUND);
         for record in found.into_iter().skip(earlier) {
             if let Some(bytes) = self.journal.blob(record.blob.hash()).await? {
-                facts.found.push(patchwright_evaluator::FoundInput {
+                facts.found.push(patchwright_verdict::FoundInput {
                     bytes,
                     reason: record.reason,
                     pov: record.pov,
@@ -153,7 +154,7 @@ impl Drive {
 
     async fn keep_found(
         &self,
-        found: Vec<patchwright_evaluator::FoundInput>,
+        found: Vec<patchwright_verdict::FoundInput>,
     ) -> Result<Vec<FoundInput>, JournalError> {
         let mut kept = Vec::new();
         for input in found {
@@ -168,7 +169,7 @@ impl Drive {
 
     async fn keep_doubts(
         &self,
-        doubts: Vec<patchwright_evaluator::Doubt>,
+        doubts: Vec<patchwright_verdict::Doubt>,
     ) -> Result<Vec<Doubt>, JournalError> {
         let mut kept = Vec::new();
         for doubt in doubts.into_iter().take(DOUBTS) {

@@ -1,11 +1,11 @@
 //! Between the plain structs of the libraries, which do not know each other.
 
 use crate::record::{Crash, CrashFrame};
-use patchwright_evaluator::AttemptFacts;
-use patchwright_evaluator::crash::{CrashReport, FrameOrigin, Stack};
-use patchwright_evaluator::feedback::{LineMap, LineOrigin};
+use patchwright_crash::feedback::{LineMap, LineOrigin};
+use patchwright_crash::{CrashReport, FrameOrigin, Stack};
 use patchwright_patcher::Prepared;
 use patchwright_source::{Changes, Role, Tree, TreePath};
+use patchwright_verdict::AttemptFacts;
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
@@ -116,7 +116,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
 mod tests {
     use super::{frames_of, to_pristine_lines};
     use crate::record::{Crash, CrashFrame};
-    use patchwright_evaluator::{Changes, crash};
+    use patchwright_source::Changes;
     use patchwright_source::{Role, Tree, TreePath};
 
     #[test]
@@ -176,7 +176,7 @@ freed by thread T0 here:
     #0 0x51 in free (/lib/x+0x1)
     #1 0x52 in drop /src/b.c:7
 ";
-        let frames = frames_of(&crash::parse(log).unwrap());
+        let frames = frames_of(&patchwright_crash::parse(log).unwrap());
         let first = frames.first().unwrap();
         assert_eq!((first.function.as_str(), first.line), ("use", Some(9)));
         let freed: Vec<&str> = frames
@@ -196,7 +196,7 @@ freed by thread T0 here:
 Caused by: java.lang.StackOverflowError
 \tat a.Inner.read(Inner.java:5)
 ";
-        let frames = frames_of(&crash::parse(log).unwrap());
+        let frames = frames_of(&patchwright_crash::parse(log).unwrap());
         let mut crash: Vec<_> = frames
             .iter()
             .filter(|frame| matches!(frame.role, Role::Crash | Role::Cause))

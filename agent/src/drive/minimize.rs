@@ -4,7 +4,7 @@ use super::Drive;
 use super::baseline::ending;
 use crate::journal::JournalError;
 use crate::record::{Ending, EndingKind, Outcome, SmallestRecord, StepId};
-use patchwright_evaluator::minimize;
+use patchwright_verdict::minimize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 

@@ -4,9 +4,10 @@ use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use crate::journal::JournalError;
 use crate::record::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
-use patchwright_evaluator::probe::{Expression, Probe};
-use patchwright_evaluator::{AttemptFacts, Baseline, Target, TargetError, inspect};
 use patchwright_source::Tree;
+use patchwright_target::probe::{Expression, Probe};
+use patchwright_target::{Baseline, Target, TargetError, inspect};
+use patchwright_verdict::AttemptFacts;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -123,10 +124,11 @@ impl Drive {
                 .collect());
         };
         let target: &dyn Target = target.as_ref();
+        let changes = facts.as_deref().map(|facts| &facts.changes);
         let mut tries = 0;
         loop {
             tries += 1;
-            match inspect(target, baseline, facts.as_deref(), input, probes).await {
+            match inspect(target, baseline, changes, input, probes).await {
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
                 other => return other,
             }

@@ -7,12 +7,11 @@ use crate::prompt::fence;
 use crate::record::{Attempt, Ending, EndingKind, Outcome, RegressionRecord, StepId, TestFiles};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use patchwright_evaluator::{
-    Changes, Pov, RegressionProof, RegressionRun, RegressionTest, Target, TargetError,
-    prove_regression_test,
-};
 use patchwright_patcher::{Edit, Guard, Patch, Prepared};
+use patchwright_source::Changes;
 use patchwright_source::{Language, Tree, TreePath};
+use patchwright_target::{Pov, Target, TargetError};
+use patchwright_verdict::{RegressionProof, RegressionRun, RegressionTest, prove_regression_test};
 use serde_json::json;
 
 /// Names of test files that are listed, and files that are shown.

@@ -183,8 +183,8 @@ mod tests {
     use super::super::tests::{attempt, difference, left, settled};
     use super::{critic, critic_again, examined};
     use crate::record::{BaselineSummary, ChallengedRecord, PovRecord, Rung};
-    use patchwright_evaluator::RungName;
     use patchwright_source::Language;
+    use patchwright_verdict::RungName;
 
     #[test]
     fn critic_prompt() {

@@ -11,10 +11,10 @@ use crate::record::{
     ProbeTold, RunLimits, Rung, TestFiles,
 };
 use crate::task::{Hints, Mode};
-use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
+use patchwright_verdict::RungName;
 use std::time::Duration;
 
 pub(super) fn left(attempts: u32, rounds: u32) -> Left {

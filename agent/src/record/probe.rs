@@ -132,8 +132,8 @@ impl ProbeQuestion {
 mod tests {
     use super::ProbeQuestion;
     use crate::record::{Attempt, Blob, Doubt, DoubtedInput, Rung};
-    use patchwright_evaluator::RungName;
     use patchwright_patcher::{Patch, Probe};
+    use patchwright_verdict::RungName;
 
     fn attempt(number: u32, names: &[&str]) -> Attempt {
         let doubts = names.iter().map(|name| Doubt {

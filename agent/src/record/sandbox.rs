@@ -1,6 +1,6 @@
 //! Record of the isolation that the commands of a run had.
 
-use patchwright_evaluator::sandbox::Isolation;
+use patchwright_sandbox::Isolation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -55,7 +55,7 @@ impl fmt::Display for SandboxRecord {
 #[cfg(test)]
 mod tests {
     use super::SandboxRecord;
-    use patchwright_evaluator::sandbox::{Isolation, IsolationChoice};
+    use patchwright_sandbox::{Isolation, IsolationChoice};
 
     #[test]
     fn a_fall_back_is_told_with_its_reason() {

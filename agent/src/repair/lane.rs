@@ -6,10 +6,10 @@ use crate::prompt;
 use crate::record::{
     ChallengeRecord, Crash, CrashFrame, ProbeQuestion, Purpose, Rung, Step, StepId,
 };
-use patchwright_evaluator::RungName;
 use patchwright_model::{Message, Role};
 use patchwright_patcher::{Patch, Probe, RawQuery};
 use patchwright_retrieval::Memory;
+use patchwright_verdict::RungName;
 
 /// Where a lane stands: exactly one thing can be done next.
 #[derive(Debug, Clone, PartialEq)]

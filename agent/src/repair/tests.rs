@@ -24,8 +24,8 @@ use crate::record::{
     LocatedPatch, Outcome, ReplyRecord, RunLimits, Rung, Step,
 };
 use crate::task::{Hints, Mode};
-use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Usage};
+use patchwright_verdict::RungName;
 
 pub(crate) fn plan() -> Plan {
     Plan {

@@ -4,7 +4,7 @@
 use super::file::{LimitKeys, PovKeys, SourceKeys, TaskFile};
 use super::{Hints, Limits, Mode, Pov, Sender, Source, Task, duration};
 use crate::hints::sarif;
-use patchwright_evaluator::sandbox::Image;
+use patchwright_sandbox::Image;
 use patchwright_source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Tests of task files, right and wrong.
 
 use super::{Limits, Source, Task, duration, read};
-use patchwright_evaluator::sandbox::Image;
+use patchwright_sandbox::Image;
 use patchwright_source::Language;
 use std::time::Duration;
 

@@ -5,8 +5,8 @@
 
 use crate::record::EndingKind;
 use metrics::{counter, gauge, histogram};
-use patchwright_evaluator::RungResult;
 use patchwright_model::{ModelError, Reply};
+use patchwright_verdict::RungResult;
 
 /// Seconds of steps, by stage.
 pub const STEP: &str = "patchwright_step_seconds";

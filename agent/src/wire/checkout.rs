@@ -11,8 +11,8 @@ use crate::progress::{Notice, Observer};
 use crate::record::{Ending, EndingKind};
 use crate::task::{Limits, Sender, Source, Task};
 use patchwright_config::Settings;
-use patchwright_evaluator::{TargetError, fetch};
 use patchwright_source::{SourceError, Tree};
+use patchwright_target::{TargetError, fetch};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -103,11 +103,8 @@ async fn bundle(repository: &Path, into: &Path) -> Result<(), Ending> {
     let script = r#"git -c safe.directory="*" bundle create "$TREE/bundle" --all"#;
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let script = format!("cd \"$TASK\"\n{script}");
-    let limits = patchwright_evaluator::CommandLimits::default();
-    let host = (
-        patchwright_evaluator::sandbox::IsolationChoice::Auto,
-        super::host(),
-    );
+    let limits = patchwright_target::CommandLimits::default();
+    let host = (patchwright_sandbox::IsolationChoice::Auto, super::host());
     fetch(&script, repository, folder.path(), host, &limits)
         .await
         .map_err(|error| ending(&error))?;

@@ -4,9 +4,9 @@
 use super::bounded;
 use crate::task::{Limits, Sender, Task};
 use patchwright_config::{SandboxChoice, Settings, Sources};
-use patchwright_evaluator::sandbox::{Host, IsolationChoice};
-use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
+use patchwright_sandbox::{Host, IsolationChoice};
 use patchwright_source::Language;
+use patchwright_target::{CommandLimits, Commands, Pov, TargetTask};
 use std::path::Path;
 
 /// Variables of commands that have network: none of them is a secret.

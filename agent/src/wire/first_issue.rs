@@ -6,7 +6,6 @@ use crate::hints::{delta, sarif};
 use crate::plan::{Origin, Plan};
 use crate::record::Crash;
 use crate::task::Task;
-use patchwright_evaluator::crash;
 use patchwright_source::Tree;
 
 /// Adds what a task says of its bug to the plan of its run.
@@ -45,7 +44,7 @@ pub fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
 }
 
 fn given(text: &str, tree: &Tree) -> Crash {
-    match crash::parse(text) {
+    match patchwright_crash::parse(text) {
         Some(report) => crash_from_report(report, tree),
         None => Crash {
             text: text.to_owned(),

@@ -10,7 +10,7 @@ mod sandbox;
 use crate::common::{Common, Format, flag};
 use clap::Args;
 use patchwright_agent::wire;
-use patchwright_evaluator::sandbox::{Host, Image};
+use patchwright_sandbox::{Host, Image};
 use patchwright_source::visible;
 use serde::Serialize;
 use std::io::Write;

@@ -12,7 +12,6 @@ use patchwright_agent::drive::frames_of;
 use patchwright_agent::signals::Charged;
 use patchwright_agent::wire;
 use patchwright_config::Flag;
-use patchwright_evaluator::crash;
 use patchwright_model::account::{Account, Accounted};
 use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
 use serde_json::{Value, json};
@@ -69,7 +68,7 @@ pub(crate) async fn context(
         let reason = "standard input is empty: give a request in words, or a crash report";
         return Err(WrongInput(reason.to_owned()).into());
     }
-    let report = crash::parse(&text);
+    let report = patchwright_crash::parse(&text);
     let mut flags = flags(arguments);
     if arguments.model.is_some() {
         flags.push(flag("", "retrieval.max_results", &HITS.to_string()));

@@ -11,7 +11,7 @@ use crate::init::{Draft, task_file};
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
-use patchwright_evaluator::crash::{self, Tool};
+use patchwright_crash::Tool;
 use patchwright_source::Language;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -258,7 +258,10 @@ fn has_clang() -> bool {
 
 /// The sanitizer that made a report.
 fn of_report(log: Option<&str>) -> Sanitizer {
-    match log.and_then(crash::parse).map(|report| report.tool) {
+    match log
+        .and_then(patchwright_crash::parse)
+        .map(|report| report.tool)
+    {
         Some(Tool::UndefinedBehaviorSanitizer) => Sanitizer::Undefined,
         Some(Tool::MemorySanitizer) => Sanitizer::Memory,
         Some(Tool::ThreadSanitizer) => Sanitizer::Thread,

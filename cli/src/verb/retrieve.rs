@@ -8,7 +8,6 @@ use clap::Args;
 use patchwright_agent::drive::{frames_of, open_engine};
 use patchwright_agent::wire::engine_settings;
 use patchwright_config::{Flag, Settings};
-use patchwright_evaluator::crash;
 use patchwright_model::account::Account;
 use patchwright_retrieval::{Answer, Engine, Memory, Query, Snippet};
 use patchwright_source::visible;
@@ -119,7 +118,7 @@ pub(crate) async fn retrieve(
     } = open(common, &arguments.repo, Vec::new())?;
     if let Some(file) = &arguments.crash {
         let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
-        let report = crash::parse(&log).ok_or_else(|| {
+        let report = patchwright_crash::parse(&log).ok_or_else(|| {
             WrongInput(format!("--crash: {} holds no crash report", file.display()))
         })?;
         engine.set_crash(&frames_of(&report))?;

@@ -4,9 +4,11 @@
 
 use patchwright_agent::drive;
 use patchwright_agent::record::Ending;
-use patchwright_evaluator::{Baseline, BaselinePov, Signature, Target, stopped};
+use patchwright_crash::Signature;
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
+use patchwright_target::{Baseline, BaselinePov, Target};
+use patchwright_verdict::stopped;
 use std::fmt;
 use std::sync::Arc;
 

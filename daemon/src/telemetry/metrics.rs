@@ -10,7 +10,7 @@ use axum::response::Response;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use patchwright_agent::telemetry::metrics::{CALLS, MONEY, RUNS, STEP, TOKENS, VERDICTS};
-use patchwright_evaluator::Limit;
+use patchwright_sandbox::Limit;
 use patchwright_store::submissions::Depth;
 use std::sync::OnceLock;
 use std::time::Instant;

@@ -11,9 +11,25 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("patchwright-record", &["patchwright-source"]),
     ("patchwright-retrieval", &["patchwright-source"]),
     ("patchwright-patcher", &["patchwright-source"]),
+    ("patchwright-crash", &["patchwright-source"]),
+    ("patchwright-sandbox", &[]),
     (
-        "patchwright-evaluator",
-        &["patchwright-record", "patchwright-source"],
+        "patchwright-target",
+        &[
+            "patchwright-crash",
+            "patchwright-sandbox",
+            "patchwright-source",
+        ],
+    ),
+    (
+        "patchwright-verdict",
+        &[
+            "patchwright-crash",
+            "patchwright-record",
+            "patchwright-sandbox",
+            "patchwright-source",
+            "patchwright-target",
+        ],
     ),
     ("patchwright-config", &[]),
     ("patchwright-model", &["patchwright-config"]),
@@ -21,12 +37,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "patchwright-agent",
         &[
             "patchwright-config",
-            "patchwright-evaluator",
+            "patchwright-crash",
             "patchwright-model",
             "patchwright-patcher",
             "patchwright-record",
             "patchwright-retrieval",
+            "patchwright-sandbox",
             "patchwright-source",
+            "patchwright-target",
+            "patchwright-verdict",
         ],
     ),
     (
@@ -46,13 +65,16 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "patchwright-agent",
             "patchwright-config",
-            "patchwright-evaluator",
+            "patchwright-crash",
             "patchwright-model",
             "patchwright-page",
             "patchwright-patcher",
             "patchwright-retrieval",
+            "patchwright-sandbox",
             "patchwright-source",
             "patchwright-store",
+            "patchwright-target",
+            "patchwright-verdict",
         ],
     ),
     (
@@ -60,13 +82,16 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "patchwright-agent",
             "patchwright-config",
+            "patchwright-crash",
             "patchwright-daemon",
-            "patchwright-evaluator",
             "patchwright-model",
             "patchwright-patcher",
             "patchwright-retrieval",
+            "patchwright-sandbox",
             "patchwright-source",
             "patchwright-store",
+            "patchwright-target",
+            "patchwright-verdict",
         ],
     ),
     (
@@ -75,13 +100,16 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "patchwright",
             "patchwright-agent",
             "patchwright-config",
+            "patchwright-crash",
             "patchwright-daemon",
-            "patchwright-evaluator",
             "patchwright-model",
             "patchwright-patcher",
             "patchwright-retrieval",
+            "patchwright-sandbox",
             "patchwright-source",
             "patchwright-store",
+            "patchwright-target",
+            "patchwright-verdict",
         ],
     ),
 ];
@@ -107,8 +135,20 @@ const MUST_NOT_IMPORT: &[(&str, &[&str])] = &[
         &["tokio", "reqwest", "sqlx", "async-openai", "process-wrap"],
     ),
     (
-        "patchwright-evaluator",
+        "patchwright-crash",
+        &["tokio", "reqwest", "sqlx", "async-openai", "rustix"],
+    ),
+    (
+        "patchwright-sandbox",
         &["reqwest", "sqlx", "async-openai", "minijinja"],
+    ),
+    (
+        "patchwright-target",
+        &["reqwest", "sqlx", "async-openai", "minijinja"],
+    ),
+    (
+        "patchwright-verdict",
+        &["reqwest", "sqlx", "async-openai", "minijinja", "rustix"],
     ),
     ("patchwright-config", &["tokio", "sqlx", "axum"]),
     ("patchwright-model", &["sqlx", "axum", "rmcp", "minijinja"]),
@@ -210,7 +250,7 @@ fn crates_import_only_what_lies_below_them() {
     }
     expect_none(
         &problems,
-        "cli -> daemon -> store -> agent -> model -> config; agent -> retrieval, patcher, evaluator -> source; tests -> all",
+        "cli -> daemon -> store -> agent -> model -> config; agent -> retrieval, patcher, verdict -> target -> sandbox, crash -> source; tests -> all",
     );
 }
 
@@ -246,7 +286,7 @@ fn a_change_in_the_loop_compiles_no_database_and_no_server() {
         .lines()
         .filter_map(|line| line.split(' ').next())
         .collect();
-    assert!(names.contains(&"patchwright-evaluator"), "{tree}");
+    assert!(names.contains(&"patchwright-verdict"), "{tree}");
     let problems: Vec<String> = NOT_BELOW_THE_AGENT
         .iter()
         .filter(|name| names.contains(*name))

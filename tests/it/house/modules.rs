@@ -28,11 +28,18 @@ const ORDER: &[(&str, &str)] = &[
         "changes error numbers refusal script splice unescape tokens edit diff pristine \
          background names syntax guard indent locate reply merge normal paths plan prepare",
     ),
+    ("evaluator/crash", "crash signature test_report feedback"),
     (
-        "evaluator",
-        "crash error identity mutation contained_path evidence process signature test_report \
-         attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner advice \
-         given_inputs inspect local minimize review verdict_cache rung regression robust \
+        "evaluator/sandbox",
+        "error identity contained_path process isolation attack",
+    ),
+    (
+        "evaluator/target",
+        "error cache probe workspace sanitizer_hooks runner advice inspect local test_support",
+    ),
+    (
+        "evaluator/verdict",
+        "mutation evidence attempt given_inputs minimize review verdict_cache rung regression robust \
          same_elsewhere agreement ladder",
     ),
     (

@@ -8,8 +8,8 @@ use super::candidates::FOREIGN_LANE;
 use crate::record::{AcceptedInput, Agreement, Attempt, ChallengeRecord, ChallengeSource, Step};
 use crate::repair::lane::Stage;
 use crate::task::Mode;
-use patchwright_evaluator::RungName;
 use patchwright_source::counted;
+use patchwright_verdict::RungName;
 use std::collections::BTreeSet;
 
 /// The fewest candidates that can agree.

@@ -6,7 +6,7 @@ use super::Run;
 use crate::prompt;
 use crate::record::RunLimits;
 use crate::repair::lane::{Finished, Lane, Stage};
-use patchwright_evaluator::RungName;
+use patchwright_verdict::RungName;
 
 /// The lane of a patch that somebody else wrote.
 pub(super) const FOREIGN_LANE: usize = 0;

@@ -6,9 +6,9 @@ use super::Run;
 use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, Rung};
 use crate::repair::lane::{Challenge, Stage};
-use patchwright_evaluator::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
 use patchwright_model::Message;
 use patchwright_patcher::reply;
+use patchwright_verdict::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
 
 /// Inputs of earlier attempts that are run again, the latest ones.
 const MOST_KEPT: usize = 40;

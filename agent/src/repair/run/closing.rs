@@ -8,9 +8,9 @@ use crate::record::{
     Ending, EndingKind, Outcome, Purpose, RegressionRecord, SmallestRecord, Step, TestFiles,
 };
 use crate::task::Mode;
-use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Message};
 use patchwright_patcher::{Patch, reply};
+use patchwright_verdict::RungName;
 use std::time::Duration;
 
 /// The end of a run, put off until its patch has all that goes with it.

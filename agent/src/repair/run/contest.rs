@@ -8,8 +8,8 @@ use crate::prompt::{self, control_tokens};
 use crate::record::{AcceptedInput, ReplyRecord, Rung};
 use crate::repair::lane::{Contest, Contestable, Finished, Stage};
 use crate::repair::opinion::{self, Opinion};
-use patchwright_evaluator::RungName;
 use patchwright_model::Message;
+use patchwright_verdict::RungName;
 
 /// Number of times that a critic is asked about one contest, when its answer holds no verdict.
 const TRIES: u32 = 2;

@@ -8,9 +8,9 @@ use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, Doubt};
 use crate::repair::lane::{Contestable, Finished, Objection, Review, Stage};
 use crate::repair::opinion;
-use patchwright_evaluator::RungName;
 use patchwright_model::Message;
 use patchwright_patcher::reply;
+use patchwright_verdict::RungName;
 
 impl Run {
     /// Takes an objection, with the whole reply that it stands in. Its inputs are run first.

@@ -5,8 +5,8 @@ use super::Run;
 use crate::prompt;
 use crate::record::{ProbeQuestion, Probed, Retrieved};
 use crate::repair::lane::Stage;
-use patchwright_evaluator::RungName;
 use patchwright_patcher::Probe;
+use patchwright_verdict::RungName;
 
 impl Run {
     pub(super) fn on_retrieved(&mut self, index: usize, answers: Retrieved) {

@@ -7,7 +7,7 @@ use crate::prompt;
 use crate::record::{Attempt, Crash, Ending, EndingKind, FollowUp, Located, LocatedPatch, Rung};
 use crate::repair::lane::{Finished, Issue, Stage};
 use crate::task::Mode;
-use patchwright_evaluator::RungName;
+use patchwright_verdict::RungName;
 
 impl Run {
     pub(super) fn on_located(&mut self, index: usize, located: Located) {

@@ -6,7 +6,7 @@ use crate::record::{
     AgreedInput, Agreement, Blob, ContextText, EndingKind, Outcome, RunLimits, Step,
 };
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
+use patchwright_verdict::RungName;
 
 /// The rungs of a candidate that differs on an input.
 fn rungs() -> [Outcome; 8] {

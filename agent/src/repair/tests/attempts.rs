@@ -4,8 +4,8 @@ use super::{baseline, begun, kind, last_message, patch, placed, plan, play, repl
 use crate::plan::Plan;
 use crate::record::{ContextText, EndingKind, Located, Outcome, RunLimits, Step};
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
+use patchwright_verdict::RungName;
 
 #[test]
 fn a_failure_is_the_next_issue() {

@@ -7,8 +7,8 @@ use crate::record::{
     Step,
 };
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
 use patchwright_patcher::reply;
+use patchwright_verdict::RungName;
 
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
 

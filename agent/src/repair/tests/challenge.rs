@@ -7,9 +7,9 @@ use crate::record::{
     EndingKind, FoundInput, Outcome, Purpose, RunLimits, Rung, Step, Unanswered,
 };
 use crate::repair::Run;
-use patchwright_evaluator::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
 use patchwright_model::Usage;
 use patchwright_patcher::Patch;
+use patchwright_verdict::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
 
 const WRITTEN: &str =
     "<challenge form=\"hex\" why=\"two\">00 01</challenge><challenge>abc</challenge>";

@@ -7,8 +7,8 @@ use crate::record::{
     SmallestRecord, Step, TestFiles,
 };
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
 use patchwright_model::Usage;
+use patchwright_verdict::RungName;
 use std::time::Duration;
 
 const TEST: &str =

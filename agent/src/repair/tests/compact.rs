@@ -3,8 +3,8 @@
 use super::{QUERIES, begun, finished, kind, last_message, patch, placed, play, reply, rung};
 use crate::record::{ContextText, EndingKind, Full, Outcome, Purpose, Retrieved, Step, Unanswered};
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Role};
+use patchwright_verdict::RungName;
 
 fn full() -> Outcome {
     Outcome::Full(Full {

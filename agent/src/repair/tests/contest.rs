@@ -7,8 +7,8 @@ use crate::record::{
     Unanswered,
 };
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
 use patchwright_model::Usage;
+use patchwright_verdict::RungName;
 
 const CONTEST: &str = "<contest>THE FORMAT FORBIDS A SECOND HEADER</contest>";
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";

@@ -7,8 +7,8 @@ use crate::record::{
     Rung, Step, Unanswered,
 };
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Usage};
+use patchwright_verdict::RungName;
 
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
 const OBJECT: &str = "<verdict>object</verdict><reason>LEAKS AT A.C:3\nand more</reason>\n<challenge>abc</challenge>";

@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::record::{ContextText, Ending, EndingKind, Outcome, Retrieved, Step, StepId};
 use crate::repair::Run;
 use crate::task::Mode;
-use patchwright_evaluator::RungName;
+use patchwright_verdict::RungName;
 
 #[test]
 fn a_patch_that_holds_everything_is_verified() {

@@ -7,8 +7,8 @@ use crate::record::{
 };
 use crate::repair::Run;
 use crate::task::Mode;
-use patchwright_evaluator::RungName;
 use patchwright_model::Usage;
+use patchwright_verdict::RungName;
 
 fn lanes(count: u32) -> Run {
     let limits = RunLimits {

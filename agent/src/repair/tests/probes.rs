@@ -2,7 +2,7 @@
 
 use super::{begun, last_message, patch, placed, play, reply, rung};
 use crate::record::{Blob, FoundInput, Outcome, Probed, Retrieved, Step};
-use patchwright_evaluator::RungName;
+use patchwright_verdict::RungName;
 
 #[test]
 fn probes_are_part_of_a_round_and_asked_once() {

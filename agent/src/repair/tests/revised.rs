@@ -6,8 +6,8 @@ use crate::record::{
     AcceptedInput, Attempt, Blob, ContextText, EndingKind, Evaluation, FollowUp, Outcome, Revision,
 };
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
+use patchwright_verdict::RungName;
 
 fn rejected() -> FollowUp {
     let attempt = Attempt {

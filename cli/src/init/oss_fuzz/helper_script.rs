@@ -9,8 +9,7 @@ use crate::common::WrongInput;
 use crate::display::Display;
 use anyhow::Context;
 use patchwright_config::tool_environment;
-use patchwright_evaluator::crash;
-use patchwright_evaluator::sandbox::EngineAddress;
+use patchwright_sandbox::EngineAddress;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
 use std::os::unix::fs::PermissionsExt;
@@ -138,7 +137,7 @@ impl<'a> HelperScript<'a> {
     pub(crate) async fn reproduce(&self, harness: &str, pov: &Path) -> anyhow::Result<String> {
         let pov = std::path::absolute(pov)?.display().to_string();
         let output = self.call("reproduce", &[], &[harness, &pov]).await?;
-        if let Some(crash) = crash::parse(&output.text) {
+        if let Some(crash) = patchwright_crash::parse(&output.text) {
             return Ok(crash.summary);
         }
         if !output.success {

@@ -2,8 +2,8 @@
 //! machine offers, and prints what held.
 
 use crate::common::Format;
-use patchwright_evaluator::attack::{Attack, attack, attack_in};
-use patchwright_evaluator::sandbox::{Host, Image, IsolationChoice, offered};
+use patchwright_sandbox::attack::{Attack, attack, attack_in};
+use patchwright_sandbox::{Host, Image, IsolationChoice, offered};
 use std::fmt::Write;
 
 /// An isolation, and what came of the attack; or why it was not attacked.
@@ -121,8 +121,8 @@ fn json(all: &[Tried]) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::{Tried, held, json, text};
-    use patchwright_evaluator::attack::{Attack, Escape};
-    use patchwright_evaluator::sandbox::{Isolation, IsolationChoice};
+    use patchwright_sandbox::attack::{Attack, Escape};
+    use patchwright_sandbox::{Isolation, IsolationChoice};
 
     fn tried(held: &[bool]) -> Tried {
         let escape = |held: &bool| Escape {

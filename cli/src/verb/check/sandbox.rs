@@ -9,9 +9,10 @@ use std::io;
 use std::net::{TcpListener, UdpSocket};
 use std::path::Path;
 
-use patchwright_evaluator::sandbox::{Host, Isolation};
-use patchwright_evaluator::{
-    BuildKind, Changes, CommandLimits, Commands, LocalTarget, Target, TargetError, TargetTask,
+use patchwright_sandbox::{Host, Isolation};
+use patchwright_source::Changes;
+use patchwright_target::{
+    BuildKind, CommandLimits, Commands, LocalTarget, Target, TargetError, TargetTask,
 };
 use secrecy::ExposeSecret;
 
@@ -239,7 +240,7 @@ fn toolchains(said: &Said) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patchwright_evaluator::sandbox::IsolationChoice;
+    use patchwright_sandbox::IsolationChoice;
 
     fn landlock() -> Isolation {
         Isolation {

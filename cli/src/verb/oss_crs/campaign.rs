@@ -16,9 +16,9 @@ use patchwright_daemon::crs::oss::candidates::Candidate;
 use patchwright_daemon::crs::oss::{
     self, Candidates, Environment, Found, SidecarTarget, Sidecars, tasks,
 };
-use patchwright_evaluator::Target;
 use patchwright_patcher::{Guard, Patch, Refusal};
 use patchwright_source::Tree;
+use patchwright_target::Target;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;

@@ -7,13 +7,14 @@
 use super::sidecar::{CommandResult, Ran, SidecarError, Sidecars};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use patchwright_evaluator::runner::{Capture, InputRun, Inputs, measure, reproducible};
-use patchwright_evaluator::sandbox::{Isolation, IsolationChoice};
-use patchwright_evaluator::{
-    Baseline, Build, BuildKind, Changes, Ending, Execution, Limit, Outcome, Pov, Replay, Target,
-    TargetError, TargetTask, TestRun,
-};
+use patchwright_sandbox::{Ending, Execution, Limit};
+use patchwright_sandbox::{Isolation, IsolationChoice};
+use patchwright_source::Changes;
 use patchwright_source::Tree;
+use patchwright_target::runner::{Capture, InputRun, Inputs, measure, reproducible};
+use patchwright_target::{
+    Baseline, Build, BuildKind, Outcome, Pov, Replay, Target, TargetError, TargetTask, TestRun,
+};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -380,7 +381,7 @@ fn failed(error: &SidecarError) -> TargetError {
 #[cfg(test)]
 mod tests {
     use super::{CommandResult, ending_of_job, ending_of_run};
-    use patchwright_evaluator::{Ending, Limit};
+    use patchwright_sandbox::{Ending, Limit};
 
     #[test]
     fn a_job_that_took_too_long_hit_a_limit() {

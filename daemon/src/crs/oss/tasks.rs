@@ -3,7 +3,7 @@
 
 use super::{Environment, Found};
 use patchwright_agent::task::{self, Task, TaskError};
-use patchwright_evaluator::Signature;
+use patchwright_crash::Signature;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -93,7 +93,6 @@ fn id(
 mod tests {
     use super::{groups, task};
     use crate::crs::oss::{Environment, Found};
-    use patchwright_evaluator::crash;
     use std::collections::BTreeMap;
     use std::fs;
 
@@ -105,7 +104,11 @@ mod tests {
                  READ of size 1 at 0x1 thread T0\n    #0 0x4 in {function} /src/a.c:3:5\n\
                  SUMMARY: AddressSanitizer: heap-buffer-overflow /src/a.c:3:5 in {function}\n"
             );
-            Some(crash::parse(&text).unwrap().signature(&|_| true))
+            Some(
+                patchwright_crash::parse(&text)
+                    .unwrap()
+                    .signature(&|_| true),
+            )
         };
         let seen = [report("f"), report("g"), None, report("f"), None];
         assert_eq!(groups(&seen), [vec![0, 3], vec![1], vec![2], vec![4]]);

@@ -1,0 +1,124 @@
+//! Crash reports: the output of a sanitizer, a fuzzer, the JVM, a debugger or the C
+//! library when a program died, parsed into one shape.
+//!
+//! [`parse`] finds the report inside a whole log. It never fails on strange text, it
+//! only finds nothing, and its time and memory are linear in the part of the log that
+//! it reads (see `log_lines`). Every report family is a module of its own. It does not
+//! judge the severity of a crash, does not look at a source tree, and does not assume
+//! that a report is genuine.
+
+mod abort;
+mod access;
+mod chromium;
+mod cwe;
+mod draft;
+mod fold;
+mod frame_origin;
+mod gdb;
+mod hs_err;
+mod java;
+mod jazzer;
+mod libfuzzer;
+mod log_lines;
+mod native;
+mod purify;
+mod report;
+mod rust;
+mod sanitizer;
+mod scrub;
+mod threads;
+mod undefined;
+mod valgrind;
+
+use draft::Draft;
+pub use fold::fold;
+pub use frame_origin::FrameOrigin;
+pub(crate) use java::{read_frame as read_java_frame, root_cause};
+use log_lines::Log;
+pub(crate) use log_lines::strip_colours;
+pub(crate) use patchwright_source::{Frame, Role};
+use patchwright_source::{built_in_regex, built_in_regex_set};
+pub(crate) use purify::describe_access;
+pub use purify::stack_text;
+use regex::{Regex, RegexSet};
+pub use report::{Access, CrashReport, Operation, Side, Stack, Tool};
+pub use scrub::scrub;
+pub(crate) use scrub::{replace_folder, shorten};
+use std::sync::LazyLock;
+pub use threads::{Thread, busiest_thread, read_threads};
+
+/// Lines of a log that are tried as the beginning of one family's report: more than
+/// one, because a program may print a line that only looks like a beginning.
+const MAX_STARTS: usize = 16;
+
+/// The amount of detail of a family's reports. A sanitizer's report outranks the signal
+/// that it ends with, in whatever order they stand in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Strength {
+    Full,
+    Partial,
+    Weak,
+    Last,
+}
+
+/// One kind of report: recognises its first line and reads it from there.
+struct Family {
+    strength: Strength,
+    /// An expression that every first line matches and that is cheap to search.
+    mark: &'static str,
+    begins: fn(&str) -> bool,
+    read: fn(&Log<'_>, usize) -> Option<Draft>,
+}
+
+const FAMILIES: [Family; 15] = [
+    sanitizer::FAMILY,
+    libfuzzer::FAMILY,
+    jazzer::FAMILY,
+    hs_err::FAMILY,
+    undefined::FAMILY,
+    valgrind::FAMILY,
+    java::THROWN,
+    rust::FAMILY,
+    chromium::FAMILY,
+    libfuzzer::DEADLY,
+    abort::FAMILY,
+    gdb::FAMILY,
+    java::PRINTED,
+    threads::FAMILY,
+    abort::SIGNAL,
+];
+
+/// The marks of all families: one expression that most lines of a log do not match, and
+/// a set that tells the families whose mark a line has.
+static MARKS: LazyLock<(Regex, RegexSet)> = LazyLock::new(|| {
+    let marks = FAMILIES.map(|family| family.mark);
+    (built_in_regex(&marks.join("|")), built_in_regex_set(marks))
+});
+
+/// Finds the crash report in a log: the first of those with the most detail.
+pub fn parse(text: &str) -> Option<CrashReport> {
+    let log = Log::new(text);
+    let (any, marks) = &*MARKS;
+    let mut starts: Vec<(Strength, usize, usize)> = Vec::new();
+    let mut counts = [0usize; FAMILIES.len()];
+    let lines = log.lines().iter().enumerate();
+    for (index, line) in lines.filter(|(_, line)| any.is_match(line)) {
+        for number in marks.matches(line) {
+            let (Some(family), Some(count)) = (FAMILIES.get(number), counts.get_mut(number)) else {
+                continue;
+            };
+            if *count < MAX_STARTS && (family.begins)(line) {
+                *count += 1;
+                starts.push((family.strength, index, number));
+            }
+        }
+    }
+    starts.sort_unstable();
+    starts.into_iter().find_map(|(_, index, number)| {
+        let draft = (FAMILIES.get(number)?.read)(&log, index)?;
+        Some(purify::finish(draft))
+    })
+}
+
+#[cfg(test)]
+mod tests;

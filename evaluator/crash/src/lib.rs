@@ -1,0 +1,18 @@
+//! Reading of what programs print: crashes, test results and logs; no process and no clock.
+//!
+//! [`parse`] finds the crash report in a log, [`signature`] tells whether two crashes are one,
+//! [`test_report`] reads test results by name, and [`feedback`] turns logs into text that a
+//! repairer can act on.
+
+mod crash;
+pub mod feedback;
+pub mod signature;
+pub mod test_report;
+
+pub use crash::{
+    Access, CrashReport, FrameOrigin, Operation, Side, Stack, Thread, Tool, busiest_thread, fold,
+    parse, read_threads, scrub, stack_text,
+};
+pub use patchwright_source::{Frame, Role};
+pub use signature::Signature;
+pub use test_report::TestReport;

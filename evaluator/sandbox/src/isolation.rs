@@ -1,0 +1,485 @@
+//! Keeps a command away from the host: which isolation, what it sees, what it leaves open.
+//!
+//! The isolations are a closed set. They differ in what they can promise, so
+//! the choice is probed by running something, and reported. What this module
+//! does not do: decide what to run, or judge what came of it.
+
+mod bubblewrap;
+mod configuration;
+mod container;
+mod engine;
+mod enter;
+mod host;
+mod landlock;
+mod mounts;
+mod seccomp;
+mod supervisor;
+mod system_calls;
+
+use crate::SandboxError;
+use crate::identity;
+use crate::identity::Caller;
+use crate::process;
+use crate::process::{Execution, Group, Launch, Limits, Namespace};
+use bubblewrap::Own;
+use container::Container;
+pub use engine::{EngineAddress, Image};
+use enter::{Become, Doors};
+pub use host::Host;
+use rustix::process::DumpableBehavior;
+use seccomp::Surroundings;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use supervisor::Supervised;
+pub use supervisor::enter_from_arguments;
+
+/// Runs every script.
+const SHELL: &str = "/bin/sh";
+/// The folders of a command with a root of its own that lie in memory.
+const IN_MEMORY: &[&str] = &["/dev/shm", "/tmp"];
+/// Where a command with a root of its own finds our own program.
+const INNER_HELPER: &str = "/patchwright/sandbox-exec";
+
+/// Isolation that the user asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IsolationChoice {
+    /// Bubblewrap where it works, else Landlock; where neither works, commands are refused.
+    #[default]
+    Auto,
+    /// Namespaces by `bwrap`.
+    Bubblewrap,
+    /// Landlock and a seccomp filter, put on by a helper process.
+    Landlock,
+    /// Nothing but limits and a cleaned environment: only on the user's own word.
+    None,
+    /// A container of the task's own image: what a task asks for by naming one.
+    Container,
+    /// The isolation of a service that runs the commands elsewhere; it cannot be asked for here.
+    Remote,
+}
+
+impl IsolationChoice {
+    /// Returns the name that the settings have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Landlock => "landlock",
+            Self::None => "none",
+            Self::Container => "container",
+            Self::Remote => "remote",
+        }
+    }
+}
+
+/// The isolation that is active, for people to read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Isolation {
+    /// Which one; never `Auto`.
+    pub kind: IsolationChoice,
+    /// Gaps: actions that it does not keep a command from.
+    pub leaves_open: Vec<String>,
+    /// Isolations that were tried before it, each with the reason why it does not work here.
+    pub passed_over: Vec<(IsolationChoice, String)>,
+}
+
+/// One host path as a command sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub host: PathBuf,
+    pub inside: PathBuf,
+    pub writable: bool,
+}
+
+/// One command line to run.
+#[derive(Debug)]
+pub struct Command<'a> {
+    /// A script for `sh -eu`.
+    pub script: &'a str,
+    /// The script's `$1`, `$2`, ...
+    pub arguments: &'a [OsString],
+    pub places: &'a [Place],
+    /// Where it starts, as seen inside.
+    pub folder: &'a Path,
+    pub environment: BTreeMap<String, OsString>,
+    pub network: bool,
+    pub streams_apart: bool,
+    pub limits: Limits,
+    /// Largest file it may write, in bytes.
+    pub file_size: u64,
+}
+
+/// A way to run commands, chosen once and used for all.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    host: Host,
+    world: World,
+    isolation: Isolation,
+}
+
+/// The files that commands live among.
+#[derive(Debug, Clone)]
+enum World {
+    /// Those of this machine, as far as the isolation shows them.
+    Host(Mode),
+    /// Those of an image.
+    Image(Arc<Container>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Bubblewrap(Own),
+    Landlock { own_mounts: bool },
+    Bare,
+}
+
+impl Sandbox {
+    /// Probes for the isolation that was asked for.
+    pub async fn open(choice: IsolationChoice, host: Host) -> Result<Self, SandboxError> {
+        let order: &[IsolationChoice] = match &choice {
+            IsolationChoice::Auto => &[IsolationChoice::Bubblewrap, IsolationChoice::Landlock],
+            one => std::slice::from_ref(one),
+        };
+        let mut passed_over = Vec::new();
+        for kind in order {
+            let probed = probe(*kind, &host).await;
+            match probed.and_then(|found| accept(choice, found)) {
+                Ok((mode, leaves_open)) => {
+                    return Ok(Self {
+                        host,
+                        world: World::Host(mode),
+                        isolation: Isolation {
+                            kind: *kind,
+                            leaves_open,
+                            passed_over,
+                        },
+                    });
+                }
+                Err(reason) => passed_over.push((*kind, reason)),
+            }
+        }
+        let reasons: Vec<String> = passed_over
+            .iter()
+            .map(|(kind, reason)| format!("{}: {reason}", kind.name()))
+            .collect();
+        Err(SandboxError::machinery(
+            format!("no sandbox works here: {}", reasons.join("; ")),
+            "sandbox.choice",
+        ))
+    }
+
+    /// Gets a task's image ready for its commands.
+    pub async fn in_container(image: &Image, host: Host) -> Result<Self, SandboxError> {
+        let container = Container::open(image, &host).await?;
+        Ok(Self {
+            host,
+            isolation: Isolation {
+                kind: IsolationChoice::Container,
+                leaves_open: container.leaves_open().to_vec(),
+                passed_over: Vec::new(),
+            },
+            world: World::Image(Arc::new(container)),
+        })
+    }
+
+    /// Returns the id of the image that commands run in; none where they run on this machine.
+    pub fn image(&self) -> Option<&str> {
+        match &self.world {
+            World::Host(_) => None,
+            World::Image(container) => Some(container.image()),
+        }
+    }
+
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    pub fn isolation(&self) -> &Isolation {
+        &self.isolation
+    }
+
+    /// Tells whether every workspace can be shown at the same paths; otherwise they take
+    /// turns at one.
+    pub fn maps_paths(&self) -> bool {
+        matches!(
+            self.world,
+            World::Host(Mode::Bubblewrap(_)) | World::Image(_)
+        )
+    }
+
+    /// Tells whether commands need a copy of the system's configuration: they have a root of
+    /// their own, made of this machine's files.
+    pub fn needs_configuration(&self) -> bool {
+        matches!(self.world, World::Host(Mode::Bubblewrap(_)))
+    }
+
+    /// The system's configuration as a command with a root of its own sees it, written
+    /// into `folder`. Its accounts make the temporary home the user's real one.
+    pub fn configuration(folder: &Path, home: &Path) -> Result<Place, SandboxError> {
+        let host = folder.join("etc");
+        configuration::write(&host, home)
+            .map_err(|e| SandboxError::io("the configuration could not be copied", &host, e))?;
+        Ok(Place {
+            host,
+            inside: host::ETC.into(),
+            writable: false,
+        })
+    }
+
+    /// Runs a command line to its end.
+    pub async fn run(&self, command: Command<'_>) -> Result<Execution, SandboxError> {
+        match &self.world {
+            World::Host(mode) => execute(*mode, &self.host, &command).await,
+            World::Image(container) => container.run(&self.host, &command).await,
+        }
+    }
+}
+
+/// Keeps the memory, files and environment of this process, where keys are,
+/// from other processes of the same user. To be called first thing in `main`.
+pub fn hide_this_process() {
+    // It fails nowhere; where it did, a command would still run as another
+    // user, or behind a process namespace or Landlock.
+    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+/// Tells whether [`IsolationChoice::Auto`] would take an isolation; else the reason why not.
+pub async fn offered(kind: IsolationChoice, host: &Host) -> Result<(), String> {
+    let probed = probe(kind, host).await;
+    let accepted = probed.and_then(|found| accept(IsolationChoice::Auto, found));
+    accepted.map(|_| ())
+}
+
+/// Which isolation would be active here, for a command that checks a machine.
+pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, SandboxError> {
+    Ok(Sandbox::open(choice, host).await?.isolation)
+}
+
+/// Every command runs below the supervisor, which ends all of it, and behind
+/// closed doors.
+async fn execute(
+    mode: Mode,
+    host: &Host,
+    command: &Command<'_>,
+) -> Result<Execution, SandboxError> {
+    let group = Group::make(&command.limits);
+    let around = surroundings(mode, command, group.as_ref());
+    let ids = identity::of_commands();
+    let namespace = match (mode, ids) {
+        (Mode::Bubblewrap(_), Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
+        (Mode::Landlock { own_mounts: true }, Some(ids)) => Some(Namespace::of_root(ids.user, ids)),
+        (Mode::Landlock { own_mounts: true }, None) => Some(Namespace::of_caller()),
+        _ => None,
+    };
+    let divided = namespace.is_some();
+    let supervised = if let Mode::Bubblewrap(own) = mode {
+        let mut arguments = bubblewrap::arguments(host, command, (own, divided));
+        let inside = Path::new(INNER_HELPER);
+        arguments.push(inside.into());
+        arguments.extend(entered(host, command, &bubblewrap::doors(divided)));
+        Supervised {
+            program: OsStr::new("bwrap"),
+            arguments,
+            divided,
+            group: group.as_ref().map(Group::paths),
+            filter: Some(around),
+        }
+    } else {
+        Supervised {
+            program: host.helper.as_os_str(),
+            arguments: entered(host, command, &doors(mode, host, command, around)),
+            divided,
+            group: group.as_ref().map(Group::paths),
+            filter: None,
+        }
+    };
+    let writable = command.places.iter().filter(|place| place.writable);
+    let arguments = supervised.words();
+    let launch = Launch {
+        program: host.helper.clone(),
+        arguments,
+        group,
+        environment: host.environment(command.network),
+        streams_apart: command.streams_apart,
+        writes: writable.map(|place| place.host.clone()).collect(),
+        in_memory: if matches!(mode, Mode::Bubblewrap(_)) {
+            IN_MEMORY
+        } else {
+            &[]
+        },
+        namespace,
+    };
+    process::run(launch, command.limits).await
+}
+
+/// The doors of a command that sees the host's own root.
+fn doors(mode: Mode, host: &Host, command: &Command<'_>, around: Surroundings) -> Doors {
+    let Mode::Landlock { own_mounts } = mode else {
+        return Doors {
+            keep_privileges: true,
+            ..Doors::default()
+        };
+    };
+    Doors {
+        ids: identity::of_commands(),
+        fence: Some(landlock::fence(host, command)),
+        filter: Some(around),
+        read_only: own_mounts,
+        keep_privileges: false,
+    }
+}
+
+/// Returns what else keeps a command away from the host.
+fn surroundings(mode: Mode, command: &Command<'_>, group: Option<&Group>) -> Surroundings {
+    Surroundings {
+        namespaces: matches!(mode, Mode::Bubblewrap(_)),
+        network: command.network,
+        counted: group.is_some(),
+        open_files: mode == Mode::Landlock { own_mounts: false },
+        same_user: identity::of_commands().is_none(),
+    }
+}
+
+/// The words with which our own program closes the doors and becomes the command.
+fn entered(host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
+    let mut environment = host.environment(command.network);
+    environment.extend(command.environment.clone());
+    let mut shell: Vec<OsString> = [SHELL, "-eu", "-c", command.script, "sh"]
+        .map(OsString::from)
+        .into();
+    shell.extend(command.arguments.iter().cloned());
+    let mut words: Vec<OsString> = [supervisor::WORD, supervisor::ENTER]
+        .map(OsString::from)
+        .into();
+    let step = Become {
+        doors,
+        folder: command.folder,
+        file_size: command.file_size,
+        environment: environment.into_iter().collect(),
+        program: shell,
+    };
+    words.extend(step.words());
+    words
+}
+
+/// The words of a call, which the isolations write each in their own way.
+#[derive(Default)]
+struct Words(Vec<OsString>);
+
+impl Words {
+    fn add<const N: usize>(&mut self, words: [&str; N]) {
+        self.0.extend(words.map(OsString::from));
+    }
+}
+
+/// An isolation that works, with all that it leaves open.
+type Probed = (Mode, Vec<String>);
+
+/// Refuses what only the user's own word may choose: an isolation in which a
+/// command could change files of the user that runs us.
+fn accept(choice: IsolationChoice, found: Probed) -> Result<Probed, String> {
+    let open = found.0 == Mode::Landlock { own_mounts: false };
+    if choice == IsolationChoice::Auto && open && identity::of_commands().is_none() {
+        return Err(
+            "without user namespaces, commands could change modes and times of this user's files; \
+             allow user namespaces, or accept that with sandbox.choice = \"landlock\""
+                .to_owned(),
+        );
+    }
+    Ok(found)
+}
+
+/// Tries an isolation by running the smallest command in it.
+async fn probe(kind: IsolationChoice, host: &Host) -> Result<Probed, String> {
+    match kind {
+        IsolationChoice::Auto => Err("no isolation by itself".to_owned()),
+        IsolationChoice::Container => Err("only a task that names an image has one".to_owned()),
+        IsolationChoice::Remote => Err("not an isolation of this machine".to_owned()),
+        IsolationChoice::Bubblewrap => {
+            // A container may keep parts back; what was wrong at first is told where none works.
+            let all = Mode::Bubblewrap(Own::ProcAndName);
+            let Err(refusal) = attempt(all, host).await else {
+                return Ok((all, Own::ProcAndName.leaves_open()));
+            };
+            for own in [Own::Proc, Own::Nothing] {
+                if attempt(Mode::Bubblewrap(own), host).await.is_ok() {
+                    return Ok((Mode::Bubblewrap(own), own.leaves_open()));
+                }
+            }
+            Err(refusal)
+        }
+        IsolationChoice::Landlock => {
+            let closed = Mode::Landlock { own_mounts: true };
+            if attempt(closed, host).await.is_ok() {
+                return Ok((closed, landlock::leaves_open(true)));
+            }
+            let open = Mode::Landlock { own_mounts: false };
+            attempt(open, host).await?;
+            Ok((open, landlock::leaves_open(false)))
+        }
+        IsolationChoice::None => attempt(Mode::Bare, host).await.map(|()| {
+            let open = "everything: files, network and processes of this user";
+            (Mode::Bare, vec![open.to_owned()])
+        }),
+    }
+}
+
+/// Fails unless the command is as unprivileged as every isolation promises:
+/// what the kernel says of it, and whether it could set something of the host.
+const PROBE: &str = r#"
+fail() { echo "$1"; exit 1; }
+while read -r name value rest; do
+    case "$name $value" in
+    Cap[IPEA]*": 0000000000000000" | "NoNewPrivs: 1" | "Seccomp: 2") ;;
+    Cap[IPEA]* | NoNewPrivs:* | Seccomp:*) fail "a command would keep privileges ($name $value)" ;;
+    esac
+done </proc/self/status
+[ ! -w /proc/sys/kernel/core_pattern ] || fail "a command could set what belongs to the kernel's root"
+"#;
+
+async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
+    let isolated = mode != Mode::Bare;
+    if let (true, Caller::Stuck(reason)) = (isolated, identity::caller()) {
+        return Err(format!(
+            "{reason}; run as an ordinary user, or give root back what the container took away"
+        ));
+    }
+    let limits = Limits {
+        wall: Duration::from_secs(10),
+        idle: None,
+        memory: 1 << 30,
+        processes: 64,
+        output: 4096,
+        disk: 1 << 20,
+    };
+    let command = Command {
+        script: if isolated { PROBE } else { "exit 0" },
+        arguments: &[],
+        places: &[],
+        folder: Path::new("/"),
+        environment: BTreeMap::new(),
+        network: false,
+        streams_apart: false,
+        limits,
+        file_size: 1 << 20,
+    };
+    let execution = execute(mode, host, &command)
+        .await
+        .map_err(|error| error.to_string())?;
+    if execution.ending.success() {
+        return Ok(());
+    }
+    let text = execution.text();
+    let first = text.lines().next().unwrap_or_default();
+    Err(format!("{}: {first}", execution.ending))
+}
+
+#[cfg(any(test, feature = "test-support"))]
+pub mod test_host;
+#[cfg(test)]
+mod tests;

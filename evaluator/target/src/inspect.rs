@@ -1,0 +1,80 @@
+//! Inspection: runs the probes of one build under a debugger, in one run of a PoV.
+//!
+//! A probe names a line of the pristine tree. It is asked of the unpatched build or of an
+//! attempt's, where the line may have moved. The caller decides which probes to ask.
+
+use crate::TargetError;
+use crate::probe::{Probe, answer};
+use crate::runner::{Baseline, Build, BuildKind, InputFile, Pov, Target};
+use patchwright_crash::feedback::LineMap;
+use patchwright_source::{Changes, Tree, TreePath};
+
+/// Asks all probes in one run of a PoV, or of an input that is run like it, on the unpatched build or on an attempt's.
+/// Returns one text for each probe, in order.
+pub async fn inspect(
+    target: &dyn Target,
+    baseline: &Baseline,
+    changes: Option<&Changes>,
+    input: Option<&[u8]>,
+    questions: &[Probe],
+) -> Result<Vec<String>, TargetError> {
+    let Some(pov) = pov(target, baseline) else {
+        let reason = "there is no PoV that could be run";
+        return Ok(questions.iter().map(|_| reason.to_owned()).collect());
+    };
+    let name = target.task().build_of(pov);
+    let build = match changes {
+        Some(changes) => {
+            let build = target.build(changes, &name, BuildKind::Incremental);
+            Some(build.await?)
+        }
+        None => baseline.builds.get(&name).cloned(),
+    };
+    let Some(build) = build.filter(Build::succeeded) else {
+        let reason = "there is no build that could be run";
+        return Ok(questions.iter().map(|_| reason.to_owned()).collect());
+    };
+    let root = &target.task().tree;
+    let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
+    let maps: Vec<Option<LineMap>> = questions
+        .iter()
+        .map(|question| LineMap::of_change(&tree, changes?, &question.path))
+        .collect();
+    let asked: Vec<Probe> = questions
+        .iter()
+        .zip(&maps)
+        .map(|(question, map)| Probe {
+            path: patched_path(changes, &question.path),
+            line: map
+                .as_ref()
+                .map_or(question.line, |map| map.patched(question.line)),
+            expression: question.expression.clone(),
+        })
+        .collect();
+    let file = input.map(|bytes| InputFile::like(pov, bytes)).transpose()?;
+    let pov = file.as_ref().map_or(pov, InputFile::pov);
+    let observations = target.probe(&build, pov, &asked).await?;
+    Ok(asked
+        .iter()
+        .zip(&maps)
+        .enumerate()
+        .map(|(index, (asked, map))| answer(asked, map.as_ref(), &observations, index))
+        .collect())
+}
+
+/// Returns the PoV to run: the first that crashes here.
+fn pov<'a>(target: &'a dyn Target, baseline: &Baseline) -> Option<&'a Pov> {
+    let povs = &target.task().povs;
+    let crashing = povs
+        .iter()
+        .zip(&baseline.povs)
+        .find(|(_, before)| before.reproduces());
+    crashing.map(|(pov, _)| pov).or(povs.first())
+}
+
+fn patched_path(changes: Option<&Changes>, path: &TreePath) -> TreePath {
+    changes
+        .and_then(|changes| changes.renamed.get(path))
+        .unwrap_or(path)
+        .clone()
+}

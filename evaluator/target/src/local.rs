@@ -1,0 +1,362 @@
+//! Local target: runs the command lines of a task on this machine.
+//!
+//! The tree is prepared once and built once; every attempt starts from a copy of that. All
+//! commands of a task see the tree and the build's output at the same paths, because build
+//! systems write absolute paths into their output. Where the sandbox cannot map paths,
+//! workspaces take turns at one real path.
+
+mod baseline;
+mod batch;
+mod build_cache;
+mod builds;
+mod command;
+mod coverage;
+mod debugger;
+#[cfg(test)]
+mod debugger_tests;
+mod disk_space;
+mod exits;
+mod fetch;
+mod fuzzer;
+mod hang;
+mod instrumented;
+mod jvm_agent;
+mod observed_tests;
+mod one_jvm;
+mod scratch;
+mod script;
+mod shared_process;
+mod shown;
+mod spare_workspaces;
+mod task_check;
+mod task_digest;
+mod test_reports;
+mod values;
+
+pub use build_cache::put_record;
+pub use fetch::fetch;
+pub use scratch::Scratch;
+pub use task_digest::{TaskDigest, digest_of_inputs};
+
+use crate::TargetError;
+use crate::cache::Cache;
+use crate::probe::{Observations, Probe};
+use crate::runner::{
+    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
+    Instrumentation, Observed, ObservedRun, Pov, Replay, Target, TargetTask, TestRun, Watched,
+    judge, proof,
+};
+use crate::workspace::{HOME, Workspace};
+use builds::BuildKey;
+use command::Job;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use patchwright_crash::CrashReport;
+use patchwright_sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
+use patchwright_source::{Changes, Language};
+use spare_workspaces::SpareWorkspaces;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use task_check::checked;
+use tokio::sync::OnceCell;
+
+/// A task's commands, run here.
+#[derive(Debug)]
+pub struct LocalTarget {
+    task: TargetTask,
+    sandbox: Sandbox,
+    /// Dropped before the scratch folder that it writes to.
+    spares: SpareWorkspaces,
+    /// Removed with everything in it when the target is dropped.
+    scratch: Arc<Scratch>,
+    /// The system's configuration for its commands, where paths are mapped.
+    configuration: Option<Place>,
+    /// The task's folder as commands see it.
+    shown_task: OnceCell<PathBuf>,
+    /// Held while a workspace is at the one real path; only where paths cannot be mapped.
+    seat: tokio::sync::Mutex<()>,
+    prepared: OnceCell<Arc<Workspace>>,
+    /// The part of the baseline that is being made.
+    doing: Mutex<Option<String>>,
+    pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
+    baseline: OnceCell<Arc<Baseline>>,
+    built: Mutex<Vec<(BuildKey, Build)>>,
+    /// Exits of the unpatched program by input, which every attempt is compared with.
+    usual_exits: exits::UsualExits,
+    /// Builds of earlier runs.
+    cache: Option<Cache>,
+    /// The digest in the names of this task's cache entries.
+    digest: Arc<TaskDigest>,
+    /// The compiled agent for the JVM; none where it does not compile.
+    agent: OnceCell<Option<PathBuf>>,
+    /// True when the driver for many inputs was seen to tell what the program tells.
+    driver_fits: OnceCell<bool>,
+}
+
+impl LocalTarget {
+    /// Checks the task and probes for a sandbox. Everything is written below `scratch` and
+    /// removed with the target.
+    pub async fn open(
+        task: TargetTask,
+        isolation: IsolationChoice,
+        host: Host,
+        scratch: &Path,
+    ) -> Result<Self, TargetError> {
+        let task = checked(task)?;
+        let sandbox = match &task.image {
+            Some(image) => Sandbox::in_container(image, host).await?,
+            None => Sandbox::open(isolation, host).await?,
+        };
+        let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
+        let scratch = if sandbox.maps_paths() {
+            Scratch::new(scratch)
+        } else {
+            Scratch::in_reach(scratch)
+        };
+        let scratch = scratch.map_err(fail)?;
+        let home = Path::new(INSIDE).join(HOME);
+        let configuration = sandbox
+            .needs_configuration()
+            .then(|| Sandbox::configuration(scratch.path(), &home))
+            .transpose()?;
+        let digest = TaskDigest::new(task.clone(), &sandbox);
+        Ok(Self {
+            task,
+            sandbox,
+            spares: SpareWorkspaces::default(),
+            scratch: Arc::new(scratch),
+            configuration,
+            shown_task: OnceCell::new(),
+            seat: tokio::sync::Mutex::new(()),
+            prepared: OnceCell::new(),
+            doing: Mutex::default(),
+            pristine: tokio::sync::Mutex::default(),
+            baseline: OnceCell::new(),
+            built: Mutex::default(),
+            usual_exits: exits::UsualExits::default(),
+            cache: None,
+            digest: Arc::new(digest),
+            agent: OnceCell::new(),
+            driver_fits: OnceCell::new(),
+        })
+    }
+
+    /// Returns the isolation of the commands.
+    pub fn isolation(&self) -> &Isolation {
+        self.sandbox.isolation()
+    }
+
+    /// Tells whether every workspace is seen at the same paths; nothing is cached otherwise.
+    pub fn maps_paths(&self) -> bool {
+        self.sandbox.maps_paths()
+    }
+
+    /// Returns the digest in the names of this task's cache entries.
+    pub fn task_digest(&self) -> Arc<TaskDigest> {
+        Arc::clone(&self.digest)
+    }
+
+    /// Returns the scratch folder.
+    pub fn scratch(&self) -> Arc<Scratch> {
+        Arc::clone(&self.scratch)
+    }
+
+    /// Returns the harmless inputs.
+    pub fn harmless(&self) -> &[PathBuf] {
+        &self.task.harmless
+    }
+
+    /// Copies a workspace on a thread for blocking work.
+    async fn copy(&self, of: &Arc<Workspace>) -> Result<Workspace, TargetError> {
+        let (of, root) = (Arc::clone(of), self.scratch.fresh("workspace"));
+        tokio::task::spawn_blocking(move || Workspace::copy_of(&of, root))
+            .await
+            .map_err(|e| TargetError::machinery(e.to_string(), "copy of a workspace"))?
+    }
+
+    /// Creates a folder for the inputs of a batch and their outputs.
+    fn batch_folder(&self) -> Result<tempfile::TempDir, TargetError> {
+        tempfile::tempdir_in(self.scratch.path())
+            .map_err(|e| TargetError::io("no batch folder could be made", self.scratch.path(), e))
+    }
+
+    async fn replay_once(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
+        let expected = proof(pov.ran.as_deref())
+            .map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
+        let job = Job {
+            wall: pov.timeout.unwrap_or(self.task.limits.pov),
+            pov: Some(&pov.file),
+            harness: pov.harness.as_deref(),
+            ..Job::new(self.pov_command(pov)?, build.place()?, &build.name)
+        };
+        let execution = self.command(job).await?;
+        let (outcome, crash) = judge(&execution, expected.as_ref());
+        Ok(Replay {
+            outcome,
+            crash,
+            execution,
+        })
+    }
+
+    fn pov_command<'a>(&'a self, pov: &'a Pov) -> Result<&'a str, TargetError> {
+        pov.command
+            .as_deref()
+            .or(self.task.commands.pov.as_deref())
+            .ok_or_else(|| {
+                TargetError::invalid(format!("there is no command that runs {}", pov.name()))
+            })
+    }
+
+    async fn test_once(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
+        let Some(test) = &self.task.commands.test else {
+            return Ok(None);
+        };
+        test_reports::clear(build.place()?, &self.task.commands.reports)?;
+        let job = Job {
+            wall: self.task.limits.test,
+            ..Job::new(test, build.place()?, &build.name)
+        };
+        let execution = self.command(job).await?;
+        let reports = test_reports::read(build.place()?, &self.task.commands.reports)?;
+        Ok(Some(TestRun { execution, reports }))
+    }
+}
+
+impl Target for LocalTarget {
+    fn task(&self) -> &TargetTask {
+        &self.task
+    }
+
+    fn doing(&self) -> Option<String> {
+        let doing = self.doing.lock();
+        doing.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>> {
+        async {
+            let made = self.baseline.get_or_try_init(|| async {
+                let baseline = self.make_baseline().await?;
+                Ok::<_, TargetError>(Arc::new(baseline))
+            });
+            made.await.cloned()
+        }
+        .boxed()
+    }
+
+    fn build<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+        how: BuildKind,
+    ) -> BoxFuture<'a, Result<Build, TargetError>> {
+        self.build_changed(changes, name, how).boxed()
+    }
+
+    fn build_ahead<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        self.clean_build_ahead(changes, name).boxed()
+    }
+
+    fn replay<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Replay, TargetError>> {
+        self.replay_once(build, pov).boxed()
+    }
+
+    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>> {
+        self.test_once(build).boxed()
+    }
+
+    fn run_inputs<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        inputs: &'a Inputs,
+    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>> {
+        batch::run(self, build, pov, inputs).boxed()
+    }
+
+    fn probe<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        probes: &'a [Probe],
+    ) -> BoxFuture<'a, Result<Observations, TargetError>> {
+        debugger::run(self, build, pov, probes).boxed()
+    }
+
+    fn instrumented_build<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+        added: &'a Instrumentation,
+    ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
+        instrumented::build(self, changes, name, added).boxed()
+    }
+
+    fn covered_by_tests<'a>(
+        &'a self,
+        build: &'a Build,
+        counted: &'a Counted,
+        most: Duration,
+    ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        match self.task.language {
+            Language::Java => observed_tests::covered(self, build, counted, most).boxed(),
+            _ => coverage::tests(self, build, counted, most).boxed(),
+        }
+    }
+
+    fn observed_run<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: Option<&'a Pov>,
+        asked: &'a Observed,
+    ) -> BoxFuture<'a, Result<Option<ObservedRun>, TargetError>> {
+        observed_tests::run(self, build, pov, asked).boxed()
+    }
+
+    fn exits<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        watched: &'a Watched,
+    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
+        exits::run(self, build, pov, watched).boxed()
+    }
+
+    fn run_script<'a>(
+        &'a self,
+        build: &'a Build,
+        script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        script::run(self, build, script).boxed()
+    }
+
+    fn stack_of_hang<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
+        hang::stack(self, build, pov).boxed()
+    }
+
+    fn fuzz<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        seeds: &'a [Vec<u8>],
+        time: Duration,
+    ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
+        fuzzer::fuzz(self, build, pov, (seeds, time)).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Baseline: the unpatched program, prepared, built, crashed and tested once.
+
+use super::LocalTarget;
+use super::command::Job;
+use crate::TargetError;
+use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun, measure, reproducible};
+use crate::workspace::{TREE, Workspace, copy_tree};
+use patchwright_sandbox::Execution;
+use patchwright_source::Changes;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+impl LocalTarget {
+    /// Names the part of the baseline that is being made.
+    fn begin(&self, part: impl Into<Option<String>>) {
+        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        *doing = part.into();
+    }
+
+    /// Returns the tree as `prepare` left it.
+    pub(super) async fn prepared(&self) -> Result<Arc<Workspace>, TargetError> {
+        let made = self.prepared.get_or_try_init(|| async {
+            if let Some((workspace, ())) = self.kept_whole(&["prepared"]).await {
+                return Ok(Arc::new(workspace));
+            }
+            let (tree, root) = (self.task.tree.clone(), self.scratch.fresh("prepared"));
+            let copied = tokio::task::spawn_blocking(move || {
+                let workspace = Workspace::create(root)?;
+                copy_tree(&tree, &workspace.part(TREE), &AtomicBool::new(false))?;
+                Ok::<_, TargetError>(workspace)
+            });
+            let workspace: Workspace = copied
+                .await
+                .map_err(|e| TargetError::machinery(e.to_string(), "copy of the tree"))??;
+            if let Some(prepare) = &self.task.commands.prepare {
+                self.begin("preparing the tree".to_owned());
+                let main = self.task.main_build();
+                let job = Job {
+                    wall: self.task.limits.prepare,
+                    network: true,
+                    ..Job::new(prepare, &workspace, &main)
+                };
+                let execution = self.command(job).await?;
+                succeeded(&execution, "the prepare command")?;
+                // Without such a command this is a plain copy, which is not cached.
+                let workspace = self.keep_whole(&["prepared"], workspace, ()).await?;
+                return Ok(Arc::new(workspace));
+            }
+            Ok::<_, TargetError>(Arc::new(workspace))
+        });
+        made.await.cloned()
+    }
+
+    /// Returns the built unpatched tree, a copy of which every attempt starts from.
+    pub(super) async fn pristine(&self, name: &str) -> Result<Build, TargetError> {
+        let mut pristine = self.pristine.lock().await;
+        if let Some(build) = pristine.get(name) {
+            return Ok(build.clone());
+        }
+        let build = match self.kept_pristine(name).await {
+            Some(build) => build,
+            None => self.build_pristine(name).await?,
+        };
+        pristine.insert(name.to_owned(), build.clone());
+        Ok(build)
+    }
+
+    async fn build_pristine(&self, name: &str) -> Result<Build, TargetError> {
+        let prepared = self.prepared().await?;
+        let workspace = Arc::new(self.copy(&prepared).await?);
+        self.begin(
+            format!("building the unpatched tree {name}")
+                .trim_end()
+                .to_owned(),
+        );
+        let digest = Changes::default().digest();
+        let mut build = self.run_build(workspace, name, &digest).await?;
+        succeeded(&build.execution, "the build of the unpatched tree")?;
+        if let Some(workspace) = build.workspace.take().and_then(Arc::into_inner) {
+            let execution = build.execution.clone();
+            let kept = self
+                .keep_whole(&["pristine", name], workspace, execution)
+                .await?;
+            build.workspace = Some(Arc::new(kept));
+        }
+        Ok(build)
+    }
+
+    /// Returns the unpatched tree as an earlier run built it.
+    async fn kept_pristine(&self, name: &str) -> Option<Build> {
+        let (workspace, execution) = self.kept_whole(&["pristine", name]).await?;
+        Some(Build {
+            name: name.to_owned(),
+            changes: Changes::default().digest(),
+            execution,
+            workspace: Some(Arc::new(workspace)),
+        })
+    }
+
+    /// Runs the PoVs and the tests on the unpatched builds.
+    async fn observe(
+        &self,
+        builds: &BTreeMap<String, Build>,
+    ) -> Result<(Vec<BaselinePov>, Option<TestRun>), TargetError> {
+        let mut povs = Vec::new();
+        let count = self.task.povs.len();
+        for (index, pov) in self.task.povs.iter().enumerate() {
+            let number = index + 1;
+            self.begin(format!(
+                "running the PoV {} ({number} of {count})",
+                pov.name()
+            ));
+            let name = self.task.build_of(pov);
+            let build = builds
+                .get(&name)
+                .ok_or_else(|| TargetError::invalid(format!("there is no build {name:?}")))?;
+            povs.push(measure(self, build, pov).await?);
+        }
+        reproducible(&povs)?;
+        if self.task.commands.test.is_some() {
+            self.begin("running the tests".to_owned());
+        }
+        let tests = match builds.get(&self.task.main_build()) {
+            Some(build) => self.test_once(build).await?,
+            None => None,
+        };
+        Ok((povs, tests))
+    }
+
+    pub(super) async fn make_baseline(&self) -> Result<Baseline, TargetError> {
+        let started = Instant::now();
+        let mut builds = BTreeMap::new();
+        for name in self.task.used_builds() {
+            let pristine = self.pristine(&name).await?;
+            // PoVs and tests leave traces, so they run in a copy.
+            let workspace = Arc::new(self.copy(pristine.place()?).await?);
+            let build = Build {
+                workspace: Some(workspace),
+                ..pristine
+            };
+            self.keep(
+                (build.changes.clone(), name.clone(), BuildKind::Incremental),
+                &build,
+            );
+            builds.insert(name, build);
+        }
+        let kept = self.kept_baseline().await;
+        let known = kept.is_some();
+        let (povs, tests) = match kept {
+            Some(kept) => (kept.povs, kept.tests),
+            None => self.observe(&builds).await?,
+        };
+        self.begin(None);
+        for name in self.task.used_builds() {
+            self.make_spare(&name).await?;
+        }
+        if let Some(tests) = &tests {
+            started_at_all(&tests.execution, "the test command")?;
+        }
+        let baseline = Baseline {
+            builds,
+            povs,
+            tests,
+            isolation: self.isolation().clone(),
+            seconds: started.elapsed().as_secs_f64(),
+        };
+        if !known {
+            self.keep_baseline(&baseline).await;
+        }
+        Ok(baseline)
+    }
+}
+
+fn succeeded(execution: &Execution, what: &str) -> Result<(), TargetError> {
+    if execution.ending.success() {
+        return Ok(());
+    }
+    Err(TargetError::InvalidTask {
+        reason: format!("{what} failed: {}", execution.ending),
+        log: execution.text(),
+    })
+}
+
+fn started_at_all(execution: &Execution, what: &str) -> Result<(), TargetError> {
+    match execution.ending {
+        patchwright_sandbox::Ending::Exited(126 | 127) => succeeded(execution, what),
+        _ => Ok(()),
+    }
+}

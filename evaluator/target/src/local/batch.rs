@@ -1,0 +1,394 @@
+//! Batches: many inputs in few sandboxes.
+//!
+//! Starting a sandbox and a shell for each input would cost more than the input itself. One
+//! shell inside one sandbox runs a whole batch and prints the status of each input; only
+//! the outputs of failed inputs (or all, on request) are read back.
+
+use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
+use super::values::{VALUES, VALUES_PROGRAM, plain};
+use super::{Job, LocalTarget, coverage};
+use crate::TargetError;
+use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Pov};
+use patchwright_sandbox::contained_path::ContainedFolder;
+use patchwright_sandbox::{Ending, Execution, Limit};
+use patchwright_source::Language;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The loop over one batch. `$1` is the command of the PoV; with `all` as `$2` the outputs
+/// of successful inputs are kept too. The output of the target goes to a file, so that it
+/// cannot forge a line of the loop.
+const LOOP: &str = r#"set +e
+for input in "$WORK"/in/*; do
+  name=${input##*/}
+  (set -eu; POV=$input; export POV; eval "$1") >"$WORK/output" 2>&1 </dev/null
+  status=$?
+  if [ "$status" -ne 0 ] || [ "$2" = all ]; then mv "$WORK/output" "$WORK/out/$name"; fi
+  echo "$name $status"
+done
+"#;
+
+/// Switches symbols in sanitizer reports off: resolving them takes most of the time of a
+/// failed run, and failed inputs are run again alone.
+const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
+  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}symbolize=0\""
+done
+"#;
+
+/// Lets programs go on after an error, and keeps reports out of their outputs. Nothing goes
+/// on after a fatal signal: without the sanitizer's handlers it ends the program as such, and
+/// not with an exit status that looks like an answer.
+const RECOVERING: &str = r#"signals=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
+for tool in ASAN UBSAN; do
+  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}halt_on_error=0:detect_leaks=0:log_path=$WORK/report:$signals\""
+done
+"#;
+
+/// Inputs of one sandbox.
+const BATCH: usize = 64;
+/// Inputs of one debugger, which needs half a second for each.
+const VALUES_BATCH: usize = 3;
+/// Bytes of one output that are read back.
+const OUTPUT_LIMIT: u64 = 4 << 20;
+/// The output of an input that printed more than the limit.
+const TOO_LONG: &[u8] = b"(more output than is compared)";
+
+/// Runs the inputs on as many processors as the task may use; returns those that were run,
+/// in order.
+pub(super) async fn run(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    inputs: &Inputs,
+) -> Result<Vec<InputRun>, TargetError> {
+    let batches = BatchRun {
+        target,
+        build,
+        pov,
+        inputs,
+        until: Instant::now() + inputs.budget,
+    };
+    let next = AtomicUsize::new(0);
+    let lanes = (target.task.limits.jobs as usize).clamp(1, 8);
+    let results = futures::future::join_all((0..lanes).map(|_| batches.lane(&next))).await;
+    let mut runs = Vec::new();
+    for result in results {
+        runs.extend(result?);
+    }
+    runs.sort_by_key(|run: &InputRun| run.index);
+    Ok(runs)
+}
+
+pub(super) struct BatchRun<'a> {
+    pub(super) target: &'a LocalTarget,
+    pub(super) build: &'a Build,
+    pub(super) pov: &'a Pov,
+    pub(super) inputs: &'a Inputs,
+    pub(super) until: Instant,
+}
+
+impl BatchRun<'_> {
+    async fn lane(&self, next: &AtomicUsize) -> Result<Vec<InputRun>, TargetError> {
+        let mut runs = Vec::new();
+        while Instant::now() < self.until {
+            let java = self.target.task.language == Language::Java;
+            let size = match self.inputs.capture {
+                Capture::Values(_) if !java => VALUES_BATCH,
+                _ => BATCH,
+            };
+            let start = next.fetch_add(size, Ordering::Relaxed);
+            let mut left: Vec<usize> = self.wanted_indexes().skip(start).take(size).collect();
+            if left.is_empty() {
+                break;
+            }
+            if let Capture::Values(_) = self.inputs.capture
+                && !java
+            {
+                runs.extend(self.debugged(&left).await?);
+                continue;
+            }
+            let mut until = self.until;
+            if self.goes_together() {
+                let sorted = self.together(&left).await?;
+                runs.extend(sorted.fine.iter().map(|index| passed(*index)));
+                // A part with a known failure is run, whatever time is left.
+                until = until.max(Instant::now() + sorted.patience());
+                left = sorted.suspects;
+            }
+            while !left.is_empty() && Instant::now() < until {
+                let mut done = self.driven(&left).await?;
+                if done.is_empty() {
+                    done = self.started_for_each(&left, until).await?;
+                }
+                if done.is_empty() {
+                    break;
+                }
+                left.retain(|index| !done.iter().any(|run| run.index == *index));
+                runs.extend(done);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Runs a batch input by input, in the way in which what is captured can be had.
+    async fn started_for_each(
+        &self,
+        batch: &[usize],
+        until: Instant,
+    ) -> Result<Vec<InputRun>, TargetError> {
+        let java = self.target.task.language == Language::Java;
+        match self.inputs.capture {
+            Capture::Values(_) | Capture::Coverage(_) if java => self.watched(batch).await,
+            _ => self.one_by_one(batch, until).await,
+        }
+    }
+
+    fn wanted_indexes(&self) -> Box<dyn Iterator<Item = usize> + '_> {
+        if self.inputs.only.is_empty() {
+            Box::new(0..self.inputs.contents.len())
+        } else {
+            Box::new(self.inputs.only.iter().copied())
+        }
+    }
+
+    /// Runs a batch input by input; stops at an input that does not end.
+    pub(super) async fn one_by_one(
+        &self,
+        batch: &[usize],
+        until: Instant,
+    ) -> Result<Vec<InputRun>, TargetError> {
+        let folder = self.write(batch)?;
+        let left = until.saturating_duration_since(Instant::now());
+        let script = match self.inputs.capture {
+            Capture::Coverage(_) => coverage::counting_loop(),
+            _ => LOOP.to_owned(),
+        };
+        let execution = self
+            .execute(&script, folder.path(), (left, Some(self.inputs.each)))
+            .await?;
+        let outputs = ContainedFolder::open(folder.path())
+            .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
+        let mut runs = Vec::new();
+        for line in execution.text().lines() {
+            let Some((name, status)) = line.split_once(' ') else {
+                continue;
+            };
+            let number = name.split('.').next().unwrap_or_default();
+            let (Ok(index), Ok(status)) = (number.parse::<usize>(), status.parse()) else {
+                continue;
+            };
+            let output = match outputs.read(&format!("out/{name}"), OUTPUT_LIMIT) {
+                Ok(output) => output,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+                Err(_) => TOO_LONG.to_vec(),
+            };
+            runs.push(InputRun {
+                index,
+                ending: Ending::from_shell(status),
+                output,
+            });
+        }
+        runs.extend(Self::unfinished(batch, runs.len(), &execution, left));
+        Ok(runs)
+    }
+
+    /// Returns the input at which a batch stopped, where it hit a limit of its own.
+    fn unfinished(
+        batch: &[usize],
+        done: usize,
+        execution: &Execution,
+        left: Duration,
+    ) -> Option<InputRun> {
+        let Ending::Limit(limit) = execution.ending else {
+            return None;
+        };
+        let out_of_budget = limit == Limit::WallTime && execution.seconds >= left.as_secs_f64();
+        if out_of_budget {
+            return None;
+        }
+        batch.get(done).map(|index| InputRun {
+            index: *index,
+            ending: execution.ending,
+            output: Vec::new(),
+        })
+    }
+
+    pub(super) fn write(&self, batch: &[usize]) -> Result<tempfile::TempDir, TargetError> {
+        let folder = self.target.batch_folder()?;
+        let fail = |e| TargetError::io("a batch could not be written", folder.path(), e);
+        for part in ["in", "out"] {
+            fs::create_dir(folder.path().join(part)).map_err(fail)?;
+        }
+        let ending = self.name_ending();
+        for index in batch {
+            let bytes = self.inputs.contents.get(*index).map_or(&[][..], |b| b);
+            let name = format!("in/{index:08}{ending}");
+            fs::write(folder.path().join(name), bytes).map_err(fail)?;
+        }
+        Ok(folder)
+    }
+
+    /// Returns the file extension of the PoV, by which some programs choose a format.
+    fn name_ending(&self) -> String {
+        match self.pov.file.extension().and_then(|e| e.to_str()) {
+            Some(extension) if extension.chars().all(|c| c.is_ascii_alphanumeric()) => {
+                format!(".{extension}")
+            }
+            _ => String::new(),
+        }
+    }
+
+    pub(super) async fn execute(
+        &self,
+        script: &str,
+        work: &Path,
+        (wall, idle): (Duration, Option<Duration>),
+    ) -> Result<Execution, TargetError> {
+        let command = self.target.pov_command(self.pov)?;
+        let mut script = script.to_owned();
+        if let Some(memory) = self.inputs.memory {
+            script.insert_str(0, &filled(memory));
+        }
+        if self.inputs.recovers {
+            script.insert_str(0, RECOVERING);
+        }
+        let mut environment = Vec::new();
+        let keep = match &self.inputs.capture {
+            Capture::Failures => {
+                script.insert_str(0, UNNAMED);
+                "bad"
+            }
+            Capture::Outputs => "all",
+            Capture::Coverage(counted) => {
+                environment = coverage::variables(counted);
+                "all"
+            }
+            Capture::Values(functions) => {
+                environment.push(("WATCHED", functions.join("\n")));
+                // The debugger is much faster without a shell between.
+                if let Some((program, arguments)) = plain(command) {
+                    environment.push(("PROGRAM", program.to_owned()));
+                    environment.push(("ARGUMENTS", arguments.to_owned()));
+                }
+                "all"
+            }
+        };
+        let arguments: [OsString; 3] = [command.into(), keep.into(), VALUES_PROGRAM.into()];
+        let job = Job {
+            wall,
+            idle,
+            arguments: &arguments,
+            environment: &environment,
+            work: Some(work),
+            harness: self.pov.harness.as_deref(),
+            ..Job::new(&script, self.build.place()?, &self.build.name)
+        };
+        self.target.command(job).await
+    }
+}
+
+impl BatchRun<'_> {
+    /// Runs a batch under the debugger.
+    async fn debugged(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+        let folder = self.write(batch)?;
+        let left = self.until.saturating_duration_since(Instant::now());
+        self.execute(VALUES, folder.path(), (left, None)).await?;
+        self.read_back(batch, folder.path(), "out")
+    }
+
+    /// Runs a batch of a Java program with the agent, a JVM for each input.
+    async fn watched(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+        let folder = self.write(batch)?;
+        let workspace = self.build.place()?;
+        if !self.target.put_agent(workspace, folder.path()).await? {
+            return Ok(Vec::new());
+        }
+        let left = self.until.saturating_duration_since(Instant::now());
+        let limits = (left, Some(self.inputs.each));
+        self.execute(&with_agent(LOOP), folder.path(), limits)
+            .await?;
+        self.read_back(batch, folder.path(), self.folder_of_answers())
+    }
+
+    /// Returns the folder for what is captured of each input.
+    pub(super) fn folder_of_answers(&self) -> &'static str {
+        match self.inputs.capture {
+            Capture::Values(_) => VALUES_FOLDER,
+            Capture::Coverage(_) => COVERAGE_FOLDER,
+            Capture::Failures | Capture::Outputs => "out",
+        }
+    }
+
+    /// Reads what was written about each input; one without an answer was not run.
+    fn read_back(
+        &self,
+        batch: &[usize],
+        folder: &Path,
+        answers: &str,
+    ) -> Result<Vec<InputRun>, TargetError> {
+        let outputs = ContainedFolder::open(folder)
+            .map_err(|e| TargetError::io("a batch cannot be read", folder, e))?;
+        let name = |index: &usize| format!("{answers}/{index:08}{}", self.name_ending());
+        let runs = batch.iter().filter_map(|index| {
+            let output = outputs.read(&name(index), OUTPUT_LIMIT).ok()?;
+            Some(InputRun {
+                output,
+                ..passed(*index)
+            })
+        });
+        Ok(runs.collect())
+    }
+}
+
+/// Makes the allocator fill memory with a pattern: the sanitizer's by its options, the C
+/// library's by its own.
+fn filled(memory: MemoryPattern) -> String {
+    let MemoryPattern { fill, redzone } = memory;
+    format!(
+        "MALLOC_PERTURB_={fill}\nASAN_OPTIONS=\"${{ASAN_OPTIONS:+$ASAN_OPTIONS:}}malloc_fill_byte={fill}:max_malloc_fill_size=1073741824:free_fill_byte={fill}:max_free_fill_size=1073741824:redzone={redzone}:max_redzone=2048\"\nexport MALLOC_PERTURB_ ASAN_OPTIONS\n"
+    )
+}
+
+fn passed(index: usize) -> InputRun {
+    InputRun {
+        index,
+        ending: Ending::Exited(0),
+        output: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fuzzer;
+    use crate::runner::{BuildKind, Target};
+    use crate::test_support::{open, task};
+    use patchwright_source::Changes;
+    use std::time::Duration;
+
+    /// A program that hands only its first argument on, to what fuzzes until it is told to stop.
+    const FIRST_ONLY: &str = r#"cat >"$OUT"/first <<'END'
+echo "$1" >>"$OUT"/asked
+case $1 in -runs=0) echo "INFO: Seed: 1";; -*) sleep 1000;; esac
+END"#;
+
+    #[tokio::test]
+    async fn a_fuzzer_that_is_not_told_its_time_is_not_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.commands.build = FIRST_ONLY.to_owned();
+        task.commands.pov = Some(r#"sh "$OUT"/first "$POV""#.to_owned());
+        let target = open(task, folder.path()).await;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, "address", BuildKind::Clean);
+        let build = build.await.unwrap();
+        let pov = &target.task().povs[0];
+        let time = Duration::from_secs(1);
+        let fuzzed = fuzzer::fuzz(&target, &build, pov, (&[], time)).await;
+        assert_eq!(fuzzed.unwrap(), None);
+        let asked = build.place().unwrap().part("out").join("asked");
+        assert_eq!(std::fs::read_to_string(asked).unwrap(), "-runs=0\n");
+    }
+}

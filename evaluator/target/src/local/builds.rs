@@ -1,0 +1,160 @@
+//! Builds of the tree, pristine or changed. The last few are kept for the following rungs;
+//! `build_cache` keeps them beyond the run.
+
+use super::{Job, LocalTarget};
+use crate::TargetError;
+use crate::runner::{Build, BuildKind};
+use crate::workspace::Workspace;
+use patchwright_sandbox::{Ending, Execution};
+use patchwright_source::Changes;
+use std::ffi::OsString;
+use std::sync::{Arc, PoisonError};
+
+/// Runs the build `$1` with less weight than other commands, where the system does not weigh
+/// sessions instead; with enough that it ends on a busy machine.
+const IN_THE_BACKGROUND: &str = r#"renice -n 4 -p $$ >/dev/null 2>&1 || :
+eval "$1""#;
+/// Builds of attempts that are kept for the following rungs.
+const KEPT_BUILDS: usize = 8;
+
+/// The digest of the changes, the name of the build, and its kind.
+pub(super) type BuildKey = (String, String, BuildKind);
+
+impl LocalTarget {
+    /// Returns a copy of the built tree, made in advance if possible.
+    pub(super) async fn copy_of_pristine(&self, name: &str) -> Result<Workspace, TargetError> {
+        let pristine = self.pristine(name).await?;
+        let copy = match self.spares.take(name).await {
+            Some(copy) => copy,
+            None => self.copy(pristine.place()?).await?,
+        };
+        self.make_spare(name).await?;
+        Ok(copy)
+    }
+
+    /// Starts to make the copy for the next attempt.
+    pub(super) async fn make_spare(&self, name: &str) -> Result<(), TargetError> {
+        let pristine = self.pristine(name).await?;
+        self.spares
+            .prepare(name, pristine.place()?, self.scratch.fresh("spare"));
+        Ok(())
+    }
+
+    pub(super) fn at_hand(&self, key: &BuildKey) -> Option<Build> {
+        let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        built
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, build)| build.clone())
+    }
+
+    pub(super) fn keep(&self, key: BuildKey, build: &Build) {
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        built.retain(|(known, _)| *known != key);
+        built.push((key, build.clone()));
+        if built.len() > KEPT_BUILDS {
+            built.remove(0);
+        }
+    }
+
+    pub(super) async fn build_changed(
+        &self,
+        changes: &Changes,
+        name: &str,
+        how: BuildKind,
+    ) -> Result<Build, TargetError> {
+        let key = (changes.digest(), name.to_owned(), how);
+        if let Some(build) = self.known(changes, &key).await? {
+            return Ok(build);
+        }
+        let workspace = match how {
+            BuildKind::Incremental => self.copy_of_pristine(name).await?,
+            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
+        };
+        let workspace = Arc::new(workspace);
+        workspace.apply(changes)?;
+        let build = self.run_build(workspace, name, &key.0).await?;
+        self.keep_build(&key, &build).await?;
+        self.keep(key, &build);
+        Ok(build)
+    }
+
+    /// Makes a clean build beside other commands. One that fails is not kept: it may have
+    /// waited too long for the processor. Where paths cannot be mapped, commands take turns,
+    /// and others would wait for it.
+    pub(super) async fn clean_build_ahead(
+        &self,
+        changes: &Changes,
+        name: &str,
+    ) -> Result<(), TargetError> {
+        let key = (changes.digest(), name.to_owned(), BuildKind::Clean);
+        if !self.maps_paths() || self.known(changes, &key).await?.is_some() {
+            return Ok(());
+        }
+        let workspace = Arc::new(self.copy(&self.prepared().await?).await?);
+        workspace.apply(changes)?;
+        let arguments = [OsString::from(&self.task.commands.build)];
+        let job = Job {
+            wall: self.task.limits.build,
+            arguments: &arguments,
+            ..Job::new(IN_THE_BACKGROUND, &workspace, name)
+        };
+        let build = Build {
+            name: key.1.clone(),
+            changes: key.0.clone(),
+            execution: self.command(job).await?,
+            workspace: Some(workspace),
+        };
+        if build.succeeded() {
+            self.keep_build(&key, &build).await?;
+            self.keep(key, &build);
+        }
+        Ok(())
+    }
+
+    /// Returns a build of this run or of an earlier one.
+    async fn known(&self, changes: &Changes, key: &BuildKey) -> Result<Option<Build>, TargetError> {
+        if let Some(build) = self.at_hand(key) {
+            return Ok(Some(build));
+        }
+        let kept = self.kept_build(changes, key).await?;
+        if let Some(build) = &kept {
+            self.keep(key.clone(), build);
+        }
+        Ok(kept)
+    }
+
+    pub(super) async fn run_build(
+        &self,
+        workspace: Arc<Workspace>,
+        name: &str,
+        changes: &str,
+    ) -> Result<Build, TargetError> {
+        let job = Job {
+            wall: self.task.limits.build,
+            ..Job::new(&self.task.commands.build, &workspace, name)
+        };
+        let execution = self.command(job).await?;
+        if killed_from_outside(&execution) {
+            let what = "the system killed a program of the build, for lack of memory most likely";
+            return Err(TargetError::machinery(what, "build"));
+        }
+        Ok(Build {
+            name: name.to_owned(),
+            changes: changes.to_owned(),
+            execution,
+            workspace: Some(workspace),
+        })
+    }
+}
+
+/// Tells whether something other than our limits sent `SIGKILL`.
+fn killed_from_outside(execution: &Execution) -> bool {
+    match execution.ending {
+        Ending::Signal(9) => true,
+        Ending::Exited(status) if status != 0 => execution
+            .text()
+            .contains("Killed signal terminated program"),
+        _ => false,
+    }
+}

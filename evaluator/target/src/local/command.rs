@@ -1,0 +1,279 @@
+//! Commands of a task: their folders, and their environment.
+
+use super::{INSIDE, LocalTarget, disk_space};
+use crate::TargetError;
+use crate::workspace::{HOME, OUT, TREE, Workspace, lent_folder};
+use patchwright_sandbox::contained_path::remove_folder;
+use patchwright_sandbox::identity;
+use patchwright_sandbox::process::{Captured, Execution, Limits};
+use patchwright_sandbox::{Command, Place};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The scratch folder of one command.
+const WORK: &str = "work";
+/// The folder that workspaces use in turn where paths cannot be mapped.
+const SEAT: &str = "seat";
+
+/// A command line of the task, with its folders and limits.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) script: &'a str,
+    pub(crate) arguments: &'a [OsString],
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) build: &'a str,
+    pub(crate) wall: Duration,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) network: bool,
+    pub(crate) pov: Option<&'a Path>,
+    pub(crate) harness: Option<&'a str>,
+    /// Variables besides those of every command.
+    pub(crate) environment: &'a [(&'static str, String)],
+    /// A host folder in place of the command's own empty scratch folder.
+    pub(crate) work: Option<&'a Path>,
+    /// True where the tree and the build's output may be written.
+    pub(crate) writable: bool,
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(script: &'a str, workspace: &'a Workspace, build: &'a str) -> Self {
+        Self {
+            script,
+            arguments: &[],
+            workspace,
+            build,
+            wall: Duration::from_mins(1),
+            idle: None,
+            network: false,
+            pov: None,
+            harness: None,
+            environment: &[],
+            work: None,
+            writable: true,
+        }
+    }
+}
+
+/// The user's own files as commands see them.
+struct Own {
+    task: PathBuf,
+    pov: Option<PathBuf>,
+}
+
+/// The folders and the environment that a command sees.
+struct CommandView {
+    places: Vec<Place>,
+    tree: PathBuf,
+    environment: BTreeMap<String, OsString>,
+}
+
+impl LocalTarget {
+    /// Runs one command of the task in a workspace.
+    pub(crate) async fn command(&self, job: Job<'_>) -> Result<Execution, TargetError> {
+        if self.sandbox.maps_paths() {
+            return self.command_at(&job, job.workspace.root()).await;
+        }
+        let _turn = self.seat.lock().await;
+        let seat = Seated::take(job.workspace.root(), self.scratch.path().join(SEAT))?;
+        let mut execution = self.command_at(&job, &seat.at).await?;
+        hide_path(&mut execution, &seat.at);
+        Ok(execution)
+    }
+
+    async fn command_at(&self, job: &Job<'_>, root: &Path) -> Result<Execution, TargetError> {
+        let work = if let Some(work) = job.work {
+            identity::give_all(work)
+                .map_err(|e| TargetError::io("a folder cannot be given away", work, e))?;
+            Work::Lent(work.to_path_buf())
+        } else if self.sandbox.maps_paths() {
+            Work::make(self.scratch.fresh(WORK))?
+        } else {
+            Work::make(root.join(WORK))?
+        };
+        let own = Own {
+            task: self.shown_task().await?,
+            pov: job.pov.map(|pov| self.shown_pov(pov)).transpose()?,
+        };
+        let seen = self.seen(job, root, work.path(), own);
+        let limits = &self.task.limits;
+        let command = Command {
+            script: job.script,
+            arguments: job.arguments,
+            places: &seen.places,
+            folder: &seen.tree,
+            environment: seen.environment,
+            network: job.network,
+            streams_apart: false,
+            limits: Limits {
+                wall: job.wall,
+                idle: job.idle,
+                memory: limits.memory,
+                processes: limits.processes,
+                output: limits.output,
+                disk: limits.disk,
+            },
+            file_size: limits.file,
+        };
+        let execution = self.sandbox.run(command).await?;
+        disk_space::check(&execution, self.scratch.path())?;
+        Ok(execution)
+    }
+
+    fn seen(&self, job: &Job<'_>, root: &Path, work: &Path, own: Own) -> CommandView {
+        let maps = self.sandbox.maps_paths();
+        let mut places = Vec::new();
+        let mut show = |host: PathBuf, inside: PathBuf, writable: bool| {
+            let inside = if maps { inside } else { host.clone() };
+            places.push(Place {
+                host,
+                inside: inside.clone(),
+                writable,
+            });
+            inside
+        };
+        let usual = |name: &str| Path::new(INSIDE).join(name);
+        let seen_as = self.task.seen_as.as_ref().map(PathBuf::from);
+        let tree_place = seen_as.unwrap_or_else(|| usual(TREE));
+        let tree = show(root.join(TREE), tree_place, job.writable);
+        let mut environment: BTreeMap<String, OsString> = BTreeMap::new();
+        if let Some(variables) = self.task.builds.get(job.build) {
+            environment.extend(variables.iter().map(|(k, v)| (k.clone(), v.into())));
+        }
+        // Without it a report of undefined behaviour names one line and no callers.
+        let stacks = || OsString::from("print_stacktrace=1");
+        let options = environment.entry("UBSAN_OPTIONS".to_owned());
+        options.or_insert_with(stacks);
+        let mut set = |name: &str, value: OsString| environment.insert(name.to_owned(), value);
+        set("TREE", tree.clone().into());
+        set("OUT", show(root.join(OUT), usual(OUT), job.writable).into());
+        set("HOME", show(root.join(HOME), usual(HOME), true).into());
+        let work = show(work.to_path_buf(), usual(WORK), true);
+        if !maps {
+            // It has no `/tmp` of its own, and Maven reads its home from the accounts.
+            set("TMPDIR", work.clone().into());
+            let mut option = OsString::from("-Duser.home=");
+            option.push(root.join(HOME));
+            set("MAVEN_OPTS", option);
+        }
+        set("WORK", work.into());
+        set("TASK", show(own.task, usual("task"), false).into());
+        if let Some(pov) = own.pov {
+            let inside = usual("pov").join(pov.file_name().unwrap_or_default());
+            set("POV", show(pov, inside, false).into());
+        }
+        set("HARNESS", job.harness.unwrap_or_default().into());
+        set("SANITIZER", job.build.into());
+        set("JOBS", self.task.limits.jobs.to_string().into());
+        for (name, value) in job.environment {
+            environment.insert((*name).to_owned(), value.into());
+        }
+        places.extend(self.configuration.clone());
+        CommandView {
+            places,
+            tree,
+            environment,
+        }
+    }
+}
+
+/// A scratch folder, removed after its command.
+enum Work {
+    Own(PathBuf),
+    Lent(PathBuf),
+}
+
+impl Work {
+    fn make(path: PathBuf) -> Result<Self, TargetError> {
+        lent_folder(&path)
+            .map_err(|e| TargetError::io("no scratch folder could be made", &path, e))?;
+        Ok(Self::Own(path))
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Own(path) | Self::Lent(path) => path,
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        if let Self::Own(path) = self {
+            remove_folder(path);
+        }
+    }
+}
+
+/// A workspace that was moved to the one real path, and is moved back when dropped.
+struct Seated {
+    home: PathBuf,
+    at: PathBuf,
+}
+
+impl Seated {
+    fn take(home: &Path, at: PathBuf) -> Result<Self, TargetError> {
+        std::fs::rename(home, &at)
+            .map_err(|e| TargetError::io("a workspace could not take its seat", &at, e))?;
+        Ok(Self {
+            home: home.to_path_buf(),
+            at,
+        })
+    }
+}
+
+impl Drop for Seated {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::rename(&self.at, &self.home) {
+            tracing::warn!(%error, "a workspace could not leave its seat");
+        }
+    }
+}
+
+/// Replaces the real path in the output by that of a mapped workspace.
+fn hide_path(execution: &mut Execution, real: &Path) {
+    let real = real.as_os_str().as_encoded_bytes();
+    let hide = |bytes: &mut Vec<u8>| *bytes = replace(bytes, real, INSIDE.as_bytes());
+    let streams: Vec<&mut Captured> = [
+        Some(&mut execution.output),
+        execution.standard_output.as_mut(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    for stream in streams {
+        let before = stream.head.len() + stream.tail.len();
+        hide(&mut stream.head);
+        hide(&mut stream.tail);
+        let after = stream.head.len() + stream.tail.len();
+        stream.total = stream.total + after as u64 - before as u64;
+    }
+}
+
+fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        if rest.starts_with(from) {
+            result.extend_from_slice(to);
+            at += from.len();
+        } else {
+            result.extend(rest.first());
+            at += 1;
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace;
+
+    #[test]
+    fn replaces_every_place() {
+        let found = replace(b"/a/b/x:/a/b", b"/a/b", b"/p");
+        assert_eq!(found, b"/p/x:/p");
+        assert_eq!(replace(b"", b"x", b"y"), b"");
+    }
+}

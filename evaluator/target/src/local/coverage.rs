@@ -1,0 +1,209 @@
+//! Runs of builds with counters, of inputs and of tests.
+
+use super::instrumented::{ADDED, COMPILER, WITH_COMPILERS};
+use super::{Job, LocalTarget, test_reports};
+use crate::TargetError;
+use crate::runner::{Build, Counted, Coverage};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// Reads the counters.
+const COUNTS: &str = include_str!("programs/counts.sh");
+/// The loop over one batch; the counts of each input go where outputs go. Reading counters takes
+/// many times longer than a run, and most inputs never come to the lines that are asked about: so
+/// they are read once for several inputs, and for each of these only where one of them comes there.
+const LOOP: &str = r#"set +e
+run() {
+  (set -eu; POV=$1; GCOV_PREFIX=$WORK/counts; export POV GCOV_PREFIX; eval "$2") >/dev/null 2>&1 </dev/null
+}
+comes_there() {
+  awk -F'\t' '$1 == "L" { lines = 1; if ($4 > 0) came = 1 } $1 == "F" && $3 > 0 { ran = 1 } END { exit !(came || ran && !lines) }' "$1"
+}
+counted() {
+  counts >"$WORK/sum"
+  rm -rf "$WORK/counts"
+  for one in $group; do
+    name=${one%%:*}
+    if comes_there "$WORK/sum"; then
+      if [ "$several" ]; then
+        run "$WORK/in/$name" "$1"
+        counts >"$WORK/out/$name"
+        rm -rf "$WORK/counts"
+      else
+        cp "$WORK/sum" "$WORK/out/$name"
+      fi
+    else
+      # Those that never come there have it in common.
+      cp "$WORK/sum" "$WORK/out/$name"
+      : >"$WORK/sum"
+    fi
+    echo "$name ${one#*:}"
+  done
+  group= several= left=8
+}
+group= several= left=8
+for input in "$WORK"/in/*; do
+  run "$input" "$1"
+  status=$?
+  echo ran
+  [ -z "$group" ] || several=yes
+  group="$group ${input##*/}:$status"
+  left=$((left - 1))
+  [ $left -gt 0 ] || counted "$1"
+done
+[ -z "$group" ] || counted "$1"
+"#;
+/// Runs the tests and prints the counts of all of them together.
+const TESTS: &str = r#"GCOV_PREFIX=$WORK/counts; export GCOV_PREFIX
+(eval "$1") >/dev/null 2>&1 </dev/null || :
+unset GCOV_PREFIX
+counts
+"#;
+
+/// The loop over a batch of inputs that are counted.
+pub(super) fn counting_loop() -> String {
+    format!("{COUNTS}{LOOP}")
+}
+
+/// Runs the tests of a build with counters and says what they cover; nothing
+/// when the task has none, or they come to no end in the time.
+pub(super) async fn tests(
+    target: &LocalTarget,
+    build: &Build,
+    counted: &Counted,
+    most: Duration,
+) -> Result<Option<Coverage>, TargetError> {
+    let Some(test) = &target.task.commands.test else {
+        return Ok(None);
+    };
+    test_reports::clear(build.place()?, &target.task.commands.reports)?;
+    let script = format!("{WITH_COMPILERS}{COUNTS}{TESTS}");
+    let arguments: [OsString; 2] = [test.into(), COMPILER.into()];
+    let mut environment = variables(counted);
+    environment.push((ADDED, "counters".to_owned()));
+    let job = Job {
+        wall: most,
+        arguments: &arguments,
+        environment: &environment,
+        ..Job::new(&script, build.place()?, &build.name)
+    };
+    let execution = target.command(job).await?;
+    // Cut short, they tell nothing: the counts come last.
+    let whole = execution.ending.success();
+    Ok(whole.then(|| Coverage::read(&execution.text())))
+}
+
+/// The lines and functions as `counts.sh` wants them.
+pub(super) fn variables(counted: &Counted) -> Vec<(&'static str, String)> {
+    let lines = counted.lines.iter();
+    let rows: Vec<String> = lines
+        .map(|range| format!("{}\t{}\t{}", range.path, range.first, range.last))
+        .collect();
+    let file = |path: &str| {
+        let name = Path::new(path).file_name()?;
+        Some(name.to_string_lossy().into_owned())
+    };
+    let paths = counted.lines.iter().filter_map(|range| file(&range.path));
+    let mut names: Vec<String> = paths.chain(counted.functions.iter().cloned()).collect();
+    names.sort();
+    names.dedup();
+    vec![
+        ("COUNTED_LINES", rows.join("\n")),
+        ("COUNTED_FUNCTIONS", counted.functions.join("\n")),
+        ("COUNTED_NAMES", names.join("\n")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::runner::{Capture, Counted, Coverage, Inputs, Instrumentation, LineRange, Target};
+    use crate::test_support::{PARSE, changed, open, task};
+    use std::time::Duration;
+
+    /// The third line holds the branch; `0 0 0` is said of what was never run.
+    #[tokio::test]
+    async fn lines_and_branches_are_counted_input_by_input_and_in_tests() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = open(task(folder.path()), folder.path()).await;
+        assert!(PARSE.lines().nth(3).unwrap().contains("if (n < 2)"));
+        let fix = changed("if (n < 2)", "if (n < 2 || b[0] > 8)");
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&fix, "address", &counters);
+        let build = build.await.unwrap().expect("a build with counters");
+        let lines = vec![LineRange {
+            path: "parse.c".to_owned(),
+            first: 4,
+            last: 5,
+        }];
+        let counted = Counted {
+            lines,
+            functions: vec!["parse".to_owned()],
+        };
+        let inputs = Inputs {
+            contents: vec![vec![3, 0], vec![200, 0]],
+            budget: Duration::from_mins(1),
+            each: Duration::from_secs(10),
+            capture: Capture::Coverage(counted.clone()),
+            ..Inputs::default()
+        };
+        let pov = &target.task().povs[0];
+        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+        let read = |index: usize| Coverage::read(&String::from_utf8_lossy(&runs[index].output));
+        let (fine, refused) = (read(0), read(1));
+        assert!(fine.reached() && refused.reached(), "{runs:#?}");
+        assert_eq!(fine.functions["parse"], 1);
+        let taken = |coverage: &Coverage| -> Vec<u64> {
+            let at = |entry: (&(String, u32, u32), &u64)| (entry.0.1 == 4).then_some(*entry.1);
+            coverage.branches.iter().filter_map(at).collect()
+        };
+        let (one, other) = (taken(&fine), taken(&refused));
+        assert!(one.len() >= 4 && one != other, "{one:?} {other:?}");
+        assert_eq!(fine.lines[&("parse.c".to_owned(), 5)], 1);
+        assert_eq!(refused.lines[&("parse.c".to_owned(), 5)], 0);
+        let most = Duration::from_mins(1);
+        let tests = target.covered_by_tests(&build, &counted, most).await;
+        let tests = tests.unwrap().expect("the task has tests");
+        assert!(tests.reached(), "{tests:#?}");
+        assert_eq!(tests.functions["parse"], 1);
+        let cut_short = target.covered_by_tests(&build, &counted, Duration::from_millis(1));
+        assert_eq!(cut_short.await.unwrap(), None);
+    }
+
+    /// Counters are read once for several inputs, and again where one of them comes there.
+    #[tokio::test]
+    async fn of_several_inputs_those_that_come_there_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = open(task(folder.path()), folder.path()).await;
+        let fix = changed("if (n < 2)", "if (n < 2 || b[0] > 8)");
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&fix, "address", &counters);
+        let build = build.await.unwrap().expect("a build with counters");
+        let lines = vec![LineRange {
+            path: "parse.c".to_owned(),
+            first: 6,
+            last: 6,
+        }];
+        let mut contents = vec![vec![1]; 19];
+        contents[10] = vec![3, 0];
+        contents[18] = vec![3, 0];
+        let inputs = Inputs {
+            contents,
+            budget: Duration::from_mins(1),
+            each: Duration::from_secs(10),
+            capture: Capture::Coverage(Counted {
+                lines,
+                functions: vec!["parse".to_owned()],
+            }),
+            ..Inputs::default()
+        };
+        let pov = &target.task().povs[0];
+        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+        assert_eq!(runs.len(), 19);
+        let come = runs.iter().filter(|run| {
+            let coverage = Coverage::read(&String::from_utf8_lossy(&run.output));
+            coverage.reached()
+        });
+        assert_eq!(come.map(|run| run.index).collect::<Vec<_>>(), [10, 18]);
+    }
+}

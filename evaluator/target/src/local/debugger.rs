@@ -1,0 +1,132 @@
+//! Debugger: runs a PoV under gdb for C and C++, and under the debugger interface of the
+//! JDK for Java, whose expressions `Expression.java` evaluates.
+//!
+//! The debugger runs inside the sandbox, beside the program. Their output is read back as
+//! untrusted data.
+
+use super::{Job, LocalTarget};
+use crate::TargetError;
+use crate::probe::{Observations, Probe};
+use crate::runner::{Build, Pov};
+use crate::workspace::programs::programs;
+use crate::workspace::{OUT, TREE};
+use patchwright_sandbox::contained_path::ContainedFolder;
+use patchwright_source::Language;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Time for the program under the debugger.
+const TIME: Duration = Duration::from_secs(30);
+/// Time for the debugger to start and to write its observations.
+const MORE: Duration = Duration::from_secs(20);
+/// Programs of a folder that are watched; their names have to fit into a variable.
+const MOST: usize = 512;
+/// Bytes of an answer that are read back.
+const LIMIT: u64 = 4 << 20;
+
+/// Runs the PoV's command with each program of the build under gdb; `$2` is the
+/// program for it, and `OUT_PROGRAMS` and `TREE_PROGRAMS` name the programs. The command sees a copy of the build, made of links, in which a script
+/// that calls gdb replaces each program; of a command that does not name `$OUT` the
+/// programs lie in the tree, which is copied in the same way. So other programs that the shell starts do not
+/// matter, and each gdb has one program.
+pub(super) const STAND_INS: &str = r#"command -v gdb >/dev/null || { echo "gdb is not installed here"; exit 3; }
+printf %s "$2" >"$WORK/gdb.py"
+stand_in() {
+  cp -rs "$1" "$2"
+  printf '%s\n' "$3" | while IFS= read -r program; do
+    [ -n "$program" ] || continue
+    stand_in=$2/$program
+    rm -f "$stand_in"
+    printf '#!/bin/sh\nTREE="%s" exec gdb -nx -batch -x "$WORK/gdb.py" --args "%s" "$@"\n' "$TREE" "$1/$program" >"$stand_in"
+    chmod +x "$stand_in"
+  done
+}
+command=$1
+stand_in "$OUT" "$WORK/out" "$OUT_PROGRAMS"
+OUT=$WORK/out
+case $command in
+  *'$OUT'* | *'${OUT'*) ;;
+  *) stand_in "$TREE" "$WORK/tree" "$TREE_PROGRAMS"; TREE=$WORK/tree; cd "$TREE" ;;
+esac
+set -- "$command"
+eval "$1" >/dev/null 2>&1 </dev/null"#;
+/// The commands for gdb.
+const GDB_PROGRAM: &str = include_str!("programs/probe.py");
+
+/// Compiles and runs the debugger for Java; it starts the PoV itself.
+const JAVA: &str = r#"command -v java >/dev/null || { echo "java is not installed here"; exit 3; }
+printf %s "$2" >"$WORK/Probe.java"
+java --list-modules | grep -q '^jdk.jdi@' || { echo "the java here has no debugger (module jdk.jdi)"; exit 3; }
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi "$WORK/Probe.java" "$1" >/dev/null 2>&1 </dev/null"#;
+/// The debugger for Java in one file, since `java` runs a single source file.
+const JAVA_PROGRAM: &str = concat!(
+    include_str!("programs/Probe.java"),
+    include_str!("programs/Expression.java")
+);
+
+/// Returns the variables that name the programs of a build for [`STAND_INS`].
+pub(super) fn names_of_programs(build: &Build) -> Result<[(&'static str, String); 2], TargetError> {
+    let programs = programs(build.place()?.root());
+    let names = |part: &str| {
+        let of_part = programs.iter().filter(|program| program.part == part);
+        let names = of_part.filter(|program| program.runs && !program.path.contains('\n'));
+        let names: Vec<&str> = names.map(|program| program.path.as_str()).collect();
+        names
+            .get(..MOST.min(names.len()))
+            .unwrap_or_default()
+            .join("\n")
+    };
+    Ok([("OUT_PROGRAMS", names(OUT)), ("TREE_PROGRAMS", names(TREE))])
+}
+
+/// Asks all probes in one run.
+pub(super) async fn run(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    probes: &[Probe],
+) -> Result<Observations, TargetError> {
+    let command = target.pov_command(pov)?;
+    let folder = target.batch_folder()?;
+    let rows: Vec<String> = probes
+        .iter()
+        .map(|probe| format!("{}\t{}\t{}", probe.path, probe.line, probe.expression))
+        .collect();
+    let mut environment = vec![
+        ("PROBES", rows.join("\n")),
+        ("PROBE_SECONDS", TIME.as_secs().to_string()),
+    ];
+    environment.extend(names_of_programs(build)?);
+    let (script, program) = if target.task.language == Language::Java {
+        (JAVA, JAVA_PROGRAM)
+    } else {
+        (STAND_INS, GDB_PROGRAM)
+    };
+    let arguments: [OsString; 2] = [command.into(), program.into()];
+    let job = Job {
+        wall: TIME + MORE,
+        arguments: &arguments,
+        environment: &environment,
+        pov: Some(&pov.file),
+        harness: pov.harness.as_deref(),
+        work: Some(folder.path()),
+        ..Job::new(script, build.place()?, &build.name)
+    };
+    let execution = target.command(job).await?;
+    let answer = ContainedFolder::open(folder.path())
+        .and_then(|folder| folder.read("answer.json", LIMIT))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    Ok(answer.unwrap_or_else(|| Observations {
+        problem: Some(match execution.text().lines().next() {
+            Some(line) if execution.ending == patchwright_sandbox::Ending::Exited(3) => {
+                line.to_owned()
+            }
+            _ if matches!(execution.ending, patchwright_sandbox::Ending::Limit(_)) => {
+                "it came to no end".to_owned()
+            }
+            _ => "the command runs no program of the build that could be looked at".to_owned(),
+        }),
+        ..Observations::default()
+    }))
+}

@@ -1,0 +1,188 @@
+//! Exit watcher: runs a PoV under gdb to observe the ends of its processes.
+//!
+//! Each program of the build that the command starts has a gdb of its own, as with probes
+//! ([`super::debugger`]). What the unpatched program does is kept for the attempts that
+//! follow.
+
+use super::debugger::{STAND_INS, names_of_programs};
+use super::{Job, LocalTarget};
+use crate::TargetError;
+use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched};
+use patchwright_sandbox::Ending;
+use patchwright_sandbox::contained_path::ContainedFolder;
+use patchwright_source::{Changes, Language};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Time for the program under the debugger.
+const TIME: Duration = Duration::from_secs(40);
+/// Time for the debugger to start and to write its observations.
+const MORE: Duration = Duration::from_secs(20);
+/// Bytes of one process's answer that are read back.
+const LIMIT: u64 = 4 << 20;
+/// The most processes that are read back.
+const MOST: usize = 16;
+/// The commands for gdb.
+const PROGRAM: &str = include_str!("programs/exits.py");
+
+/// Watches one run; `watched` are the functions whose sanitizer checks are counted.
+pub(super) async fn run(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    watched: &Watched,
+) -> Result<Exits, TargetError> {
+    if target.task.language == Language::Java {
+        return Ok(unseen("a Java program is not watched"));
+    }
+    let unpatched = build.changes == Changes::default().digest();
+    if !unpatched || *watched != Watched::default() {
+        return run_again(target, build, pov, watched).await;
+    }
+    let how = format!("{} {}", build.name, target.pov_command(pov)?);
+    let key = (how, fs::read(&pov.file).unwrap_or_default());
+    if let Some(known) = target.usual_exits.get(&key) {
+        return Ok(known);
+    }
+    let exits = run_again(target, build, pov, watched).await?;
+    target.usual_exits.keep(key, &exits);
+    Ok(exits)
+}
+
+/// Exits of the unpatched program, by the command and the input.
+#[derive(Debug, Default)]
+pub(super) struct UsualExits(Mutex<BTreeMap<(String, Vec<u8>), Exits>>);
+
+impl UsualExits {
+    fn get(&self, key: &(String, Vec<u8>)) -> Option<Exits> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(key).cloned()
+    }
+
+    /// Keeps what another run would show as well.
+    fn keep(&self, key: (String, Vec<u8>), exits: &Exits) {
+        let late = exits.processes.iter().any(|one| one.ended == "time");
+        if exits.problem.is_none() && !late {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.insert(key, exits.clone());
+        }
+    }
+}
+
+async fn run_again(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    watched: &Watched,
+) -> Result<Exits, TargetError> {
+    let lines = watched.lines.iter();
+    let touched: Vec<String> = lines
+        .map(|(path, first, last)| format!("{path}:{first}:{last}"))
+        .collect();
+    let environment = [
+        ("WATCH_SECONDS", TIME.as_secs().to_string()),
+        ("WATCHED", watched.functions.join("\n")),
+        ("TOUCHED", touched.join("\n")),
+    ];
+    watch(target, build, pov, &environment).await
+}
+
+/// Watches one run as the environment says.
+pub(super) async fn watch(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    environment: &[(&'static str, String)],
+) -> Result<Exits, TargetError> {
+    let command = target.pov_command(pov)?;
+    let folder = target.batch_folder()?;
+    let arguments: [OsString; 2] = [command.into(), PROGRAM.into()];
+    let mut environment = environment.to_vec();
+    environment.extend(names_of_programs(build)?);
+    let looks = "[ -z \"${SAMPLES-}\" ] ||";
+    let script = format!("mkdir \"$WORK/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
+    let job = Job {
+        wall: TIME + MORE,
+        arguments: &arguments,
+        environment: &environment,
+        pov: Some(&pov.file),
+        harness: pov.harness.as_deref(),
+        work: Some(folder.path()),
+        ..Job::new(&script, build.place()?, &build.name)
+    };
+    let execution = target.command(job).await?;
+    let processes = read(folder.path());
+    if let Some(problem) = processes.iter().find_map(|process| process.problem.clone()) {
+        return Ok(unseen(&problem));
+    }
+    if !processes.is_empty() {
+        return Ok(Exits {
+            processes,
+            problem: None,
+        });
+    }
+    let text = execution.text();
+    Ok(match text.lines().next() {
+        Some(line) if execution.ending == Ending::Exited(3) => unseen(line),
+        _ => unseen("the command runs no program of the build that could be looked at"),
+    })
+}
+
+fn unseen(problem: &str) -> Exits {
+    Exits {
+        processes: Vec::new(),
+        problem: Some(problem.to_owned()),
+    }
+}
+
+/// Reads the answers, in the order in which the processes began.
+fn read(folder: &Path) -> Vec<ProcessExit> {
+    let Ok(contained) = ContainedFolder::open(folder) else {
+        return Vec::new();
+    };
+    let entries = fs::read_dir(folder.join("exits")).into_iter().flatten();
+    let mut numbers: Vec<u64> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.strip_suffix(".json")?.parse().ok()
+        })
+        .collect();
+    numbers.sort_unstable();
+    let answers = numbers.iter().take(MOST).filter_map(|number| {
+        let bytes = contained.read(&format!("exits/{number}.json"), LIMIT);
+        serde_json::from_slice(&bytes.ok()?).ok()
+    });
+    answers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exits, ProcessExit, UsualExits, unseen};
+
+    #[test]
+    fn what_another_run_may_not_show_is_not_kept() {
+        let ended = |ended: &str| Exits {
+            processes: vec![ProcessExit {
+                ended: ended.to_owned(),
+                ..ProcessExit::default()
+            }],
+            problem: None,
+        };
+        for (exits, kept) in [
+            (ended("exit status 1"), true),
+            (ended("time"), false),
+            (unseen("no debugger"), false),
+        ] {
+            let usual = UsualExits::default();
+            let key = |input: &[u8]| ("address prog".to_owned(), input.to_vec());
+            usual.keep(key(b"a"), &exits);
+            assert_eq!(usual.get(&key(b"a")), kept.then_some(exits));
+            assert_eq!(usual.get(&key(b"b")), None);
+        }
+    }
+}

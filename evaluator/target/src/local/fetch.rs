@@ -1,0 +1,159 @@
+//! Fetch: the command that fills a tree once, with network.
+
+use super::shown::Showing;
+use super::{INSIDE, Scratch};
+use crate::TargetError;
+use crate::runner::CommandLimits;
+use crate::workspace::{TREE, copy_tree};
+use patchwright_sandbox::Execution;
+use patchwright_sandbox::identity;
+use patchwright_sandbox::process::Limits;
+use patchwright_sandbox::{Command, Host, IsolationChoice, Place, Sandbox};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Fills the folder `into` by a command of the task. The folder must exist
+/// and be empty; the command sees it as `$TREE` and has an empty home.
+pub async fn fetch(
+    command: &str,
+    task_folder: &Path,
+    into: &Path,
+    (isolation, host): (IsolationChoice, Host),
+    limits: &CommandLimits,
+) -> Result<Execution, TargetError> {
+    let sandbox = Sandbox::open(isolation, host).await?;
+    let maps_paths = sandbox.maps_paths();
+    let beside = into.parent().unwrap_or(into);
+    let scratch = if maps_paths {
+        Scratch::new(beside)
+    } else {
+        Scratch::in_reach(beside)
+    };
+    let scratch =
+        scratch.map_err(|e| TargetError::io("no scratch folder could be made", into, e))?;
+    let reached = maps_paths || identity::can_reach(&into.join(TREE));
+    let tree = if reached {
+        into.to_path_buf()
+    } else {
+        scratch.path().join(TREE)
+    };
+    let showing = Showing {
+        maps_paths,
+        except: beside.to_path_buf(),
+    };
+    let task = showing.show(task_folder, &scratch.path().join("task"))?;
+    let (places, mut environment) = seen(&sandbox, &task, &tree, scratch.path())?;
+    environment.insert("JOBS".to_owned(), limits.jobs.to_string().into());
+    let folder = places.first().map(|place| place.inside.clone());
+    let execution = sandbox
+        .run(Command {
+            script: command,
+            arguments: &[],
+            places: &places,
+            folder: &folder.unwrap_or_default(),
+            environment,
+            network: true,
+            streams_apart: false,
+            limits: Limits {
+                wall: limits.prepare,
+                idle: None,
+                memory: limits.memory,
+                processes: limits.processes,
+                output: limits.output,
+                disk: limits.disk,
+            },
+            file_size: limits.file,
+        })
+        .await?;
+    if execution.ending.success() {
+        if !reached {
+            copy_tree(&tree, into, &AtomicBool::new(false))?;
+        }
+        return Ok(execution);
+    }
+    Err(TargetError::InvalidTask {
+        reason: format!("the fetch command failed: {}", execution.ending),
+        log: execution.text(),
+    })
+}
+
+/// Returns the folders that the command sees, the tree first, and their variables.
+fn seen(
+    sandbox: &Sandbox,
+    task_folder: &Path,
+    into: &Path,
+    scratch: &Path,
+) -> Result<(Vec<Place>, BTreeMap<String, OsString>), TargetError> {
+    let (mut places, mut environment) = (Vec::new(), BTreeMap::<String, OsString>::new());
+    for (name, part, host, writable) in [
+        ("TREE", "tree", into.to_path_buf(), true),
+        ("TASK", "task", task_folder.to_path_buf(), false),
+        ("HOME", "home", scratch.join("home"), true),
+        ("WORK", "work", scratch.join("work"), true),
+    ] {
+        std::fs::create_dir_all(&host)
+            .map_err(|e| TargetError::io("a folder could not be made", &host, e))?;
+        let host = std::fs::canonicalize(&host)
+            .map_err(|e| TargetError::io("a folder cannot be found", &host, e))?;
+        if writable {
+            identity::give_all(&host)
+                .map_err(|e| TargetError::io("a folder cannot be given away", &host, e))?;
+        }
+        let inside: PathBuf = if sandbox.maps_paths() {
+            Path::new(INSIDE).join(part)
+        } else {
+            host.clone()
+        };
+        if name == "WORK" && !sandbox.maps_paths() {
+            // It has no `/tmp` of its own.
+            environment.insert("TMPDIR".to_owned(), inside.clone().into());
+        }
+        if name == "HOME" && sandbox.needs_configuration() {
+            places.push(Sandbox::configuration(scratch, &inside)?);
+        } else if name == "HOME" {
+            let mut option = OsString::from("-Duser.home=");
+            option.push(&inside);
+            environment.insert("MAVEN_OPTS".to_owned(), option);
+        }
+        environment.insert(name.to_owned(), inside.clone().into());
+        places.push(Place {
+            host,
+            inside,
+            writable,
+        });
+    }
+    Ok((places, environment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fetch;
+    use crate::runner::CommandLimits;
+    use patchwright_sandbox::IsolationChoice;
+    use patchwright_sandbox::test_host::host;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[tokio::test]
+    async fn fills_a_tree_that_lies_where_nobody_else_gets_to() {
+        for isolation in [IsolationChoice::Bubblewrap, IsolationChoice::Landlock] {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name);
+            for name in ["task", "sources", "sources/tree"] {
+                fs::create_dir(at(name)).unwrap();
+                fs::set_permissions(at(name), fs::Permissions::from_mode(0o700)).unwrap();
+            }
+            fs::write(at("task/part"), "part").unwrap();
+            fs::set_permissions(at("task/part"), fs::Permissions::from_mode(0o600)).unwrap();
+            let command = r#"cp "$TASK"/part "$TREE"/copy; echo x >"$HOME"/x; echo y >"$WORK"/y"#;
+            let (tree, limits) = (at("sources/tree"), CommandLimits::default());
+            let by = (isolation, host());
+            let fetched = fetch(command, &at("task"), &tree, by, &limits).await;
+            fetched.unwrap();
+            assert_eq!(fs::read(tree.join("copy")).unwrap(), b"part");
+            assert_eq!(fs::read_dir(at("sources")).unwrap().count(), 1);
+        }
+    }
+}

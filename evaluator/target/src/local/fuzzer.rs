@@ -1,0 +1,204 @@
+//! Fuzzer: runs the project's own libFuzzer harness, and commands for several inputs.
+//!
+//! With its value profile libFuzzer keeps inputs that come nearer to a value that the program
+//! compares with, so it finds both sides of a new check where mutation alone does not.
+//!
+//! A command is changed by replacing its input, and only where the input is a word of its
+//! own.
+
+use super::{Job, LocalTarget};
+use crate::TargetError;
+use crate::runner::{Build, Fuzzed, Pov};
+use patchwright_sandbox::contained_path::ContainedFolder;
+use patchwright_source::built_in_regex;
+use regex::Regex;
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// Spellings of the input in commands.
+const SPELLINGS: [&str; 4] = ["\"$POV\"", "\"${POV}\"", "${POV}", "$POV"];
+/// Time for a fuzzer to end after its own time limit.
+const GRACE: Duration = Duration::from_secs(10);
+/// The largest input that is taken from a fuzzer.
+const LARGEST: u64 = 16 << 20;
+/// Inputs of a fuzzer's corpus that are taken, spread over all of them, and the largest of these.
+const MOST_KEPT: usize = 192;
+const LARGEST_KEPT: u64 = 1 << 16;
+
+/// Returns the command for all inputs of a batch; none where it has no input.
+pub(super) fn command_for_many(command: &str) -> Option<String> {
+    with(command, "\"$WORK\"/in/*")
+}
+
+fn with(command: &str, inputs: &str) -> Option<String> {
+    let spelling = SPELLINGS.iter().find(|s| command.contains(**s))?;
+    Some(command.replace(spelling, inputs))
+}
+
+/// Runs the project's own fuzzer; none where the harness is no fuzzer.
+pub(super) async fn fuzz(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    (seeds, time): (&[Vec<u8>], Duration),
+) -> Result<Option<Fuzzed>, TargetError> {
+    if !takes_options(target, build, pov, time).await? {
+        return Ok(None);
+    }
+    let options = format!(
+        "-seed=1 -use_value_profile=1 -max_total_time={} -rss_limit_mb=0 -print_final_stats=1 -artifact_prefix=\"$WORK\"/out/ \"$WORK\"/in",
+        time.as_secs().max(1)
+    );
+    let Some(script) = with(target.pov_command(pov)?, &options) else {
+        return Ok(None);
+    };
+    let folder = target.batch_folder()?;
+    write(folder.path(), seeds)
+        .map_err(|e| TargetError::io("a corpus could not be written", folder.path(), e))?;
+    let job = Job {
+        wall: time + GRACE,
+        work: Some(folder.path()),
+        harness: pov.harness.as_deref(),
+        ..Job::new(&script, build.place()?, &build.name)
+    };
+    let text = target.command(job).await?.text();
+    let fail = |e| TargetError::io("a fuzzer's findings cannot be read", folder.path(), e);
+    let found = found(folder.path()).map_err(fail)?;
+    let kept = kept(folder.path()).map_err(fail)?;
+    Ok(match executions(&text) {
+        // A fuzzer that was killed before it printed its count may still have findings.
+        None if found.is_empty() => None,
+        executions => Some(Fuzzed {
+            executions: executions.unwrap_or(found.len() as u64),
+            found,
+            kept,
+        }),
+    })
+}
+
+/// Tells whether the command passes all words in place of its input to a fuzzer. A command
+/// that passes only the first word would fuzz without end and without its findings.
+async fn takes_options(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    time: Duration,
+) -> Result<bool, TargetError> {
+    let Some(script) = with(target.pov_command(pov)?, "-runs=0 -help=1") else {
+        return Ok(false);
+    };
+    let job = Job {
+        wall: time + GRACE,
+        harness: pov.harness.as_deref(),
+        ..Job::new(&script, build.place()?, &build.name)
+    };
+    // The usage text names every option.
+    Ok(target.command(job).await?.text().contains("max_total_time"))
+}
+
+fn write(folder: &Path, seeds: &[Vec<u8>]) -> std::io::Result<()> {
+    for part in ["in", "out"] {
+        fs::create_dir(folder.join(part))?;
+    }
+    for (number, seed) in seeds.iter().enumerate() {
+        fs::write(folder.join(format!("in/{number:04}")), seed)?;
+    }
+    Ok(())
+}
+
+/// Returns the number of executions that a fuzzer prints at its end.
+fn executions(text: &str) -> Option<u64> {
+    static UNITS: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"(?m)^stat::number_of_executed_units:\s*(\d+)"));
+    let found = UNITS.captures(text)?;
+    found.get(1)?.as_str().parse().ok()
+}
+
+/// Reads the inputs that a fuzzer saved because they crash or hang.
+fn found(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
+    let below = ContainedFolder::open(folder)?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder.join("out"))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let kinds = ["crash-", "timeout-", "oom-"];
+        if entry.file_type()?.is_file() && kinds.iter().any(|kind| name.starts_with(kind)) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    names
+        .iter()
+        .map(|name| below.read(&format!("out/{name}"), LARGEST))
+        .collect()
+}
+
+/// Reads inputs that a fuzzer put beside its seeds, which are named by numbers of four digits.
+fn kept(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
+    let below = ContainedFolder::open(folder)?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder.join("in"))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let facts = entry.metadata()?;
+        if facts.is_file() && name.len() > 4 && facts.len() <= LARGEST_KEPT {
+            names.push(name);
+        }
+    }
+    names.sort();
+    let step = names.len().div_ceil(MOST_KEPT).max(1);
+    names
+        .iter()
+        .step_by(step)
+        .map(|name| below.read(&format!("in/{name}"), LARGEST_KEPT))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{command_for_many, executions, found, kept};
+
+    #[test]
+    fn many_inputs_take_the_place_of_one() {
+        for (given, expected) in [
+            ("\"$OUT\"/x \"$POV\"", Some("\"$OUT\"/x \"$WORK\"/in/*")),
+            ("$OUT/x -a ${POV}", Some("$OUT/x -a \"$WORK\"/in/*")),
+            ("$OUT/x", None),
+        ] {
+            assert_eq!(command_for_many(given).as_deref(), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn findings_that_cannot_be_read_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(found(folder.path()).is_err(), "no folder");
+        let out = folder.path().join("out");
+        std::fs::create_dir_all(out.join("crash-folder")).unwrap();
+        std::fs::write(out.join("crash-1"), "x").unwrap();
+        std::fs::write(out.join("other"), "y").unwrap();
+        assert_eq!(found(folder.path()).unwrap(), [b"x"]);
+        let long = std::fs::File::create(out.join("oom-1")).unwrap();
+        long.set_len(super::LARGEST + 1).unwrap();
+        assert!(found(folder.path()).is_err(), "too long");
+    }
+
+    #[test]
+    fn what_a_fuzzer_kept_stands_beside_its_seeds() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("in");
+        std::fs::create_dir(&inside).unwrap();
+        std::fs::write(inside.join("0000"), "seed").unwrap();
+        std::fs::write(inside.join("da39a3ee"), "new").unwrap();
+        assert_eq!(kept(folder.path()).unwrap(), [b"new"]);
+    }
+
+    #[test]
+    fn only_a_fuzzer_counts_its_executions() {
+        let text = "INFO: Seed: 1\n#2 INITED\nstat::number_of_executed_units: 4711\n";
+        assert_eq!(executions(text), Some(4711));
+        assert_eq!(executions("harness: 3 bytes\n"), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! Observed runs of Java programs: the tests, or a PoV, with the agent in every JVM.
+
+use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
+use super::{Job, LocalTarget, coverage, test_reports};
+use crate::TargetError;
+use crate::runner::{Build, Counted, Coverage, Observed, ObservedRun, Pov};
+use patchwright_sandbox::Ending;
+use patchwright_sandbox::contained_path::ContainedFolder;
+use patchwright_source::Language;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Processes of one run that are read: build tools start some, and some of them fork one for
+/// each class of tests.
+const MOST_PROCESSES: usize = 400;
+/// Bytes that are read of one of them.
+const LIMIT: u64 = 16 << 20;
+
+/// Runs the tests, or a PoV, and returns what the agent saw; none where it does not compile,
+/// there are no tests, or they do not end in time.
+pub(super) async fn run(
+    target: &LocalTarget,
+    build: &Build,
+    pov: Option<&Pov>,
+    asked: &Observed,
+) -> Result<Option<ObservedRun>, TargetError> {
+    let command = match pov {
+        Some(pov) => Some(target.pov_command(pov)?),
+        None => target.task.commands.test.as_deref(),
+    };
+    let Some(command) = command.filter(|_| target.task.language == Language::Java) else {
+        return Ok(None);
+    };
+    let (folder, workspace) = (target.batch_folder()?, build.place()?);
+    if !target.put_agent(workspace, folder.path()).await? {
+        return Ok(None);
+    }
+    let mut environment = coverage::variables(&asked.counted);
+    environment.push(("WATCHED_TESTS", "yes".to_owned()));
+    if !asked.functions.is_empty() {
+        environment.push(("WATCHED", asked.functions.join("\n")));
+    }
+    if pov.is_none() {
+        test_reports::clear(workspace, &target.task.commands.reports)?;
+    }
+    let arguments: [OsString; 1] = [command.into()];
+    let script = with_agent("eval \"$1\"");
+    let job = Job {
+        wall: asked.most,
+        arguments: &arguments,
+        environment: &environment,
+        pov: pov.map(|pov| pov.file.as_path()),
+        harness: pov.and_then(|pov| pov.harness.as_deref()),
+        work: Some(folder.path()),
+        ..Job::new(&script, workspace, &build.name)
+    };
+    let execution = target.command(job).await?;
+    if matches!(execution.ending, Ending::Limit(_)) {
+        tracing::info!("a run with the agent did not end in time");
+        return Ok(None);
+    }
+    let mut observed = ObservedRun::default();
+    for text in written(folder.path(), VALUES_FOLDER) {
+        observed.read(&text);
+    }
+    for text in written(folder.path(), COVERAGE_FOLDER) {
+        observed.coverage.add(&Coverage::read(&text));
+    }
+    Ok(Some(observed.without_endless()))
+}
+
+/// Runs the tests of a Java program and says what they cover; none where that cannot be
+/// counted.
+pub(super) async fn covered(
+    target: &LocalTarget,
+    build: &Build,
+    counted: &Counted,
+    most: Duration,
+) -> Result<Option<Coverage>, TargetError> {
+    let asked = Observed {
+        functions: Vec::new(),
+        counted: counted.clone(),
+        most,
+    };
+    let observed = run(target, build, None, &asked).await?;
+    Ok(observed.map(|run| run.coverage))
+}
+
+/// Reads what each process wrote, in the order of the files' names.
+fn written(folder: &Path, part: &str) -> Vec<String> {
+    let Ok(contained) = ContainedFolder::open(folder) else {
+        return Vec::new();
+    };
+    let entries = fs::read_dir(folder.join(part)).into_iter().flatten();
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names.truncate(MOST_PROCESSES);
+    let texts = names.iter().filter_map(|name| {
+        let bytes = contained.read(&format!("{part}/{name}"), LIMIT).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    });
+    texts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::runner::{
+        BuildKind, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange, Observed, Target,
+    };
+    use crate::test_support::{java_changed, java_task, open};
+    use std::time::Duration;
+
+    const FIX: (&str, &str) = (
+        "        String line",
+        "        if (end < 0) {\n            end = text.length();\n        }\n        String line",
+    );
+
+    fn counted() -> Counted {
+        let lines = LineRange {
+            path: "p/Lines.java".to_owned(),
+            first: 5,
+            last: 7,
+        };
+        Counted {
+            lines: vec![lines],
+            functions: vec!["first".to_owned()],
+        }
+    }
+
+    #[tokio::test]
+    async fn calls_and_lines_are_seen_while_the_tests_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = open(java_task(folder.path()), folder.path()).await;
+        let fix = java_changed(FIX.0, FIX.1);
+        let build = target.build(&fix, "", BuildKind::Incremental);
+        let build = build.await.unwrap();
+        let asked = Observed {
+            functions: vec!["Lines.first".to_owned()],
+            counted: counted(),
+            most: Duration::from_mins(1),
+        };
+        let seen = target.observed_run(&build, None, &asked).await;
+        let seen = seen.unwrap().expect("the task has tests");
+        let calls: Vec<String> = seen
+            .calls
+            .iter()
+            .map(|(call, ends)| format!("{}({}) {ends:?}", call.function, call.arguments))
+            .collect();
+        assert_eq!(calls.len(), 6, "{seen:#?}");
+        assert!(seen.calls.keys().all(|call| call.entry));
+        let expected = "Lines.first(one two, true) {\"returns ONE\"}".to_owned();
+        assert!(calls.contains(&expected), "{calls:#?}");
+        assert!(seen.given.contains(&b"a\nb"[..]), "{seen:#?}");
+        assert_eq!(seen.coverage.functions["first"], 6);
+        assert_eq!(seen.coverage.lines[&("p/Lines.java".to_owned(), 6)], 0);
+        let tests = target.covered_by_tests(&build, &asked.counted, asked.most);
+        assert_eq!(tests.await.unwrap(), Some(seen.coverage));
+        // A PoV is seen in the same way, and a call that throws too.
+        let old = target.baseline().await.unwrap().builds[""].clone();
+        let pov = &target.task().povs[0];
+        let seen = target.observed_run(&old, Some(pov), &asked).await;
+        let seen = seen.unwrap().expect("the PoV ends");
+        let (call, ends) = seen.calls.first_key_value().unwrap();
+        assert_eq!(call.arguments, "of one line, false");
+        assert!(ends.iter().all(|end| end.starts_with("throws java.lang.")));
+    }
+
+    #[tokio::test]
+    async fn both_ways_of_a_branch_are_counted_input_by_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = open(java_task(folder.path()), folder.path()).await;
+        target.baseline().await.unwrap();
+        let fix = java_changed(FIX.0, FIX.1);
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&fix, "", &counters);
+        let build = build.await.unwrap().expect("a build that is counted");
+        let inputs = Inputs {
+            contents: vec![b"one".to_vec(), b"a\nb".to_vec()],
+            budget: Duration::from_mins(1),
+            each: Duration::from_secs(10),
+            capture: Capture::Coverage(counted()),
+            ..Inputs::default()
+        };
+        let pov = &target.task().povs[0];
+        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+        assert_eq!(target.driver_fits.get(), Some(&true));
+        let read = |index: usize| Coverage::read(&String::from_utf8_lossy(&runs[index].output));
+        let (without, with) = (read(0), read(1));
+        let line = ("p/Lines.java".to_owned(), 6);
+        assert_eq!((without.lines[&line], with.lines[&line]), (1, 0));
+        let ways = |coverage: &Coverage| coverage.branches.values().copied().collect::<Vec<_>>();
+        assert_eq!((ways(&without), ways(&with)), (vec![1, 0], vec![0, 1]));
+    }
+}

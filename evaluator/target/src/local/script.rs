@@ -1,0 +1,54 @@
+//! Scripts of somebody else: a short Python program runs in the sandbox, and what it
+//! writes to its standard output is an input for the program under repair.
+
+use super::{Job, LocalTarget};
+use crate::TargetError;
+use crate::runner::Build;
+use patchwright_sandbox::contained_path::ContainedFolder;
+use std::time::Duration;
+
+/// Runs the script with the first PoV as its argument; its messages go to the output of the
+/// command.
+const RUN: &str = r#"python3 -I -S "$WORK/make.py" "$WORK/pov" >"$WORK/made" </dev/null"#;
+/// Time for one script.
+const WALL: Duration = Duration::from_secs(10);
+/// The largest input that one may write.
+const LARGEST: u64 = 1 << 20;
+/// Characters of its messages that are told.
+const MESSAGE: usize = 300;
+
+/// Runs a script; the tree is there to be read and nothing of it can be written.
+pub(super) async fn run(
+    target: &LocalTarget,
+    build: &Build,
+    script: &str,
+) -> Result<Result<Vec<u8>, String>, TargetError> {
+    let folder = target.batch_folder()?;
+    let file = folder.path().join("make.py");
+    std::fs::write(&file, script)
+        .map_err(|e| TargetError::io("a script could not be written", &file, e))?;
+    if let Some(pov) = target.task.povs.first() {
+        std::fs::copy(&pov.file, folder.path().join("pov"))
+            .map_err(|e| TargetError::io("a PoV could not be copied", &pov.file, e))?;
+    }
+    let job = Job {
+        wall: WALL,
+        work: Some(folder.path()),
+        writable: false,
+        ..Job::new(RUN, build.place()?, &build.name)
+    };
+    let execution = target.command(job).await?;
+    if !execution.ending.success() {
+        let text = execution.text();
+        let last = text.trim().lines().last().unwrap_or_default();
+        let last: String = last.chars().take(MESSAGE).collect();
+        return Ok(Err(format!(
+            "the script ended with {}: {last}",
+            execution.ending
+        )));
+    }
+    let made = ContainedFolder::open(folder.path())
+        .and_then(|folder| folder.read("made", LARGEST))
+        .map_err(|_| format!("the script wrote no file of at most {LARGEST} bytes"));
+    Ok(made)
+}

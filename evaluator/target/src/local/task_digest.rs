@@ -1,0 +1,169 @@
+//! Task digest: covers everything that the builds and runs of a task depend on, by content:
+//! the tree, the task's folder, the commands, their environment and limits, and the
+//! compilers.
+
+use crate::runner::TargetTask;
+use patchwright_sandbox::{Host, Sandbox};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use tokio::sync::OnceCell;
+
+/// Version of the cache entries, raised when their content or making changes.
+const VERSION: &str = "2";
+/// The most files of a folder; a task with a larger one is not cached.
+const MOST_FILES: usize = 300_000;
+/// Programs that determine the result of a build.
+const COMPILERS: &[&str] = &[
+    "cc", "c++", "gcc", "g++", "clang", "clang++", "ld", "as", "make", "cmake", "ninja", "java",
+    "javac", "mvn", "gradle", "python3", "sh",
+];
+/// Debian's list of packages: it is written anew with each of them.
+const PACKAGES: &str = "/var/lib/dpkg/status";
+
+/// The digest of one task on one host, computed at the first use.
+#[derive(Debug)]
+pub struct TaskDigest {
+    task: TargetTask,
+    host: Host,
+    /// The id of the image that commands run in.
+    image: Option<String>,
+    digest: OnceCell<Option<String>>,
+}
+
+impl TaskDigest {
+    pub(super) fn new(task: TargetTask, sandbox: &Sandbox) -> Self {
+        Self {
+            task,
+            host: sandbox.host().clone(),
+            image: sandbox.image().map(str::to_owned),
+            digest: OnceCell::new(),
+        }
+    }
+
+    /// Returns the name of a cache entry, which covers all that the entry
+    /// depends on; none where the task has no digest.
+    pub async fn entry_name(&self, parts: &[&str]) -> Option<String> {
+        let base = self.digest.get_or_init(|| async {
+            let (task, host) = (self.task.clone(), self.host.clone());
+            tokio::task::spawn_blocking(move || digest(&task, &host))
+                .await
+                .ok()
+                .flatten()
+        });
+        let base = base.await.as_deref()?;
+        let image = self.image.as_deref().unwrap_or_default();
+        let mut hash = Sha256::new();
+        for part in [base, image].into_iter().chain(parts.iter().copied()) {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Some(format!("{:x}", hash.finalize()))
+    }
+}
+
+/// Computes the digest; none where a folder is too large or cannot be read.
+fn digest(task: &TargetTask, host: &Host) -> Option<String> {
+    let mut hash = Sha256::new();
+    hash.update(VERSION);
+    folder(&mut hash, &task.tree).ok()?;
+    folder(&mut hash, &task.task_folder).ok()?;
+    for pov in &task.povs {
+        file(&mut hash, &pov.file).ok()?;
+    }
+    // Paths of this host have no effect on a build, since they are mapped.
+    let mut named = task.clone();
+    named.tree = PathBuf::new();
+    named.task_folder = PathBuf::new();
+    for pov in &mut named.povs {
+        pov.file = pov.file.file_name().map(Into::into).unwrap_or_default();
+    }
+    named.harmless.clear();
+    hash.update(format!("{named:?}"));
+    hash.update(format!("{:?} {:?}", host.path, host.variables));
+    for name in COMPILERS {
+        let found = host
+            .path
+            .iter()
+            .map(|folder| folder.join(name))
+            .find(|path| path.is_file());
+        if let Some(path) = found {
+            program(&mut hash, &path);
+        }
+    }
+    program(&mut hash, Path::new(PACKAGES));
+    Some(format!("{:x}", hash.finalize()))
+}
+
+/// Returns the digest of the harmless inputs and of this program, since another version
+/// may come to other verdicts.
+pub fn digest_of_inputs(harmless: &[PathBuf]) -> Option<String> {
+    let mut hash = Sha256::new();
+    hash.update(env!("CARGO_PKG_VERSION"));
+    program(&mut hash, &std::env::current_exe().ok()?);
+    for path in harmless {
+        let name = path.file_name().unwrap_or_default();
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name.as_bytes());
+        file(&mut hash, path).ok()?;
+    }
+    Some(format!("{:x}", hash.finalize()))
+}
+
+fn program(hash: &mut Sha256, path: &Path) {
+    let Ok(real) = fs::canonicalize(path) else {
+        return;
+    };
+    if let Ok(facts) = fs::metadata(&real) {
+        hash.update(real.as_os_str().as_bytes());
+        // The time of the last change can be set by nobody.
+        hash.update(facts.ino().to_le_bytes());
+        hash.update(facts.len().to_le_bytes());
+        hash.update(facts.ctime().to_le_bytes());
+        hash.update(facts.ctime_nsec().to_le_bytes());
+    }
+}
+
+fn folder(hash: &mut Sha256, root: &Path) -> io::Result<()> {
+    let mut open = vec![root.to_path_buf()];
+    let mut count = 0;
+    while let Some(folder) = open.pop() {
+        let mut entries = fs::read_dir(&folder)?.collect::<io::Result<Vec<_>>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            count += 1;
+            if count > MOST_FILES {
+                return Err(io::Error::other("too many files"));
+            }
+            let path = entry.path();
+            let facts = entry.metadata()?;
+            let name = path.strip_prefix(root).unwrap_or(&path);
+            hash.update((name.as_os_str().len() as u64).to_le_bytes());
+            hash.update(name.as_os_str().as_bytes());
+            hash.update(facts.mode().to_le_bytes());
+            if facts.is_dir() {
+                open.push(path);
+            } else if facts.is_symlink() {
+                hash.update(fs::read_link(&path)?.as_os_str().as_bytes());
+            } else if facts.is_file() {
+                file(hash, &path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn file(hash: &mut Sha256, path: &Path) -> io::Result<()> {
+    let mut file = fs::File::open(path)?;
+    hash.update(file.metadata()?.len().to_le_bytes());
+    let mut part = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(()),
+            read => hash.update(part.get(..read).unwrap_or_default()),
+        }
+    }
+}

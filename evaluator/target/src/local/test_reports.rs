@@ -1,0 +1,181 @@
+//! Result files of tests: found, cleared and read.
+
+use crate::TargetError;
+use crate::workspace::{TREE, Workspace};
+use patchwright_sandbox::contained_path::ContainedFolder;
+use patchwright_source::TreePath;
+use regex::Regex;
+use std::fs;
+
+/// The most result files that are read.
+const MOST_FILES: usize = 5000;
+/// The most bytes of one result file.
+const FILE_LIMIT: u64 = 16 << 20;
+/// The most bytes of all result files together.
+const TOTAL_LIMIT: usize = 64 << 20;
+
+/// Removes result files of an earlier run or of the build.
+pub(super) fn clear(workspace: &Workspace, patterns: &[String]) -> Result<(), TargetError> {
+    let tree = workspace.tree()?;
+    for path in find(workspace, patterns)? {
+        tree.remove(&path)
+            .map_err(|e| TargetError::io("an old test report could not be removed", path, e))?;
+    }
+    Ok(())
+}
+
+/// Reads the result files in order of their paths, except those that are too long or no
+/// regular files.
+pub(super) fn read(
+    workspace: &Workspace,
+    patterns: &[String],
+) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
+    let tree: ContainedFolder = workspace.tree()?;
+    let mut total = 0;
+    let mut reports = Vec::new();
+    for path in find(workspace, patterns)? {
+        if let Ok(bytes) = tree.read(&path, FILE_LIMIT) {
+            total += bytes.len();
+            if total > TOTAL_LIMIT {
+                break;
+            }
+            reports.push((path, bytes));
+        }
+    }
+    Ok(reports)
+}
+
+fn find(workspace: &Workspace, patterns: &[String]) -> Result<Vec<String>, TargetError> {
+    let mut found = Vec::new();
+    for pattern in patterns {
+        let pattern = TreePath::new(pattern)
+            .map_err(|e| TargetError::invalid(format!("[commands] reports: {e}")))?;
+        let expression = expression(pattern.as_str())
+            .map_err(|e| TargetError::invalid(format!("[commands] reports: {e}")))?;
+        // The part before the first wildcard is the folder to search.
+        let fixed = pattern
+            .as_str()
+            .split(['*', '?'])
+            .next()
+            .unwrap_or_default();
+        let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
+        walk(workspace, folder, &expression, &mut found);
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+fn walk(workspace: &Workspace, folder: &str, expression: &Regex, found: &mut Vec<String>) {
+    let root = workspace.part(TREE);
+    let inside = |folder: &str| {
+        let real = fs::canonicalize(root.join(folder)).ok()?;
+        Some(real.starts_with(fs::canonicalize(&root).ok()?))
+    };
+    if inside(folder) != Some(true) {
+        return;
+    }
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(root.join(&folder))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let path = if folder.is_empty() {
+                name
+            } else {
+                format!("{folder}/{name}")
+            };
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(path),
+                Ok(kind) if kind.is_file() && expression.is_match(&path) => found.push(path),
+                _ => {}
+            }
+            if found.len() >= MOST_FILES {
+                return;
+            }
+        }
+    }
+}
+
+/// Translates a pattern: `*` and `?` stay within a folder, `**/` spans any number of them.
+fn expression(pattern: &str) -> Result<Regex, regex::Error> {
+    let mut text = String::from("^");
+    let mut rest = pattern;
+    while let Some(next) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("**/") {
+            text.push_str("(?:.*/)?");
+            rest = after;
+            continue;
+        }
+        match next {
+            '*' => text.push_str("[^/]*"),
+            '?' => text.push_str("[^/]"),
+            other => text.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+        }
+        rest = rest.get(next.len_utf8()..).unwrap_or_default();
+    }
+    text.push('$');
+    Regex::new(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clear, expression, read};
+    use crate::workspace::{TREE, Workspace};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        for (pattern, path, expected) in [
+            ("t/*.xml", "t/a.xml", true),
+            ("t/*.xml", "t/x/a.xml", false),
+            ("**/t/*.xml", "t/a.xml", true),
+            ("**/t/*.xml", "m/n/t/a.xml", true),
+            ("t/?.(x)", "t/a.(x)", true),
+            ("t/*.xml", "t/axxml", false),
+        ] {
+            assert_eq!(
+                expression(pattern).unwrap().is_match(path),
+                expected,
+                "{pattern} {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn reads_what_is_there_and_nothing_through_links() {
+        let scratch = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(scratch.path().join("w")).unwrap();
+        let tree = workspace.part(TREE);
+        fs::create_dir_all(tree.join("a/target/reports")).unwrap();
+        fs::write(tree.join("a/target/reports/one.xml"), "1").unwrap();
+        fs::write(scratch.path().join("secret.xml"), "secret").unwrap();
+        symlink(
+            scratch.path().join("secret.xml"),
+            tree.join("a/target/reports/two.xml"),
+        )
+        .unwrap();
+        symlink(scratch.path(), tree.join("b")).unwrap();
+        let patterns = ["**/target/reports/*.xml".to_owned(), "b/*.xml".to_owned()];
+        let names = |reports: Vec<(String, Vec<u8>)>| {
+            reports
+                .into_iter()
+                .map(|(path, _)| path)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(read(&workspace, &patterns).unwrap()),
+            ["a/target/reports/one.xml"]
+        );
+        clear(&workspace, &patterns[..1]).unwrap();
+        assert!(read(&workspace, &patterns).unwrap().is_empty());
+        assert!(scratch.path().join("secret.xml").exists());
+        assert!(read(&workspace, &["../*.xml".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! A tiny C program, really built, crashed and tested in a sandbox.
+
+use super::LocalTarget;
+use crate::TargetError;
+use crate::runner::Target;
+use crate::test_support::{open, task};
+use patchwright_sandbox::IsolationChoice;
+use patchwright_sandbox::test_host::host;
+use std::fs;
+
+/// The build says nowhere how often it ran, so a clean one gives the same files: then the
+
+/// tests, which leave a mark, are not run again.
+
+#[tokio::test]
+async fn a_task_that_cannot_be_judged_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut broken = task(folder.path());
+    broken.commands.build = "echo no rule; exit 2".to_owned();
+    let error = open(broken, folder.path())
+        .await
+        .baseline()
+        .await
+        .unwrap_err();
+    let TargetError::InvalidTask { reason, log } = error else {
+        panic!("{error}");
+    };
+    assert!(reason.contains("exit status 2") && log.contains("no rule"));
+
+    let mut tame = task(folder.path());
+    fs::write(folder.path().join("pov.bin"), [1, 0]).unwrap();
+    tame.commands.pov = Some(
+        r#"echo "==1==ERROR: AddressSanitizer: heap-buffer-overflow on"; "$OUT"/prog "$POV""#
+            .to_owned(),
+    );
+    let error = open(tame, folder.path())
+        .await
+        .baseline()
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, TargetError::NotReproducible { .. }),
+        "{error}"
+    );
+
+    for (path, fine) in [
+        ("/src/prog", true),
+        ("/usr/x", false),
+        ("src", false),
+        ("/a/../etc", false),
+        ("/", false),
+    ] {
+        let mut seen = task(folder.path());
+        seen.seen_as = Some(path.to_owned());
+        let scratch = folder.path().join("scratch");
+        let opened = LocalTarget::open(seen, IsolationChoice::Bubblewrap, host(), &scratch).await;
+        assert_eq!(opened.is_ok(), fine, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn commands_see_the_same_paths_and_no_foreign_variables() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut other = task(folder.path());
+    other.seen_as = Some("/src/prog".to_owned());
+    other.commands.prepare = Some("echo ready >\"$HOME\"/prepared".to_owned());
+    other.commands.test = Some("cat \"$HOME\"/prepared; pwd; env | sort".to_owned());
+    let target = open(other, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let text = baseline.tests.as_ref().unwrap().execution.text();
+    let expected = "ready\n/src/prog\nCFLAGS=-fsanitize=address -g -O1\nHARNESS=\nHOME=/patchwright/home\nJOBS=2\nLANG=C.UTF-8\nOUT=/patchwright/out\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nPWD=/src/prog\nSANITIZER=address\nTASK=/patchwright/task\nTREE=/src/prog\nUBSAN_OPTIONS=print_stacktrace=1\nWORK=/patchwright/work\n";
+    assert_eq!(text, expected);
+}
+
+#[tokio::test]
+async fn a_build_with_bad_manners_is_built_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rude = task(folder.path());
+    let mark = format!("27{}.5", std::process::id());
+    let manners = format!("cat; head -c 400 /dev/urandom; setsid sleep {mark} & ");
+    rude.commands.build.insert_str(0, &manners);
+    let target = open(rude, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    assert!(baseline.builds["address"].succeeded());
+    let left = fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| String::from_utf8_lossy(&line).contains(&mark))
+    });
+    assert!(!left, "a process was left behind");
+}
+
+#[tokio::test]
+async fn a_build_that_the_system_kills_is_no_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut killed = task(folder.path());
+    killed.commands.build =
+        "echo 'gcc: fatal error: Killed signal terminated program cc1'; exit 1".to_owned();
+    let error = open(killed, folder.path())
+        .await
+        .baseline()
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, TargetError::Infrastructure { .. }),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_flood_of_results_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut flood = task(folder.path());
+    flood.commands.test = Some(
+        r#"{ echo "<testsuite>"; yes "<testcase name='a'/>" | head -c 50000000; } >flood.xml"#
+            .to_owned(),
+    );
+    flood.commands.reports = vec!["*.xml".to_owned()];
+    let target = open(flood, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let tests = baseline.tests.as_ref().unwrap();
+    assert!(tests.execution.ending.success() && tests.reports.is_empty());
+}
+
+#[tokio::test]
+async fn a_missing_compiler_is_told_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut without = task(folder.path());
+    without.commands.build = "no-such-compiler parse.c".to_owned();
+    let target = open(without, folder.path()).await;
+    match target.baseline().await.unwrap_err() {
+        TargetError::InvalidTask { reason, log } => {
+            assert!(reason.contains("127"), "{reason}");
+            assert!(log.contains("no-such-compiler"), "{log}");
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn what_is_forged_is_not_believed() {
+    let report = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011 at pc 0x1 bp 0x2 sp 0x3\nREAD of size 1 at 0x602000000011 thread T0\n    #0 0x401 in parse /patchwright/tree/parse.c:3:5\nSUMMARY: AddressSanitizer: heap-buffer-overflow";
+    let folder = tempfile::tempdir().unwrap();
+    let mut forged = task(folder.path());
+    forged.commands.pov = Some(format!("echo '{report}'; echo ok"));
+    let target = open(forged, folder.path()).await;
+    let error = target.baseline().await.unwrap_err();
+    assert!(
+        matches!(error, TargetError::NotReproducible { .. }),
+        "a report on a clean exit: {error}"
+    );
+}

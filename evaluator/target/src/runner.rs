@@ -1,0 +1,366 @@
+//! Runner: the trait [`Target`], behind which programs are built, replayed and tested.
+//!
+//! [`crate::LocalTarget`] implements it with local commands. A target reports facts and
+//! judges as little as possible; the rungs judge.
+
+mod coverage;
+mod exits;
+mod hang;
+mod input_file;
+mod inputs;
+mod observed;
+mod outcome;
+mod remote;
+mod reproduction;
+mod task;
+
+use crate::TargetError;
+use crate::probe::{Observations, Probe};
+use crate::sanitizer_hooks;
+pub use crate::sanitizer_hooks::Gained;
+use crate::workspace::programs;
+use crate::workspace::programs::Program;
+use crate::workspace::{Workspace, products};
+pub use coverage::{Counted, Coverage, LineRange, Way};
+pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
+use futures::future::BoxFuture;
+pub(crate) use hang::WITHOUT_TIMEOUT;
+pub use hang::asking_for_dumps;
+pub use input_file::InputFile;
+pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
+pub use observed::{Observed, ObservedCall, ObservedRun};
+pub use outcome::{Outcome, missing_banner};
+pub(crate) use outcome::{judge, proof};
+use patchwright_crash::CrashReport;
+use patchwright_crash::test_report::TestReport;
+use patchwright_sandbox::Execution;
+use patchwright_sandbox::Isolation;
+use patchwright_source::{Changes, TreePath};
+pub use reproduction::{measure, reproducible};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+pub use task::{CommandLimits, Commands, INSIDE, Pov, TargetTask};
+
+/// One build of the tree, pristine or patched. Its files are removed when it is dropped.
+#[derive(Debug, Clone)]
+pub struct Build {
+    /// The name among the task's builds; empty for the one without a name.
+    pub name: String,
+    /// The digest of the changes that were built.
+    pub changes: String,
+    /// The execution of the build command, of an earlier call where the build was cached.
+    pub execution: Execution,
+    /// Its workspace; none for a build on another machine.
+    pub(crate) workspace: Option<Arc<Workspace>>,
+}
+
+impl Build {
+    /// Tells whether the build command succeeded.
+    pub fn succeeded(&self) -> bool {
+        self.execution.ending.success()
+    }
+
+    /// Returns the symbols around a sanitizer that this build has and the unpatched one
+    /// lacks; none where one of them is on another machine.
+    pub fn gained_symbols(&self, unpatched: &Self) -> Gained {
+        let (Some(old), Some(new)) = (&unpatched.workspace, &self.workspace) else {
+            return Gained::default();
+        };
+        sanitizer_hooks::gained(old.root(), new.root())
+    }
+
+    /// Tells whether it has all products of a clean build of the same sources; false where
+    /// one of them is on another machine or cannot be read.
+    pub async fn has_products_of(&self, clean: &Self) -> bool {
+        let (Some(one), Some(other)) = (self.workspace.clone(), clean.workspace.clone()) else {
+            return false;
+        };
+        let compared =
+            tokio::task::spawn_blocking(move || products::holds_all(one.root(), other.root()));
+        matches!(compared.await, Ok(Ok(true)))
+    }
+
+    /// Returns its programs as words for a command, such as `"$OUT"/name`; none for a
+    /// build on another machine.
+    pub fn programs(&self) -> Vec<String> {
+        let Some(workspace) = &self.workspace else {
+            return Vec::new();
+        };
+        let found = programs::programs(workspace.root()).into_iter();
+        found
+            .filter(Program::is_for_people)
+            .map(|program| format!("\"${}\"/{}", program.part.to_uppercase(), program.path))
+            .collect()
+    }
+
+    /// Returns its workspace.
+    pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
+        self.workspace.as_ref().ok_or_else(|| {
+            TargetError::machinery("a build of another target was asked for", "target")
+        })
+    }
+}
+
+/// One run of a PoV.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Replay {
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The crash, where there is one.
+    pub crash: Option<CrashReport>,
+    /// The execution of the command.
+    pub execution: Execution,
+}
+
+/// One run of the tests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TestRun {
+    /// The execution of the command.
+    pub execution: Execution,
+    /// Result files that it left: path below the tree, and content.
+    pub reports: Vec<(String, Vec<u8>)>,
+}
+
+impl TestRun {
+    /// Reads the results by name from the result files, else from the output.
+    pub fn report(&self) -> TestReport {
+        let mut all = TestReport::default();
+        for (name, bytes) in &self.reports {
+            if let Some(report) = TestReport::read_file(name, bytes) {
+                all.merge(report);
+            }
+        }
+        if all.tests.is_empty()
+            && let Some(report) = TestReport::read_log(&self.execution.text())
+        {
+            all.merge(report);
+        }
+        all
+    }
+}
+
+/// A PoV on the unpatched program.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BaselinePov {
+    /// The PoV's name.
+    pub name: String,
+    /// Number of runs.
+    pub runs: u32,
+    /// Number of runs that crashed or hung.
+    pub crashes: u32,
+    /// The first run that crashed, else the last run.
+    pub replay: Replay,
+    /// Runs that a patched program must survive before it counts as silent.
+    pub repeat: u32,
+}
+
+impl BaselinePov {
+    /// Tells whether it crashed here at all.
+    pub fn reproduces(&self) -> bool {
+        self.crashes > 0
+    }
+}
+
+/// The behaviour of the unpatched program.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The builds by name.
+    pub builds: BTreeMap<String, Build>,
+    /// Each PoV of the task, in its order.
+    pub povs: Vec<BaselinePov>,
+    /// The tests; none when the task has none.
+    pub tests: Option<TestRun>,
+    /// The isolation of the commands.
+    pub isolation: Isolation,
+    /// Wall time of all commands together, in seconds.
+    pub seconds: f64,
+}
+
+/// Something that can be built, replayed and tested.
+pub trait Target: Send + Sync {
+    /// The task.
+    fn task(&self) -> &TargetTask;
+
+    /// Names the part of the baseline that is being made, for whoever waits; nothing where
+    /// that is not known.
+    fn doing(&self) -> Option<String> {
+        None
+    }
+
+    /// Builds the pristine tree and runs every PoV and the tests, once.
+    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>>;
+
+    /// Builds the changed tree; `name` is one of the task's builds.
+    fn build<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+        how: BuildKind,
+    ) -> BoxFuture<'a, Result<Build, TargetError>>;
+
+    /// Makes the clean build of the changed tree ahead of time, at a low priority, so that
+    /// the confirmation of a patch finds it at hand. Only a build that succeeds is kept. Does
+    /// nothing where builds cannot be made beside other commands.
+    fn build_ahead<'a>(
+        &'a self,
+        _changes: &'a Changes,
+        _name: &'a str,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Runs one PoV once.
+    fn replay<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Replay, TargetError>>;
+
+    /// Runs the tests once; none when the task has none.
+    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>>;
+
+    /// Runs many inputs the way a PoV is run.
+    fn run_inputs<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        inputs: &'a Inputs,
+    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>>;
+
+    /// Runs a PoV once under a debugger and returns its observations at lines of this
+    /// build. Not every target has a debugger.
+    fn probe<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _probes: &'a [Probe],
+    ) -> BoxFuture<'a, Result<Observations, TargetError>> {
+        Box::pin(async {
+            Ok(Observations {
+                problem: Some("no debugger can be run where this program runs".to_owned()),
+                ..Observations::default()
+            })
+        })
+    }
+
+    /// Runs a PoV once under a debugger and returns the ends of its processes, and the
+    /// number of sanitizer checks in these functions. Not every target has a debugger.
+    fn exits<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _watched: &'a Watched,
+    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
+        Box::pin(async {
+            Ok(Exits {
+                problem: Some("no debugger can be run where this program runs".to_owned()),
+                ..Exits::default()
+            })
+        })
+    }
+
+    /// Builds the changed tree with something added to it; nothing where that cannot be
+    /// had.
+    fn instrumented_build<'a>(
+        &'a self,
+        _changes: &'a Changes,
+        _name: &'a str,
+        _added: &'a Instrumentation,
+    ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs the tests on a build with counters for no longer than this, and says
+    /// what they cover; nothing when the task has none or they come to no end in the time.
+    fn covered_by_tests<'a>(
+        &'a self,
+        _build: &'a Build,
+        _counted: &'a Counted,
+        _most: Duration,
+    ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs the tests, or one PoV, and says how the calls of some functions end. None where
+    /// that cannot be seen, or the run does not end in time.
+    fn observed_run<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: Option<&'a Pov>,
+        _asked: &'a Observed,
+    ) -> BoxFuture<'a, Result<Option<ObservedRun>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs a Python script that nobody trusts, and returns what it writes to its standard
+    /// output, or why there is nothing. Not every target runs scripts.
+    fn run_script<'a>(
+        &'a self,
+        _build: &'a Build,
+        _script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        Box::pin(async {
+            Ok(Err(
+                "no script can be run where this program runs".to_owned()
+            ))
+        })
+    }
+
+    /// Runs a PoV that hangs once more and returns where it is after a while; none where
+    /// that cannot be seen.
+    fn stack_of_hang<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs the project's own fuzzer from these seeds and for this time; none where the
+    /// harness is no fuzzer.
+    fn fuzz<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _seeds: &'a [Vec<u8>],
+        _time: Duration,
+    ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+/// The result of the project's own fuzzer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fuzzed {
+    /// Number of executions.
+    pub executions: u64,
+    /// The inputs that crashed or hung.
+    pub found: Vec<Vec<u8>>,
+    /// Inputs that it kept because they run something new, or come nearer to a compared value.
+    pub kept: Vec<Vec<u8>>,
+}
+
+/// Instrumentation that a compiler adds to some files of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instrumentation {
+    /// Counters of lines and branches in what the changes touch.
+    Counters,
+    /// Sanitizer checks after which the program goes on, in these files as well.
+    Recovery(Vec<TreePath>),
+    /// Checks for undefined behaviour that end the program, in these files as well.
+    Undefined(Vec<TreePath>),
+    /// MemorySanitizer in everything, in place of other sanitizers: a build of its own from the
+    /// pristine tree.
+    Memory,
+}
+
+/// The way of building.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BuildKind {
+    /// On top of the built baseline, so that only changed parts are built.
+    Incremental,
+    /// From the pristine tree, as a user would build it.
+    Clean,
+}

@@ -1,0 +1,82 @@
+//! Inputs: a batch of inputs to run, and the result of each.
+
+use super::{Counted, judge};
+use patchwright_sandbox::{Captured, Ending, Execution};
+use std::time::Duration;
+
+/// The output that is captured of each input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Capture {
+    /// The outputs of failed runs.
+    #[default]
+    Failures,
+    /// All outputs.
+    Outputs,
+    /// The values that these functions and their callers return and that the harness
+    /// receives, line by line. Needs a debugger, or an agent in the JVM; without one no
+    /// input is run.
+    Values(Vec<String>),
+    /// Execution counts of these lines and functions; on a build with counters.
+    Coverage(Counted),
+}
+
+/// A batch of inputs.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    /// The inputs' bytes.
+    pub contents: Vec<Vec<u8>>,
+    /// Time for all of them; inputs that do not fit are not run.
+    pub budget: Duration,
+    /// Time for one of them.
+    pub each: Duration,
+    /// The output that is captured.
+    pub capture: Capture,
+    /// Indexes of the inputs to run; empty for all. The others keep their indexes, so that
+    /// file names are equal from call to call.
+    pub only: Vec<usize>,
+    /// True where the program takes several inputs one after the other.
+    pub many: bool,
+    /// Content of fresh memory; as usual where there is none.
+    pub memory: Option<MemoryPattern>,
+    /// True where a sanitizer neither ends the program nor prints into its output; on a
+    /// build with [`super::Instrumentation::Recovery`].
+    pub recovers: bool,
+}
+
+/// Content of memory that a program has not written, and the distance between objects
+/// in it: nothing that a defined program depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryPattern {
+    /// Fills what is allocated and what is freed.
+    pub fill: u8,
+    /// Bytes between two objects on the heap, where a sanitizer watches.
+    pub redzone: u32,
+}
+
+/// The run of one input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputRun {
+    /// Its index among the inputs.
+    pub index: usize,
+    /// The end of the command.
+    pub ending: Ending,
+    /// Its output; empty for a successful run unless all outputs are captured.
+    pub output: Vec<u8>,
+}
+
+impl InputRun {
+    /// Tells whether the input failed; one that was refused in good order did not.
+    pub fn is_failure(&self) -> bool {
+        let execution = Execution {
+            ending: self.ending,
+            output: Captured {
+                total: self.output.len() as u64,
+                head: self.output.clone(),
+                tail: Vec::new(),
+            },
+            standard_output: None,
+            seconds: 0.0,
+        };
+        judge(&execution, None).0.is_failure()
+    }
+}

@@ -1,0 +1,33 @@
+//! Remote targets: builds and executions of commands that ran on another machine, judged
+//! by the same rules as local ones.
+
+use super::{Build, Replay, outcome};
+use crate::TargetError;
+use patchwright_sandbox::Execution;
+
+impl Build {
+    /// Creates a build on another machine, which its target identifies by name, changes
+    /// and kind.
+    pub fn remote(name: &str, changes: &str, execution: Execution) -> Self {
+        Self {
+            name: name.to_owned(),
+            changes: changes.to_owned(),
+            execution,
+            workspace: None,
+        }
+    }
+}
+
+impl Replay {
+    /// Judges a run; `ran` is the PoV's own proof of having run.
+    pub fn judged(execution: Execution, ran: Option<&str>) -> Result<Self, TargetError> {
+        let proof =
+            outcome::proof(ran).map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
+        let (outcome, crash) = outcome::judge(&execution, proof.as_ref());
+        Ok(Self {
+            outcome,
+            crash,
+            execution,
+        })
+    }
+}

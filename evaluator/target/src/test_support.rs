@@ -1,0 +1,151 @@
+//! Tiny programs for tests: one in C and one in Java, really built and run in a sandbox.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
+use crate::local::LocalTarget;
+use crate::runner::{Build, Commands, Pov, TargetTask};
+use patchwright_sandbox::IsolationChoice;
+use patchwright_sandbox::test_host::host;
+use patchwright_source::{Changes, Language, TreePath};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Builds the C program, and writes down what was compiled.
+pub const MAKEFILE: &str = "$(OUT)/prog: $(OUT)/main.o $(OUT)/parse.o\n\t$(CC) $(CFLAGS) $^ -o $@\n$(OUT)/%.o: %.c\n\techo built $< >>$(OUT)/what\n\t$(CC) $(CFLAGS) -c $< -o $@\n";
+const MAIN: &str = "#include <stdio.h>\nint parse(const unsigned char *, long);\nint main(int n, char **v) {\n  unsigned char b[64];\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  long k = fread(b, 1, 64, f);\n  printf(\"Running: %ld\\n\", k);\n  return parse(b, k) < 0;\n}\n";
+/// Writes as many bytes as the input says into eight.
+pub const PARSE: &str = "#include <stdlib.h>\n#include <string.h>\nint parse(const unsigned char *b, long n) {\n  if (n < 2) return -1;\n  char *p = malloc(8);\n  memset(p, 1, b[0]);\n  int r = p[0];\n  free(p);\n  return r;\n}\n";
+/// Replaces the first by the second to repair it.
+pub const FIX: (&str, &str) = ("if (n < 2)", "if (n < 2 || b[0] > 8)");
+
+/// Creates the task of the C program.
+pub fn task(folder: &Path) -> TargetTask {
+    let tree = folder.join("tree");
+    fs::create_dir_all(&tree).unwrap();
+    for (name, text) in [("Makefile", MAKEFILE), ("main.c", MAIN), ("parse.c", PARSE)] {
+        fs::write(tree.join(name), text).unwrap();
+    }
+    fs::write(folder.join("pov.bin"), [200, 0]).unwrap();
+    fs::write(folder.join("good.bin"), [3, 0]).unwrap();
+    let flags = "-fsanitize=address -g -O1".to_owned();
+    TargetTask {
+        tree,
+        task_folder: folder.to_path_buf(),
+        language: Language::C,
+        commands: Commands {
+            prepare: None,
+            build: r#"make -s CFLAGS="$CFLAGS" OUT="$OUT""#.to_owned(),
+            pov: Some(r#""$OUT"/prog "$POV""#.to_owned()),
+            test: Some(r#""$OUT"/prog "$TASK"/good.bin"#.to_owned()),
+            reports: Vec::new(),
+        },
+        builds: BTreeMap::from([(
+            "address".to_owned(),
+            BTreeMap::from([("CFLAGS".to_owned(), flags)]),
+        )]),
+        povs: vec![Pov {
+            file: folder.join("pov.bin"),
+            timeout: Some(std::time::Duration::from_secs(4)),
+            ..Pov::default()
+        }],
+        ..TargetTask::default()
+    }
+}
+
+/// Takes the first line of a text; a text of one line crashes it.
+pub const LINES: &str = "package p;
+public class Lines {
+    public static String first(String text, boolean upper) {
+        int end = text.indexOf('\\n');
+        String line = text.substring(0, end);
+        return upper ? line.toUpperCase() : line;
+    }
+}
+";
+/// Its harness, and tests that look at nothing.
+const JAVA: [(&str, &str); 2] = [
+    (
+        "Harness.java",
+        "import java.nio.file.*;
+public class Harness {
+    public static void main(String[] a) throws Exception {
+        p.Lines.first(new String(Files.readAllBytes(Paths.get(a[0]))), false);
+    }
+}
+",
+    ),
+    (
+        "Tests.java",
+        "public class Tests {
+    public static void main(String[] a) {
+        for (String text : new String[] {\"a\\nb\", \"one\\ntwo\", \"three\\n\\n\"}) {
+            p.Lines.first(text, false);
+            p.Lines.first(text, true);
+        }
+        System.out.println(\"1..1\\nok 1 - lines\");
+    }
+}
+",
+    ),
+];
+
+/// Creates the task of the Java program.
+pub fn java_task(folder: &Path) -> TargetTask {
+    let tree = folder.join("tree");
+    fs::create_dir_all(tree.join("p")).unwrap();
+    for (name, text) in JAVA.into_iter().chain([("p/Lines.java", LINES)]) {
+        fs::write(tree.join(name), text).unwrap();
+    }
+    fs::write(folder.join("pov"), "of one line").unwrap();
+    let run = |class: &str| format!("java -cp \"$OUT/classes:$OUT/tests\" {class}");
+    TargetTask {
+        tree,
+        task_folder: folder.to_path_buf(),
+        language: Language::Java,
+        commands: Commands {
+            build: "javac -g -d \"$OUT/classes\" p/Lines.java\njavac -cp \"$OUT/classes\" -d \"$OUT/tests\" Harness.java Tests.java".to_owned(),
+            pov: Some(run("Harness \"$POV\"")),
+            test: Some(run("Tests")),
+            ..Commands::default()
+        },
+        povs: vec![Pov {
+            file: folder.join("pov"),
+            ..Pov::default()
+        }],
+        ..TargetTask::default()
+    }
+}
+
+/// Opens a task with its scratch folder below this one.
+pub async fn open(task: TargetTask, folder: &Path) -> LocalTarget {
+    let scratch = folder.join("scratch");
+    LocalTarget::open(task, IsolationChoice::Bubblewrap, host(), &scratch)
+        .await
+        .unwrap()
+}
+
+/// Replaces text of the C program.
+pub fn changed(from: &str, to: &str) -> Changes {
+    change("parse.c", PARSE.replace(from, to))
+}
+
+/// Replaces text of the Java program.
+pub fn java_changed(from: &str, to: &str) -> Changes {
+    let text = LINES.replace(from, to);
+    assert_ne!(text, LINES);
+    change("p/Lines.java", text)
+}
+
+/// Creates the change of one file.
+pub fn change(path: &str, text: String) -> Changes {
+    Changes {
+        files: [(TreePath::new(path).unwrap(), text.into_bytes())].into(),
+        ..Changes::default()
+    }
+}
+
+/// Returns a part of a build's workspace, such as `out`.
+pub fn part(build: &Build, part: &str) -> PathBuf {
+    build.place().unwrap().part(part)
+}

@@ -1,0 +1,280 @@
+//! Agreement: the behaviour of independent candidates on the same inputs.
+//!
+//! Where the unpatched program is wrong, it is no reference, and candidates that were
+//! written apart from each other and behave alike are the best there is. They are
+//! clustered by what they print and how they end, on inputs that are handed in, on given
+//! inputs and on mutants of the PoVs.
+
+use crate::evidence::DoubtedInput;
+use crate::given_inputs;
+use crate::mutation::Mutator;
+use crate::same_elsewhere::{ChallengeInput, change, run_how, shown};
+use patchwright_source::Changes;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{
+    Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target,
+};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Given inputs and mutants of the PoVs beside those that are handed in.
+const GIVEN: usize = 40;
+const DERIVED: usize = 60;
+/// Time for all inputs of one candidate, and for one of them.
+const TIME: Duration = Duration::from_secs(40);
+const EACH: Duration = Duration::from_secs(10);
+/// Inputs on which candidates differ that are shown.
+const SPLITS: usize = 3;
+
+/// One candidate.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// Its number.
+    pub number: u32,
+    /// Its changes.
+    pub changes: Changes,
+}
+
+/// The behaviour of candidates, compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Agreement {
+    /// Candidates that behave alike on every input, by number; the largest cluster first.
+    pub clusters: Vec<Vec<u32>>,
+    /// The inputs that were handed in and on which candidates differ from the unpatched
+    /// program: the groups that agree with each other, by the index of the input.
+    pub apart: BTreeMap<usize, Vec<Vec<u32>>>,
+    /// Some inputs on which candidates differ from each other, and a group of them agrees.
+    pub splits: Vec<Split>,
+    /// Number of inputs that all programs were run on.
+    pub inputs: u64,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+/// An input on which candidates differ from each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// The input, with the behaviour of the unpatched program.
+    pub input: DoubtedInput,
+    /// The candidates that do the same, the largest group first, and what they do.
+    pub groups: Vec<(Vec<u32>, String)>,
+}
+
+/// Compares the behaviour of candidates.
+///
+/// # Errors
+/// When the machinery fails.
+pub async fn agreement(
+    target: &dyn Target,
+    baseline: &Baseline,
+    candidates: &[Candidate],
+    inputs: &[ChallengeInput],
+) -> Result<Agreement, TargetError> {
+    let started = Instant::now();
+    let Ok((pov, _, old)) = run_how(target, baseline) else {
+        return Ok(Agreement::default());
+    };
+    let inputs_run = Inputs {
+        contents: contents(target, pov, inputs)?,
+        budget: TIME,
+        each: EACH,
+        capture: Capture::Outputs,
+        ..Inputs::default()
+    };
+    let run = async |build: &Build| -> Result<BTreeMap<usize, InputRun>, TargetError> {
+        let runs = target.run_inputs(build, pov, &inputs_run).await?;
+        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+    };
+    let (before, again) = (run(old).await?, run(old).await?);
+    let mut behaviours: Vec<(u32, BTreeMap<usize, InputRun>)> = Vec::new();
+    for candidate in candidates {
+        let name = target.task().build_of(pov);
+        let build = target
+            .build(&candidate.changes, &name, BuildKind::Incremental)
+            .await?;
+        if build.succeeded() {
+            behaviours.push((candidate.number, run(&build).await?));
+        }
+    }
+    // A program that differs from itself, or was not run, tells nothing on an input. A
+    // crash names addresses, so two crashes are not compared.
+    let steady = |index: &usize| match (before.get(index), again.get(index)) {
+        (Some(one), Some(other)) => one == other || one.is_failure(),
+        _ => false,
+    };
+    let usable: Vec<usize> = (0..inputs_run.contents.len())
+        .filter(steady)
+        .filter(|index| behaviours.iter().all(|(_, runs)| runs.contains_key(index)))
+        .collect();
+    let mut found = Agreement {
+        clusters: clusters(&behaviours, &usable),
+        apart: apart(
+            &behaviours,
+            &before,
+            usable.iter().filter(|index| **index < inputs.len()),
+        ),
+        inputs: usable.len() as u64,
+        ..Agreement::default()
+    };
+    let named = |index: usize| inputs.get(index).map(|input| input.name.clone());
+    found.splits = splits(&behaviours, &usable)
+        .map(|(index, groups)| Split {
+            input: DoubtedInput {
+                name: named(index).unwrap_or_else(|| format!("input {index} of the comparison")),
+                before: before.get(&index).map(shown).unwrap_or_default(),
+                ..described(pov, inputs_run.contents.get(index))
+            },
+            groups,
+        })
+        .collect();
+    found.seconds = started.elapsed().as_secs_f64();
+    Ok(found)
+}
+
+/// The inputs that the programs are run on: those that were handed in first.
+fn contents(
+    target: &dyn Target,
+    pov: &Pov,
+    inputs: &[ChallengeInput],
+) -> Result<Vec<Vec<u8>>, TargetError> {
+    let task = target.task();
+    let mut contents: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
+    let given = given_inputs::inputs(task, pov)?.into_iter();
+    contents.extend(given.take(GIVEN).map(|(_, bytes)| bytes));
+    let povs = given_inputs::povs(task)?;
+    contents.extend(povs.clone());
+    contents.extend(Mutator::new(povs).take(DERIVED));
+    Ok(contents)
+}
+
+/// Returns some inputs on which candidates differ from each other, with their groups.
+fn splits<'a>(
+    behaviours: &'a [(u32, BTreeMap<usize, InputRun>)],
+    inputs: &'a [usize],
+) -> impl Iterator<Item = (usize, Vec<(Vec<u32>, String)>)> + 'a {
+    let inputs = inputs.iter();
+    let splits = inputs.filter_map(|index| Some((*index, split(behaviours, *index)?)));
+    splits.take(SPLITS)
+}
+
+/// Describes an input by its difference to the PoV.
+fn described(pov: &Pov, bytes: Option<&Vec<u8>>) -> DoubtedInput {
+    let bytes = bytes.cloned().unwrap_or_default();
+    DoubtedInput {
+        name: String::new(),
+        pov: pov.name(),
+        change: change(&std::fs::read(&pov.file).unwrap_or_default(), &bytes),
+        before: String::new(),
+        after: String::new(),
+        diverges: None,
+        bytes,
+    }
+}
+
+/// Returns the groups of candidates on an input, each with what it does; none where all
+/// do the same or nobody agrees.
+fn split(
+    behaviours: &[(u32, BTreeMap<usize, InputRun>)],
+    index: usize,
+) -> Option<Vec<(Vec<u32>, String)>> {
+    let groups = clusters(behaviours, &[index]);
+    let largest = groups.first().map_or(0, Vec::len);
+    if groups.len() < 2 || largest < 2 {
+        return None;
+    }
+    let shown_of = |members: &Vec<u32>| {
+        let first = members.first();
+        let runs = behaviours.iter().find(|(number, _)| Some(number) == first);
+        let run = runs.and_then(|(_, runs)| runs.get(&index));
+        run.map(shown).unwrap_or_default()
+    };
+    Some(
+        groups
+            .into_iter()
+            .map(|members| {
+                let shown = shown_of(&members);
+                (members, shown)
+            })
+            .collect(),
+    )
+}
+
+/// The groups of candidates that agree with each other and not with the unpatched program,
+/// by input.
+fn apart<'a>(
+    behaviours: &[(u32, BTreeMap<usize, InputRun>)],
+    before: &BTreeMap<usize, InputRun>,
+    inputs: impl Iterator<Item = &'a usize>,
+) -> BTreeMap<usize, Vec<Vec<u32>>> {
+    let mut apart = BTreeMap::new();
+    for index in inputs {
+        let differing: Vec<_> = behaviours
+            .iter()
+            .filter(|(_, runs)| runs.get(index) != before.get(index))
+            .cloned()
+            .collect();
+        let groups = clusters(&differing, &[*index]);
+        if !groups.is_empty() {
+            apart.insert(*index, groups);
+        }
+    }
+    apart
+}
+
+/// The candidates that behave alike on these inputs, the largest group first.
+fn clusters(behaviours: &[(u32, BTreeMap<usize, InputRun>)], inputs: &[usize]) -> Vec<Vec<u32>> {
+    let mut groups: Vec<(Vec<Option<&InputRun>>, Vec<u32>)> = Vec::new();
+    for (number, runs) in behaviours {
+        let shown: Vec<Option<&InputRun>> = inputs.iter().map(|index| runs.get(index)).collect();
+        match groups.iter_mut().find(|(known, _)| *known == shown) {
+            Some((_, members)) => members.push(*number),
+            None => groups.push((shown, vec![*number])),
+        }
+    }
+    let mut clusters: Vec<Vec<u32>> = groups.into_iter().map(|(_, members)| members).collect();
+    clusters.sort_by_key(|members| (std::cmp::Reverse(members.len()), members.first().copied()));
+    clusters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Candidate, agreement};
+    use crate::same_elsewhere::ChallengeInput;
+    use crate::tests::attempt;
+    use patchwright_target::runner::Target;
+    use patchwright_target::test_support::{open, task};
+
+    #[tokio::test]
+    async fn candidates_are_clustered_by_what_they_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = open(task(folder.path()), folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let candidate = |number: u32, to: &str| Candidate {
+            number,
+            changes: attempt("if (n < 2)", to).changes,
+        };
+        let candidates = [
+            candidate(1, "if (n < 2 || b[0] > 8)"),
+            candidate(2, "if (b[0] >= 9 || n < 2)"),
+            candidate(3, "if (n < 2 || b[0] > 5)"),
+        ];
+        let input = |bytes: [u8; 2]| ChallengeInput {
+            name: String::new(),
+            bytes: bytes.to_vec(),
+        };
+        let inputs = [input([3, 1]), input([7, 1]), input([200, 1])];
+        let found = agreement(&target, &baseline, &candidates, &inputs);
+        let found = found.await.unwrap();
+        assert_eq!(found.clusters, [vec![1, 2], vec![3]], "{found:#?}");
+        assert!(found.inputs > 3);
+        // As before, answered differently by one, and refused by all.
+        assert!(!found.apart.contains_key(&0), "{found:#?}");
+        assert_eq!(found.apart[&1], [vec![3]]);
+        assert_eq!(found.apart[&2], [vec![1, 2, 3]]);
+        let split = &found.splits[0];
+        assert_eq!(split.input.bytes, [7, 1], "{found:#?}");
+        let members: Vec<_> = split.groups.iter().map(|(members, _)| members).collect();
+        assert_eq!(members, [&vec![1, 2], &vec![3]]);
+        assert!(split.groups[0].1.starts_with("exit status 0"), "{split:#?}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Evidence: the names of the rungs, in order, and the result of climbing one.
+//!
+//! Plain data that the rungs fill and the agent stores; [`crate::Ladder`] climbs.
+
+use patchwright_crash::CrashReport;
+pub use patchwright_record::RungName;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The result of climbing one rung.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RungResult {
+    /// The rung.
+    pub name: RungName,
+    /// True where it holds, false where it refutes the patch, none where it could not be
+    /// climbed.
+    pub holds: Option<bool>,
+    /// The reason, in one line.
+    pub reason: String,
+    /// Wall time.
+    pub seconds: f64,
+    /// The output of the commands.
+    pub log: String,
+    /// Counts, by what was counted.
+    pub counts: BTreeMap<String, u64>,
+    /// Feedback for a repairer, where the rung does not hold.
+    pub feedback: Option<String>,
+    /// The crash that refutes the patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<CrashReport>,
+    /// Observations that refute nothing and are for a critic or a person to weigh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
+    /// Answers of the patched program to inputs that crash the unpatched one, where nothing
+    /// can be compared, and to challenges that both answer alike: each with its input, as text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<String>,
+    /// Inputs that refute the patch, and serve as PoVs for later attempts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<FoundInput>,
+    /// True where climbing again would give the same result: nothing was flaky, no limit
+    /// was hit, and no search was cut short by its time.
+    #[serde(default)]
+    pub settled: bool,
+}
+
+/// An observation that speaks against a patch and refutes nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// The observation, in one line.
+    pub what: String,
+    /// The experiment that settled it; none while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<String>,
+    /// The input that shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<DoubtedInput>,
+}
+
+/// An input on which the two programs differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoubtedInput {
+    /// Its name in the log.
+    pub name: String,
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// The name of the PoV that it is run like.
+    pub pov: String,
+    /// Its difference to the PoV, in words.
+    pub change: String,
+    /// The end and the output of the unpatched program.
+    pub before: String,
+    /// The same of the patched program.
+    pub after: String,
+    /// The first function that returns another value, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverges: Option<String>,
+}
+
+impl Doubt {
+    /// Creates a doubt without an input.
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Tells whether no experiment settled it.
+    pub fn is_open(&self) -> bool {
+        self.settled.is_none()
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match &self.settled {
+            Some(settled) => write!(f, " [settled: {settled}]"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An input that refutes a patch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundInput {
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// The failure that it causes.
+    pub reason: String,
+    /// The name of the PoV that it was made from; it is run the same way.
+    #[serde(default)]
+    pub pov: String,
+}
+
+impl RungResult {
+    /// Creates a result without log, counts and feedback.
+    pub(crate) fn new(name: RungName, holds: Option<bool>, reason: impl Into<String>) -> Self {
+        Self {
+            name,
+            holds,
+            reason: reason.into(),
+            seconds: 0.0,
+            log: String::new(),
+            counts: BTreeMap::new(),
+            feedback: None,
+            crash: None,
+            doubts: Vec::new(),
+            answers: Vec::new(),
+            found: Vec::new(),
+            settled: false,
+        }
+    }
+
+    /// Sets whether climbing again would give the same result.
+    pub(crate) fn settled(mut self, settled: bool) -> Self {
+        self.settled = settled;
+        self
+    }
+
+    pub(crate) fn log(mut self, log: impl Into<String>) -> Self {
+        self.log = log.into();
+        self
+    }
+
+    pub(crate) fn feedback(mut self, feedback: impl Into<String>) -> Self {
+        self.feedback = Some(feedback.into());
+        self
+    }
+
+    pub(crate) fn crash(mut self, crash: Option<CrashReport>) -> Self {
+        self.crash = crash;
+        self
+    }
+
+    pub(crate) fn doubts(mut self, doubts: Vec<Doubt>) -> Self {
+        self.doubts = doubts;
+        self
+    }
+
+    pub(crate) fn answers(mut self, answers: Vec<String>) -> Self {
+        self.answers = answers;
+        self
+    }
+
+    pub(crate) fn count(mut self, what: &str, number: u64) -> Self {
+        self.counts.insert(what.to_owned(), number);
+        self
+    }
+}

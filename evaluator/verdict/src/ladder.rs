@@ -1,0 +1,103 @@
+//! Ladder: climbs the rungs of an attempt, one rung a call.
+//!
+//! The caller climbs while rungs hold and keeps the results, so an interrupted run
+//! continues at the rung where it stopped. A rung that cannot be checked has the result
+//! `None` with a reason; a failure of the infrastructure is an error and never a verdict.
+
+use crate::attempt::AttemptFacts;
+use crate::evidence::{RungName, RungResult};
+use crate::verdict_cache::{VerdictCache, VerdictKey};
+use crate::{review, robust, rung, same_elsewhere};
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Baseline, Target};
+use std::time::Instant;
+
+/// The rungs of one target, climbed against its baseline.
+#[derive(Clone, Copy)]
+pub struct Ladder<'a> {
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+    verdicts: Option<&'a VerdictCache>,
+}
+
+impl std::fmt::Debug for Ladder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ladder")
+            .field("baseline", &self.baseline)
+            .field("verdicts", &self.verdicts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Ladder<'a> {
+    /// Creates a ladder that climbs every rung anew.
+    pub fn new(target: &'a dyn Target, baseline: &'a Baseline) -> Self {
+        Self {
+            target,
+            baseline,
+            verdicts: None,
+        }
+    }
+
+    /// Takes verdicts of earlier runs from a cache, and keeps new ones there.
+    #[must_use]
+    pub fn with_verdicts(mut self, verdicts: Option<&'a VerdictCache>) -> Self {
+        self.verdicts = verdicts;
+        self
+    }
+
+    /// Climbs one rung. The rungs below must have been climbed and hold.
+    pub async fn climb(
+        &self,
+        attempt: &AttemptFacts,
+        climbed: &[RungResult],
+        next: RungName,
+    ) -> Result<RungResult, TargetError> {
+        let started = Instant::now();
+        if let Some(broken) = climbed
+            .iter()
+            .find(|rung| rung.name < next && rung.holds == Some(false))
+        {
+            let reason = format!("the rung {:?} below does not hold", broken.name.name());
+            return Ok(RungResult::new(next, None, reason));
+        }
+        let mut result = self.recall_or_climb(attempt, next).await?;
+        result.seconds = started.elapsed().as_secs_f64();
+        Ok(result)
+    }
+
+    async fn recall_or_climb(
+        &self,
+        attempt: &AttemptFacts,
+        next: RungName,
+    ) -> Result<RungResult, TargetError> {
+        let key = VerdictKey::of(self.baseline, attempt, next);
+        let (Some(verdicts), Some(key)) = (self.verdicts, key) else {
+            return self.climb_anew(attempt, next).await;
+        };
+        if let Some(result) = verdicts.recall(&key).await {
+            return Ok(result);
+        }
+        let result = self.climb_anew(attempt, next).await?;
+        verdicts.keep(&key, &result).await;
+        Ok(result)
+    }
+
+    async fn climb_anew(
+        &self,
+        attempt: &AttemptFacts,
+        next: RungName,
+    ) -> Result<RungResult, TargetError> {
+        let (target, baseline) = (self.target, self.baseline);
+        Ok(match next {
+            RungName::Applies => rung::patch::applies(attempt),
+            RungName::Parses => rung::patch::parses(target.task(), attempt),
+            RungName::Builds => rung::builds::climb(target, attempt).await?,
+            RungName::Silent => rung::silent::climb(target, baseline, attempt).await?,
+            RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,
+            RungName::Robust => robust::climb(target, baseline, attempt).await?,
+            RungName::SameElsewhere => same_elsewhere::climb(target, baseline, attempt).await?,
+            RungName::Reviewed => review::climb(target, baseline, attempt)?,
+        })
+    }
+}

@@ -1,0 +1,33 @@
+//! Judgement: takes an attempt up the ladder, one rung a call, and every rung says what it saw.
+//!
+//! [`Ladder`] climbs. What this crate deliberately does not do: talk to a model, read a diff, or
+//! decide how a run ends. It is given an attempt and a target, and gives back evidence.
+
+mod agreement;
+mod attempt;
+mod evidence;
+mod given_inputs;
+mod ladder;
+mod minimize;
+mod mutation;
+mod regression;
+mod review;
+mod robust;
+mod rung;
+mod same_elsewhere;
+#[cfg(test)]
+mod tests;
+mod verdict_cache;
+
+pub use agreement::{Agreement, Candidate, Split, agreement};
+pub use attempt::{AcceptedDifference, AttemptFacts};
+pub use evidence::{Doubt, DoubtedInput, FoundInput, RungName, RungResult};
+pub use ladder::Ladder;
+pub use minimize::{SmallestPov, minimize};
+pub use regression::{RegressionProof, RegressionRun, RegressionTest, prove_regression_test};
+pub use rung::confirm::{confirm, confirm_ahead};
+pub use rung::silent::stopped;
+pub use same_elsewhere::{
+    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, MISSING_REACH, challenge,
+};
+pub use verdict_cache::VerdictCache;

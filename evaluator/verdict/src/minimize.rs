@@ -1,0 +1,328 @@
+//! Minimisation of a PoV: delta debugging in the sandbox.
+//!
+//! Parts of the input are left out, halves first and single bytes last (the algorithm ddmin
+//! of Zeller and Hildebrandt), as long as the unpatched program crashes in the same way at
+//! the same place. Many candidates are run in one batch, whose reports name no functions and
+//! are compared by their frames in the program; the smallest one is run again alone and
+//! compared by signature and line.
+
+use crate::given_inputs;
+use patchwright_crash::{CrashReport, Frame, FrameOrigin};
+use patchwright_sandbox::Ending;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{
+    Baseline, BaselinePov, Build, Capture, InputFile, InputRun, Inputs, Outcome, Pov, Replay,
+    Target,
+};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Candidates of one batch, and the bytes that they may have together.
+const BATCH: usize = 32;
+const BATCH_BYTES: usize = 64 << 20;
+/// Frames of a report without names that have to be equal.
+const FRAMES: usize = 4;
+/// Least and most time for one input.
+const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
+
+/// The smallest input that was found for the crash of a PoV.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SmallestPov {
+    /// The PoV's name.
+    pub name: String,
+    /// The number of bytes of the PoV.
+    pub original: usize,
+    /// The smallest input.
+    pub bytes: Vec<u8>,
+    /// Inputs that were run.
+    pub runs: u64,
+    /// True where no single byte can be left out; false where the time was over before that
+    /// was known.
+    pub minimal: bool,
+}
+
+/// Searches for the smallest input that shows the crash of the first PoV that crashes, for
+/// no longer than the budget.
+///
+/// Returns nothing for a hang, whose every run takes the whole time limit, and for a crash
+/// that does not come every time.
+///
+/// # Errors
+/// When the machinery fails.
+pub async fn minimize(
+    target: &dyn Target,
+    baseline: &Baseline,
+    budget: Duration,
+) -> Result<Option<SmallestPov>, TargetError> {
+    let task = target.task();
+    let mut povs = task.povs.iter().zip(&baseline.povs);
+    let Some((pov, before)) = povs.find(|(_, before)| before.reproduces()) else {
+        return Ok(None);
+    };
+    let reliable = before.crashes == before.runs && before.repeat == 1;
+    let Some(build) = baseline.builds.get(&task.build_of(pov)) else {
+        return Ok(None);
+    };
+    if before.replay.outcome != Outcome::Crashed || !reliable {
+        return Ok(None);
+    }
+    let original = given_inputs::pov(pov)?;
+    let mut search = Search {
+        target,
+        build,
+        pov,
+        before,
+        until: Instant::now() + budget,
+        known: None,
+        runs: 0,
+    };
+    let (bytes, minimal) = search.reduce(original.clone()).await?;
+    if bytes.len() < original.len() && !search.is_the_crash(&bytes).await? {
+        return Ok(None);
+    }
+    Ok(Some(SmallestPov {
+        name: pov.name(),
+        original: original.len(),
+        bytes,
+        runs: search.runs,
+        minimal,
+    }))
+}
+
+struct Search<'a> {
+    target: &'a dyn Target,
+    build: &'a Build,
+    pov: &'a Pov,
+    before: &'a BaselinePov,
+    until: Instant,
+    /// The trace of the PoV in a batch.
+    known: Option<Trace>,
+    runs: u64,
+}
+
+/// The end of a run in a batch, and its first frames without addresses.
+#[derive(Debug, PartialEq, Eq)]
+struct Trace {
+    ending: Ending,
+    kind: Option<String>,
+    frames: Vec<String>,
+}
+
+impl Trace {
+    fn of(run: &InputRun) -> Self {
+        let text = String::from_utf8_lossy(&run.output);
+        let frames = text.lines().map(str::trim);
+        let frames = frames.filter(|line| line.starts_with('#') || line.starts_with("at "));
+        let words = |line: &str| -> Vec<String> {
+            let words = line.split_whitespace();
+            let words = words.filter(|word| !word.starts_with("0x"));
+            words.map(str::to_owned).collect()
+        };
+        Self {
+            ending: run.ending,
+            kind: patchwright_crash::parse(&text).map(|report| report.kind),
+            frames: frames
+                .take(FRAMES)
+                .map(|line| words(line).join(" "))
+                .collect(),
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Leaves out chunks of ever smaller size; tells also whether single bytes were tried to
+    /// the end.
+    async fn reduce(&mut self, original: Vec<u8>) -> Result<(Vec<u8>, bool), TargetError> {
+        let mut best = original;
+        let seen = self.run(vec![best.clone()]).await?;
+        self.known = seen.first().filter(|run| run.is_failure()).map(Trace::of);
+        if self.known.is_none() {
+            return Ok((best, false));
+        }
+        let mut chunk = best.len().div_ceil(2);
+        while chunk > 0 && !best.is_empty() {
+            let before = best.len();
+            if !self.pass(&mut best, chunk).await? {
+                return Ok((best, false));
+            }
+            // A byte that was needed may be free once a later one is gone.
+            if chunk > 1 || best.len() == before {
+                chunk /= 2;
+            }
+        }
+        Ok((best, true))
+    }
+
+    /// Tries every chunk of one size; false when the time was over before.
+    async fn pass(&mut self, best: &mut Vec<u8>, chunk: usize) -> Result<bool, TargetError> {
+        let mut from = 0;
+        while from < best.len() {
+            if Instant::now() >= self.until {
+                return Ok(false);
+            }
+            let ranges = ranges(best.len(), from, chunk);
+            let end = ranges.last().map_or(best.len(), |range| range.end);
+            let free = self.free(best, &ranges).await?;
+            let gone: usize = free.iter().map(ExactSizeIterator::len).sum();
+            *best = without(best, &free);
+            from = end - gone;
+        }
+        Ok(Instant::now() < self.until)
+    }
+
+    /// Returns the ranges that can be left out together.
+    async fn free(
+        &mut self,
+        best: &[u8],
+        ranges: &[Range<usize>],
+    ) -> Result<Vec<Range<usize>>, TargetError> {
+        let contents = ranges
+            .iter()
+            .map(|range| without(best, std::slice::from_ref(range)))
+            .collect();
+        let failing = self.crashing(contents).await?;
+        let failing: Vec<Range<usize>> = failing
+            .into_iter()
+            .filter_map(|index| ranges.get(index).cloned())
+            .collect();
+        // As many together as that works for.
+        let mut together = failing.len();
+        while together > 1 {
+            let free = failing.get(..together).unwrap_or_default();
+            if !self.crashing(vec![without(best, free)]).await?.is_empty() {
+                break;
+            }
+            together /= 2;
+        }
+        Ok(failing.into_iter().take(together).collect())
+    }
+
+    /// Returns the indexes of the inputs that crash as the PoV does.
+    async fn crashing(&mut self, contents: Vec<Vec<u8>>) -> Result<Vec<usize>, TargetError> {
+        let runs = self.run(contents).await?;
+        let failing = runs.iter().filter(|run| run.is_failure());
+        let crashing = failing.filter(|run| self.known.as_ref() == Some(&Trace::of(run)));
+        Ok(crashing.map(|run| run.index).collect())
+    }
+
+    async fn run(&mut self, contents: Vec<Vec<u8>>) -> Result<Vec<InputRun>, TargetError> {
+        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
+        let inputs = Inputs {
+            contents,
+            budget: self.until.saturating_duration_since(Instant::now()),
+            each: (usual * 10).clamp(EACH.0, EACH.1),
+            capture: Capture::Failures,
+            ..Inputs::default()
+        };
+        let runs = self
+            .target
+            .run_inputs(self.build, self.pov, &inputs)
+            .await?;
+        self.runs += runs.len() as u64;
+        Ok(runs)
+    }
+
+    /// Tells whether an input shows the crash of the PoV, by a report with names.
+    async fn is_the_crash(&mut self, input: &[u8]) -> Result<bool, TargetError> {
+        let input = InputFile::like(self.pov, input)?;
+        let replay = self.target.replay(self.build, input.pov()).await?;
+        self.runs += 1;
+        Ok(same(&self.before.replay, &replay, &|frame| {
+            self.target.task().in_project(frame)
+        }))
+    }
+}
+
+/// Tells whether two runs ended in the same way with the same crash at the same place.
+fn same(known: &Replay, other: &Replay, in_project: &dyn Fn(&Frame) -> bool) -> bool {
+    if other.outcome != Outcome::Crashed || known.execution.ending != other.execution.ending {
+        return false;
+    }
+    match (&known.crash, &other.crash) {
+        (None, None) => true,
+        (Some(known), Some(other)) => {
+            known.signature(in_project) == other.signature(in_project)
+                && place(known, in_project) == place(other, in_project)
+        }
+        _ => false,
+    }
+}
+
+/// Returns file and line of the innermost frame of the project.
+fn place<'a>(
+    crash: &'a CrashReport,
+    in_project: &dyn Fn(&Frame) -> bool,
+) -> Option<(Option<&'a str>, Option<u32>)> {
+    let frames = crash.main_stack()?.frames.iter();
+    let own = |frame: &&Frame| in_project(frame) && FrameOrigin::of(frame) == FrameOrigin::Project;
+    let frame = frames.clone().find(own).or_else(|| {
+        let mut frames = frames;
+        frames.find(|frame| FrameOrigin::of(frame) == FrameOrigin::Project)
+    })?;
+    Some((frame.file.as_deref(), frame.line))
+}
+
+/// Returns the next chunks of an input for one batch.
+fn ranges(length: usize, from: usize, chunk: usize) -> Vec<Range<usize>> {
+    let most = (BATCH_BYTES / length.max(1)).clamp(1, BATCH);
+    let starts = (from..length).step_by(chunk.max(1)).take(most);
+    starts
+        .map(|start| start..(start + chunk).min(length))
+        .collect()
+}
+
+/// Returns an input without these parts, which are in order and apart from each other.
+fn without(input: &[u8], parts: &[Range<usize>]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(input.len());
+    let mut from = 0;
+    for part in parts {
+        kept.extend_from_slice(input.get(from..part.start).unwrap_or_default());
+        from = part.end;
+    }
+    kept.extend_from_slice(input.get(from..).unwrap_or_default());
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{minimize, ranges, without};
+    use patchwright_target::runner::Target;
+    use patchwright_target::test_support::{open, task};
+    use std::fs;
+    use std::time::Duration;
+
+    #[test]
+    fn parts_are_left_out() {
+        assert_eq!(without(b"abcdef", &[0..2, 4..5]), b"cdf");
+        assert_eq!(without(b"abc", &[]), b"abc");
+        assert_eq!(without(b"abc", &[0..1, 1..3]), b"");
+        assert_eq!(ranges(5, 2, 2), [2..4, 4..5]);
+        assert_eq!(ranges(1 << 26, 0, 1 << 20).len(), 1);
+    }
+
+    /// Crashes with a first byte of more than 8 and at least two bytes; another crash, at
+    /// another line, where the third byte is `x`.
+    const PARSE: &str = "#include <stdlib.h>\n#include <string.h>\nint parse(const unsigned char *b, long n) {\n  if (n < 2) return -1;\n  char *p = malloc(8);\n  if (n == 5 && b[1] == 'x')\n    memset(p, 1, b[0]);\n  if (memchr(b, 'K', n)) memset(p, 1, b[0]);\n  int r = p[0];\n  free(p);\n  return r;\n}\n";
+
+    #[tokio::test]
+    async fn a_pov_shrinks_to_what_the_same_crash_needs() {
+        let folder = tempfile::tempdir().unwrap();
+        let task = task(folder.path());
+        fs::write(task.tree.join("parse.c"), PARSE).unwrap();
+        let mut pov = vec![200; 60];
+        pov[1] = b'x';
+        pov[40] = b'K';
+        fs::write(folder.path().join("pov.bin"), pov).unwrap();
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let budget = Duration::from_mins(1);
+        let smallest = minimize(&target, &baseline, budget).await.unwrap().unwrap();
+        // `Kx` has too small a length to crash, and five bytes with `x` crash elsewhere.
+        assert_eq!((smallest.original, smallest.minimal), (60, true));
+        assert_eq!(smallest.bytes.len(), 2, "{smallest:?}");
+        assert!(smallest.bytes.contains(&b'K'), "{smallest:?}");
+        let none = minimize(&target, &baseline, Duration::ZERO).await.unwrap();
+        let none = none.unwrap();
+        assert_eq!((none.bytes.len(), none.minimal, none.runs), (60, false, 0));
+    }
+}

@@ -1,0 +1,395 @@
+//! Regression tests: the proof that a test fails without a patch and passes with it,
+//! several times each. Where it also fails on patches that were refuted, it tells more
+//! than whether the first input still crashes.
+
+use patchwright_crash::test_report::{Status, TestReport};
+use patchwright_sandbox::process::{Ending, Limit};
+use patchwright_source::Changes;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Baseline, Build, BuildKind, Outcome, Pov, Target, TestRun};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// Runs on each side.
+const RUNS: usize = 3;
+/// Refuted patches that it is run on, the latest ones.
+const MOST_REFUTED: usize = 3;
+
+/// A test that goes with a patch.
+#[derive(Debug, Clone)]
+pub struct RegressionTest {
+    /// Its files.
+    pub changes: Changes,
+    /// The way in which it is run.
+    pub run: RegressionRun,
+}
+
+/// The way in which a regression test is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RegressionRun {
+    /// By the test command of the task.
+    Suite,
+    /// By itself: a script of this path below the tree, which runs one PoV.
+    Script(String),
+}
+
+/// The result of a proof.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RegressionProof {
+    /// True where it fails without the patch and passes with it.
+    pub holds: bool,
+    /// The reason, in one line.
+    pub reason: String,
+    /// The output of the run that decided.
+    pub log: String,
+    /// Refuted patches that it was run on.
+    pub refuted: u64,
+    /// Those of them on which it fails.
+    pub refuted_fail: u64,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+/// The result of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OneRun {
+    Passes,
+    /// The tests that fail, where they have names.
+    Fails(BTreeSet<String>),
+    Unclear(String),
+}
+
+/// Runs a test without the patch, with it, and on patches that were refuted.
+///
+/// # Errors
+/// When the machinery fails.
+pub async fn prove_regression_test(
+    target: &dyn Target,
+    baseline: &Baseline,
+    test: &RegressionTest,
+    patch: &Changes,
+    refuted: &[Changes],
+) -> Result<RegressionProof, TargetError> {
+    let started = Instant::now();
+    let trial = Trial {
+        target,
+        baseline,
+        test,
+    };
+    let mut proof = trial.prove(patch).await?;
+    if proof.holds {
+        let earlier = refuted.len().saturating_sub(MOST_REFUTED);
+        for changes in refuted.iter().skip(earlier) {
+            if let Some(fails) = trial.fails_on(changes).await? {
+                proof.refuted += 1;
+                proof.refuted_fail += u64::from(fails);
+            }
+        }
+    }
+    proof.seconds = started.elapsed().as_secs_f64();
+    Ok(proof)
+}
+
+struct Trial<'a> {
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+    test: &'a RegressionTest,
+}
+
+impl Trial<'_> {
+    async fn prove(&self, patch: &Changes) -> Result<RegressionProof, TargetError> {
+        let refuse = |reason: &str, log: String| RegressionProof {
+            reason: reason.to_owned(),
+            log,
+            ..RegressionProof::default()
+        };
+        let Some(merged) = merged(patch, &self.test.changes) else {
+            return Ok(refuse(
+                "it changes a file that the patch changes",
+                String::new(),
+            ));
+        };
+        let without = self.build(&self.test.changes).await?;
+        if !without.succeeded() {
+            let log = without.execution.text();
+            return Ok(refuse("with it the unpatched tree does not build", log));
+        }
+        let mut failing: Option<BTreeSet<String>> = None;
+        for _ in 0..RUNS {
+            let (run, log) = self.once(&without).await?;
+            let names = match run {
+                OneRun::Fails(names) => names,
+                OneRun::Passes => return Ok(refuse("it passes without the patch", log)),
+                OneRun::Unclear(why) => {
+                    return Ok(refuse(&format!("without the patch {why}"), log));
+                }
+            };
+            let common = match failing.take() {
+                Some(known) => known.intersection(&names).cloned().collect(),
+                None => names,
+            };
+            failing = Some(common);
+        }
+        let failing = failing.unwrap_or_default();
+        let with = self.build(&merged).await?;
+        if !with.succeeded() {
+            let log = with.execution.text();
+            return Ok(refuse("with it the patched tree does not build", log));
+        }
+        for _ in 0..RUNS {
+            let (passes, log) = self.passes(&with, &failing).await?;
+            if let Err(why) = passes {
+                return Ok(refuse(&format!("with the patch {why}"), log));
+            }
+        }
+        let names: Vec<&str> = failing.iter().map(String::as_str).collect();
+        let named = match names.as_slice() {
+            [] => String::new(),
+            names => format!(" ({})", names.join(", ")),
+        };
+        Ok(RegressionProof {
+            holds: true,
+            reason: format!(
+                "it fails without the patch and passes with it, {RUNS} times each{named}"
+            ),
+            ..RegressionProof::default()
+        })
+    }
+
+    /// Tells whether the test fails on a refuted patch; nothing where that cannot be said.
+    async fn fails_on(&self, changes: &Changes) -> Result<Option<bool>, TargetError> {
+        let Some(merged) = merged(changes, &self.test.changes) else {
+            return Ok(None);
+        };
+        let build = self.build(&merged).await?;
+        if !build.succeeded() {
+            return Ok(None);
+        }
+        Ok(match self.once(&build).await?.0 {
+            OneRun::Fails(_) => Some(true),
+            OneRun::Passes => Some(false),
+            OneRun::Unclear(_) => None,
+        })
+    }
+
+    async fn build(&self, changes: &Changes) -> Result<Build, TargetError> {
+        let task = self.target.task();
+        let name = match (&self.test.run, self.pov()) {
+            (RegressionRun::Script(_), Some(pov)) => task.build_of(pov),
+            _ => task.main_build(),
+        };
+        self.target
+            .build(changes, &name, BuildKind::Incremental)
+            .await
+    }
+
+    /// The PoV that a script runs: the first that reproduces.
+    fn pov(&self) -> Option<&Pov> {
+        let povs = self.target.task().povs.iter().zip(&self.baseline.povs);
+        let mut reproducing = povs.filter(|(_, before)| before.reproduces());
+        reproducing.next().map(|(pov, _)| pov)
+    }
+
+    async fn once(&self, build: &Build) -> Result<(OneRun, String), TargetError> {
+        match &self.test.run {
+            RegressionRun::Suite => self.suite(build).await,
+            RegressionRun::Script(path) => self.script(build, path).await,
+        }
+    }
+
+    async fn suite(&self, build: &Build) -> Result<(OneRun, String), TargetError> {
+        let (Some(before), Some(now)) = (&self.baseline.tests, self.target.test(build).await?)
+        else {
+            let why = "there is no test command".to_owned();
+            return Ok((OneRun::Unclear(why), String::new()));
+        };
+        Ok((of_suite(before, &now), now.execution.text()))
+    }
+
+    async fn script(&self, build: &Build, path: &str) -> Result<(OneRun, String), TargetError> {
+        let Some(pov) = self.pov() else {
+            let why = "there is no PoV that reproduces".to_owned();
+            return Ok((OneRun::Unclear(why), String::new()));
+        };
+        let pov = Pov {
+            command: Some(format!("sh \"$TREE/{path}\"")),
+            ..pov.clone()
+        };
+        let replay = self.target.replay(build, &pov).await?;
+        let run = match &replay.outcome {
+            Outcome::Silent => OneRun::Passes,
+            Outcome::NotRun(why) => OneRun::Unclear(format!("it does not run: {why}")),
+            Outcome::Crashed | Outcome::Hung | Outcome::Exhausted(_) => {
+                OneRun::Fails(BTreeSet::new())
+            }
+        };
+        Ok((run, replay.execution.text()))
+    }
+
+    /// Tells whether the test passes, and the named ones among the tests are run.
+    async fn passes(
+        &self,
+        build: &Build,
+        failing: &BTreeSet<String>,
+    ) -> Result<(Result<(), String>, String), TargetError> {
+        if self.test.run != RegressionRun::Suite || failing.is_empty() {
+            let (run, log) = self.once(build).await?;
+            let passes = match run {
+                OneRun::Passes => Ok(()),
+                OneRun::Fails(_) => Err("it fails".to_owned()),
+                OneRun::Unclear(why) => Err(why),
+            };
+            return Ok((passes, log));
+        }
+        let (Some(before), Some(now)) = (&self.baseline.tests, self.target.test(build).await?)
+        else {
+            return Ok((Err("there is no test command".to_owned()), String::new()));
+        };
+        let report = now.report();
+        let passed = |name: &String| {
+            let test = report.tests.get(name);
+            test.map_or(report.partial, |test| test.status == Status::Passed)
+        };
+        let passes = match of_suite(before, &now) {
+            OneRun::Passes if failing.iter().all(passed) => Ok(()),
+            OneRun::Passes => Err("it is not run".to_owned()),
+            OneRun::Fails(_) => Err("it fails, or another test does".to_owned()),
+            OneRun::Unclear(why) => Err(why),
+        };
+        Ok((passes, now.execution.text()))
+    }
+}
+
+/// Judges one run of the test command by that of the unpatched tree without the test.
+fn of_suite(before: &TestRun, now: &TestRun) -> OneRun {
+    if now.execution.ending == Ending::Limit(Limit::WallTime) {
+        return OneRun::Unclear("the tests do not end in time".to_owned());
+    }
+    let failed = |report: &TestReport| -> BTreeSet<String> {
+        let failed = report
+            .tests
+            .iter()
+            .filter(|(_, test)| test.status == Status::Failed);
+        failed.map(|(name, _)| name.clone()).collect()
+    };
+    let known = failed(&before.report());
+    let new: BTreeSet<String> = failed(&now.report()).difference(&known).cloned().collect();
+    let by_status = before.execution.ending.success() && !now.execution.ending.success();
+    if new.is_empty() && !by_status {
+        OneRun::Passes
+    } else {
+        OneRun::Fails(new)
+    }
+}
+
+/// Both changes together; nothing where they change the same file.
+fn merged(patch: &Changes, test: &Changes) -> Option<Changes> {
+    let mut all = patch.clone();
+    let names = |changes: &Changes| {
+        let renamed = changes.renamed.iter().flat_map(|(from, to)| [from, to]);
+        let files = changes.files.keys().chain(&changes.deleted).chain(renamed);
+        files.cloned().collect::<BTreeSet<_>>()
+    };
+    if !names(patch).is_disjoint(&names(test)) {
+        return None;
+    }
+    all.files.extend(test.files.clone());
+    all.deleted.extend(test.deleted.clone());
+    all.renamed.extend(test.renamed.clone());
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RegressionRun, RegressionTest, prove_regression_test};
+    use crate::tests::attempt;
+    use patchwright_source::{Changes, TreePath};
+    use patchwright_target::runner::Target;
+    use patchwright_target::test_support::{open, task};
+
+    fn script(text: &str) -> RegressionTest {
+        let path = TreePath::new("regression/a.sh").unwrap();
+        RegressionTest {
+            changes: Changes {
+                files: [(path, text.as_bytes().to_vec())].into(),
+                ..Changes::default()
+            },
+            run: RegressionRun::Script("regression/a.sh".to_owned()),
+        }
+    }
+
+    /// A suite of one test, whose file the command reads.
+    fn suite(text: &str) -> RegressionTest {
+        RegressionTest {
+            run: RegressionRun::Suite,
+            ..script(text)
+        }
+    }
+
+    /// Reports one test by name: that the PoV does not crash.
+    const NAMED: &str = "echo 1..1\nif \"$OUT\"/prog \"$TASK\"/pov.bin 2>&1 | grep -q AddressSanitizer; then\n  echo 'not ok 1 - long'; exit 1\nfi\necho 'ok 1 - long'\n";
+
+    #[tokio::test]
+    async fn a_test_has_to_fail_without_the_patch_and_pass_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        let good = "\"$OUT\"/prog \"$TASK\"/good.bin";
+        let also = "[ ! -e regression/a.sh ] || sh regression/a.sh";
+        task.commands.test = Some(format!("{good}; {also}"));
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let changed = |to: &str| attempt("if (n < 2)", to).changes;
+        let right = changed("if (n < 2 || b[0] > 8)");
+        let refuted = [changed("if (n < 2 || b[0] > 250)"), changed("if (n < 3)")];
+        for (test, counts, part) in [
+            // The second refuted patch refuses too much, which the PoV does not show.
+            (
+                script("\"$OUT\"/prog \"$POV\""),
+                Some((2, 1)),
+                "passes with it, 3 times each",
+            ),
+            (
+                script("\"$OUT\"/prog \"$TASK\"/good.bin"),
+                None,
+                "passes without the patch",
+            ),
+            (suite(NAMED), Some((2, 2)), "3 times each (long)"),
+            (
+                suite("echo 1..1; echo 'ok 1 - long'"),
+                None,
+                "passes without the patch",
+            ),
+            (
+                suite("echo 1..1; echo 'not ok 1 - long'; exit 1"),
+                None,
+                "with the patch it fails",
+            ),
+            // It only fails where the patch is not.
+            (
+                suite(
+                    "grep -q 'b.0. > 8' parse.c && exit 0; echo 1..1; echo 'not ok 1 - long'; exit 1",
+                ),
+                None,
+                "with the patch it is not run",
+            ),
+        ] {
+            let proof = prove_regression_test(&target, &baseline, &test, &right, &refuted);
+            let proof = proof.await.unwrap();
+            assert_eq!(proof.holds, counts.is_some(), "{test:?}: {proof:#?}");
+            assert!(proof.reason.contains(part), "{part}: {proof:#?}");
+            let seen = (proof.refuted, proof.refuted_fail);
+            assert_eq!(seen, counts.unwrap_or_default(), "{proof:#?}");
+        }
+        let same_file = RegressionTest {
+            changes: right.clone(),
+            run: RegressionRun::Suite,
+        };
+        let proof = prove_regression_test(&target, &baseline, &same_file, &right, &[]).await;
+        assert!(
+            proof
+                .unwrap()
+                .reason
+                .contains("changes a file that the patch changes")
+        );
+    }
+}

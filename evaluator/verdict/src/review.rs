@@ -1,0 +1,242 @@
+//! Rung *reviewed*: the diff deletes no functionality, hides no error, weakens no check.
+//!
+//! Rules over the text of the diff: cheap, deterministic, and written so that a right
+//! patch passes. Whether the cause is treated is left to the critic that the agent may add.
+
+mod code;
+mod constants;
+mod disguised;
+mod literal;
+mod removal;
+mod suppression;
+mod weakened;
+
+use crate::attempt::AttemptFacts;
+use crate::evidence::{Doubt, RungName, RungResult};
+use crate::given_inputs;
+pub(crate) use constants::constants;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Baseline, Target};
+
+use code::bare;
+use disguised::Texts;
+use patchwright_source::{DiffLine, FileDiff, Side, SourceError, Tree, TreePath, visible_line};
+use std::fmt;
+
+/// Bytes of a PoV that are compared with what the patch writes.
+const POV_LIMIT: usize = 1 << 20;
+
+/// Tells whether a source file ends the process somewhere.
+pub(crate) fn ends_the_process(text: &str) -> bool {
+    suppression::ends_process(text)
+}
+
+/// Returns a line of source without comments and without what its literals hold.
+pub(crate) fn without_comments(line: &str) -> String {
+    bare(line)
+}
+
+/// Climbs *reviewed*.
+pub(crate) fn climb(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let open = |reason: &str| RungResult::new(RungName::Reviewed, None, reason);
+    let Some(mut files) = FileDiff::read(&attempt.diff) else {
+        return Ok(open("a header of the diff cannot be read"));
+    };
+    files.extend(only_renamed(&files, attempt));
+    if files.is_empty() {
+        return Ok(open("there is no diff to read"));
+    }
+    let task = target.task();
+    let tree = Tree::open(&task.tree).map_err(|error| TargetError::tree(&error, &task.tree))?;
+    let crash = baseline
+        .povs
+        .iter()
+        .find_map(|pov| pov.replay.crash.as_ref());
+    let mut povs = given_inputs::povs(task)?;
+    for pov in &mut povs {
+        pov.truncate(POV_LIMIT);
+    }
+    let mut findings = Vec::new();
+    for file in &files {
+        let path = TreePath::new(file.path());
+        let path = path.map_err(|error| TargetError::tree(&error, tree.root()))?;
+        let old = pristine(&tree, &path, attempt)?;
+        let case = Case {
+            file,
+            old: &old,
+            kind: crash.map_or("", |crash| &crash.kind),
+            povs: &povs,
+        };
+        findings.extend(apply(&case));
+    }
+    findings.extend(disguises(&tree, attempt)?);
+    Ok(verdict(&findings))
+}
+
+/// Returns the files that are renamed and not changed otherwise, which have no lines in
+/// the diff.
+fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
+    let renamed = attempt.changes.renamed.iter();
+    let silent = renamed.filter(|(_, to)| files.iter().all(|file| file.path() != to.as_str()));
+    silent
+        .map(|(from, _)| FileDiff {
+            old: Some(from.to_string()),
+            ..FileDiff::default()
+        })
+        .collect()
+}
+
+/// Returns the pristine text of a file; empty for a new file.
+fn pristine(tree: &Tree, path: &TreePath, attempt: &AttemptFacts) -> Result<String, TargetError> {
+    match tree.read(attempt.changes.pristine_name(path)) {
+        Ok(text) => Ok(String::from_utf8_lossy(text.bytes()).into_owned()),
+        Err(SourceError::NotFound { .. }) => Ok(String::new()),
+        Err(error) => Err(TargetError::tree(&error, tree.root())),
+    }
+}
+
+/// Returns the findings on what is written otherwise than it reads. They look at the
+/// bytes of the files, not at a diff of them.
+fn disguises(tree: &Tree, attempt: &AttemptFacts) -> Result<Vec<Finding>, TargetError> {
+    let mut findings = Vec::new();
+    for (path, bytes) in &attempt.changes.files {
+        findings.extend(disguised::findings(&Texts {
+            path: path.as_str(),
+            old: &pristine(tree, path, attempt)?,
+            new: &String::from_utf8_lossy(bytes),
+        }));
+    }
+    let paths = attempt.changes.files.keys();
+    for path in paths.chain(attempt.changes.renamed.values()) {
+        let is_new = matches!(tree.read(path), Err(SourceError::NotFound { .. }));
+        let finding = disguised::of_name(path.as_str()).filter(|_| is_new);
+        findings.extend(finding.filter(|finding| !findings.contains(finding)));
+    }
+    Ok(findings)
+}
+
+fn verdict(findings: &[Finding]) -> RungResult {
+    let text = |findings: &[&Finding]| -> Vec<String> {
+        findings.iter().map(ToString::to_string).collect()
+    };
+    let (refuting, doubted): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| finding.refutes);
+    let (refuting, doubts) = (text(&refuting), text(&doubted));
+    let log: String = findings
+        .iter()
+        .map(|finding| format!("{finding}\n"))
+        .collect();
+    let result = match refuting.first() {
+        None => RungResult::new(RungName::Reviewed, Some(true), "no rule objects"),
+        Some(first) => {
+            let lead = "The patch silences the crash in a way that is not a repair";
+            let feedback = format!("{lead}:\n{}\n", refuting.join("\n"));
+            RungResult::new(RungName::Reviewed, Some(false), first).feedback(feedback)
+        }
+    };
+    result
+        .count("objections", refuting.len() as u64)
+        .count("doubts", doubts.len() as u64)
+        .log(log)
+        .doubts(doubts.into_iter().map(Doubt::new).collect())
+}
+
+/// One file of an attempt, and the facts that a rule may use.
+#[derive(Debug, Clone, Copy)]
+struct Case<'a> {
+    file: &'a FileDiff,
+    /// The pristine text; empty for a new file.
+    old: &'a str,
+    /// The kind of the crash, in the tool's word.
+    kind: &'a str,
+    povs: &'a [Vec<u8>],
+}
+
+/// A finding of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Finding {
+    /// True where it refutes the patch; otherwise it is a doubt for critics and people.
+    refutes: bool,
+    path: String,
+    line: Option<(u32, String)>,
+    what: String,
+}
+
+impl Finding {
+    fn new(case: &Case<'_>, line: Option<&DiffLine>, what: impl Into<String>) -> Self {
+        Self {
+            line: line.map(|line| (line.number(), line.text.trim().to_owned())),
+            ..Self::of_file(case.file.path(), what)
+        }
+    }
+
+    /// A finding at a line of the patched file, counted from 0.
+    fn at(path: &str, (index, text): (usize, &str), what: impl Into<String>) -> Self {
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        Self {
+            line: Some((number, text.to_owned())),
+            ..Self::of_file(path, what)
+        }
+    }
+
+    /// A finding about a whole file.
+    fn of_file(path: &str, what: impl Into<String>) -> Self {
+        Self {
+            refutes: true,
+            path: path.to_owned(),
+            line: None,
+            what: what.into(),
+        }
+    }
+
+    fn doubted(mut self) -> Self {
+        self.refutes = false;
+        self
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, what) = (visible_line(&self.path), &self.what);
+        match &self.line {
+            Some((number, text)) => write!(f, "{path}:{number}: {what}: `{}`", visible_line(text)),
+            None => write!(f, "{path}: {what}"),
+        }
+    }
+}
+
+/// Returns the lines of a patched hunk without comments and without empty lines.
+fn patched(hunk: &[DiffLine]) -> Vec<(&DiffLine, String)> {
+    let left = hunk.iter().filter(|line| line.side != Side::Old);
+    left.map(|line| (line, bare(&line.text)))
+        .filter(|(_, code)| !code.is_empty())
+        .collect()
+}
+
+/// Applies all rules to one file.
+fn apply(case: &Case<'_>) -> Vec<Finding> {
+    let rules: [fn(&Case<'_>) -> Vec<Finding>; 14] = [
+        suppression::forbidden_place,
+        suppression::catches_everything,
+        suppression::swallows_the_report,
+        suppression::blinds_the_sanitizer,
+        suppression::ends_the_process,
+        suppression::unreadable,
+        removal::switched_off,
+        removal::unreachable_rest,
+        removal::lost_calls,
+        removal::lost_assertions,
+        literal::knows_the_pov,
+        weakened::no_longer_refused,
+        weakened::ends_as_if_done,
+        weakened::only_padding,
+    ];
+    rules.iter().flat_map(|rule| rule(case)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,343 @@
+//! Rung *robust*: inputs made from the PoVs and harmless inputs by mutation do not cause the
+//! crash again.
+//!
+//! Each input that makes the patched program crash or hang is run on the unpatched one as
+//! well. The old crash (also at another place) refutes the patch, and so does a failure that
+//! the unpatched program does not have. Another bug of the unpatched program is reported and
+//! does not count. A harness that is a fuzzer searches for crashes itself for a part of the
+//! time; a harness that takes many inputs gets many.
+
+mod dictionary;
+mod failure;
+mod harness;
+
+use crate::attempt::{AttemptFacts, touched_functions};
+use crate::evidence::{FoundInput, RungName, RungResult};
+use crate::given_inputs;
+use crate::mutation::Mutator;
+use crate::rung::builds;
+use crate::rung::feedback::FeedbackWriter;
+use failure::{Failure, FailureJudge, FailureKind};
+pub(crate) use harness::is_fuzzer;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{
+    Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target,
+};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// Executions after which the rung may hold before its time is used up.
+const ENOUGH: u64 = 1_000;
+/// Executions after which the search ends.
+const MOST: u64 = 20_000;
+/// Inputs that are run before their results are judged.
+const CHUNK: usize = 512;
+/// Failures of a chunk that are run again one by one.
+const LOOKED_AT: usize = 8;
+/// Least time for the first inputs, however much the fuzzer and the dictionary took: two
+/// batches of a slow program.
+const FIRST: Duration = Duration::from_secs(4);
+/// Least and most time for one input.
+const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
+
+pub(crate) async fn climb(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let task = target.task();
+    let groups = groups(target, baseline)?;
+    if groups.is_empty() {
+        let reason = "no PoV reproduces, so there is nothing to mutate";
+        return Ok(RungResult::new(RungName::Robust, None, reason));
+    }
+    let mut search = Search {
+        target,
+        baseline,
+        attempt,
+        runs: 0,
+        others: Vec::new(),
+        passing: Vec::new(),
+        blind: 0,
+        touched: touched_functions(attempt),
+        many: false,
+    };
+    let share = u32::try_from(groups.len()).unwrap_or(1);
+    for group in &groups {
+        if let Some(found) = search.group(group, task.limits.robust / share).await? {
+            return Ok(search.refuted(&found, &group.pov.name()));
+        }
+    }
+    Ok(search.held(groups.len()))
+}
+
+/// PoVs that are run in the same way, and share their mutations.
+struct Group<'a> {
+    pov: &'a Pov,
+    before: &'a BaselinePov,
+    seeds: Vec<Vec<u8>>,
+}
+
+fn groups<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+) -> Result<Vec<Group<'a>>, TargetError> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for (pov, before) in target.task().povs.iter().zip(&baseline.povs) {
+        if !before.reproduces() {
+            continue;
+        }
+        let bytes = given_inputs::pov(pov)?;
+        let same = groups.iter_mut().find(|group| {
+            let other = group.pov;
+            (&other.build, &other.harness, &other.command)
+                == (&pov.build, &pov.harness, &pov.command)
+        });
+        match same {
+            Some(group) => group.seeds.push(bytes),
+            None => groups.push(Group {
+                pov,
+                before,
+                seeds: vec![bytes],
+            }),
+        }
+    }
+    Ok(groups)
+}
+
+impl Group<'_> {
+    /// Returns the time limit of one input, a multiple of the PoV's time.
+    fn each(&self) -> Duration {
+        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
+        (usual * 10).clamp(EACH.0, EACH.1)
+    }
+}
+
+struct Search<'a> {
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+    attempt: &'a AttemptFacts,
+    runs: u64,
+    /// Summaries of crashes that the unpatched program has as well.
+    others: Vec<String>,
+    /// Failures that did not happen again.
+    passing: Vec<String>,
+    /// Number of groups whose PoVs do not crash when they are run in a batch.
+    blind: usize,
+    /// Functions that the attempt touches.
+    touched: Vec<String>,
+    /// True where the harness takes many inputs.
+    many: bool,
+}
+
+impl Search<'_> {
+    async fn group(
+        &mut self,
+        group: &Group<'_>,
+        budget: Duration,
+    ) -> Result<Option<Failure>, TargetError> {
+        let name = self.target.task().build_of(group.pov);
+        let missing = || TargetError::machinery("the unpatched build is missing", name.clone());
+        let old = self.baseline.builds.get(&name).ok_or_else(missing)?;
+        let new = builds::build(self.target, self.attempt, &name).await?;
+        let until = Instant::now() + budget;
+        if !self.shows_the_crash(old, group, budget / 2).await? {
+            self.blind += 1;
+            return Ok(None);
+        }
+        self.many = self.takes_many(old, group, budget / 4).await?;
+        let judge = FailureJudge {
+            target: self.target,
+            builds: (old, &new),
+            pov: group.pov,
+            before: group.before,
+            touched: &self.touched.clone(),
+            each: group.each(),
+        };
+        let budget = until.saturating_duration_since(Instant::now());
+        if let Some(found) = self.fuzzed(&judge, group, budget).await? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.with_dictionary(&judge, group, budget).await? {
+            return Ok(Some(found));
+        }
+        let mut mutator = Mutator::nearest_first(group.seeds.clone());
+        let mut least = FIRST;
+        while self.runs < MOST {
+            let inputs = mutator.take(CHUNK);
+            let left = until.saturating_duration_since(Instant::now());
+            let left = left.max(std::mem::take(&mut least));
+            if left.is_zero() {
+                break;
+            }
+            let runs = self.run(&new, group, inputs.clone(), left).await?;
+            self.runs += runs.len() as u64;
+            let failed = runs.iter().filter(|run| run.is_failure());
+            for (number, run) in failed.take(LOOKED_AT).enumerate() {
+                // A failure that hangs takes long to look at, so only the first is sure to be.
+                if number > 0 && Instant::now() > until {
+                    break;
+                }
+                let bytes = inputs.get(run.index).map_or(&[][..], |bytes| bytes);
+                if let Some(found) = self.weigh(judge.look(bytes).await?) {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tells whether a batch shows the known crash: one that does not would not show
+    /// another one. A hang was seen at the baseline, and takes its whole time.
+    async fn shows_the_crash(
+        &self,
+        old: &Build,
+        group: &Group<'_>,
+        most: Duration,
+    ) -> Result<bool, TargetError> {
+        if group.before.replay.outcome == Outcome::Hung {
+            return Ok(true);
+        }
+        let most = most.max(FIRST);
+        let known = self.run(old, group, group.seeds.clone(), most).await?;
+        Ok(known.iter().any(|run| !run.ending.success()))
+    }
+
+    /// Returns a failure that refutes the patch, and counts any other.
+    fn weigh(&mut self, found: Failure) -> Option<Failure> {
+        match found.kind {
+            FailureKind::Refutes => return Some(found),
+            FailureKind::Preexisting if !self.others.contains(&found.reason) => {
+                self.others.push(found.reason);
+            }
+            FailureKind::Preexisting => {}
+            FailureKind::NotRepeated => self.passing.push(found.reason),
+        }
+        None
+    }
+
+    async fn run(
+        &self,
+        build: &Build,
+        group: &Group<'_>,
+        contents: Vec<Vec<u8>>,
+        budget: Duration,
+    ) -> Result<Vec<InputRun>, TargetError> {
+        let inputs = Inputs {
+            contents,
+            budget,
+            each: group.each(),
+            capture: Capture::Failures,
+            many: self.many,
+            ..Inputs::default()
+        };
+        self.target.run_inputs(build, group.pov, &inputs).await
+    }
+
+    fn refuted(&self, found: &Failure, pov: &str) -> RungResult {
+        let reason = format!("after {} mutated inputs: {}", self.runs, found.reason);
+        let writer = FeedbackWriter::new(self.target.task(), self.attempt);
+        let lead = format!(
+            "The PoV is silent, but a mutation of it is not: {}",
+            found.reason
+        );
+        let mut feedback = match &found.crash {
+            Some(crash) => writer.crash(&lead, None, crash),
+            None => writer.log(&lead, &found.shown),
+        };
+        feedback.push('\n');
+        feedback.push_str(&hex(&found.input));
+        let mut result = RungResult::new(RungName::Robust, Some(false), reason.clone())
+            .feedback(feedback)
+            .log(found.shown.clone())
+            .crash(found.crash.clone())
+            .count("executions", self.runs)
+            .settled(found.crash.is_some());
+        result.found.push(FoundInput {
+            bytes: found.input.clone(),
+            reason,
+            pov: pov.to_owned(),
+        });
+        result
+    }
+
+    fn held(&self, groups: usize) -> RungResult {
+        let budget = self.target.task().limits.robust.as_secs();
+        let floor = self.target.task().limits.executions.max(1);
+        let (holds, reason) = if self.blind == groups {
+            let reason = "the PoVs do not crash the unpatched program when inputs are run in numbers, so nothing could be learned ([[pov]] command, harness and build say how an input is run)";
+            (None, reason.to_owned())
+        } else if self.runs >= ENOUGH.max(floor) {
+            (
+                Some(true),
+                format!("{} mutated inputs bring no crash back", self.runs),
+            )
+        } else if self.runs >= floor {
+            let reason = format!(
+                "{} mutated inputs in {budget} s bring no crash back",
+                self.runs
+            );
+            (Some(true), reason)
+        } else {
+            let reason = format!(
+                "only {} mutated inputs could be run in {budget} s, and {floor} are needed: give more time (limits.robust), ask for fewer (limits.executions, limits.executions_java), or let one process run many inputs ([[pov]] batch)",
+                self.runs
+            );
+            (None, reason)
+        };
+        let mut log = String::new();
+        for other in &self.others {
+            log.push_str("not held against the patch, the unpatched program has it too: ");
+            log.push_str(other);
+            log.push('\n');
+        }
+        for passing in &self.passing {
+            log.push_str("not held against the patch: a failure that did not happen again: ");
+            log.push_str(passing);
+            log.push('\n');
+        }
+        if self.blind > 0 {
+            let _ = writeln!(
+                log,
+                "{} of {groups} ways to run a PoV show no crash when inputs are run in numbers, and tell nothing",
+                self.blind
+            );
+        }
+        RungResult::new(RungName::Robust, holds, reason)
+            .count("executions", self.runs)
+            .count("other crashes", self.others.len() as u64)
+            .log(log)
+            .settled(self.runs >= ENOUGH && self.passing.is_empty())
+    }
+}
+
+/// Renders the first bytes of an input as a hex dump.
+fn hex(input: &[u8]) -> String {
+    let mut text = format!("The input has {} bytes", input.len());
+    text.push_str(if input.len() > 256 {
+        "; the first 256:\n"
+    } else {
+        ":\n"
+    });
+    for (row, bytes) in input.chunks(16).take(16).enumerate() {
+        let _ = write!(text, "{:04x} ", row * 16);
+        for byte in bytes {
+            let _ = write!(text, " {byte:02x}");
+        }
+        let plain: String = bytes
+            .iter()
+            .map(|b| {
+                if b.is_ascii_graphic() {
+                    *b as char
+                } else {
+                    '.'
+                }
+            })
+            .collect();
+        let _ = writeln!(text, "{:pad$}  {plain}", "", pad = (16 - bytes.len()) * 3);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! Failure of a mutated input: judged on both programs.
+
+use crate::rung::{leak, replay_input};
+use patchwright_crash::CrashReport;
+use patchwright_crash::signature;
+use patchwright_crash::signature::{Change, plain_name};
+use patchwright_sandbox::{Ending, Limit};
+use patchwright_target::TargetError;
+use patchwright_target::runner::{BaselinePov, Build, InputFile, Outcome, Pov, Replay, Target};
+use std::time::Duration;
+
+/// The meaning of a failure for the patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FailureKind {
+    /// It refutes the patch.
+    Refutes,
+    /// Another bug, which the unpatched program has too.
+    Preexisting,
+    /// It did not happen again.
+    NotRepeated,
+}
+
+/// A failing input that was judged.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) kind: FailureKind,
+    pub(super) reason: String,
+    pub(super) shown: String,
+    pub(super) crash: Option<CrashReport>,
+    pub(super) input: Vec<u8>,
+}
+
+/// Judges failing inputs.
+pub(super) struct FailureJudge<'a> {
+    pub(super) target: &'a dyn Target,
+    /// The unpatched build and the patched one.
+    pub(super) builds: (&'a Build, &'a Build),
+    pub(super) pov: &'a Pov,
+    pub(super) before: &'a BaselinePov,
+    pub(super) touched: &'a [String],
+    /// The time limit of one input.
+    pub(super) each: Duration,
+}
+
+impl FailureJudge<'_> {
+    /// Runs the input alone on both programs and judges it.
+    pub(super) async fn look(&self, input: &[u8]) -> Result<Failure, TargetError> {
+        let (old_build, new_build) = self.builds;
+        let new = self.replay(new_build, input).await?;
+        if !new.outcome.is_failure() {
+            return Ok(failure(
+                FailureKind::NotRepeated,
+                "it did not happen again",
+                &new,
+                input,
+            ));
+        }
+        if !matches!(new.execution.ending, Ending::Limit(_)) {
+            let old = self.replay(old_build, input).await?;
+            let (mut kind, mut reason) = self.decide(&old, &new);
+            if kind == FailureKind::Refutes && self.leaks_as_before(input, &new).await? {
+                kind = FailureKind::Preexisting;
+                reason.push_str("; the unpatched program leaks the same memory");
+            }
+            return Ok(failure(kind, &reason, &new, input));
+        }
+        // A busy machine may be what took the time, so both run side by side.
+        let old = self.replay(old_build, input);
+        let (old, again) = futures::future::join(old, self.replay(new_build, input)).await;
+        let (old, again) = (old?, again?);
+        if !again.outcome.is_failure() {
+            let reason = "it ended in time beside the unpatched program";
+            return Ok(failure(FailureKind::NotRepeated, reason, &again, input));
+        }
+        let (kind, reason) = self.decide(&old, &again);
+        Ok(failure(kind, &reason, &again, input))
+    }
+
+    fn decide(&self, old: &Replay, new: &Replay) -> (FailureKind, String) {
+        let Some(crash) = &new.crash else {
+            return self.decide_without_report(&old.outcome, new);
+        };
+        let summary = &crash.summary;
+        let pov = self.before.replay.crash.as_ref();
+        let had_it = self.change(old.crash.as_ref(), crash) == Some(Change::Same);
+        let other_defect = had_it && pov.is_some_and(|pov| unlike(&pov.kind, &crash.kind));
+        match self.change(pov, crash) {
+            Some(Change::Same) => {
+                return (
+                    FailureKind::Refutes,
+                    format!("the same crash as the PoV's ({summary})"),
+                );
+            }
+            Some(Change::Moved) if !other_defect => {
+                return (
+                    FailureKind::Refutes,
+                    format!("the PoV's crash has moved ({summary})"),
+                );
+            }
+            Some(Change::Moved | Change::New) | None => {}
+        }
+        if !old.outcome.is_failure() {
+            return (
+                FailureKind::Refutes,
+                format!("a crash that the patch brings in ({summary})"),
+            );
+        }
+        if !had_it && self.is_touched(crash) {
+            let reason = format!("a crash in a function that the patch touches ({summary})");
+            return (FailureKind::Refutes, reason);
+        }
+        (FailureKind::Preexisting, summary.clone())
+    }
+
+    fn decide_without_report(&self, old: &Outcome, new: &Replay) -> (FailureKind, String) {
+        let what = match new.execution.ending {
+            Ending::Limit(Limit::WallTime) => "a hang".to_owned(),
+            Ending::Limit(limit) => format!("the program hits its {}", limit.text()),
+            ending => format!("a crash without a report ({ending})"),
+        };
+        let hangs = new.outcome == Outcome::Hung;
+        if hangs && self.before.replay.outcome == Outcome::Hung {
+            (FailureKind::Refutes, format!("{what}, as with the PoV"))
+        } else if !old.is_failure() {
+            (
+                FailureKind::Refutes,
+                format!("{what} that the patch brings in"),
+            )
+        } else if hangs && *old != Outcome::Hung {
+            (
+                FailureKind::Refutes,
+                format!("{what} where the unpatched program crashes"),
+            )
+        } else {
+            (FailureKind::Preexisting, what)
+        }
+    }
+
+    fn change(&self, earlier: Option<&CrashReport>, later: &CrashReport) -> Option<Change> {
+        let task = self.target.task();
+        Some(signature::compare(earlier?, later, &|frame| {
+            task.in_project(frame)
+        }))
+    }
+
+    fn is_touched(&self, crash: &CrashReport) -> bool {
+        let Some(frame) = crash.first_project_frame() else {
+            return false;
+        };
+        let crashed = plain_name(&frame.function);
+        let last = |name: &str| {
+            let name = name.rsplit(['.', ':']).next().unwrap_or(name);
+            name.to_owned()
+        };
+        self.touched
+            .iter()
+            .any(|function| last(&plain_name(function)) == last(&crashed))
+    }
+
+    async fn leaks_as_before(&self, input: &[u8], new: &Replay) -> Result<bool, TargetError> {
+        let file = InputFile::like(self.pov, input)?;
+        let known = self.before.replay.crash.as_ref();
+        leak::is_old(self.target, file.pov(), known, new).await
+    }
+
+    async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay, TargetError> {
+        let usual = self.pov.timeout.unwrap_or(self.target.task().limits.pov);
+        let pov = Pov {
+            timeout: Some(usual.min(2 * self.each)),
+            ..self.pov.clone()
+        };
+        replay_input(self.target, build, &pov, input).await
+    }
+}
+
+/// Tells whether one crash accesses freed memory and the other memory beyond an object:
+/// these are two defects, however close they appear.
+fn unlike(one: &str, other: &str) -> bool {
+    let freed = |kind: &str| kind.contains("use-after") || kind == "double-free";
+    let beyond = |kind: &str| {
+        ["buffer-overflow", "buffer-underflow", "container-overflow"]
+            .iter()
+            .any(|word| kind.ends_with(word))
+    };
+    freed(one) && beyond(other) || beyond(one) && freed(other)
+}
+
+fn failure(kind: FailureKind, reason: &str, replay: &Replay, input: &[u8]) -> Failure {
+    Failure {
+        kind,
+        reason: reason.to_owned(),
+        shown: replay.execution.text(),
+        crash: replay.crash.clone(),
+        input: input.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unlike;
+
+    #[test]
+    fn freed_memory_and_memory_beyond_an_object_are_two_defects() {
+        for (one, other, expected) in [
+            ("heap-use-after-free", "heap-buffer-overflow", true),
+            ("stack-buffer-underflow", "stack-use-after-return", true),
+            ("double-free", "container-overflow", true),
+            ("heap-use-after-free", "double-free", false),
+            ("heap-buffer-overflow", "global-buffer-overflow", false),
+            // These may come of either.
+            ("heap-buffer-overflow", "SEGV", false),
+            ("heap-use-after-free", "SEGV", false),
+            ("stack-overflow", "heap-use-after-free", false),
+        ] {
+            assert_eq!(unlike(one, other), expected, "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Mutations against a patch that holds and against one that does not.
+
+use super::hex;
+use crate::evidence::RungName;
+use crate::ladder::Ladder;
+use crate::tests::attempt;
+use patchwright_source::TreePath;
+use patchwright_target::runner::Target;
+use patchwright_target::test_support::{open, task};
+use std::fs;
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_fix_of_one_value_is_refuted_and_a_fix_of_the_cause_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.robust = Duration::from_secs(6);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, holds) in [
+        ("if (n < 2 || b[0] == 200)", false),
+        ("if (n < 2 || b[0] > 100)", false),
+        ("if (n < 2 || b[0] > 8)", true),
+    ] {
+        let attempt = attempt("if (n < 2)", fix);
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::Robust)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, Some(holds), "{fix}: {result:#?}");
+        assert!(result.counts["executions"] > 0, "{result:#?}");
+        assert_eq!(result.found.len(), usize::from(!holds));
+        let kind = result.crash.as_ref().map(|crash| crash.kind.as_str());
+        assert_eq!(kind, (!holds).then_some("heap-buffer-overflow"));
+        if let Some(found) = result.found.first() {
+            assert!(found.bytes[0] > 8 && found.reason.contains("same crash"));
+            assert!(result.feedback.unwrap().contains("The input has"));
+        }
+    }
+}
+
+/// Two words lead to the same place; the PoV says one of them.
+const CELLS: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint parse(const unsigned char *b, long n) {\n  char text[65] = {0};\n  memcpy(text, b, n);\n  char *cells = calloc(8, 1);\n  int at, r = -1;\n  if (sscanf(text, \"first %d\", &at) == 1) r = cells[at];\n  if (sscanf(text, \"other %d\", &at) == 1) r = cells[at];\n  free(cells);\n  return r;\n}\n";
+
+#[tokio::test]
+async fn a_fix_of_one_of_two_ways_is_refuted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.robust = Duration::from_secs(4);
+    fs::write(task.tree.join("parse.c"), CELLS).unwrap();
+    fs::write(folder.path().join("pov.bin"), "first 40").unwrap();
+    let harmless = folder.path().join("harmless.bin");
+    fs::write(&harmless, "other 3").unwrap();
+    task.harmless.push(harmless);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let guard = "== 1 && at >= 0 && at < 8) r";
+    let first = CELLS.replacen("== 1) r", guard, 1);
+    for (text, holds) in [(first, false), (CELLS.replace("== 1) r", guard), true)] {
+        let mut attempt = attempt("", "");
+        let path = TreePath::new("parse.c").unwrap();
+        attempt.changes.files.insert(path, text.into_bytes());
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::Robust)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, Some(holds), "{result:#?}");
+        let found: Vec<_> = result.found.iter().map(|found| &found.bytes).collect();
+        assert_eq!(found.is_empty(), holds);
+        assert!(found.iter().all(|bytes| *bytes == b"other 40"));
+    }
+}
+
+#[test]
+fn dumps_like_a_hex_editor() {
+    let text = hex(b"GIF89a\x00\xff");
+    assert!(text.contains("0000  47 49 46 38 39 61 00 ff "), "{text}");
+    assert!(text.trim_end().ends_with("GIF89a.."), "{text}");
+    assert!(hex(&[0; 300]).contains("the first 256") && hex(&[0; 300]).lines().count() == 17);
+}

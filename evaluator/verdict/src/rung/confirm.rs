@@ -1,0 +1,144 @@
+//! Confirmation: the last check of a patch before it is delivered, on a clean build.
+//!
+//! Attempts are built on top of the baseline's build, which is fast and could leave stale
+//! files. The delivered patch is built once as its user will build it. Where both builds
+//! give the same files, byte by byte, what was seen of the first holds for the second;
+//! where they differ, PoVs and tests are run again.
+
+use super::feedback::FeedbackWriter;
+use crate::attempt::AttemptFacts;
+use crate::evidence::{RungName, RungResult};
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Baseline, BuildKind, Outcome, Replay, Target};
+
+/// Builds an attempt from scratch, and runs its PoVs and tests there unless the build gives
+/// the same files. The result is one of the rung *builds*, *silent* or *tested*: the first
+/// that does not hold, else the last that was needed.
+pub async fn confirm(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let started = std::time::Instant::now();
+    let mut result = check(target, baseline, attempt).await?;
+    result.seconds = started.elapsed().as_secs_f64();
+    Ok(result)
+}
+
+/// Makes the builds of [`confirm`] ahead of time, beside the rungs that come before it.
+pub async fn confirm_ahead(target: &dyn Target, attempt: &AttemptFacts) -> Result<(), TargetError> {
+    for name in target.task().used_builds() {
+        target.build_ahead(&attempt.changes, &name).await?;
+    }
+    Ok(())
+}
+
+async fn check(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let task = target.task();
+    let writer = FeedbackWriter::new(task, attempt);
+    let changes = &attempt.changes;
+    for name in task.used_builds() {
+        let build = target.build(changes, &name, BuildKind::Clean).await?;
+        if !build.succeeded() {
+            let reason = format!("the clean build failed: {}", build.execution.ending);
+            return Ok(refuted(
+                RungName::Builds,
+                reason,
+                build.execution.text(),
+                &writer,
+            ));
+        }
+    }
+    if gives_the_same_files(target, attempt).await? {
+        let reason = "a clean build gives the same files as the build that was judged";
+        return Ok(RungResult::new(RungName::Builds, Some(true), reason));
+    }
+    for pov in &task.povs {
+        let name = task.build_of(pov);
+        let build = target.build(changes, &name, BuildKind::Clean).await?;
+        let replay = target.replay(&build, pov).await?;
+        if replay.outcome != Outcome::Silent {
+            let reason = format!("{} is not silent on a clean build", pov.name());
+            let log = replay.execution.text();
+            return Ok(refuted(RungName::Silent, reason, log, &writer).crash(replay.crash));
+        }
+    }
+    if let Some(replay) = failing_again(target, attempt).await? {
+        let reason = "an input that refuted an earlier attempt is not silent on a clean build";
+        let (reason, log) = (reason.to_owned(), replay.execution.text());
+        return Ok(refuted(RungName::Silent, reason, log, &writer).crash(replay.crash));
+    }
+    let Some(before) = &baseline.tests else {
+        let reason = "the clean build succeeds and every PoV is silent; there are no tests";
+        return Ok(RungResult::new(RungName::Silent, Some(true), reason));
+    };
+    let build = target
+        .build(changes, &task.main_build(), BuildKind::Clean)
+        .await?;
+    match target.test(&build).await? {
+        Some(now) => Ok(super::tested::judge(
+            before,
+            &now,
+            &std::collections::BTreeSet::new(),
+            &writer,
+        )),
+        None => Ok(RungResult::new(
+            RungName::Tested,
+            None,
+            "the task has no tests",
+        )),
+    }
+}
+
+/// Tells whether the clean builds have the same products as those that the rungs were climbed
+/// with. Without its source a product may stay behind unnoticed.
+async fn gives_the_same_files(
+    target: &dyn Target,
+    attempt: &AttemptFacts,
+) -> Result<bool, TargetError> {
+    let changes = &attempt.changes;
+    if !changes.deleted.is_empty() || !changes.renamed.is_empty() {
+        return Ok(false);
+    }
+    for name in target.task().used_builds() {
+        let judged = target.build(changes, &name, BuildKind::Incremental).await?;
+        let clean = target.build(changes, &name, BuildKind::Clean).await?;
+        if !judged.has_products_of(&clean).await {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the run of the first input that refuted an earlier attempt and still fails.
+async fn failing_again(
+    target: &dyn Target,
+    attempt: &AttemptFacts,
+) -> Result<Option<Replay>, TargetError> {
+    let task = target.task();
+    for input in &attempt.found {
+        let Some(pov) = task.pov_like(&input.pov) else {
+            continue;
+        };
+        let name = task.build_of(pov);
+        let build = target
+            .build(&attempt.changes, &name, BuildKind::Clean)
+            .await?;
+        let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
+        if replay.outcome.is_failure() {
+            return Ok(Some(replay));
+        }
+    }
+    Ok(None)
+}
+
+fn refuted(name: RungName, reason: String, log: String, writer: &FeedbackWriter<'_>) -> RungResult {
+    let feedback = writer.log(&reason, &log);
+    RungResult::new(name, Some(false), reason)
+        .feedback(feedback)
+        .log(log)
+}

@@ -1,0 +1,231 @@
+//! Rung *tested*: no test fails that passed at the baseline.
+//!
+//! The exit status decides first. Where tests are known by name, those that failed before do
+//! not count against the patch, and those that are no longer run do. Without a test command
+//! the rung cannot be climbed: no tests is never "tests passed".
+
+use super::feedback::FeedbackWriter;
+use crate::attempt::AttemptFacts;
+use crate::evidence::{RungName, RungResult};
+use patchwright_crash::test_report::{Comparison, Status};
+use patchwright_sandbox::{Ending, Limit};
+use patchwright_source::counted;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Baseline, Build, Target, TestRun};
+use std::collections::BTreeSet;
+
+pub(crate) async fn climb(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let no_tests = || RungResult::new(RungName::Tested, None, "the task has no tests");
+    let Some(before) = &baseline.tests else {
+        return Ok(no_tests());
+    };
+    let name = target.task().main_build();
+    let build = super::builds::build(target, attempt, &name).await?;
+    let Some(now) = target.test(&build).await? else {
+        return Ok(no_tests());
+    };
+    let writer = FeedbackWriter::new(target.task(), attempt);
+    let result = judge(before, &now, &BTreeSet::new(), &writer);
+    if result.holds != Some(false) {
+        let settled = matches!(now.execution.ending, Ending::Exited(_));
+        return Ok(result.settled(settled));
+    }
+    if hangs(&now) {
+        return beside_the_unpatched(target, baseline, &build, &writer, result).await;
+    }
+    // A test that fails now and passes in a second run is flaky, not broken.
+    let Some(again) = target.test(&build).await? else {
+        return Ok(result);
+    };
+    let flaky = now.report().unstable(&again.report());
+    let second = judge(before, &again, &flaky, &writer);
+    if second.holds == Some(true) {
+        return Ok(second.count("flaky", flaky.len().max(1) as u64));
+    }
+    // Two equal runs.
+    let settled = flaky.is_empty() && now.execution.ending == again.execution.ending;
+    Ok(result.settled(settled))
+}
+
+/// Runs tests that did not end in time once more, beside those of the unpatched program: the
+/// machine may have been busy.
+async fn beside_the_unpatched(
+    target: &dyn Target,
+    baseline: &Baseline,
+    build: &Build,
+    writer: &FeedbackWriter<'_>,
+    result: RungResult,
+) -> Result<RungResult, TargetError> {
+    let task = target.task();
+    let (Some(before), Some(old)) = (&baseline.tests, baseline.builds.get(&task.main_build()))
+    else {
+        return Ok(result);
+    };
+    if hangs(before) {
+        return Ok(result);
+    }
+    let (old, now) = futures::future::join(target.test(old), target.test(build)).await;
+    let (Some(old), Some(now)) = (old?, now?) else {
+        return Ok(result);
+    };
+    if hangs(&old) && hangs(&now) {
+        let reason = "neither the tests of the patched program nor those of the unpatched one end in time now (limits.test)";
+        return Ok(RungResult::new(RungName::Tested, None, reason).log(now.execution.text()));
+    }
+    Ok(judge(before, &now, &BTreeSet::new(), writer))
+}
+
+/// Judges one run of the tests by the one of the baseline.
+pub(crate) fn judge(
+    before: &TestRun,
+    now: &TestRun,
+    flaky: &BTreeSet<String>,
+    writer: &FeedbackWriter<'_>,
+) -> RungResult {
+    let log = now.execution.text();
+    let (old, new) = (before.report(), now.report());
+    let by_name = !old.tests.is_empty() && !new.tests.is_empty();
+    let comparison = new.compare(&old, flaky);
+    let (holds, reason) = if by_name && !hangs(now) {
+        decide(before, now, &comparison)
+    } else {
+        decide_by_status(before, now, !old.tests.is_empty())
+    };
+    let mut result = RungResult::new(RungName::Tested, holds, reason)
+        .count("tests", new.tests.len() as u64)
+        .count("passed", new.count(Status::Passed) as u64)
+        .count("broken", comparison.broken.len() as u64);
+    if holds == Some(false) {
+        let feedback = writer.tests(&result.reason, (&comparison, &new), &log);
+        result.feedback = Some(feedback);
+    }
+    result.log(log)
+}
+
+fn decide(before: &TestRun, now: &TestRun, comparison: &Comparison) -> (Option<bool>, String) {
+    let (broken, missing) = (comparison.broken.len(), comparison.missing.len());
+    if broken > 0 {
+        return (
+            Some(false),
+            match broken {
+                1 => "1 test fails that did not before".to_owned(),
+                _ => format!("{broken} tests fail that did not before"),
+            },
+        );
+    }
+    if missing > 0 {
+        return (
+            Some(false),
+            format!(
+                "{} that passed before, no longer run",
+                counted(missing as u64, "test")
+            ),
+        );
+    }
+    let (old, new) = (before.execution.ending, now.execution.ending);
+    let known = comparison.still_failing.len() + comparison.flaky.len();
+    match (new.success(), old.success(), known) {
+        (true, _, 0) => (Some(true), "every test passes".to_owned()),
+        (true, ..) | (false, false, _) => {
+            let reason = format!("no test fails that passed before; {known} failed before too");
+            (Some(true), reason)
+        }
+        (false, true, 0) => (Some(false), format!("the test command fails: {new}")),
+        (false, true, _) => (Some(true), format!("only flaky tests fail: {known}")),
+    }
+}
+
+fn decide_by_status(before: &TestRun, now: &TestRun, named: bool) -> (Option<bool>, String) {
+    let (old, new) = (before.execution.ending, now.execution.ending);
+    if new == Ending::Limit(Limit::WallTime) && old != new {
+        return (Some(false), "the tests did not end in time".to_owned());
+    }
+    if named {
+        let reason = format!("no test results were left ({new}), and there were some before");
+        return (Some(false), reason);
+    }
+    match (new.success(), old.success()) {
+        (true, _) => {
+            let reason = "the test command succeeds, no single tests recognised";
+            (Some(true), reason.to_owned())
+        }
+        (false, true) => (Some(false), format!("the test command fails: {new}")),
+        (false, false) => {
+            let reason = "the test command fails without the patch too, and names no tests";
+            (None, reason.to_owned())
+        }
+    }
+}
+
+fn hangs(run: &TestRun) -> bool {
+    run.execution.ending == Ending::Limit(Limit::WallTime)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FeedbackWriter, judge};
+    use patchwright_sandbox::{Captured, Ending, Execution, Limit};
+    use patchwright_target::runner::TestRun;
+    use std::collections::BTreeSet;
+
+    fn run(ending: Ending, log: &str) -> TestRun {
+        TestRun {
+            execution: Execution {
+                ending,
+                output: Captured {
+                    head: log.as_bytes().to_vec(),
+                    tail: Vec::new(),
+                    total: log.len() as u64,
+                },
+                standard_output: None,
+                seconds: 1.0,
+            },
+            reports: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn status_and_names_decide_together() {
+        const GOOD: &str = "1..2\nok 1 - a\nok 2 - b\n";
+        const B_FAILS: &str = "1..2\nok 1 - a\nnot ok 2 - b\n";
+        const BOTH_FAIL: &str = "1..2\nnot ok 1 - a\nnot ok 2 - b\n";
+        let exit = Ending::Exited;
+        let hang = Ending::Limit(Limit::WallTime);
+        let task = patchwright_target::TargetTask::default();
+        let writer = FeedbackWriter::new(&task, &crate::AttemptFacts::default());
+        for (before, now, holds) in [
+            ((exit(0), ""), (exit(0), ""), Some(true)),
+            ((exit(0), ""), (exit(1), "boom"), Some(false)),
+            ((exit(1), ""), (exit(1), ""), None),
+            ((exit(1), ""), (exit(0), ""), Some(true)),
+            ((exit(0), ""), (hang, ""), Some(false)),
+            ((exit(0), GOOD), (exit(0), GOOD), Some(true)),
+            ((exit(0), GOOD), (exit(1), B_FAILS), Some(false)),
+            ((exit(0), GOOD), (exit(1), GOOD), Some(false)),
+            ((exit(1), B_FAILS), (exit(1), B_FAILS), Some(true)),
+            ((exit(1), B_FAILS), (exit(1), BOTH_FAIL), Some(false)),
+            ((exit(1), B_FAILS), (exit(0), GOOD), Some(true)),
+            ((exit(0), GOOD), (exit(0), "1..1\nok 1 - a\n"), Some(false)),
+            (
+                (exit(0), GOOD),
+                (exit(0), "forged: all tests passed"),
+                Some(false),
+            ),
+            ((exit(0), GOOD), (exit(0), B_FAILS), Some(false)),
+            ((exit(0), GOOD), (hang, GOOD), Some(false)),
+        ] {
+            let result = judge(
+                &run(before.0, before.1),
+                &run(now.0, now.1),
+                &BTreeSet::new(),
+                &writer,
+            );
+            assert_eq!(result.holds, holds, "{before:?} {now:?}: {}", result.reason);
+            assert_eq!(result.feedback.is_some(), holds == Some(false));
+        }
+    }
+}

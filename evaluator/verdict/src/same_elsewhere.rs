@@ -1,0 +1,438 @@
+//! Rung *same elsewhere*: the patched program behaves as before on harmless inputs.
+//!
+//! Three kinds of input. *Given* ones are fine today: the task's own, files of
+//! the tree that look like the PoV, of a Java program what its tests read and
+//! pass on (`test_calls`), and mutants of these that the unpatched program
+//! accepts; any difference refutes, but for a mutant that the patched
+//! program turns away and that is shown to be malformed as the PoV is
+//! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: the old
+//! program may be wrong there in silence, so a difference never refutes; it is
+//! settled by experiment or stays a doubt (`doubts`), and an open doubt leaves
+//! the rung open. Inputs *aimed* at the patch's own numbers (`aimed`) count as
+//! what they were made from does; those that the project's own fuzzer finds (`searched`) are
+//! derived ones. What differs between two runs of the unpatched
+//! program is not compared.
+
+mod aimed;
+mod branches;
+mod challenge;
+mod clock;
+mod compared_values;
+mod crash_site;
+mod decisions;
+mod doubts;
+mod malformed;
+mod outputs;
+mod pool;
+mod povs;
+mod reach;
+mod searched;
+mod test_calls;
+mod values;
+
+pub use challenge::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, challenge};
+pub(crate) use doubts::{change, shown};
+
+use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
+use crate::evidence::{Doubt, RungName, RungResult};
+use crate::rung::builds;
+use crate::rung::feedback::FeedbackWriter;
+use clock::Clock;
+use doubts::Differing;
+use patchwright_source::counted;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{
+    Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target, TargetTask,
+};
+use pool::ComparedInput;
+use reach::Reach;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use test_calls::TestCalls;
+
+/// The most inputs of one comparison.
+const CHUNK: usize = 96;
+/// The fewest inputs of one comparison, however slow the program is.
+const FEWEST: usize = 4;
+/// Least and most time for one input.
+const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
+/// Inputs whose reasons stand in the log.
+const MOST_NOTES: usize = 200;
+/// Functions of a crash that are watched where no function is touched.
+const CRASHED: usize = 3;
+/// Count of the accepted inputs that are missing at the patched lines; there only where
+/// nothing else leaves the rung open.
+pub const MISSING_REACH: &str = "inputs missing at the patched lines";
+
+pub(crate) async fn climb(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let (pov, before, old) = match run_how(target, baseline) {
+        Ok(how) => how,
+        Err(reason) => return Ok(RungResult::new(RungName::SameElsewhere, None, reason)),
+    };
+    let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
+    let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
+    comparison.test_calls().await?;
+    if let Some(difference) = comparison.all_outputs().await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    comparison.measure_reach(attempt).await?;
+    if let Some(difference) = comparison.values().await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    if let Some(difference) = comparison.aimed(attempt).await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    if let Some(difference) = comparison.searched(attempt).await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    comparison.povs().await?;
+    comparison.settle_differences().await?;
+    comparison.settle_reach(attempt).await?;
+    Ok(comparison.held())
+}
+
+/// Returns how inputs are run: like the first PoV that reproduces, and on its build.
+pub(crate) fn run_how<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+) -> Result<(&'a Pov, &'a BaselinePov, &'a Build), &'static str> {
+    let task = target.task();
+    let mut pairs = task.povs.iter().zip(&baseline.povs);
+    let found = pairs.find(|(_, before)| before.reproduces());
+    let (pov, before) = found.ok_or("no PoV reproduces, so it is not known how inputs are run")?;
+    let old = baseline.builds.get(&task.build_of(pov));
+    Ok((
+        pov,
+        before,
+        old.ok_or("the unpatched build is not at hand")?,
+    ))
+}
+
+/// Returns the functions whose values are compared: those that the attempt touches and that
+/// the unpatched program has too; where there are none (a table, a macro, a new function),
+/// those of the crash.
+fn watched(
+    task: &TargetTask,
+    before: &BaselinePov,
+    attempt: &AttemptFacts,
+) -> Result<Vec<String>, TargetError> {
+    let touched = touched_in_baseline(attempt, &task.tree)?;
+    if !touched.is_empty() {
+        return Ok(touched);
+    }
+    let Some(crash) = &before.replay.crash else {
+        return Ok(Vec::new());
+    };
+    let mut crashed: Vec<String> = Vec::new();
+    let frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
+    for frame in frames.filter(|frame| task.in_project(frame)) {
+        let name = name_of_frame(&frame.function, task.language);
+        if crashed.len() < CRASHED && !name.is_empty() && !crashed.contains(&name) {
+            crashed.push(name);
+        }
+    }
+    Ok(crashed)
+}
+
+/// An input on which the two programs differ.
+struct Difference {
+    input: String,
+    what: String,
+    old: String,
+    new: String,
+    /// True where a limit ended one of the two.
+    limited: bool,
+    /// The input with both behaviours, for whoever weighs it.
+    doubt: Doubt,
+}
+
+struct Comparison<'a> {
+    target: &'a dyn Target,
+    builds: (&'a Build, &'a Build),
+    pov: &'a Pov,
+    before: &'a BaselinePov,
+    functions: Vec<String>,
+    attempt: &'a AttemptFacts,
+    writer: FeedbackWriter<'a>,
+    pool: pool::InputPool,
+    /// Digests of the unpatched program's outputs.
+    outputs_seen: BTreeSet<u64>,
+    /// Inputs that were not compared, each with the reason.
+    notes: Vec<String>,
+    /// Experiments on the unpatched program and what came of them, for the log.
+    experiments: Vec<String>,
+    /// Reports of the unpatched program about faults of its own.
+    own_faults_said: BTreeSet<String>,
+    /// Mutants of the PoVs that make the unpatched program crash.
+    crashing: Vec<ComparedInput>,
+    /// Inputs whose outputs were the same.
+    compared: Vec<ComparedInput>,
+    /// Contents of those of them that both programs refuse.
+    refused: BTreeSet<Vec<u8>>,
+    /// Those of them that reached a touched function.
+    reaching: Vec<ComparedInput>,
+    /// Mutants of given inputs that only the patched program turns away and
+    /// that nothing is known of yet.
+    turned_away: Vec<Differing>,
+    clock: Clock,
+    counts: BTreeMap<String, u64>,
+    /// Derived inputs on which the programs differ.
+    differing: Vec<Differing>,
+    /// The doubts about such differences and about others that refute nothing.
+    doubts: Vec<Doubt>,
+    /// Answers of the patched program to inputs that crash the unpatched one.
+    answers: Vec<String>,
+    /// Inputs and tests that run the patched lines; none where it could not be counted.
+    reach: Option<Reach>,
+    /// Inputs that were aimed at the patch, whatever became of them.
+    tried: Vec<Vec<u8>>,
+    /// Seconds that one input of the last comparison took; none before the first.
+    seconds_each: Option<f64>,
+    /// Wall time of the tests of the unpatched program, in seconds; none without tests.
+    tests_seconds: Option<f64>,
+    /// The calls while the tests ran.
+    test_calls: TestCalls,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(
+        (target, baseline): (&'a dyn Target, &'a Baseline),
+        attempt: &'a AttemptFacts,
+        (pov, before): (&'a Pov, &'a BaselinePov),
+        builds: (&'a Build, &'a Build),
+    ) -> Result<Self, TargetError> {
+        let task = target.task();
+        Ok(Self {
+            target,
+            builds,
+            pov,
+            before,
+            functions: watched(task, before, attempt)?,
+            attempt,
+            writer: FeedbackWriter::new(task, attempt),
+            pool: pool::InputPool::gather(task, pov)?,
+            outputs_seen: BTreeSet::new(),
+            own_faults_said: BTreeSet::new(),
+            notes: Vec::new(),
+            experiments: Vec::new(),
+            crashing: Vec::new(),
+            compared: Vec::new(),
+            refused: BTreeSet::new(),
+            reaching: Vec::new(),
+            turned_away: Vec::new(),
+            clock: Clock::start(task.limits.same),
+            counts: BTreeMap::new(),
+            differing: Vec::new(),
+            doubts: Vec::new(),
+            answers: Vec::new(),
+            reach: None,
+            tried: Vec::new(),
+            seconds_each: None,
+            tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
+            test_calls: TestCalls::default(),
+        })
+    }
+}
+
+impl Comparison<'_> {
+    fn count(&mut self, what: &str, number: u64) {
+        *self.counts.entry(what.to_owned()).or_default() += number;
+    }
+
+    fn counted(&self, what: &str) -> u64 {
+        self.counts.get(what).copied().unwrap_or(0)
+    }
+
+    /// Keeps the reason why an input was not compared, for the log.
+    fn note(&mut self, input: &str, why: &str) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(format!("{input}: {why}"));
+        }
+    }
+
+    /// Returns who found another behaviour right on an input, and why.
+    fn accepted(&self, input: &ComparedInput) -> Option<String> {
+        let mut accepted = self.attempt.accepted.iter();
+        let found = accepted.find(|accepted| accepted.bytes == input.bytes)?;
+        Some(found.reason.clone())
+    }
+
+    /// Returns the time limit of one input, a multiple of the PoV's time.
+    fn each(&self) -> Duration {
+        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
+        (usual * 10).clamp(EACH.0, EACH.1)
+    }
+
+    /// Returns the number of inputs that both programs can run in the time.
+    fn fits(&self, left: Duration) -> usize {
+        let lanes = f64::from(self.target.task().limits.jobs.max(1));
+        let usual = self.before.replay.execution.seconds.max(0.005) / lanes;
+        // Many inputs may share a process, where the PoV had one of its own.
+        let each = self.seconds_each.unwrap_or(usual).min(usual).max(0.0005);
+        let count = left.as_secs_f64() * 0.3 / each;
+        (count as usize).clamp(FEWEST, CHUNK)
+    }
+
+    async fn run(
+        &self,
+        build: &Build,
+        inputs: &[ComparedInput],
+        capture: Capture,
+        budget: Duration,
+    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
+        let inputs = Inputs {
+            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
+            budget,
+            each: self.each(),
+            capture,
+            ..Inputs::default()
+        };
+        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
+        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+    }
+
+    fn refuted(&self, difference: &Difference) -> RungResult {
+        let reason = format!("{}: {}", difference.input, difference.what);
+        let shown = format!(
+            "--- without the patch\n{}\n+++ with the patch\n{}",
+            difference.old, difference.new
+        );
+        let lead = format!(
+            "The patched program behaves differently on an input that the unpatched program accepts.\n{reason}"
+        );
+        let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
+            .feedback(self.writer.log(&lead, &shown))
+            .log(shown)
+            .doubts(vec![difference.doubt.clone()])
+            .settled(!difference.limited);
+        result.counts.clone_from(&self.counts);
+        result
+    }
+
+    /// Returns the verdict when nothing refuted the patch, and its reason.
+    fn verdict(&self) -> (Option<bool>, String) {
+        let open = self.doubts.iter().filter(|doubt| doubt.is_open());
+        let open: Vec<&Doubt> = open.collect();
+        if !self.turned_away.is_empty() {
+            let reason = format!(
+                "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)",
+                self.turned_away.len()
+            );
+            return (None, reason);
+        }
+        if let Some(first) = open.first() {
+            let reason = format!(
+                "{} on the PoV or its mutants that no experiment settles, for a model, a critic or a person to decide: {}",
+                counted(open.len() as u64, "difference"),
+                first.what
+            );
+            return (None, reason);
+        }
+        let calls = self.test_calls.telling;
+        if self.compared.is_empty() && calls == 0 {
+            let reason = "there is no input that both programs could be compared on; files that are fine today can be given as [inputs] harmless";
+            return (None, reason.to_owned());
+        }
+        let (holds, why) = self.reached_enough();
+        let inputs = self.compared.len();
+        let of_tests = match calls {
+            0 => String::new(),
+            calls => format!(" and {} of the tests", counted(calls, "call")),
+        };
+        let reason = format!("{inputs} inputs{of_tests} behave as before; {why}");
+        (holds, reason)
+    }
+
+    /// Judges by the floor whether enough of the compared inputs reach what the patch touches.
+    fn reached_enough(&self) -> (Option<bool>, String) {
+        let floor = self.target.task().limits.reached;
+        if let Some(reach) = &self.reach {
+            let mut reached = format!("{} of those counted run the patched lines", reach.reached);
+            let mut calls = 0;
+            if reach.tests == Some(true) {
+                reached.push_str(", and the tests do");
+                calls = self.test_calls.telling;
+            }
+            return match reach.missing(floor.saturating_sub(calls)) {
+                None => (Some(true), reached),
+                Some(missing) => (None, missing),
+            };
+        }
+        match self.counts.get("reached a touched function").copied() {
+            Some(count) if count >= floor && count > 0 => (
+                Some(true),
+                format!("{count} of those looked at reach a touched function"),
+            ),
+            Some(count) => (
+                None,
+                format!(
+                    "{count} of those looked at reach a touched function, and at least {} have to (limits.reached)",
+                    floor.max(1)
+                ),
+            ),
+            None => (
+                None,
+                "which functions they reach could not be seen: the build takes no counters (it names its compilers by absolute paths in commands.build) and no debugger is at hand (install gdb)".to_owned(),
+            ),
+        }
+    }
+
+    /// Returns the doubts, what is known of the patch's branches, and the inputs that could
+    /// not be compared.
+    fn log(&self) -> String {
+        let doubts = self
+            .doubts
+            .iter()
+            .map(|doubt| format!("for the critic: {doubt}\n"));
+        let reach = self.reach.iter();
+        let branches = reach.flat_map(|reach| {
+            let open = reach.unaccounted.iter();
+            let open = open.map(|branch| format!("branch not accounted for: {branch}\n"));
+            open.chain(
+                reach
+                    .reasons
+                    .iter()
+                    .map(|reason| format!("branch: {reason}\n")),
+            )
+        });
+        let notes = self
+            .notes
+            .iter()
+            .map(|note| format!("not compared: {note}\n"));
+        let experiments = self.experiments.iter();
+        let experiments = experiments.map(|told| format!("experiment: {told}\n"));
+        doubts
+            .chain(experiments)
+            .chain(branches)
+            .chain(notes)
+            .collect()
+    }
+
+    fn held(&self) -> RungResult {
+        let (holds, reason) = self.verdict();
+        let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
+            .log(self.log())
+            .doubts(self.doubts.clone())
+            .answers(self.answers.clone());
+        result.counts.clone_from(&self.counts);
+        if let (None, Some(reach)) = (holds, &self.reach)
+            && !self.doubts.iter().any(Doubt::is_open)
+            && self.turned_away.is_empty()
+            && !self.compared.is_empty()
+        {
+            let floor = self.target.task().limits.reached;
+            let missing = floor.saturating_sub(reach.reached);
+            result = result.count(MISSING_REACH, missing);
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod doubt_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Aimed inputs: inputs brought to the constants of the patch.
+//!
+//! A bound that is too small shows only on inputs beyond it, and given inputs are small. So
+//! inputs that reach a touched function are changed by the dictionary of the patch's
+//! constants and of the values that it compares, or of usual sizes where there are none: numbers
+//! replaced, items repeated. Where the patched program refuses such an input, it is a doubt, since
+//! the repair may be that bound. Where both programs accept it and print different output, the
+//! patch is refuted. Nothing is tried where the PoV exhausts stack, memory or time, because
+//! there a bound of any size is the repair.
+
+use super::clock::Part;
+use super::pool::{ComparedInput, InputKind};
+use super::{CHUNK, Comparison, Difference};
+use crate::attempt::AttemptFacts;
+use crate::mutation::Dictionary;
+use crate::review::constants;
+use patchwright_crash::CrashReport;
+use patchwright_target::TargetError;
+use patchwright_target::runner::Outcome;
+use std::time::Duration;
+
+/// Numbers and sizes that are tried where a patch has none: beyond a byte, and beyond
+/// usual buffers.
+const SIZES: [u64; 2] = [300, 5000];
+/// The most inputs that are made of one.
+const MOST: usize = 3 * 160;
+/// The most inputs that others are made from.
+const SEEDS: usize = 4;
+/// The largest such input, in bytes.
+const LARGEST_SEED: usize = 1 << 14;
+/// Least time for the first of them, on a busy machine.
+const LEAST: Duration = Duration::from_secs(5);
+
+impl Comparison<'_> {
+    /// Compares the outputs of inputs that are aimed at the patch's numbers.
+    pub(super) async fn aimed(
+        &mut self,
+        attempt: &AttemptFacts,
+    ) -> Result<Option<Difference>, TargetError> {
+        if self.is_exhaustion() {
+            return Ok(None);
+        }
+        let known = self.compared.len();
+        let mut constants = constants(&attempt.diff);
+        if let Some(seed) = self.seeds().first().map(|seed| (*seed).clone()) {
+            constants.extend(self.compared_values(attempt, &seed).await?);
+        }
+        if constants.is_empty() {
+            constants.extend(SIZES);
+        }
+        let mut least = LEAST;
+        let mut inputs = self.inputs_at(&Dictionary::new(&constants));
+        while !inputs.is_empty() {
+            let left = self.clock.left(Part::Aimed).max(std::mem::take(&mut least));
+            if left.is_zero() {
+                break;
+            }
+            let count = self.fits(left).min(CHUNK).min(inputs.len());
+            let chunk: Vec<ComparedInput> = inputs.drain(..count).collect();
+            self.tried
+                .extend(chunk.iter().map(|input| input.bytes.clone()));
+            if let Some(difference) = self.outputs(chunk, left).await? {
+                return Ok(Some(difference));
+            }
+        }
+        // They are made of inputs that come to the patch, and most come there too.
+        if self.is_open(attempt) {
+            let reached = self.count_since(known).await?;
+            self.count("aimed and reached the patch", reached);
+        }
+        Ok(None)
+    }
+
+    fn is_exhaustion(&self) -> bool {
+        let before = &self.before.replay;
+        let crash = before.crash.as_ref();
+        let overflows = crash.is_some_and(CrashReport::is_stack_overflow);
+        overflows || matches!(before.outcome, Outcome::Hung | Outcome::Exhausted(_))
+    }
+
+    /// The inputs that others are made from.
+    fn seeds(&self) -> Vec<&ComparedInput> {
+        let mut seeds: Vec<&ComparedInput> = self.reaching.iter().collect();
+        seeds.retain(|seed| seed.bytes.len() <= LARGEST_SEED);
+        seeds.sort_by_key(|seed| seed.kind as u8);
+        seeds.truncate(SEEDS);
+        seeds
+    }
+
+    fn inputs_at(&self, dictionary: &Dictionary) -> Vec<ComparedInput> {
+        let made = self.seeds().into_iter().flat_map(|seed| {
+            let made = dictionary
+                .mutants(&seed.bytes, MOST)
+                .into_iter()
+                .enumerate();
+            made.map(|(number, bytes)| ComparedInput {
+                kind: match seed.kind {
+                    InputKind::Derived => InputKind::Derived,
+                    _ => InputKind::Aimed,
+                },
+                name: format!("{}, changed towards a bound ({number})", seed.name),
+                bytes,
+                parent: None,
+                fresh: false,
+            })
+        });
+        made.collect()
+    }
+}

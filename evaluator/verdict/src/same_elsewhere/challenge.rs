@@ -1,0 +1,344 @@
+//! Challenges: inputs that somebody wrote against a patch, a model say.
+//!
+//! What an input is worth is shown by running it, never by what its author says of
+//! it. One on which the unpatched program crashes as on the PoV is a *variant*: a
+//! patched program that still fails on it is refuted. One that the unpatched program
+//! accepts is a *control*: a patched program that fails on it is refuted; one that
+//! behaves differently is treated as on any derived input, by experiment and else by
+//! a doubt, because the old program may be wrong there in silence. One on which both
+//! fail at another place with an error of the PoV's kind refutes nothing, for it was
+//! there before, and is told: the same mistake may stand there. All others say nothing.
+
+use super::doubts::Differing;
+use super::outputs::differing;
+use super::pool::{ComparedInput, InputKind};
+use super::{Comparison, run_how};
+use crate::attempt::AttemptFacts;
+use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
+use crate::rung::{builds, replay_input};
+use patchwright_crash::feedback;
+use patchwright_source::counted;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Baseline, Capture, InputRun, Replay, Target};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::time::Instant;
+
+/// Count of the controls that run the patched lines and are answered as before.
+pub const CONTROLS_REACH: &str = "controls that run the patched lines";
+/// Count of the patch's branches that the controls and the PoV do not account for.
+pub const CONTROLS_LEAVE_OPEN: &str = "branches that controls leave open";
+
+/// Inputs on which both programs fail that are looked at.
+const MOST_FAILURES: usize = 3;
+
+/// An input against a patch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChallengeInput {
+    /// Its name in logs and reports.
+    pub name: String,
+    /// The input.
+    pub bytes: Vec<u8>,
+}
+
+/// The results of challenges.
+#[derive(Debug, Clone)]
+pub struct Challenged {
+    /// The result, as part of the rung *same elsewhere*.
+    pub result: RungResult,
+    /// The inputs that count, by their index.
+    pub counted: Vec<usize>,
+}
+
+/// The way in which an input counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ChallengeKind {
+    Variant,
+    Control,
+}
+
+impl ChallengeKind {
+    /// Returns the reason that a failure of the patched program on such an input gives.
+    fn refutation(self) -> &'static str {
+        match self {
+            Self::Variant => {
+                "reaches the same defect on another way, and the patched program still fails on it"
+            }
+            Self::Control => {
+                "is accepted by the unpatched program, and the patched program fails on it"
+            }
+        }
+    }
+}
+
+/// The inputs that count, each with its way, and a line for each input.
+#[derive(Default)]
+struct Sorted {
+    counted: Vec<(usize, ChallengeKind)>,
+    log: String,
+}
+
+impl Sorted {
+    fn of(&self, kind: ChallengeKind) -> impl Iterator<Item = usize> {
+        let counted = self.counted.iter().filter(move |(_, one)| *one == kind);
+        counted.map(|(index, _)| *index)
+    }
+}
+
+/// Runs challenges on both programs.
+///
+/// # Errors
+/// When the machinery fails.
+pub async fn challenge(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+    inputs: &[ChallengeInput],
+) -> Result<Challenged, TargetError> {
+    let started = Instant::now();
+    let (pov, before, old) = match run_how(target, baseline) {
+        Ok(how) => how,
+        Err(reason) => {
+            let result = RungResult::new(RungName::SameElsewhere, None, reason);
+            let counted = Vec::new();
+            return Ok(Challenged { result, counted });
+        }
+    };
+    let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
+    let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
+    let inputs: Vec<ComparedInput> = inputs
+        .iter()
+        .map(|input| ComparedInput {
+            kind: InputKind::Derived,
+            name: input.name.clone(),
+            bytes: input.bytes.clone(),
+            parent: None,
+            fresh: false,
+        })
+        .collect();
+    let (mut result, counted) = comparison.challenged(&inputs).await?;
+    result.seconds = started.elapsed().as_secs_f64();
+    Ok(Challenged { result, counted })
+}
+
+impl Comparison<'_> {
+    async fn challenged(
+        &mut self,
+        inputs: &[ComparedInput],
+    ) -> Result<(RungResult, Vec<usize>), TargetError> {
+        let (old, new) = self.builds;
+        let budget = self.each() * (inputs.len() as u32).max(1);
+        let before = self.run(old, inputs, Capture::Outputs, budget).await?;
+        let sorted = self.sorted(inputs, &before).await?;
+        for (what, kind) in [
+            ("challenges: variants", ChallengeKind::Variant),
+            ("challenges: controls", ChallengeKind::Control),
+        ] {
+            self.count(what, sorted.of(kind).count() as u64);
+        }
+        let counted = sorted.counted.iter().map(|(index, _)| *index).collect();
+        let after = self.run(new, inputs, Capture::Outputs, budget).await?;
+        for (index, kind) in &sorted.counted {
+            let (Some(input), Some(run)) = (inputs.get(*index), after.get(index)) else {
+                continue;
+            };
+            if run.is_failure()
+                && let Some(refuted) = self.still_fails(input, *kind).await?
+            {
+                return Ok((refuted, counted));
+            }
+        }
+        for index in sorted.of(ChallengeKind::Variant) {
+            if let (Some(input), Some(run)) = (inputs.get(index), after.get(&index)) {
+                self.keep_answer(&input.name, &input.bytes, run);
+            }
+        }
+        self.tell_same_mistakes(inputs, (&before, &after)).await?;
+        let controls: Vec<usize> = sorted.of(ChallengeKind::Control).collect();
+        self.compare_controls(inputs, &controls, (&before, &after))
+            .await?;
+        self.reach_of_controls().await?;
+        Ok((self.challenges_held(&sorted), counted))
+    }
+
+    /// Tells on which inputs both programs fail with an error of the PoV's kind at another place.
+    async fn tell_same_mistakes(
+        &mut self,
+        inputs: &[ComparedInput],
+        (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
+    ) -> Result<(), TargetError> {
+        let Some(of_the_pov) = &self.before.replay.crash else {
+            return Ok(());
+        };
+        let fails = |runs: &BTreeMap<usize, InputRun>, index: usize| {
+            runs.get(&index).is_some_and(InputRun::is_failure)
+        };
+        let both =
+            |(index, _): &(usize, &ComparedInput)| fails(before, *index) && fails(after, *index);
+        for (_, input) in inputs.iter().enumerate().filter(both).take(MOST_FAILURES) {
+            let now = replay_input(self.target, self.builds.1, self.pov, &input.bytes).await?;
+            let same = now.crash.filter(|crash| crash.kind == of_the_pov.kind);
+            let Some(crash) = same else { continue };
+            self.answers.push(format!(
+                "{}: both programs fail on it, with an error of the same kind at another place: {}\nThe input: {}",
+                input.name,
+                crash.summary,
+                feedback::input(&input.bytes)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Counts which controls that both programs answer alike run the patched lines.
+    async fn reach_of_controls(&mut self) -> Result<(), TargetError> {
+        if self.compared.is_empty() {
+            return Ok(());
+        }
+        let attempt = self.attempt;
+        self.measure_reach(attempt).await?;
+        let Some(mut reach) = self.reach.take() else {
+            return Ok(());
+        };
+        reach.settle(attempt);
+        self.count(CONTROLS_REACH, reach.reached);
+        self.count(CONTROLS_LEAVE_OPEN, reach.unaccounted.len() as u64);
+        Ok(())
+    }
+
+    /// Tells by running which inputs count, and as what.
+    async fn sorted(
+        &self,
+        inputs: &[ComparedInput],
+        before: &BTreeMap<usize, InputRun>,
+    ) -> Result<Sorted, TargetError> {
+        let mut sorted = Sorted::default();
+        for (index, input) in inputs.iter().enumerate() {
+            let what = match before.get(&index) {
+                Some(run) if run.is_failure() => {
+                    if self.crashes_as_the_pov(&input.bytes).await? {
+                        sorted.counted.push((index, ChallengeKind::Variant));
+                        "makes the unpatched program crash as the PoV does".to_owned()
+                    } else {
+                        format!(
+                            "makes the unpatched program fail in another way ({})",
+                            run.ending
+                        )
+                    }
+                }
+                Some(run) if run.ending.success() => {
+                    sorted.counted.push((index, ChallengeKind::Control));
+                    "is accepted by the unpatched program".to_owned()
+                }
+                Some(run) => format!("is refused by the unpatched program ({})", run.ending),
+                None => "was not run: there was no time".to_owned(),
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(sorted.log, "{} {what}", input.name);
+        }
+        Ok(sorted)
+    }
+
+    /// The refutation by an input on which the patched program fails, once more and
+    /// alone.
+    async fn still_fails(
+        &self,
+        input: &ComparedInput,
+        kind: ChallengeKind,
+    ) -> Result<Option<RungResult>, TargetError> {
+        let (old, new) = self.builds;
+        let now = replay_input(self.target, new, self.pov, &input.bytes).await?;
+        if !now.outcome.is_failure() {
+            return Ok(None);
+        }
+        if kind == ChallengeKind::Control {
+            let unpatched = replay_input(self.target, old, self.pov, &input.bytes).await?;
+            if unpatched.outcome.is_failure() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.challenge_refutes(input, kind.refutation(), &now)))
+    }
+
+    fn challenge_refutes(&self, input: &ComparedInput, what: &str, now: &Replay) -> RungResult {
+        let reason = format!("{} {what}", input.name);
+        let shown = now.execution.text();
+        let feedback = match &now.crash {
+            Some(crash) => {
+                let before = self.before.replay.crash.as_ref();
+                self.writer.crash(&reason, before, crash)
+            }
+            None => self.writer.log(&reason, &shown),
+        };
+        let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason.clone())
+            .feedback(feedback)
+            .log(shown)
+            .crash(now.crash.clone());
+        result.found.push(FoundInput {
+            bytes: input.bytes.clone(),
+            reason,
+            pov: self.pov.name(),
+        });
+        result.counts.clone_from(&self.counts);
+        result
+    }
+
+    /// Compares the behaviours on controls; differences become doubts.
+    async fn compare_controls(
+        &mut self,
+        inputs: &[ComparedInput],
+        controls: &[usize],
+        (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
+    ) -> Result<(), TargetError> {
+        let noisy: BTreeSet<usize> = self.noisy(inputs, before, after).await?;
+        for index in controls.iter().filter(|index| !noisy.contains(index)) {
+            let (Some(input), Some(old), Some(new)) =
+                (inputs.get(*index), before.get(index), after.get(index))
+            else {
+                continue;
+            };
+            if old == new {
+                self.count("challenges answered alike", 1);
+                let name = format!("{}, with and without the patch", input.name);
+                self.keep_answer(&name, &input.bytes, new);
+                self.compared.push(input.clone());
+                continue;
+            }
+            let one: Differing = differing(input.clone(), old, new);
+            if let Some(settled) = self.accepted(input) {
+                let doubt = self.doubt(&one, Some(settled), None);
+                self.doubts.push(doubt);
+            } else {
+                self.differing.push(one);
+            }
+        }
+        self.settle_differences().await
+    }
+
+    fn challenges_held(&self, sorted: &Sorted) -> RungResult {
+        let open: Vec<&Doubt> = self.doubts.iter().filter(|doubt| doubt.is_open()).collect();
+        let (holds, reason) = match open.first() {
+            Some(first) => (
+                None,
+                format!(
+                    "{} answered differently, which no experiment settles; {}",
+                    counted(open.len() as u64, "challenge"),
+                    first.what
+                ),
+            ),
+            None => (
+                Some(true),
+                format!("{} challenges change nothing", sorted.counted.len()),
+            ),
+        };
+        let mut log = sorted.log.clone();
+        for doubt in &self.doubts {
+            let _ = writeln!(log, "{doubt}");
+        }
+        let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
+            .log(log)
+            .doubts(self.doubts.clone())
+            .answers(self.answers.clone());
+        result.counts.clone_from(&self.counts);
+        result
+    }
+}

@@ -1,0 +1,302 @@
+//! Differences on PoVs and their mutants: those that an experiment settles, and doubts.
+
+use super::tests::{attempt_with, one_file};
+use crate::evidence::{Doubt, RungName};
+use crate::ladder::Ladder;
+use patchwright_target::runner::Target;
+use patchwright_target::test_support::{open, task};
+use std::fs;
+use std::time::Duration;
+
+/// Says what lies in a table of eight of which it fills four: beyond lies what
+/// was there before. Writes past its end where the second byte says so.
+const TABLE: &str = "#include <stdio.h>\n#include <stdlib.h>\nint look(const unsigned char *b, long n) {\n  unsigned char *table = malloc(8);\n  for (int i = 0; i < 4; i++) table[i] = i * 3;\n  if (b[1] == 200) table[9] = 1;\n  printf(\"%d\\n\", table[b[0] & 7]);\n  free(table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return look(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_difference_on_a_mutant_of_a_pov_is_settled_or_stays_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_mins(1);
+    one_file(&task, TABLE);
+    // No other file is called like it: all inputs are its mutants.
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [1, 200]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, settled) in [
+        // Also refuses what lies in the table and was never written.
+        ("b[1] == 200 || (b[0] & 7) >= 4", true),
+        // Refuses what was written: nobody can say why.
+        ("b[1] == 200 || (b[0] & 7) >= 3", false),
+    ] {
+        let text = TABLE.replace(
+            "  unsigned char *table",
+            &format!("  if ({fix}) return -1;\n  unsigned char *table"),
+        );
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (4, 4)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        let expected = settled.then_some(true);
+        assert_eq!(result.holds, expected, "{fix}: {result:#?}");
+        let open: Vec<_> = result
+            .doubts
+            .iter()
+            .filter(|doubt| doubt.is_open())
+            .collect();
+        assert_eq!(open.is_empty(), settled, "{fix}: {result:#?}");
+        let why = |doubt: &Doubt| {
+            doubt
+                .settled
+                .as_ref()
+                .is_some_and(|why| why.contains("memory that it has not written"))
+        };
+        // Values that differ where all else is the same are told and not counted.
+        let values =
+            |doubt: &&Doubt| doubt.settled.as_deref() == Some("what the program says is the same");
+        let settled_ones = result
+            .doubts
+            .iter()
+            .filter(|doubt| !doubt.is_open() && !values(doubt));
+        assert!(
+            result.doubts.iter().any(why) || !settled,
+            "{fix}: {result:#?}"
+        );
+        assert_eq!(
+            settled_ones.count() as u64,
+            // How many inputs are aimed at the patch's numbers hangs on the time that is left.
+            ["differences settled", "aimed and answered differently"]
+                .iter()
+                .filter_map(|name| result.counts.get(*name))
+                .sum::<u64>(),
+            "{fix}: {result:#?}"
+        );
+        for input in open.iter().filter_map(|doubt| doubt.input.as_ref()) {
+            assert_eq!(input.bytes[0] & 7, 3, "{fix}: {input:#?}");
+            assert!(input.before.contains('9') && input.after.contains("exit status 1"));
+            assert!(input.change.contains(" at offset "), "{input:#?}");
+        }
+    }
+}
+
+/// Scales a number by a power of two, which is undefined from 31 on, and writes past the
+/// end of a table where the second byte says so.
+const SCALE: &str = "#include <stdio.h>\n#include <stdlib.h>\nint scale(const unsigned char *b, long n) {\n  volatile unsigned char *table = malloc(8);\n  if (b[1] == 200) table[9] = 1;\n  printf(\"%d\\n\", 1 << (b[0] & 63));\n  free((void *)table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return scale(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_difference_where_behaviour_is_undefined_is_settled() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(40);
+    one_file(&task, SCALE);
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [40, 200]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = "  if (b[1] == 200 || (b[0] & 63) > 30) return -1;\n  volatile unsigned char *table";
+    let text = SCALE.replace("  volatile unsigned char *table", fix);
+    let ladder = Ladder::new(&target, &baseline);
+    let attempt = attempt_with(text, (4, 4));
+    let result = ladder.climb(&attempt, &[], RungName::SameElsewhere);
+    let result = result.await.unwrap();
+    let why = |doubt: &Doubt| {
+        doubt
+            .settled
+            .as_ref()
+            .is_some_and(|why| why.contains("UBSan"))
+    };
+    assert!(result.doubts.iter().any(why), "{result:#?}");
+    assert!(!result.doubts.iter().any(Doubt::is_open), "{result:#?}");
+}
+
+/// Looks at a number of a table of which only four were written, and writes past its end
+/// where the second byte says so. No number that memory is filled with is rare.
+const RARE: &str = "#include <stdio.h>\n#include <stdlib.h>\nint rare(const unsigned char *b, long n) {\n  volatile int *table = malloc(8 * sizeof *table);\n  for (int i = 0; i < 4; i++) table[i] = i;\n  if (b[1] == 200) table[9] = 1;\n  if (table[b[0] & 7] == 123456) puts(\"rare\");\n  puts(\"looked\");\n  free((void *)table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return rare(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_difference_where_memory_was_never_written_is_settled() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(40);
+    one_file(&task, RARE);
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [1, 200]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = "  if (b[1] == 200 || (b[0] & 7) >= 4) return -1;\n  volatile int *table";
+    let text = RARE.replace("  volatile int *table", fix);
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt_with(text, (4, 4)), &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    let why = |doubt: &Doubt| {
+        let settled = doubt.settled.as_ref();
+        settled.is_some_and(|why| why.contains("MSan"))
+    };
+    assert!(result.doubts.iter().any(why), "{result:#?}");
+    assert!(!result.doubts.iter().any(Doubt::is_open), "{result:#?}");
+    let experiments = "experiment: MSan on the unpatched program: fails on ";
+    assert!(result.log.contains(experiments), "{}", result.log);
+}
+
+/// Counts the lines of a text, and looks at the byte behind a carriage return, which may
+/// be the one behind the text.
+const LINES: &str = "#include <stdio.h>\n#include <stdlib.h>\nint lines(const unsigned char *b, long n) {\n  int count = 0;\n  for (long i = 0; i < n; i++) {\n    if (b[i] == '\\r' && b[i + 1] != '\\n') count++;\n    else if (b[i] == '\\n') count++;\n  }\n  printf(\"%d lines\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = lines(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_pov_that_is_answered_unlike_past_its_fault_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(30);
+    one_file(&task, LINES);
+    task.povs[0].file = folder.path().join("pov.txt");
+    fs::write(&task.povs[0].file, "first\r\nsecond\r").unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, count, open) in [
+        (
+            "(i + 1 == n || b[i + 1] != '\\n')",
+            "PoVs answered as past the fault",
+            "",
+        ),
+        (
+            "i + 1 < n && b[i + 1] != '\\n'",
+            "PoVs answered in another way",
+            "the answer differs from that of the unpatched program past the fault",
+        ),
+        (
+            "(i + 1 < n || printf(\"Internal error\\n\") < 0)",
+            "PoVs that became a fault of the program",
+            "reports a fault of its own: \"internal error\"",
+        ),
+    ] {
+        let attempt = attempt_with(LINES.replace("b[i + 1] != '\\n'", fix), (6, 6));
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert!(result.counts.get(count) > Some(&0), "{fix}: {result:#?}");
+        assert!(result.answers[0].starts_with("the PoV: "), "{result:#?}");
+        let doubts = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let on_the_pov = |doubt: &&Doubt| doubt.what.starts_with("the PoV: ");
+        let found: Vec<_> = doubts.filter(on_the_pov).map(|doubt| &doubt.what).collect();
+        assert_eq!(found.is_empty(), open.is_empty(), "{fix}: {result:#?}");
+        assert!(
+            open.is_empty() || found.iter().any(|what| what.contains(open)),
+            "{found:?}"
+        );
+        if !open.is_empty() {
+            assert_eq!(result.holds, None, "{fix}: {result:#?}");
+        }
+    }
+}
+
+/// Reads a number of two bytes from each record of the type 7, and passes over others.
+const TYPED: &str = "#include <stdio.h>\n#include <stdlib.h>\nint record(const unsigned char *b, long n) {\n  if (n < 2 || b[0] != 'R') return -1;\n  if (b[1] != 7) return 0;\n  printf(\"%d\\n\", b[2] << 8 | b[3]);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = record(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_derived_input_that_is_refused_as_the_pov_is_no_doubt() {
+    for (floor, holds) in [(3, Some(true)), (1000, None)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.limits.same = Duration::from_secs(20);
+        task.limits.reached = floor;
+        one_file(&task, TYPED);
+        task.povs[0].file = folder.path().join("pov.dat");
+        fs::write(&task.povs[0].file, [b'R', 7]).unwrap();
+        for number in 0..6 {
+            let file = folder.path().join(format!("{number}.bin"));
+            fs::write(&file, [b'R', 7, 0, number, 1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+            task.harmless.push(file);
+        }
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        // Refuses short records of other types as well, which were passed over.
+        let fix = TYPED.replace("  if (b[1]", "  if (n < 4) return -1;\n  if (b[1]");
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(fix, (5, 5)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{floor}: {result:#?}");
+        let derived = result.doubts.iter().filter(|doubt| {
+            let of_pov = doubt.what.starts_with("mutant ") && doubt.what.contains("of a PoV");
+            of_pov
+                && doubt
+                    .what
+                    .contains("exit status 0 became exit status 1 (derived)")
+        });
+        let why: Vec<_> = derived.map(|doubt| doubt.settled.clone()).collect();
+        assert!(!why.is_empty(), "{floor}: {result:#?}");
+        let settled = |why: &Option<String>| {
+            why.as_ref()
+                .is_some_and(|why| why.contains("on which it refuses the PoV"))
+        };
+        assert_eq!(
+            why.iter().any(settled),
+            holds.is_some(),
+            "{floor}: {result:#?}"
+        );
+    }
+}
+
+/// Fills as much of a table as a record of the type 7 says, and past its end from 25 on.
+const FILLED: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint record(const unsigned char *b, long n) {\n  if (n < 3 || b[0] != 'R') return -1;\n  if (b[1] != 7) return 0;\n  char *table = malloc(24);\n  memset(table, 1, b[2] & 31);\n  printf(\"%d of %d\\n\", b[2], table[0]);\n  free(table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return record(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_guard_against_a_write_that_refuses_too_much_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_mins(1);
+    one_file(&task, FILLED);
+    // No other file is called like it: all inputs are its mutants.
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [b'R', 7, 31]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (bound, holds) in [(24, Some(true)), (8, None)] {
+        let guard = format!("  if (b[1] == 7 && (b[2] & 31) > {bound}) return -1;\n  if (b[1]");
+        let text = FILLED.replace("  if (b[1]", &guard);
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (6, 6)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{bound}: {result:#?}");
+        let open = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let inputs: Vec<_> = open.filter_map(|doubt| doubt.input.as_ref()).collect();
+        assert_eq!(inputs.is_empty(), holds.is_some(), "{bound}: {result:#?}");
+        for input in inputs {
+            assert!((9..25).contains(&(input.bytes[2] & 31)), "{input:#?}");
+        }
+        if holds.is_none() {
+            let change = &result.doubts.iter().find_map(|doubt| doubt.input.as_ref());
+            let change = &change.unwrap().change;
+            let at_the_crash = "; it comes to parse.c:8, where the PoV crashes";
+            assert!(change.contains(at_the_crash), "{change}");
+        }
+    }
+}
+
+/// Says the length of a record that it looks up in a table by its first byte, and reads
+/// from nowhere where the byte is beyond the table.
+const LOOK_UP: &str = "#include <stdio.h>\n#include <stddef.h>\nstatic const char *const names[4] = {\"a\", \"b\", \"c\", \"d\"};\nstatic const char *name(unsigned i) { return i < 4 ? names[i] : NULL; }\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  int first = fgetc(f);\n  const volatile char *found = name(first);\n  printf(\"%c\\n\", *found);\n  return 0;\n}\n";
+
+#[tokio::test]
+async fn a_fatal_signal_is_no_answer_past_the_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(20);
+    one_file(&task, LOOK_UP);
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [9, 9]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = LOOK_UP.replace("  printf", "  if (!found) return 0;\n  printf");
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt_with(fix, (10, 10)), &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    let stopped = "PoVs that stop the unpatched program for good";
+    assert!(result.counts.get(stopped) > Some(&0), "{result:#?}");
+    let other = "PoVs answered in another way";
+    assert_eq!(result.counts.get(other), None, "{result:#?}");
+}

@@ -1,0 +1,287 @@
+//! Output comparison: exit statuses and outputs of the two programs, input by input. A
+//! difference refutes, becomes a doubt, or is examined as a malformed input.
+
+use super::clock::Part;
+use super::doubts::{Differing, shown};
+use super::pool::{ComparedInput, InputKind};
+use super::povs::own_faults;
+use super::{Comparison, Difference};
+use patchwright_sandbox::process::Ending;
+use patchwright_source::Language;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Capture, InputRun, Inputs};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+/// The most inputs that are compared.
+const MOST: usize = 1_500;
+/// Time for the first inputs, however little is left: they take a second or
+/// two, and without them a busy machine would leave the rung open.
+const FIRST: Duration = Duration::from_secs(15);
+
+impl Comparison<'_> {
+    /// Compares exit statuses and outputs for as long as they may take.
+    pub(super) async fn all_outputs(&mut self) -> Result<Option<Difference>, TargetError> {
+        let part = match self.target.task().language {
+            Language::Java => Part::OutputsOfJvm,
+            _ => Part::Outputs,
+        };
+        while self.compared.len() < MOST {
+            let left = self.clock.left(part);
+            if left.is_zero() {
+                break;
+            }
+            let Some(chunk) = self.pool.next(self.fits(left)) else {
+                break;
+            };
+            if let Some(difference) = self.outputs(chunk, left).await? {
+                return Ok(Some(difference));
+            }
+            if let Some(difference) = self.weigh_turned_away().await? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Keeps the time that one input takes.
+    fn took(&mut self, time: Duration, inputs: usize) {
+        if inputs > 0 {
+            self.seconds_each = Some(time.as_secs_f64() / inputs as f64);
+        }
+    }
+
+    /// Compares exit statuses and outputs of some inputs.
+    pub(super) async fn outputs(
+        &mut self,
+        chunk: Vec<ComparedInput>,
+        left: Duration,
+    ) -> Result<Option<Difference>, TargetError> {
+        let (old, new) = self.builds;
+        let half = half(left, self.compared.len() as u64);
+        let started = Instant::now();
+        let mut first = self.run(old, &chunk, Capture::Outputs, half).await?;
+        self.took(started.elapsed(), first.len());
+        let mut patched = self.run(new, &chunk, Capture::Outputs, half).await?;
+        self.late_side_by_side(&chunk, &mut first, &mut patched)
+            .await?;
+        let noisy = self.noisy(&chunk, &first, &patched).await?;
+        for (index, input) in chunk.into_iter().enumerate() {
+            let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
+                continue;
+            };
+            if before.is_failure() || noisy.contains(&index) {
+                self.not_comparable(input, before);
+                continue;
+            }
+            if let Some(difference) = self.compare(input, before, after).await? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Compares the outputs of both programs on an input that the unpatched one survives.
+    async fn compare(
+        &mut self,
+        mut input: ComparedInput,
+        before: &InputRun,
+        after: &InputRun,
+    ) -> Result<Option<Difference>, TargetError> {
+        let said = String::from_utf8_lossy(&before.output);
+        self.own_faults_said.extend(own_faults(&said));
+        let accepted = before.ending.success();
+        if !accepted && input.kind.counts_if_accepted() {
+            let why = format!("the unpatched program refuses it ({})", before.ending);
+            self.note(&input.name, &why);
+            return Ok(None);
+        }
+        self.count(input.kind.name(), 1);
+        if before != after {
+            let one = differing(input, before, after);
+            return self.differs(one).await;
+        }
+        if accepted && input.kind.has_mutants() {
+            self.pool.accepted(&input.bytes);
+        }
+        if !accepted {
+            self.refused.insert(input.bytes.clone());
+        }
+        input.fresh = self.outputs_seen.insert(digest(&before.output));
+        self.compared.push(input);
+        Ok(None)
+    }
+
+    /// Takes an input on which the unpatched program fails, or answers otherwise each time.
+    fn not_comparable(&mut self, input: ComparedInput, before: &InputRun) {
+        self.count("not comparable", 1);
+        if !before.is_failure() {
+            let why = "the unpatched program answers otherwise each time";
+            return self.note(&input.name, why);
+        }
+        let why = format!("the unpatched program fails on it ({})", before.ending);
+        self.note(&input.name, &why);
+        if input.kind == InputKind::Derived {
+            self.crashing.push(input);
+        }
+    }
+
+    /// Runs inputs again, side by side, on which only the patched program hit a limit: the
+    /// machine may have been busy.
+    async fn late_side_by_side(
+        &self,
+        chunk: &[ComparedInput],
+        first: &mut BTreeMap<usize, InputRun>,
+        patched: &mut BTreeMap<usize, InputRun>,
+    ) -> Result<(), TargetError> {
+        let limited = |run: &InputRun| matches!(run.ending, Ending::Limit(_));
+        let late = patched.iter().filter(|(index, run)| {
+            limited(run) && first.get(index).is_some_and(|before| !limited(before))
+        });
+        let late: Vec<usize> = late.map(|(index, _)| *index).collect();
+        if late.is_empty() {
+            return Ok(());
+        }
+        let again = Inputs {
+            contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
+            budget: self.clock.again().max(self.each()),
+            each: self.each(),
+            capture: Capture::Outputs,
+            only: late,
+            ..Inputs::default()
+        };
+        let run = |build| self.target.run_inputs(build, self.pov, &again);
+        let both = futures::future::join(run(self.builds.0), run(self.builds.1)).await;
+        first.extend(both.0?.into_iter().map(|run| (run.index, run)));
+        patched.extend(both.1?.into_iter().map(|run| (run.index, run)));
+        Ok(())
+    }
+
+    /// Takes an input on which the programs differ: what refutes is returned, the
+    /// rest is kept to be looked at.
+    async fn differs(&mut self, one: Differing) -> Result<Option<Difference>, TargetError> {
+        if let Some(settled) = self.accepted(&one.input) {
+            self.count("differences accepted", 1);
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
+            return Ok(None);
+        }
+        let accepted = one.after.ending.success();
+        match one.input.kind {
+            InputKind::Derived => {
+                self.count("derived and answered differently", 1);
+                self.differing.push(one);
+                return Ok(None);
+            }
+            // More than the patch's own bound is refused: that may be the repair.
+            InputKind::Aimed if !accepted => {
+                self.count("aimed and answered differently", 1);
+                let settled = "the patched program refuses an input beyond its own bound";
+                let doubt = self.doubt(&one, Some(settled.to_owned()), None);
+                self.doubts.push(doubt);
+                return Ok(None);
+            }
+            InputKind::Given | InputKind::OfTests | InputKind::GivenMutant | InputKind::Aimed => {}
+        }
+        if let Some(settled) = self.undefined_on(&one).await? {
+            self.count("differences settled", 1);
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
+            return Ok(None);
+        }
+        if one.input.kind == InputKind::GivenMutant && turns_away(&one.after) {
+            self.count("mutants of given turned away", 1);
+            self.turned_away.push(one);
+            return Ok(None);
+        }
+        Ok(Some(self.difference(&one)))
+    }
+
+    /// Returns a difference as what refutes the patch.
+    pub(super) fn difference(&self, one: &Differing) -> Difference {
+        Difference {
+            input: one.input.name.clone(),
+            what: one.what.clone(),
+            old: shown(&one.before),
+            new: shown(&one.after),
+            limited: [&one.before, &one.after]
+                .iter()
+                .any(|run| matches!(run.ending, Ending::Limit(_))),
+            doubt: self.doubt(one, None, None),
+        }
+    }
+
+    /// Returns the differing inputs on which the unpatched program differs from itself. All
+    /// are run again, so that file names are equal.
+    pub(super) async fn noisy(
+        &self,
+        chunk: &[ComparedInput],
+        first: &BTreeMap<usize, InputRun>,
+        patched: &BTreeMap<usize, InputRun>,
+    ) -> Result<BTreeSet<usize>, TargetError> {
+        let differing: Vec<usize> = first
+            .iter()
+            .filter(|(_, run)| !run.is_failure())
+            .filter(|(index, run)| patched.get(index).is_some_and(|after| after != *run))
+            .map(|(index, _)| *index)
+            .collect();
+        if differing.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let again = Inputs {
+            contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
+            budget: self.clock.again(),
+            each: self.each(),
+            capture: Capture::Outputs,
+            only: differing.clone(),
+            ..Inputs::default()
+        };
+        let again = self
+            .target
+            .run_inputs(self.builds.0, self.pov, &again)
+            .await?;
+        let again: BTreeMap<usize, InputRun> =
+            again.into_iter().map(|run| (run.index, run)).collect();
+        Ok(differing
+            .into_iter()
+            .filter(|index| again.get(index) != first.get(index))
+            .collect())
+    }
+}
+
+/// Returns the time of one of the two programs for some inputs, given the number of inputs
+/// compared before.
+pub(super) fn half(left: Duration, compared: u64) -> Duration {
+    let half = left.mul_f64(0.45);
+    if compared == 0 { half.max(FIRST) } else { half }
+}
+
+/// Returns the digest of an output without its numbers: an output unlike all others comes
+/// from another path through the program.
+fn digest(output: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let words = output.iter().filter(|byte| !byte.is_ascii_digit());
+    words.for_each(|byte| byte.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Tells whether a program refused an input and exited by itself.
+pub(super) fn turns_away(run: &InputRun) -> bool {
+    !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
+}
+
+/// Returns an input with the behaviours of both programs.
+pub(super) fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
+    let what = if before.ending == after.ending {
+        "the output differs".to_owned()
+    } else {
+        format!("{} became {}", before.ending, after.ending)
+    };
+    Differing {
+        what: format!("{what} ({})", input.kind.name()),
+        input,
+        before: before.clone(),
+        after: after.clone(),
+    }
+}

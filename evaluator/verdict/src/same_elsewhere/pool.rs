@@ -1,0 +1,258 @@
+//! Input pool: the inputs on which two programs are compared.
+
+use crate::given_inputs;
+use crate::mutation::{Mutator, nearer};
+use patchwright_source::Language;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Pov, TargetTask};
+use std::sync::Arc;
+
+/// Mutants made of one given input that was accepted.
+const MUTANTS_EACH: usize = 6;
+/// The most inputs between the PoVs and harmless ones.
+const MOST_NEARER: usize = 48;
+/// The most mutants of the PoVs, which are less conclusive than given inputs.
+const MOST_DERIVED: usize = 600;
+/// The most mutants of the PoVs where there are given inputs.
+const FEWER_DERIVED: usize = 150;
+
+/// The origin of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InputKind {
+    /// Accepted by the unpatched program.
+    Given,
+    /// Taken from the tests of a Java program; where the unpatched program accepts it, it
+    /// is as good as given.
+    OfTests,
+    /// A mutant of a given input.
+    GivenMutant,
+    /// A mutant of a PoV.
+    Derived,
+    /// Brought to a constant of the patch.
+    Aimed,
+}
+
+impl InputKind {
+    /// Tells whether an input counts only where the unpatched program accepts it.
+    pub(super) fn counts_if_accepted(self) -> bool {
+        matches!(self, Self::OfTests | Self::GivenMutant | Self::Aimed)
+    }
+
+    /// Tells whether mutants are made of an accepted input.
+    pub(super) fn has_mutants(self) -> bool {
+        matches!(self, Self::Given | Self::OfTests)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::OfTests => "of tests",
+            Self::GivenMutant => "mutants of given",
+            Self::Derived => "derived",
+            Self::Aimed => "aimed",
+        }
+    }
+}
+
+/// One input.
+#[derive(Debug, Clone)]
+pub(super) struct ComparedInput {
+    pub(super) kind: InputKind,
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
+    /// The given input that it is a mutant of.
+    pub(super) parent: Option<Arc<[u8]>>,
+    /// True where the unpatched program printed an output unlike all before.
+    pub(super) fresh: bool,
+}
+
+/// All inputs, given ones first.
+pub(super) struct InputPool {
+    given: Vec<ComparedInput>,
+    mutants: Vec<ComparedInput>,
+    /// Files of tests, which may be inputs. Of a C or C++ program they are used where there
+    /// are no given ones, and what differs there refutes nothing.
+    of_tests: Vec<ComparedInput>,
+    /// The PoVs brought towards harmless inputs, the last one first.
+    nearer: Vec<Vec<u8>>,
+    derived: Mutator,
+    derived_left: usize,
+    derived_made: usize,
+}
+
+impl InputPool {
+    pub(super) fn gather(task: &TargetTask, pov: &Pov) -> Result<Self, TargetError> {
+        let povs = given_inputs::povs(task)?;
+        let inputs = given_inputs::inputs(task, pov)?.into_iter();
+        let mut given: Vec<ComparedInput> = inputs
+            .map(|(name, bytes)| ComparedInput {
+                kind: InputKind::Given,
+                name,
+                bytes,
+                parent: None,
+                fresh: false,
+            })
+            .collect();
+        given.reverse();
+        let derived_left = match (povs.is_empty(), given.is_empty()) {
+            (true, _) => 0,
+            (false, true) => MOST_DERIVED,
+            (false, false) => FEWER_DERIVED,
+        };
+        let java = task.language == Language::Java;
+        let of_tests = if given.is_empty() || java {
+            given_inputs::of_tests(task, pov)?
+        } else {
+            Vec::new()
+        };
+        let kind = if java {
+            InputKind::OfTests
+        } else {
+            InputKind::Derived
+        };
+        let of_tests = of_tests.into_iter().map(|(name, bytes)| ComparedInput {
+            kind,
+            name: format!("{name} of the tests"),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
+        let mut nearer: Vec<Vec<u8>> = povs.iter().flat_map(|pov| nearer(pov)).collect();
+        nearer.truncate(derived_left.min(MOST_NEARER));
+        nearer.reverse();
+        Ok(Self {
+            of_tests: of_tests.collect(),
+            nearer,
+            given,
+            mutants: Vec::new(),
+            derived_left,
+            derived_made: 0,
+            derived: Mutator::new(povs),
+        })
+    }
+
+    /// Adds inputs of the tests behind the given ones.
+    pub(super) fn add_of_tests(&mut self, inputs: Vec<Vec<u8>>) {
+        let inputs = inputs.into_iter().enumerate();
+        let inputs = inputs.map(|(number, bytes)| ComparedInput {
+            kind: InputKind::OfTests,
+            name: format!("input {number} of the tests"),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
+        self.given.splice(0..0, inputs.rev());
+    }
+
+    /// Adds mutants of an input that was accepted.
+    pub(super) fn accepted(&mut self, given: &[u8]) {
+        let parent: Arc<[u8]> = given.into();
+        for bytes in Mutator::new(vec![given.to_vec()]).take(MUTANTS_EACH) {
+            let number = self.mutants.len();
+            self.mutants.push(ComparedInput {
+                kind: InputKind::GivenMutant,
+                name: format!("mutant {number} of a given input"),
+                bytes,
+                parent: Some(Arc::clone(&parent)),
+                fresh: false,
+            });
+        }
+    }
+
+    /// Returns the next inputs: given ones, mutants of accepted ones, the PoVs brought towards
+    /// harmless inputs in turn with files of tests, then other mutants of the PoVs.
+    pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
+        let mut chunk = Vec::new();
+        while chunk.len() < count {
+            match self.given.pop().or_else(|| self.mutants.pop()) {
+                Some(input) => chunk.push(input),
+                None => break,
+            }
+        }
+        if chunk.is_empty() {
+            chunk = self.nearer_and_of_tests(count);
+        }
+        if chunk.is_empty() && self.derived_left > 0 {
+            let bytes = self.derived.take(count.min(self.derived_left));
+            chunk = self.of_povs(bytes);
+        }
+        (!chunk.is_empty()).then_some(chunk)
+    }
+
+    /// Takes from both in turn: where a PoV is large, what is near to it may crash slowly, and
+    /// all the time would go there.
+    fn nearer_and_of_tests(&mut self, count: usize) -> Vec<ComparedInput> {
+        let mut chunk = Vec::new();
+        while chunk.len() < count {
+            let nearer = self.nearer.pop().map(|bytes| self.of_povs(vec![bytes]));
+            let before = chunk.len();
+            chunk.extend(nearer.into_iter().flatten());
+            if chunk.len() < count {
+                chunk.extend(self.of_tests.pop());
+            }
+            if chunk.len() == before {
+                break;
+            }
+        }
+        chunk
+    }
+
+    fn of_povs(&mut self, contents: Vec<Vec<u8>>) -> Vec<ComparedInput> {
+        let start = self.derived_made;
+        self.derived_made += contents.len();
+        self.derived_left -= contents.len().min(self.derived_left);
+        let numbered = contents.into_iter().enumerate();
+        let derived = numbered.map(|(number, bytes)| ComparedInput {
+            kind: InputKind::Derived,
+            name: format!("mutant {} of a PoV", start + number),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
+        derived.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InputPool;
+    use patchwright_target::runner::{Pov, TargetTask};
+    use std::fs;
+
+    #[test]
+    fn a_pov_is_brought_towards_harmless_inputs_in_turn_with_files_of_tests() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("tree/test")).unwrap();
+        fs::write(path("tree/test/page"), "page").unwrap();
+        fs::write(path("pov"), "f(123456)").unwrap();
+        let pov = Pov {
+            file: path("pov"),
+            ..Pov::default()
+        };
+        let task = TargetTask {
+            tree: path("tree"),
+            task_folder: path("tree"),
+            povs: vec![pov.clone()],
+            ..TargetTask::default()
+        };
+        let mut pool = InputPool::gather(&task, &pov).unwrap();
+        let mut names = Vec::new();
+        let mut contents = Vec::new();
+        while let Some(chunk) = pool.next(7) {
+            for input in chunk {
+                names.push(input.name);
+                contents.push(input.bytes);
+            }
+        }
+        let place = |bytes: &[u8]| contents.iter().position(|other| other == bytes);
+        assert_eq!(place(b"f(12345)"), Some(0));
+        assert_eq!(place(b"page"), Some(1));
+        assert!(place(b"f(1)").is_some_and(|place| place < 48));
+        let numbers = names.iter().filter(|name| name.starts_with("mutant "));
+        for (number, name) in numbers.enumerate() {
+            assert_eq!(*name, format!("mutant {number} of a PoV"));
+        }
+        assert!(names.len() > 600, "{}", names.len());
+    }
+}

@@ -1,0 +1,481 @@
+//! Reach: the compared inputs and the tests that run the patched lines, and the
+//! ways out of the patch's branches that were taken.
+//!
+//! That many inputs behave as before tells nothing when none of them comes to
+//! the patch. So the patched program is built once more with counters in what the
+//! patch touches: the PoV, compared inputs and, where these are not enough, the
+//! tests are run there. Accepted inputs have to come to the branches of the patch. The
+//! way that none of them takes is accounted for where the PoV takes it, which is the
+//! repair, or where inputs that were aimed at it do not take it either, as with a
+//! check for what never happens. Where no build with counters can be had, the functions
+//! that a debugger sees have to do.
+
+use super::clock::Part;
+use super::doubts::Differing;
+use super::outputs::turns_away;
+use super::pool::ComparedInput;
+use super::pool::InputKind;
+use super::povs::reads_outside;
+use super::values::mixed;
+use super::{Comparison, EACH};
+use crate::attempt::{AttemptFacts, touched_functions};
+use crate::given_inputs;
+use patchwright_crash::feedback::{LineMap, LineOrigin};
+use patchwright_source::{Touched, Tree, TreePath};
+use patchwright_target::TargetError;
+use patchwright_target::runner::{
+    Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange,
+};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Compared inputs that are counted at most.
+const MOST: usize = 12 * CHUNK;
+/// Inputs that are counted in one go.
+const CHUNK: usize = 24;
+/// Inputs that are counted in one go when the time that was planned is used up.
+const FEW: usize = 8;
+/// Inputs aimed at the patch that have to be counted before a way that none of them
+/// takes is accounted for.
+pub(super) const ENOUGH_AIMED: u64 = 8;
+/// Reason why the refusal of an input is no doubt.
+const AS_THE_POV: &str = "the patched program refuses it on the way on which it refuses the PoV, and which no accepted input takes";
+/// Time for the PoVs, and least time for the inputs.
+const LEAST: Duration = Duration::from_secs(6);
+/// Least time for the inputs while fewer come to the patch than have to.
+const LEAST_TO_FLOOR: Duration = Duration::from_secs(18);
+/// The tests may take so many times as long as they did without counters.
+const TESTS_SLOWER: u32 = 5;
+/// Least time for the tests: what they reach is known only when they end.
+const LEAST_TESTS: Duration = Duration::from_secs(20);
+
+/// Inputs and tests that run the patch, by counters.
+#[derive(Debug)]
+pub(super) struct Reach {
+    /// The patched program with counters, and what they count.
+    build: Build,
+    pub(super) counted: Counted,
+    /// The counts of all runs together, and those of accepted inputs and tests.
+    pub(super) all: Coverage,
+    pub(super) accepted: Coverage,
+    /// The counts of the PoVs.
+    pub(super) povs: Coverage,
+    /// Inputs aimed at the patch that were counted.
+    pub(super) aimed: u64,
+    /// Compared inputs that were counted, and those that reached the patch.
+    pub(super) looked_at: u64,
+    pub(super) reached: u64,
+    /// True when the tests reach it; none where they were not run.
+    pub(super) tests: Option<bool>,
+    /// The branches of the patch of which a way is not accounted for, by file and line.
+    pub(super) unaccounted: Vec<String>,
+    /// Reasons why a way that no accepted input takes is accounted for.
+    pub(super) reasons: Vec<String>,
+    /// The branches of the patch.
+    pub(super) branches: usize,
+}
+
+impl Comparison<'_> {
+    /// Counts which compared inputs run the patched lines, where a build with
+    /// counters can be had. It has a time of its own.
+    pub(super) async fn measure_reach(
+        &mut self,
+        attempt: &AttemptFacts,
+    ) -> Result<(), TargetError> {
+        let counted = self.lines_of(attempt);
+        if counted.lines.is_empty() {
+            return Ok(());
+        }
+        let (target, started) = (self.target, Instant::now());
+        let name = target.task().build_of(self.pov);
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&attempt.changes, &name, &counters);
+        let build = build.await?;
+        self.clock.leave_out(started.elapsed());
+        let Some(build) = build else {
+            return Ok(());
+        };
+        let mut reach = Reach {
+            build,
+            counted,
+            all: Coverage::default(),
+            accepted: Coverage::default(),
+            povs: Coverage::default(),
+            aimed: 0,
+            looked_at: 0,
+            reached: 0,
+            tests: None,
+            unaccounted: Vec::new(),
+            reasons: Vec::new(),
+            branches: 0,
+        };
+        if let Some(tests) = &self.test_calls.coverage {
+            reach.add_tests(tests);
+        }
+        let povs = given_inputs::povs(target.task())?;
+        for (_, coverage) in self.count_runs(&mut reach, povs, LEAST).await? {
+            reach.povs.add(&coverage);
+        }
+        self.count_inputs(&mut reach).await?;
+        self.reach = Some(reach);
+        Ok(())
+    }
+
+    /// Settles which branches of the patch were seen both ways: by inputs that
+    /// are no evidence of sameness, and by the tests where these are not enough.
+    pub(super) async fn settle_reach(&mut self, attempt: &AttemptFacts) -> Result<(), TargetError> {
+        let Some(mut reach) = self.reach.take() else {
+            return Ok(());
+        };
+        reach.settle(attempt);
+        if !reach.unaccounted.is_empty() {
+            let others = spread(&self.tried, CHUNK);
+            reach.aimed = self.count_runs(&mut reach, others, LEAST).await?.len() as u64;
+            reach.settle(attempt);
+        }
+        let target = self.target;
+        let open = reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty();
+        if open && reach.tests.is_none() {
+            let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
+            let usual = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
+            let most = usual.min(self.clock.left(Part::Last).max(LEAST_TESTS));
+            let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
+            if let Some(tests) = tests.await? {
+                reach.add_tests(&tests);
+                reach.settle(attempt);
+            }
+        }
+        self.count("counted", reach.looked_at);
+        self.count("reached the patch", reach.reached);
+        self.count("branches of the patch", reach.branches as u64);
+        self.count("branches not accounted for", reach.unaccounted.len() as u64);
+        let known = reach.accepted.functions.len() as u64;
+        let run = reach.accepted.functions.values().filter(|runs| **runs > 0);
+        self.count("touched functions", known);
+        self.count(
+            "touched functions run by tests and inputs",
+            run.count() as u64,
+        );
+        let lines = reach.accepted.lines.values().filter(|runs| **runs > 0);
+        self.count(
+            "patched lines run by tests and inputs",
+            lines.count() as u64,
+        );
+        self.count("patched lines", reach.all.lines.len() as u64);
+        if let Some(reached) = reach.tests {
+            self.count("tests reach the patch", u64::from(reached));
+        }
+        self.reach = Some(reach);
+        Ok(())
+    }
+
+    /// Returns the differing inputs that the patched program refuses on a way of the patch
+    /// that the PoV takes and no accepted input does, where the PoV makes the program read
+    /// outside of an object. Such a read goes unseen as long as other bytes of the input lie
+    /// there, so no experiment may show that the input is malformed. Other faults do show in
+    /// the experiments, and what is refused without one stays a doubt: the guard may be too
+    /// strict. That too much may be refused of what is read is for given inputs and for those
+    /// aimed at the patch to show, so enough of them have to come to the patch.
+    pub(super) async fn refused_as_the_pov(
+        &mut self,
+        differing: &[Differing],
+        settled: &BTreeMap<usize, String>,
+    ) -> Result<BTreeMap<usize, String>, TargetError> {
+        let refused = differing.iter().enumerate().filter(|(index, one)| {
+            let derived = one.input.kind == InputKind::Derived;
+            derived && turns_away(&one.after) && !settled.contains_key(index)
+        });
+        let refused: Vec<(usize, Vec<u8>)> = refused
+            .map(|(index, one)| (index, one.input.bytes.clone()))
+            .collect();
+        let crash = self.before.replay.crash.as_ref();
+        if !crash.is_some_and(reads_outside) {
+            return Ok(BTreeMap::new());
+        }
+        let enough =
+            |reach: &Reach| reach.reached > 0 && reach.reached >= self.target.task().limits.reached;
+        if refused.is_empty() || !self.reach.as_ref().is_some_and(enough) {
+            return Ok(BTreeMap::new());
+        }
+        let Some(mut reach) = self.reach.take() else {
+            return Ok(BTreeMap::new());
+        };
+        let contents = refused.iter().map(|(_, bytes)| bytes.clone()).collect();
+        let runs = self.count_runs(&mut reach, contents, LEAST).await;
+        let alike: BTreeMap<usize, String> = runs?
+            .into_iter()
+            .filter(|(_, coverage)| reach.goes_as_the_pov(coverage, self.attempt))
+            .filter_map(|(place, _)| Some((refused.get(place)?.0, AS_THE_POV.to_owned())))
+            .collect();
+        self.reach = Some(reach);
+        Ok(alike)
+    }
+
+    /// Counts compared inputs, given ones first, as long as there is time, and a little longer
+    /// while too few come to the patch. Those that both programs refuse are the last: most of
+    /// them never come to it.
+    async fn count_inputs(&mut self, reach: &mut Reach) -> Result<(), TargetError> {
+        let mut order = mixed(&self.compared);
+        order.sort_by_key(|input| self.refused.contains(&input.bytes));
+        order.truncate(MOST);
+        let (floor, started) = (self.target.task().limits.reached, Instant::now());
+        let mut rest = order.as_slice();
+        while !rest.is_empty() {
+            let least = if reach.reached < floor {
+                LEAST_TO_FLOOR
+            } else {
+                LEAST
+            };
+            let planned = self.clock.left(Part::Reach);
+            let left = planned.max(least.saturating_sub(started.elapsed()));
+            if left.is_zero() {
+                break;
+            }
+            let size = if planned.is_zero() { FEW } else { CHUNK };
+            let chunk = rest.get(..size).unwrap_or(rest);
+            let before = reach.looked_at;
+            self.count_chunk(reach, chunk, left).await?;
+            let counted = (reach.looked_at - before) as usize;
+            if counted == 0 {
+                break;
+            }
+            rest = rest.get(counted..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Counts what some compared inputs run.
+    pub(super) async fn count_chunk(
+        &mut self,
+        reach: &mut Reach,
+        chunk: &[ComparedInput],
+        left: Duration,
+    ) -> Result<(), TargetError> {
+        let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
+        for (index, coverage) in self.count_runs(reach, contents, left).await? {
+            let reached = coverage.reached();
+            let input = chunk.get(index);
+            if input.is_some_and(|input| !self.refused.contains(&input.bytes)) {
+                reach.accepted.add(&coverage);
+            }
+            reach.looked_at += 1;
+            if reached {
+                reach.reached += 1;
+                self.reaching.extend(input.cloned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs inputs with counters; those that were run, and what each covered.
+    async fn count_runs(
+        &self,
+        reach: &mut Reach,
+        contents: Vec<Vec<u8>>,
+        budget: Duration,
+    ) -> Result<Vec<(usize, Coverage)>, TargetError> {
+        let inputs = Inputs {
+            contents,
+            budget,
+            each: self.each().max(EACH.0 * 2),
+            capture: Capture::Coverage(reach.counted.clone()),
+            ..Inputs::default()
+        };
+        let mut counted = Vec::new();
+        let runs = self.target.run_inputs(&reach.build, self.pov, &inputs);
+        for run in runs.await? {
+            let coverage = Coverage::read(&String::from_utf8_lossy(&run.output));
+            reach.all.add(&coverage);
+            counted.push((run.index, coverage));
+        }
+        Ok(counted)
+    }
+
+    /// The lines that the patch wrote; around those that it only took away, the
+    /// lines that are left.
+    pub(super) fn lines_of(&self, attempt: &AttemptFacts) -> Counted {
+        let tree = Tree::open(&self.target.task().tree).ok();
+        let mut lines = Vec::new();
+        for touched in &attempt.touched {
+            let renamed = attempt.changes.renamed.get(&touched.path);
+            let path = renamed.unwrap_or(&touched.path);
+            let range = |(first, last): (u32, u32)| LineRange {
+                path: path.as_str().to_owned(),
+                first,
+                last,
+            };
+            let new = match &tree {
+                Some(tree) => rewritten(tree, attempt, touched),
+                None => touched.new.clone(),
+            };
+            let only_taken_away = new.is_empty();
+            lines.extend(new.into_iter().map(range));
+            let left = tree.as_ref().and_then(|tree| {
+                let map = line_map(tree, attempt, &touched.path)?;
+                let around = |&(first, last): &(u32, u32)| {
+                    (
+                        map.patched(first.saturating_sub(1).max(1)),
+                        map.patched(last + 1),
+                    )
+                };
+                Some(touched.old.iter().map(around).collect::<Vec<_>>())
+            });
+            if only_taken_away {
+                lines.extend(left.into_iter().flatten().map(range));
+            }
+        }
+        let last = |name: &String| name.rsplit(['.', ':']).next().unwrap_or(name).to_owned();
+        let named = touched_functions(attempt);
+        let functions = if named.is_empty() {
+            &self.functions
+        } else {
+            &named
+        };
+        Counted {
+            lines,
+            functions: functions.iter().map(last).collect(),
+        }
+    }
+}
+
+/// Returns the lines that the patch wrote in a file, without those that it only indented
+/// otherwise: what these do was there before.
+fn rewritten(tree: &Tree, attempt: &AttemptFacts, touched: &Touched) -> Vec<(u32, u32)> {
+    let all = || touched.new.clone();
+    let (Ok(pristine), Some(patched)) = (
+        tree.read(&touched.path),
+        attempt.changes.new_content(&touched.path),
+    ) else {
+        return all();
+    };
+    let map = LineMap::between(&without_spaces(pristine.bytes()), &without_spaces(patched));
+    let lines = touched.new.iter().flat_map(|(first, last)| *first..=*last);
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for line in lines.filter(|line| !matches!(map.origin(*line), LineOrigin::Same(_))) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == line => *last = line,
+            _ => ranges.push((line, line)),
+        }
+    }
+    ranges
+}
+
+/// Returns a text whose lines hold no spaces.
+fn without_spaces(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines = text.lines().map(|line| {
+        let mut line: String = line.split_whitespace().collect();
+        line.push('\n');
+        line
+    });
+    lines.collect()
+}
+
+fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<LineMap> {
+    let pristine = tree.read(path).ok()?;
+    let patched = attempt.changes.new_content(path)?;
+    Some(LineMap::between(
+        &String::from_utf8_lossy(pristine.bytes()),
+        &String::from_utf8_lossy(patched),
+    ))
+}
+
+impl Reach {
+    /// Adds what the tests cover.
+    fn add_tests(&mut self, tests: &Coverage) {
+        self.tests = Some(tests.reached());
+        self.all.add(tests);
+        self.accepted.add(tests);
+    }
+
+    /// Judges whether this is enough to call the patch tried, by the floor of the settings;
+    /// else what is missing.
+    pub(super) fn missing(&self, floor: u64) -> Option<String> {
+        let tests = match self.tests {
+            Some(true) => ", and the tests do",
+            Some(false) => ", and neither do the tests",
+            None => "",
+        };
+        let (tests_run_it, open) = (self.tests == Some(true), self.unaccounted.len());
+        if !enough((self.reached, floor), tests_run_it, open) {
+            return Some(format!(
+                "{} of {} compared inputs run the patched lines, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there can be given as [inputs] harmless",
+                self.reached, self.looked_at
+            ));
+        }
+        let first = self.unaccounted.first()?;
+        Some(format!(
+            "of {} branch(es) of the patch {} were not seen both ways: {first}; tests or harmless inputs that come there would show it (commands.test, [inputs] harmless, limits.same)",
+            self.branches,
+            self.unaccounted.len()
+        ))
+    }
+}
+
+/// Tells whether the patch was run often enough. Tests that run it say what is right, where a
+/// compared input only says that nothing changed: where they run it, and no branch of it is
+/// open, the floor is no question.
+fn enough((reached, floor): (u64, u64), tests_run_it: bool, open: usize) -> bool {
+    reached >= floor || tests_run_it && open == 0
+}
+
+/// Returns so many inputs, spread evenly.
+fn spread(inputs: &[Vec<u8>], most: usize) -> Vec<Vec<u8>> {
+    let step = inputs.len().div_ceil(most).max(1);
+    inputs.iter().step_by(step).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{enough, rewritten, spread};
+    use crate::attempt::AttemptFacts;
+    use patchwright_source::{Touched, Tree, TreePath};
+
+    #[test]
+    fn tests_that_run_every_branch_make_up_for_inputs() {
+        for (reached, tests_run_it, open, expected) in [
+            (3, false, 0, true),
+            (2, false, 0, false),
+            (0, true, 0, true),
+            (0, true, 1, false),
+        ] {
+            assert_eq!(enough((reached, 3), tests_run_it, open), expected);
+        }
+    }
+
+    #[test]
+    fn lines_that_are_only_indented_otherwise_are_not_the_patch() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = "a();\nif (b) {\n  c();\n}\n";
+        std::fs::write(folder.path().join("a.c"), old).unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        for (new, lines, expected) in [
+            (
+                "a();\nif (x)\n  if ( b ) {\n    c();\n  }\n",
+                (2, 5),
+                vec![(2, 2)],
+            ),
+            ("a();\n  if (b) {\n    c();\n  }\n", (2, 4), vec![]),
+            ("if (c) {\n  d();\n}\n", (1, 3), vec![(1, 2)]),
+        ] {
+            let path = TreePath::new("a.c").unwrap();
+            let mut attempt = AttemptFacts::default();
+            attempt.changes.files.insert(path.clone(), new.into());
+            let touched = Touched {
+                path,
+                old: vec![(2, 4)],
+                new: vec![lines],
+            };
+            assert_eq!(rewritten(&tree, &attempt, &touched), expected, "{new}");
+        }
+    }
+
+    #[test]
+    fn inputs_are_taken_from_all_over() {
+        let inputs: Vec<Vec<u8>> = (0..50).map(|number| vec![number]).collect();
+        let found = spread(&inputs, 24);
+        assert!(found.len() <= 24 && found.contains(&vec![48]), "{found:?}");
+        assert_eq!(spread(&inputs[..3], 24).len(), 3);
+        assert!(spread(&[], 24).is_empty());
+    }
+}

@@ -1,0 +1,331 @@
+//! Calls while the tests run: how the touched functions, and the calls by which the tests
+//! reach them, end in both programs. This needs no input.
+//!
+//! The tests pass with both programs, so a call that ends in another way is one that they
+//! do not look at. It refutes nothing, because what a function returns to its own project
+//! may change: it is a doubt with arguments and both ends. What the tests themselves
+//! called decides about the calls within: where all of that ends as before and says
+//! something, the doubt is settled. Calls that end as before are evidence as inputs are.
+//! A value that differs between two runs of the unpatched program is not compared.
+
+use super::Comparison;
+use crate::evidence::Doubt;
+use crate::given_inputs;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{
+    Counted, Coverage, Observed, ObservedCall, ObservedRun, Outcome, Pov,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// The names of the counts of calls that end as before, and of those that do not.
+const AS_BEFORE: &str = "calls of tests that end as before";
+const OTHERWISE: &str = "calls of tests that end otherwise";
+/// Differing calls that are told.
+const MOST_TOLD: usize = 5;
+/// Tests that take longer are not run again.
+const LONGEST: Duration = Duration::from_mins(1);
+/// Tests may take so many times as long as without the agent, and this longer.
+const SLOWER: u32 = 3;
+const LEAST: Duration = Duration::from_secs(20);
+/// Time for a PoV, and the PoVs that are looked at for how the harness passes them on.
+const POV_TIME: Duration = Duration::from_secs(15);
+const MOST_POVS: usize = 3;
+/// The fewest bytes that are recognised within a PoV.
+const FEWEST_BYTES: usize = 4;
+/// The most inputs that are made of what tests pass on.
+const MOST_INPUTS: usize = 60;
+/// Reason why a call within the project may end otherwise.
+const SAME_OUTSIDE: &str = "all calls by which the tests reach it end as before";
+
+/// Reports on the tests with both programs.
+#[derive(Debug, Default)]
+pub(super) struct TestCalls {
+    /// Calls that end as before and say something.
+    pub(super) telling: u64,
+    /// The lines of the patch that the tests run.
+    pub(super) coverage: Option<Coverage>,
+}
+
+impl Comparison<'_> {
+    /// Runs the tests with both programs and compares the calls of the touched functions;
+    /// what the tests pass to these become given inputs. It has a time of its own.
+    pub(super) async fn test_calls(&mut self) -> Result<(), TargetError> {
+        let usual = Duration::from_secs_f64(self.tests_seconds.unwrap_or(0.0).min(600.0));
+        if usual > LONGEST {
+            let why = format!("they take more than {} s", LONGEST.as_secs());
+            self.note("calls while the tests run", &why);
+        }
+        if self.tests_seconds.is_none() || self.functions.is_empty() || usual > LONGEST {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let asked = |counted| Observed {
+            functions: self.functions.clone(),
+            counted,
+            most: usual * SLOWER + LEAST,
+        };
+        let (target, (old, new)) = (self.target, self.builds);
+        let plain = asked(Counted::default());
+        let Some(before) = target.observed_run(old, None, &plain).await? else {
+            return Ok(());
+        };
+        let lines = asked(self.lines_of(self.attempt));
+        let Some(after) = target.observed_run(new, None, &lines).await? else {
+            return Ok(());
+        };
+        let mut compared = Compared::of(&before, &after);
+        if !compared.differing.is_empty() {
+            let again = target.observed_run(old, None, &plain).await?;
+            compared.keep_steady(&before, &again.unwrap_or_default());
+        }
+        self.count(AS_BEFORE, compared.same);
+        self.count(OTHERWISE, compared.differing.len() as u64);
+        self.doubts.extend(compared.doubts());
+        self.test_calls = TestCalls {
+            telling: compared.telling,
+            coverage: Some(after.coverage),
+        };
+        self.given_by_tests(before.given).await?;
+        self.clock.leave_out(started.elapsed());
+        Ok(())
+    }
+
+    /// Makes inputs of what the tests pass on. Where the harness passes on a part of
+    /// a PoV, it takes the place of that part.
+    async fn given_by_tests(&mut self, given: BTreeSet<Vec<u8>>) -> Result<(), TargetError> {
+        if given.is_empty() {
+            return Ok(());
+        }
+        let asked = Observed {
+            functions: self.functions.clone(),
+            counted: Counted::default(),
+            most: POV_TIME,
+        };
+        let task = self.target.task();
+        let hangs = self.before.replay.outcome == Outcome::Hung;
+        let mut frames: BTreeSet<(Vec<u8>, Vec<u8>)> = BTreeSet::new();
+        // One that hangs would not tell what it was given.
+        let like = |pov: &&Pov| !hangs && pov.command == self.pov.command;
+        for pov in task.povs.iter().filter(like).take(MOST_POVS) {
+            let old = self.builds.0;
+            if let Some(run) = self.target.observed_run(old, Some(pov), &asked).await? {
+                frames.extend(frame(&given_inputs::pov(pov)?, &run.given));
+            }
+        }
+        if frames.is_empty() {
+            frames.insert((Vec::new(), Vec::new()));
+        }
+        let step = (given.len() * frames.len()).div_ceil(MOST_INPUTS).max(1);
+        let framed = given.iter().flat_map(|part| {
+            let framed =
+                |(head, tail): &(Vec<u8>, Vec<u8>)| [head, part, tail].map(Vec::as_slice).concat();
+            frames.iter().map(framed).collect::<Vec<_>>()
+        });
+        let inputs: Vec<Vec<u8>> = framed.step_by(step).collect();
+        self.count("inputs that tests pass on", inputs.len() as u64);
+        self.pool.add_of_tests(inputs);
+        Ok(())
+    }
+}
+
+/// Returns the bytes of a PoV before and behind the largest part that the harness passes on.
+fn frame(pov: &[u8], passed: &BTreeSet<Vec<u8>>) -> Option<(Vec<u8>, Vec<u8>)> {
+    let mut parts: Vec<&Vec<u8>> = passed.iter().collect();
+    parts.retain(|part| part.len() >= FEWEST_BYTES && part.len() <= pov.len());
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    parts.into_iter().find_map(|part| {
+        let at = pov.windows(part.len()).position(|window| window == part)?;
+        Some((
+            pov.get(..at)?.to_vec(),
+            pov.get(at + part.len()..)?.to_vec(),
+        ))
+    })
+}
+
+/// The calls that both programs make.
+#[derive(Debug, Default)]
+struct Compared {
+    same: u64,
+    telling: u64,
+    /// True where a call of the tests that ends as before says something.
+    outside_tells: bool,
+    differing: BTreeMap<ObservedCall, (String, String)>,
+}
+
+impl Compared {
+    fn of(before: &ObservedRun, after: &ObservedRun) -> Self {
+        let mut compared = Self::default();
+        for (call, old) in &before.calls {
+            let Some(new) = after.calls.get(call) else {
+                continue;
+            };
+            if old == new {
+                let tells = old.iter().any(|end| tells(end));
+                compared.same += 1;
+                compared.telling += u64::from(tells);
+                compared.outside_tells |= tells && call.entry;
+            } else {
+                let ends = (told(old, new), told(new, old));
+                compared.differing.insert(call.clone(), ends);
+            }
+        }
+        compared
+    }
+
+    /// Forgets the calls that end otherwise when the unpatched program is tested again.
+    fn keep_steady(&mut self, before: &ObservedRun, again: &ObservedRun) {
+        self.differing
+            .retain(|call, _| again.calls.get(call) == before.calls.get(call));
+    }
+
+    /// Returns a doubt for each differing call, those of the tests first.
+    fn doubts(&self) -> Vec<Doubt> {
+        let same_outside = self.outside_tells && !self.differing.keys().any(|call| call.entry);
+        let mut calls: Vec<_> = self.differing.iter().collect();
+        calls.sort_by_key(|(call, _)| !call.entry);
+        let doubt = |(call, (old, new)): (&ObservedCall, &(String, String))| Doubt {
+            settled: same_outside.then(|| SAME_OUTSIDE.to_owned()),
+            ..Doubt::new(format!(
+                "while the tests run, {}({}) {old}; with the patch it {new}",
+                call.function, call.arguments
+            ))
+        };
+        calls.into_iter().take(MOST_TOLD).map(doubt).collect()
+    }
+}
+
+/// Returns the first end that the other program does not have, else all of them.
+fn told(ends: &BTreeSet<String>, others: &BTreeSet<String>) -> String {
+    match ends.difference(others).next() {
+        Some(end) => end.clone(),
+        None => ends.iter().cloned().collect::<Vec<_>>().join(" or "),
+    }
+}
+
+/// Tells whether an end says more than that it was reached, and which class an object has.
+fn tells(end: &str) -> bool {
+    let class = end.strip_prefix("returns a ");
+    let only_class = class.is_some_and(|class| {
+        class.starts_with(|c: char| c.is_uppercase())
+            && !class.contains(|c: char| !c.is_alphanumeric())
+    });
+    end != "returns nothing" && !only_class
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AS_BEFORE, Compared, OTHERWISE, frame, tells};
+    use crate::evidence::{RungName, RungResult};
+    use crate::ladder::Ladder;
+    use crate::tests::java_attempt;
+    use patchwright_target::runner::{ObservedRun, Target};
+    use patchwright_target::test_support::{java_task, open};
+    use std::time::Duration;
+
+    fn run(lines: &[&str]) -> ObservedRun {
+        let mut run = ObservedRun::default();
+        let lines: Vec<String> = lines.iter().map(|line| format!("call\t{line}\n")).collect();
+        run.read(&lines.concat());
+        run
+    }
+
+    #[test]
+    fn calls_are_compared_by_their_arguments() {
+        let old = [
+            "entry\tA.f\tx\treturns 1",
+            "inner\tA.g\ty\treturns 2",
+            "entry\tA.h\t\treturns nothing",
+        ];
+        let before = run(&old);
+        let same = Compared::of(&before, &before);
+        assert_eq!((same.same, same.telling, same.differing.len()), (3, 2, 0));
+        // A call within the project, which the tests do not see.
+        let inner = Compared::of(&before, &run(&[old[0], "inner\tA.g\ty\treturns 3"]));
+        let doubts = inner.doubts();
+        assert_eq!(
+            doubts[0].what,
+            "while the tests run, A.g(y) returns 2; with the patch it returns 3"
+        );
+        assert!(!doubts[0].is_open());
+        // One that they make themselves, and one of which nothing outside says anything.
+        let entry = Compared::of(&before, &run(&["entry\tA.f\tx\tthrows E", old[1]]));
+        assert!(entry.doubts()[0].is_open());
+        let silent = Compared::of(&before, &run(&[old[2], "inner\tA.g\ty\treturns 3"]));
+        assert!(silent.doubts()[0].is_open());
+        // What the unpatched program does not repeat is nothing.
+        let mut noisy = entry;
+        noisy.keep_steady(&before, &run(&["entry\tA.f\tx\treturns 7"]));
+        assert!(noisy.doubts().is_empty());
+    }
+
+    #[test]
+    fn an_end_without_a_value_tells_nothing() {
+        for (end, expected) in [
+            ("returns nothing", false),
+            ("returns a Document", false),
+            ("returns a b", true),
+            ("returns a Document and leaves [1]", true),
+            ("returns nothing and leaves [1]", true),
+            ("returns 1", true),
+            ("throws java.lang.Error", true),
+        ] {
+            assert_eq!(tells(end), expected, "{end}");
+        }
+    }
+
+    #[test]
+    fn the_frame_of_a_pov_is_what_the_harness_keeps() {
+        let passed = |parts: &[&str]| parts.iter().map(|part| part.as_bytes().to_vec()).collect();
+        let found = frame(b"p<zip>", &passed(&["<zip>", "zip>", "other"]));
+        assert_eq!(found, Some((b"p".to_vec(), Vec::new())));
+        let found = frame(b"ab<zip>!", &passed(&["<zip>", "b"]));
+        assert_eq!(found, Some((b"ab".to_vec(), b"!".to_vec())));
+        assert_eq!(frame(b"p<zip>", &passed(&["p", "else"])), None);
+    }
+
+    /// Climbs the rung with a patch of the Java program, which has no inputs but its PoV.
+    async fn climbed(bound: &str, line: &str) -> RungResult {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = java_task(folder.path());
+        task.limits.same = Duration::from_secs(40);
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let fix = format!(
+            "        if (end < {bound}) {{\n            end = text.length();\n        }}\n        String line = text.substring(0, end);\n        return upper ? {line} : line;"
+        );
+        let old = "        String line = text.substring(0, end);\n        return upper ? line.toUpperCase() : line;";
+        let attempt = java_attempt(old, &fix, (5, 9));
+        let ladder = Ladder::new(&target, &baseline);
+        ladder
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap()
+    }
+
+    #[tokio::test]
+    async fn tests_alone_show_that_a_java_program_behaves_as_before() {
+        let right = climbed("0", "line.toUpperCase()").await;
+        assert_eq!(right.holds, Some(true), "{right:#?}");
+        assert!(right.counts[AS_BEFORE] >= 6, "{right:#?}");
+        assert!(right.counts["of tests"] >= 3, "{right:#?}");
+        assert_eq!(right.counts["branches not accounted for"], 0);
+    }
+
+    #[tokio::test]
+    async fn a_value_that_the_tests_do_not_look_at_is_a_doubt() {
+        let wrong = climbed("0", "line.trim()").await;
+        assert_eq!(wrong.holds, None, "{wrong:#?}");
+        assert_eq!(wrong.counts[OTHERWISE], 3);
+        let told = "Lines.first(a b, true) returns A; with the patch it returns a";
+        let mut doubts = wrong.doubts.iter();
+        assert!(doubts.any(|doubt| doubt.is_open() && doubt.what.contains(told)));
+    }
+
+    #[tokio::test]
+    async fn what_the_tests_pass_on_is_a_given_input() {
+        let wrong = climbed("2", "line.toUpperCase()").await;
+        assert_eq!(wrong.holds, Some(false), "{wrong:#?}");
+        assert!(wrong.reason.contains("of the tests"), "{}", wrong.reason);
+    }
+}
