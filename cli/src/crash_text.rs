@@ -1,7 +1,6 @@
 //! A crash report as people and as programs read it.
 
-use patchwright_crash::CrashReport;
-use patchwright_crash::{Frame, Stack, parse};
+use patchwright_crash::{CrashReport, Frame, Stack, is_only_shown, read_pasted};
 use patchwright_source::Tree;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -9,15 +8,21 @@ use std::fmt::Write as _;
 /// Most frames of a stack that are shown to people.
 const SHOWN_FRAMES: usize = 16;
 
-/// Describes the crash report in a log for people; `None` when it holds none.
-pub(crate) fn describe(log: &str, tree: Option<&Tree>) -> Option<String> {
-    let (report, signature) = in_tree(log, tree)?;
+/// Describes the crash report that leads in a pasted text for people; `None` when it holds
+/// none.
+pub(crate) fn describe(text: &str, tree: Option<&Tree>) -> Option<String> {
+    let (report, signature) = in_tree(text, tree).into_iter().next()?;
     Some(as_text(&report, &signature))
 }
 
-/// The report in a log with the paths of the tree, and its signature.
-pub(crate) fn in_tree(log: &str, tree: Option<&Tree>) -> Option<(CrashReport, String)> {
-    let mut report = parse(log)?;
+/// The reports in a pasted text with the paths of the tree, each with its signature; the one
+/// that shows most of the project comes first.
+pub(crate) fn in_tree(text: &str, tree: Option<&Tree>) -> Vec<(CrashReport, String)> {
+    let reports = read_pasted(text).into_iter();
+    reports.map(|report| placed(report, tree)).collect()
+}
+
+fn placed(mut report: CrashReport, tree: Option<&Tree>) -> (CrashReport, String) {
     if let Some(tree) = tree {
         report.rebase(&|path| tree.rebase(path).map(|path| path.to_string()));
     }
@@ -27,7 +32,7 @@ pub(crate) fn in_tree(log: &str, tree: Option<&Tree>) -> Option<(CrashReport, St
         tree.is_some_and(known)
     };
     let signature = report.signature(&in_project).to_string();
-    Some((report, signature))
+    (report, signature)
 }
 
 /// The report and its signature, stack by stack.
@@ -36,6 +41,16 @@ pub(crate) fn as_text(report: &CrashReport, signature: &str) -> String {
     let cwe = report.cwe.as_deref().unwrap_or("unknown");
     let _ = writeln!(text, "weakness   {cwe}");
     let _ = writeln!(text, "signature  {signature}");
+    if report.cut {
+        text.push_str("note       the stack is cut: the text ends in its middle\n");
+    }
+    if is_only_shown(report.tool) {
+        let tool = report.tool;
+        let _ = writeln!(
+            text,
+            "note       crashes of {tool} are located and shown, but not repaired yet"
+        );
+    }
     for stack in &report.stacks {
         show(&mut text, stack);
     }
@@ -63,12 +78,15 @@ pub(crate) fn as_json(report: &CrashReport, signature: &str) -> serde_json::Resu
         "signature": signature,
         "summary": report.summary,
         "purified": report.purified,
+        "cut": report.cut,
+        "repaired": !is_only_shown(report.tool),
     }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{as_json, as_text, parse};
+    use super::{as_json, as_text};
+    use patchwright_crash::parse;
 
     const REPORT: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60200000001a at pc 0x1 bp 0x2 sp 0x3\n\
         WRITE of size 4 at 0x60200000001a thread T0\n    #0 0x1 in fill /src/a.c:17:3\n    #1 0x2 in main /src/a.c:40\n\n\

@@ -16,7 +16,7 @@ pub(crate) fn infer(repo: &Path, log: Option<&str>) -> Option<Language> {
 }
 
 fn of_report(log: &str) -> Option<Language> {
-    let report = patchwright_crash::parse(log)?;
+    let report = patchwright_crash::read_leading(log)?;
     if matches!(report.tool, Tool::Java | Tool::Jazzer | Tool::Jvm) {
         return Some(Language::Java);
     }

@@ -152,7 +152,7 @@ impl Call {
 
 /// A request in words, or the crash report that a text holds.
 fn request(text: &str, budget: usize) -> Request {
-    let report = patchwright_crash::parse(text);
+    let report = patchwright_crash::read_leading(text);
     let frames = report.as_ref().map(patchwright_agent::drive::frames_of);
     Request {
         frames: frames.unwrap_or_default(),

@@ -44,7 +44,7 @@ pub fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
 }
 
 fn given(text: &str, tree: &Tree) -> Crash {
-    match patchwright_crash::parse(text) {
+    match patchwright_crash::read_leading(text) {
         Some(report) => crash_from_report(report, tree),
         None => Crash {
             text: text.to_owned(),

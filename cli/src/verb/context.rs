@@ -68,7 +68,7 @@ pub(crate) async fn context(
         let reason = "standard input is empty: give a request in words, or a crash report";
         return Err(WrongInput(reason.to_owned()).into());
     }
-    let report = patchwright_crash::parse(&text);
+    let report = patchwright_crash::read_leading(&text);
     let mut flags = flags(arguments);
     if arguments.model.is_some() {
         flags.push(flag("", "retrieval.max_results", &HITS.to_string()));

@@ -6,7 +6,9 @@
 use crate::common::{Format, WrongInput};
 use crate::crash_text::{as_json, as_text, in_tree};
 use clap::Args;
+use patchwright_crash::CrashReport;
 use patchwright_source::{Tree, visible};
+use serde_json::Value;
 use std::io::{Read, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,6 +28,9 @@ pub(crate) struct CrashArguments {
     /// Source tree: paths become those of the tree
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
+    /// Print every report of the text, not only the one that shows most of the project
+    #[arg(long)]
+    pub all: bool,
     /// Format of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -38,16 +43,44 @@ pub(crate) struct CrashArguments {
 pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
     let text = read(arguments)?;
     let tree = arguments.repo.as_deref().map(Tree::open).transpose()?;
-    let Some((report, signature)) = in_tree(&text, tree.as_ref()) else {
+    let reports = in_tree(&text, tree.as_ref());
+    if reports.is_empty() {
         writeln!(std::io::stderr(), "{}", visible(&nothing(arguments, &text)))?;
         return Ok(ExitCode::from(NOTHING));
-    };
+    }
+    let shown = if arguments.all { reports.len() } else { 1 };
     let text = match arguments.format {
-        Format::Json => format!("{:#}\n", as_json(&report, &signature)?),
-        Format::Text => visible(&as_text(&report, &signature)).into_owned(),
+        Format::Json => in_json(&reports, arguments.all)?,
+        Format::Text => in_words(&reports, shown),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The reports for programs: the first one, or an array of all.
+fn in_json(reports: &[(CrashReport, String)], all: bool) -> anyhow::Result<String> {
+    let values = reports
+        .iter()
+        .map(|(report, signature)| as_json(report, signature));
+    let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+    Ok(match values.first() {
+        Some(first) if !all => format!("{first:#}\n"),
+        _ => format!("{:#}\n", Value::from(values)),
+    })
+}
+
+/// The first reports for people, with their number where the text holds several.
+fn in_words(reports: &[(CrashReport, String)], shown: usize) -> String {
+    let count = reports.len();
+    let one = |(index, (report, signature)): (usize, &(CrashReport, String))| {
+        let number = match count {
+            1 => String::new(),
+            _ => format!("{} of {count} reports in this text\n", index + 1),
+        };
+        format!("{number}{}", visible(&as_text(report, signature)))
+    };
+    let texts: Vec<String> = reports.iter().take(shown).enumerate().map(one).collect();
+    texts.join("\n")
 }
 
 /// Where no report was found, and what one looks like.
@@ -59,11 +92,6 @@ fn nothing(arguments: &CrashArguments, text: &str) -> String {
     };
     if text.trim().is_empty() {
         return format!("{place} is empty: give what the program printed when it crashed");
-    }
-    if text.contains("\ngoroutine ") {
-        return format!(
-            "{place} holds a panic of Go: Go can be searched, but its crashes are not read yet"
-        );
     }
     format!(
         "no crash report in {place}, of {} bytes: give all that the program printed, from the line that names the error \

@@ -259,7 +259,7 @@ fn has_clang() -> bool {
 /// The sanitizer that made a report.
 fn of_report(log: Option<&str>) -> Sanitizer {
     match log
-        .and_then(patchwright_crash::parse)
+        .and_then(patchwright_crash::read_leading)
         .map(|report| report.tool)
     {
         Some(Tool::UndefinedBehaviorSanitizer) => Sanitizer::Undefined,

@@ -118,7 +118,7 @@ pub(crate) async fn retrieve(
     } = open(common, &arguments.repo, Vec::new())?;
     if let Some(file) = &arguments.crash {
         let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
-        let report = patchwright_crash::parse(&log).ok_or_else(|| {
+        let report = patchwright_crash::read_leading(&log).ok_or_else(|| {
             WrongInput(format!("--crash: {} holds no crash report", file.display()))
         })?;
         engine.set_crash(&frames_of(&report))?;

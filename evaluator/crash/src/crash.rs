@@ -13,6 +13,7 @@ mod chromium;
 mod cwe;
 mod draft;
 mod fold;
+mod forms;
 mod frame_origin;
 mod gdb;
 mod hs_err;
@@ -21,6 +22,7 @@ mod jazzer;
 mod libfuzzer;
 mod log_lines;
 mod native;
+mod pasted;
 mod purify;
 mod report;
 mod rust;
@@ -36,6 +38,7 @@ pub use frame_origin::FrameOrigin;
 pub(crate) use java::{read_frame as read_java_frame, root_cause};
 use log_lines::Log;
 pub(crate) use log_lines::strip_colours;
+pub use pasted::{is_only_shown, read_leading, read_pasted};
 pub(crate) use patchwright_source::{Frame, Role};
 use patchwright_source::{built_in_regex, built_in_regex_set};
 pub(crate) use purify::describe_access;
@@ -70,11 +73,12 @@ struct Family {
     read: fn(&Log<'_>, usize) -> Option<Draft>,
 }
 
-const FAMILIES: [Family; 15] = [
+const FAMILIES: [Family; 16] = [
     sanitizer::FAMILY,
     libfuzzer::FAMILY,
     jazzer::FAMILY,
     hs_err::FAMILY,
+    hs_err::HEADLESS,
     undefined::FAMILY,
     valgrind::FAMILY,
     java::THROWN,
@@ -88,23 +92,51 @@ const FAMILIES: [Family; 15] = [
     abort::SIGNAL,
 ];
 
-/// The marks of all families: one expression that most lines of a log do not match, and
-/// a set that tells the families whose mark a line has.
-static MARKS: LazyLock<(Regex, RegexSet)> = LazyLock::new(|| {
-    let marks = FAMILIES.map(|family| family.mark);
-    (built_in_regex(&marks.join("|")), built_in_regex_set(marks))
+/// Families with their marks: one expression that most lines of a log do not match, and a
+/// set that tells the families whose mark a line has.
+struct Families {
+    families: Vec<Family>,
+    any: Regex,
+    marks: RegexSet,
+}
+
+impl Families {
+    fn new(families: Vec<Family>) -> Self {
+        let marks: Vec<&str> = families.iter().map(|family| family.mark).collect();
+        Self {
+            any: built_in_regex(&marks.join("|")),
+            marks: built_in_regex_set(marks.iter().copied()),
+            families,
+        }
+    }
+}
+
+/// The families of reports that programs print.
+static PRINTED: LazyLock<Families> = LazyLock::new(|| Families::new(FAMILIES.into()));
+/// The same, with the forms that only people paste.
+static PASTED: LazyLock<Families> = LazyLock::new(|| {
+    let forms = FAMILIES.into_iter().chain([forms::FAMILY]);
+    Families::new(forms.collect())
 });
 
-/// Finds the crash report in a log: the first of those with the most detail.
+/// Finds the crash report in the output of a run: the first of those with the most detail.
 pub fn parse(text: &str) -> Option<CrashReport> {
+    parse_with(&PRINTED, text)
+}
+
+fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
+    let Families {
+        families,
+        any,
+        marks,
+    } = known;
     let log = Log::new(text);
-    let (any, marks) = &*MARKS;
     let mut starts: Vec<(Strength, usize, usize)> = Vec::new();
-    let mut counts = [0usize; FAMILIES.len()];
+    let mut counts = vec![0usize; families.len()];
     let lines = log.lines().iter().enumerate();
     for (index, line) in lines.filter(|(_, line)| any.is_match(line)) {
         for number in marks.matches(line) {
-            let (Some(family), Some(count)) = (FAMILIES.get(number), counts.get_mut(number)) else {
+            let (Some(family), Some(count)) = (families.get(number), counts.get_mut(number)) else {
                 continue;
             };
             if *count < MAX_STARTS && (family.begins)(line) {
@@ -115,10 +147,12 @@ pub fn parse(text: &str) -> Option<CrashReport> {
     }
     starts.sort_unstable();
     starts.into_iter().find_map(|(_, index, number)| {
-        let draft = (FAMILIES.get(number)?.read)(&log, index)?;
+        let draft = (families.get(number)?.read)(&log, index)?;
         Some(purify::finish(draft))
     })
 }
 
+#[cfg(test)]
+mod forms_tests;
 #[cfg(test)]
 mod tests;

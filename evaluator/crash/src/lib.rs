@@ -11,7 +11,7 @@ pub mod test_report;
 
 pub use crash::{
     Access, CrashReport, FrameOrigin, Operation, Side, Stack, Thread, Tool, busiest_thread, fold,
-    parse, read_threads, scrub, stack_text,
+    is_only_shown, parse, read_leading, read_pasted, read_threads, scrub, stack_text,
 };
 pub use patchwright_source::{Frame, Role};
 pub use signature::Signature;

@@ -30,6 +30,10 @@ pub(crate) struct Draft {
     pub(crate) access: Access,
     pub(crate) stacks: Vec<Stack>,
     pub(crate) parts: Vec<Part>,
+    /// The place of a failed assertion, from the arguments of the function that reports it.
+    pub(crate) asserted: Option<Frame>,
+    /// True where a frame was cut off in the middle.
+    pub(crate) cut: bool,
     next: Role,
     open: bool,
 }
@@ -43,6 +47,8 @@ impl Draft {
             access: Access::default(),
             stacks: Vec::new(),
             parts: Vec::new(),
+            asserted: None,
+            cut: false,
             next: Role::Crash,
             open: false,
         }

@@ -108,8 +108,25 @@ const LIBC_FUNCTIONS: [&str; 62] = [
     "write",
 ];
 
+/// Beginnings of internal functions of glibc, where debug information names their files.
+const GLIBC_INTERNALS: [&str; 13] = [
+    "_IO_",
+    "_int_",
+    "abort",
+    "malloc_consolidate",
+    "malloc_printerr",
+    "raise",
+    "sysmalloc",
+    "systrim",
+    "tcache_",
+    "unlink_chunk",
+    "__fortify",
+    "__chk_fail",
+    "__stack_chk_fail",
+];
+
 /// Parts of paths that no project has.
-const RUNTIME_PATHS: [&str; 16] = [
+const RUNTIME_PATHS: [&str; 17] = [
     "/sysdeps/",
     "/libsanitizer/",
     "compiler-rt/",
@@ -126,6 +143,7 @@ const RUNTIME_PATHS: [&str; 16] = [
     "./stdlib/",
     "./string/",
     "./malloc/",
+    "\\vctools\\crt\\",
 ];
 
 const JAVA_RUNTIME: [&str; 10] = [
@@ -189,6 +207,10 @@ fn is_runtime(frame: &Frame, file: &str) -> bool {
         .any(|prefix| function.starts_with(prefix))
         || is_standard_library(bare)
         || RUNTIME_PATHS.iter().any(|path| file.contains(path))
+        || !file.contains('/')
+            && GLIBC_INTERNALS
+                .iter()
+                .any(|name| function.starts_with(name))
         || (file.is_empty() && is_bare_runtime(frame, named))
 }
 
@@ -246,9 +268,15 @@ fn is_harness_file(file: &str) -> bool {
 
 fn is_system_module(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or(module);
-    ["/lib/", "/lib64/", "/usr/lib", "/usr/local/lib"]
-        .iter()
-        .any(|folder| module.starts_with(folder))
+    [
+        "/lib/",
+        "/lib64/",
+        "/usr/lib",
+        "/usr/local/lib",
+        "C:\\Windows\\",
+    ]
+    .iter()
+    .any(|folder| module.starts_with(folder))
         || [
             "libc.so",
             "libc-",
@@ -259,6 +287,14 @@ fn is_system_module(module: &str) -> bool {
             "libjli",
             "libjava",
             "libasan",
+            // macOS
+            "libsystem_",
+            "libclang_rt.",
+            "libc++",
+            "libdispatch",
+            "libobjc",
+            "dyld",
+            "CoreFoundation",
         ]
         .iter()
         .any(|prefix| name.starts_with(prefix))
@@ -275,6 +311,9 @@ mod tests {
         for row in [
             "project | parse | /src/a/parse.c | ",
             "project | main | /src/a/tool.c | ",
+            "runtime | malloc_printerr | malloc.c | ",
+            "runtime | start |  | dyld",
+            "runtime | read_line |  | libsystem_c.dylib",
             "harness | main | /case/harness.c | ",
             "harness | LLVMFuzzerTestOneInput | /src/x.c | ",
             "runtime | __interceptor_malloc | ../../src/libsanitizer/asan/x.cpp | ",

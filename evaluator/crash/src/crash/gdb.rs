@@ -8,8 +8,8 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, native};
-use patchwright_source::Frame;
+use super::{Family, FrameOrigin, Strength, Tool, native};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
@@ -89,55 +89,64 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         push(&mut draft, &text);
     }
     recognise(&mut draft, log, at);
+    add_asserted_place(&mut draft);
     draft.has_frames().then_some(draft)
 }
 
 fn push(draft: &mut Draft, text: &str) {
-    if let Some(frame) = read_frame(text) {
-        draft.push(frame);
+    let Some(frame) = native::read_debugger_frame(text) else {
+        return;
+    };
+    if frame.function.contains("__assert")
+        && let Some(failed) = failed_assertion(text)
+    {
+        failed.sentence.clone_into(&mut draft.message);
+        "assertion-failure".clone_into(&mut draft.kind);
+        draft.asserted = Some(failed.place);
     }
+    draft.push(frame);
 }
 
-/// `#1  0x.. in f (a=1, s=0x.. "x) at") at a.c:3` or `.. from /lib/x.so`.
-fn read_frame(line: &str) -> Option<Frame> {
-    let rest = line.strip_prefix('#')?;
-    let (number, rest) = rest.split_once(' ')?;
-    number.parse::<u32>().ok()?;
-    let rest = rest.trim_start();
-    let rest = match rest.strip_prefix("0x") {
-        Some(rest) => rest.split_once(" in ")?.1,
-        None => rest,
+/// A failed assertion, read from the arguments of the C library's function.
+struct FailedAssertion {
+    sentence: String,
+    place: Frame,
+}
+
+/// Reads `__assert_fail (assertion=0x1 "a < b", file=0x2 "/src/a.c", line=7, function=0x3 "f")`.
+fn failed_assertion(text: &str) -> Option<FailedAssertion> {
+    let quoted = |name: &str| {
+        let (_, rest) = text.split_once(&format!("{name}=0x"))?;
+        let (_, rest) = rest.split_once(" \"")?;
+        Some(rest.split_once('"')?.0)
     };
-    if rest.starts_with('<') {
-        return Some(Frame::named(rest.trim_end()));
+    let assertion = quoted("assertion")?;
+    let (_, line) = text.split_once(" line=")?;
+    let line: String = line.chars().take_while(char::is_ascii_digit).collect();
+    let function = quoted("function").map_or(UNKNOWN_FUNCTION.to_owned(), |signature| {
+        let name = signature.split('(').next().unwrap_or(signature);
+        let name = name.rsplit([' ', '*', '&']).next().unwrap_or(name);
+        name.to_owned()
+    });
+    Some(FailedAssertion {
+        sentence: assertion.to_owned(),
+        place: Frame {
+            file: quoted("file").map(ToOwned::to_owned),
+            line: line.parse().ok(),
+            ..Frame::named(function)
+        },
+    })
+}
+
+/// Adds the place of a failed assertion where the stack was cut above it.
+fn add_asserted_place(draft: &mut Draft) {
+    let (Some(place), Some(stack)) = (draft.asserted.take(), draft.stacks.first_mut()) else {
+        return;
+    };
+    let own = |frame: &Frame| FrameOrigin::of(frame) != FrameOrigin::Runtime;
+    if !stack.frames.iter().any(own) {
+        stack.frames.push(place);
     }
-    let (head, place) = match rest.rsplit_once(") at ") {
-        Some((head, place)) => (head, Some(place)),
-        None => (rest, None),
-    };
-    let (head, module) = match (place, head.rsplit_once(") from ")) {
-        (None, Some((head, module))) => (head, Some(module)),
-        _ => (head, None),
-    };
-    // The arguments begin after the name and a space; a name may hold
-    // parentheses of its own.
-    let function = head
-        .match_indices(" (")
-        .map(|(at, _)| at)
-        .find(|at| {
-            !head
-                .get(..*at)
-                .is_some_and(|name| name.ends_with("operator"))
-        })
-        .and_then(|at| head.get(..at))
-        .unwrap_or(head);
-    let mut frame = Frame::named(function);
-    frame.module = module.map(|module| module.trim().to_owned());
-    if let Some((file, line, _)) = place.map(native::read_position) {
-        frame.file = Some(file.to_owned());
-        frame.line = line;
-    }
-    Some(frame)
 }
 
 /// Refines the kind: a recursion that filled the stack looks like any other invalid
@@ -156,35 +165,5 @@ fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
         .is_some_and(|stack| stack.frames.len() >= 1000);
     if deep && draft.kind == "SEGV" {
         "stack-overflow".clone_into(&mut draft.kind);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::read_frame;
-
-    #[test]
-    fn reads_frames() {
-        for (line, expected) in [
-            (
-                "#0  inner (p=0x0) at /src/crash.c:5",
-                "inner /src/crash.c:5",
-            ),
-            (
-                "#1  0x0000555555555151 in N::f<int> (a=1, s=0x5 \"x) at\") at a.cc:9",
-                "N::f<int> a.cc:9",
-            ),
-            (
-                "#2  0x00007ffff7df0d0a in ?? () from /lib/libc.so.6",
-                "?? (libc.so.6)",
-            ),
-            ("#3  <signal handler called>", "<signal handler called>"),
-            (
-                "#4  0x1 in operator() (this=0x1) at a.cc:1",
-                "operator() a.cc:1",
-            ),
-        ] {
-            assert_eq!(read_frame(line).unwrap().to_string(), expected);
-        }
     }
 }

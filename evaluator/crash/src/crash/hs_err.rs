@@ -16,6 +16,22 @@ pub(super) const FAMILY: Family = Family {
     read,
 };
 
+/// The stacks of a file whose head was not given.
+pub(super) const HEADLESS: Family = Family {
+    strength: Strength::Weak,
+    mark: r"^Native frames: ",
+    begins: |line| line.starts_with("Native frames: (J="),
+    read: |log, at| {
+        let mut draft = Draft::new(Tool::Jvm, "fatal-error");
+        let mut inside = false;
+        for line in log.from(at, MAX_LINES) {
+            read_stacks(&mut draft, line, &mut inside);
+        }
+        drop_repeated_java_frames(&mut draft);
+        draft.has_frames().then_some(draft)
+    },
+};
+
 /// The stacks stand in the first third of a file of some thousand lines.
 const MAX_LINES: usize = 4_000;
 

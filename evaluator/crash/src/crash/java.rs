@@ -140,6 +140,17 @@ pub(super) fn read(log: &Log<'_>, at: usize, headline: &str, tool: Tool) -> Opti
     Some(trace.draft)
 }
 
+/// Splits `Caused by: pkg.Error at pkg.Class.method(File.java:1)`, two lines that a
+/// tracker joined.
+fn joined(text: &str) -> Option<(&str, &str)> {
+    if !text.starts_with("Caused by: ") && !text.starts_with("Suppressed: ") {
+        return None;
+    }
+    let at = text.rfind(" at ")?;
+    let (cause, frame) = (text.get(..at)?, text.get(at + 1..)?);
+    read_frame(frame).map(|_| (cause, frame))
+}
+
 /// A trace that is being read.
 struct Trace {
     draft: Draft,
@@ -158,6 +169,9 @@ impl Trace {
             return true;
         }
         let text = line.trim();
+        if let Some((cause, frame)) = joined(text) {
+            return self.take(cause) && self.take(frame);
+        }
         let depth = line.len() - line.trim_start_matches('\t').len();
         if text.starts_with("Caused by: ") {
             self.open(Role::Cause, depth, text);

@@ -1,31 +1,99 @@
-//! Native stack frames, as the sanitizers print them for C, C++ and Rust.
+//! Native stack frames, as sanitizers and debuggers print them for C, C++ and Rust.
 //!
 //! ```text
 //!     #1 0x564e2280360e in LLVMFuzzerTestOneInput /case/harness.c:9:5
 //!     #2 0x7f58e2c45249  (/lib/x86_64-linux-gnu/libc.so.6+0x27249) (BuildId: ..)
 //!     #0 work(Shared*) /src/race.cc:9 (race+0x4a3)
+//!     #1 0x1009b4f10 in inlet_fill+0x1c4 (tap:arm64+0x100004f10)
+//! #0  0x0000555555555131 in inner (p=0x0) at crash.c:5
+//! #1  0x00007ffff7df0d0a in ?? () from /lib/x86_64-linux-gnu/libc.so.6
 //! ```
 
 use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
-/// Reads a frame line: its number and the frame.
+/// Reads a frame line of either form: its number and the frame. A line that was cut
+/// before the function holds none.
 pub(crate) fn read(line: &str) -> Option<(u32, Frame)> {
-    let rest = line.trim_start().strip_prefix('#')?;
-    let (number, rest) = rest.split_once(' ')?;
-    let number = number.parse().ok()?;
-    let rest = rest.trim_start();
+    let (number, rest) = numbered(line)?;
+    if is_debugger_form(rest) {
+        return Some((number, read_debugger_frame(line)?));
+    }
     let rest = match rest.strip_prefix("0x") {
         Some(address) => {
             let (digits, rest) = address.split_once(' ').unwrap_or((address, ""));
             if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 return None;
             }
-            let rest = rest.trim_start();
+            let rest = rest.trim();
+            if rest == "in" {
+                return None;
+            }
             rest.strip_prefix("in ").unwrap_or(rest)
         }
         None => rest,
     };
     (!rest.is_empty() || line.contains("0x")).then(|| (number, read_place(rest)))
+}
+
+/// Tells whether a line begins like a frame.
+pub(crate) fn is_frame_start(line: &str) -> bool {
+    numbered(line).is_some_and(|(_, rest)| rest.starts_with("0x"))
+}
+
+/// Splits `#12 rest`.
+fn numbered(line: &str) -> Option<(u32, &str)> {
+    let rest = line.trim_start().strip_prefix('#')?;
+    let (number, rest) = rest.split_once(' ')?;
+    Some((number.parse().ok()?, rest.trim_start()))
+}
+
+/// Tells whether a frame shows the arguments of the call, as only debuggers do.
+fn is_debugger_form(rest: &str) -> bool {
+    let rest = rest.trim_end();
+    let at = rest.rsplit_once(") at ");
+    at.is_some_and(|(head, place)| head.contains(" (") && read_position(place).1.is_some())
+        || rest.ends_with(" ()")
+        || rest.contains(" () from /")
+}
+
+/// Reads a frame of a debugger: `#1  0x.. in f (a=1, s=0x.. "x) at") at a.c:3`, or
+/// `.. from /lib/x.so`.
+pub(crate) fn read_debugger_frame(line: &str) -> Option<Frame> {
+    let (_, rest) = numbered(line)?;
+    let rest = match rest.strip_prefix("0x") {
+        Some(rest) => rest.split_once(" in ")?.1,
+        None => rest,
+    };
+    if rest.starts_with('<') {
+        return Some(Frame::named(rest.trim_end()));
+    }
+    let (head, place) = match rest.rsplit_once(") at ") {
+        Some((head, place)) => (head, Some(place)),
+        None => (rest, None),
+    };
+    let (head, module) = match (place, head.rsplit_once(") from ")) {
+        (None, Some((head, module))) => (head, Some(module)),
+        _ => (head, None),
+    };
+    let mut frame = Frame::named(called(head));
+    frame.module = module.map(|module| module.trim().to_owned());
+    if let Some((file, line, _)) = place.map(read_position) {
+        frame.file = Some(file.to_owned());
+        frame.line = line;
+    }
+    Some(frame)
+}
+
+/// Returns the function before its arguments. They begin after a space, and the name may
+/// hold parentheses of its own.
+fn called(head: &str) -> &str {
+    let operator = |at: &usize| {
+        head.get(..*at)
+            .is_some_and(|name| name.ends_with("operator"))
+    };
+    let mut spaces = head.match_indices(" (").map(|(at, _)| at);
+    let arguments = spaces.find(|at| !operator(at));
+    arguments.and_then(|at| head.get(..at)).unwrap_or(head)
 }
 
 /// Reads `function file:line:column (module+0x..)`, each part optional.
@@ -38,7 +106,7 @@ pub(crate) fn read_place(text: &str) -> Frame {
         } else if let Some((module, offset)) = inside.rsplit_once("+0x")
             && offset.bytes().all(|byte| byte.is_ascii_hexdigit())
         {
-            frame.module = Some(module.to_owned());
+            frame.module = Some(without_architecture(module).to_owned());
             text = before;
         } else if inside == "<unknown module>" {
             text = before;
@@ -46,7 +114,8 @@ pub(crate) fn read_place(text: &str) -> Frame {
             break;
         }
     }
-    let (function, place) = split_function(text);
+    let (function, place) = split_function(uncut(text));
+    let function = whole_name(without_offset(function));
     if let Some(place) = place {
         let (file, line, column) = read_position(place);
         if file != "<null>" && file != UNKNOWN_FUNCTION {
@@ -59,6 +128,40 @@ pub(crate) fn read_place(text: &str) -> Frame {
         function.clone_into(&mut frame.function);
     }
     frame
+}
+
+/// Returns the text before a module that was cut off: ` (libclang_rt.asa`.
+fn uncut(text: &str) -> &str {
+    match text.rsplit_once(" (") {
+        Some((before, module)) if !module.contains(')') => before.trim_end(),
+        _ => text,
+    }
+}
+
+/// Drops the offset from the start of a function, which differs from build to build.
+fn without_offset(function: &str) -> &str {
+    match function.rsplit_once("+0x") {
+        Some((name, digits)) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
+        _ => function,
+    }
+}
+
+/// Returns the first word of a name that has spaces, but none of the characters with which
+/// names with spaces are made: the rest is the beginning of a place that was cut off.
+fn whole_name(function: &str) -> &str {
+    let made_of_words = function.contains(['(', '<', '[', '{', '#']);
+    if made_of_words || function.starts_with("operator") {
+        return function;
+    }
+    function.split(' ').next().unwrap_or(function)
+}
+
+/// Drops the architecture that macOS names with a module: `tap:arm64`.
+fn without_architecture(module: &str) -> &str {
+    match module.rsplit_once(':') {
+        Some((name, "arm64" | "arm64e" | "x86_64" | "x86_64h" | "i386")) => name,
+        _ => module,
+    }
 }
 
 /// Returns the text before the last parenthesis and the text inside of it.
@@ -114,7 +217,7 @@ pub(crate) fn read_position(place: &str) -> (&str, Option<u32>, Option<u32>) {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{read, read_debugger_frame};
 
     fn check(line: &str, expected: &str) {
         let shown = read(line).map(|(number, frame)| {
@@ -128,6 +231,31 @@ mod tests {
             )
         });
         assert_eq!(shown.as_deref().unwrap_or("none"), expected, "{line}");
+    }
+
+    #[test]
+    fn reads_frames_of_debuggers() {
+        for (line, expected) in [
+            (
+                "#0  inner (p=0x0) at /src/crash.c:5",
+                "inner /src/crash.c:5",
+            ),
+            (
+                "#1  0x0000555555555151 in N::f<int> (a=1, s=0x5 \"x) at\") at a.cc:9",
+                "N::f<int> a.cc:9",
+            ),
+            (
+                "#2  0x00007ffff7df0d0a in ?? () from /lib/libc.so.6",
+                "?? (libc.so.6)",
+            ),
+            ("#3  <signal handler called>", "<signal handler called>"),
+            (
+                "#4  0x1 in operator() (this=0x1) at a.cc:1",
+                "operator() a.cc:1",
+            ),
+        ] {
+            assert_eq!(read_debugger_frame(line).unwrap().to_string(), expected);
+        }
     }
 
     #[test]
@@ -166,6 +294,17 @@ mod tests {
         check("    #0 0x1 in f(int) (/out/x+0x1)", "0|f(int)||0|0|/out/x");
         check("    #0 0x1 in f(int)", "0|f(int)||0|0|");
         check(
+            "    #1 0x1009b4f10 in fill+0x1c4 (tap:arm64+0x100004f10)",
+            "1|fill||0|0|tap",
+        );
+        check(
+            "#5  0x0000555555669381 in cell (n=2) at tree.c:36",
+            "5|cell|tree.c|36|0|",
+        );
+        check("#4  0x000055555560c3ee in malloc ()", "4|malloc||0|0|");
+        check("    #3 0x1 in fread+0x78 (libclang_rt.asa", "3|fread||0|0|");
+        check("    #3 0x1 in step (in /out/uc", "3|step||0|0|");
+        check(
             "    #0 work(Shared*) /src/race.cc:9 (race+0x4a3)",
             "0|work(Shared*)|/src/race.cc|9|0|race",
         );
@@ -186,6 +325,7 @@ mod tests {
             "#1 0xzz in f",
             "#include <a>",
             "#1",
+            "    #2 0x561b7386dae7 in",
         ] {
             check(line, "none");
         }

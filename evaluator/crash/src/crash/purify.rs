@@ -28,6 +28,7 @@ pub(super) fn finish(draft: Draft) -> CrashReport {
         cwe,
         access,
         stacks: draft.stacks,
+        cut: draft.cut,
         summary: String::new(),
         purified,
     };
@@ -84,7 +85,7 @@ pub(crate) fn describe_access(access: &Access) -> String {
         text.push_str(" near null");
     }
     let (Some(distance), Some(side)) = (access.distance, access.side) else {
-        return text;
+        return text.trim_start().to_owned();
     };
     let side = match side {
         Side::Before => "before",

@@ -36,6 +36,21 @@ pub enum Tool {
     Chromium,
     #[serde(rename = "signal")]
     Signal,
+    CrashReporter,
+    #[serde(rename = "lldb")]
+    Lldb,
+    Coredump,
+    #[serde(rename = "GWP-ASan")]
+    GwpAsan,
+    #[serde(rename = "KASAN")]
+    Kasan,
+    Backtrace,
+    Android,
+    Go,
+    Python,
+    JavaScript,
+    #[serde(rename = ".NET")]
+    DotNet,
 }
 
 impl Tool {
@@ -58,6 +73,17 @@ impl Tool {
             Self::Rust => "Rust",
             Self::Chromium => "Chromium",
             Self::Signal => "signal",
+            Self::CrashReporter => "CrashReporter",
+            Self::Lldb => "lldb",
+            Self::Coredump => "Coredump",
+            Self::GwpAsan => "GWP-ASan",
+            Self::Kasan => "KASAN",
+            Self::Backtrace => "Backtrace",
+            Self::Android => "Android",
+            Self::Go => "Go",
+            Self::Python => "Python",
+            Self::JavaScript => "JavaScript",
+            Self::DotNet => ".NET",
         }
     }
 }
@@ -162,6 +188,9 @@ pub struct CrashReport {
     pub access: Option<Access>,
     /// The stacks, the most informative one first.
     pub stacks: Vec<Stack>,
+    /// True where the text ends in the middle of a stack.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
     /// One line for people.
     pub summary: String,
     /// The report as a repairer reads it: complete as to the program, and equal from

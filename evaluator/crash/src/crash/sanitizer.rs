@@ -153,6 +153,10 @@ fn kind(tool: Tool, text: &str) -> String {
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let (tool, text) = headline(log.line(at)?)?;
+    // A kind that was cut in its middle is none.
+    if text.trim_end().ends_with('-') {
+        return None;
+    }
     let mut kind = kind(tool, text);
     if tool == Tool::ThreadSanitizer && text.starts_with("data race on vptr") {
         "data-race-on-vptr".clone_into(&mut kind);
@@ -192,6 +196,10 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
             draft.close();
         }
         draft.push(frame);
+        return true;
+    }
+    if native::is_frame_start(line) {
+        draft.cut = true;
         return true;
     }
     let text = line.trim();

@@ -82,6 +82,7 @@ fn report(samples: &[Vec<Frame>]) -> Option<CrashReport> {
         stack_text(last)
     );
     Some(CrashReport {
+        cut: false,
         tool: Tool::Gdb,
         kind: "hang".to_owned(),
         cwe: Some("CWE-835".to_owned()),

@@ -1,0 +1,293 @@
+//! Forms of reports that people paste: debuggers and crash logs of other systems, the
+//! kernel, and languages whose crashes are located and shown, but not repaired.
+//!
+//! A form is a row of a table: an expression for the line that begins it, and one for its
+//! frames. Programs under test do not print these forms about themselves, so
+//! [`super::parse`] leaves them out; only pasted texts are searched for them.
+
+use super::draft::Draft;
+use super::log_lines::Log;
+use super::{Family, Operation, Role, Strength, Tool};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
+use regex::{Captures, Regex};
+use std::sync::LazyLock;
+
+pub(super) const FAMILY: Family = Family {
+    strength: Strength::Weak,
+    mark: concat!(
+        r"Exception Type:|stop reason = |Stack trace of thread|BUG: KASAN|^Backtrace:",
+        r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
+        r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^(Uncaught )?[A-Za-z]*Error\b",
+        r"|^Unhandled exception\. ",
+    ),
+    begins: |line| begun(line).is_some(),
+    read: |log, at| {
+        let (form, begin) = begun(log.line(at)?)?;
+        read(form, &begin, log, at)
+    },
+};
+
+/// Lines after its beginning in which a form's stacks are searched.
+const MAX_LINES: usize = 4_000;
+/// Lines without a frame after which a stack has ended.
+const GAP: usize = 12;
+
+/// One form.
+struct Form {
+    tool: Tool,
+    /// The line that begins it; the group `kind` names the kind, `message` the rest.
+    begin: Regex,
+    /// A line with a frame: the groups `function`, `file`, `line`, `module`.
+    frame: Regex,
+    /// True where the innermost frame comes last.
+    outermost_first: bool,
+}
+
+impl Form {
+    fn new(tool: Tool, begin: &str, frame: &str) -> Self {
+        Self {
+            tool,
+            begin: built_in_regex(begin),
+            frame: built_in_regex(frame),
+            outermost_first: false,
+        }
+    }
+}
+
+static FORMS: LazyLock<[Form; 11]> = LazyLock::new(|| {
+    [
+        // `ReportCrash`: `0   tap   0x0000000100b0edd0 fill + 452 (a.c:12)`
+        Form::new(
+            Tool::CrashReporter,
+            r"^Exception Type:\s+(?P<kind>\w+)(?: \((?P<signal>SIG\w+)\))?",
+            r"^\d+\s+(?P<module>\S+)\s+0x[0-9a-f]+ (?P<function>.+?) \+ \d+(?: \((?P<file>[^:()]+):(?P<line>\d+)\))?$",
+        ),
+        // `frame #0: 0x0000000100003f00 tap`fill(n=2) at a.c:12:5`
+        Form::new(
+            Tool::Lldb,
+            r"stop reason = (?:signal )?(?P<kind>[A-Z_]+)",
+            r"frame #\d+: 0x[0-9a-f]+ (?P<module>[^`]+)`(?P<function>[^(\s]+)(?:\(.*\))?(?: \+ \d+)?(?: at (?P<file>[^:]+):(?P<line>\d+))?",
+        ),
+        // `coredumpctl info`: `#0  0x00007f1 fill (libtap.so.1 + 0x1f2)`
+        Form::new(
+            Tool::Coredump,
+            r"Stack trace of thread \d+:",
+            r"#\d+\s+0x[0-9a-f]+ (?P<function>\S+) \((?P<module>[^)+\s]+)(?: \+ 0x[0-9a-f]+)?\)",
+        ),
+        // `#0 ./test(fill+0x12) [0x55]`
+        Form::new(
+            Tool::GwpAsan,
+            r"^(?P<kind>Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\) Free) at 0x",
+            r"#\d+ (?P<module>[^\s(]+)\((?P<function>[^+)]+)\+?[^)]*\) \[0x[0-9a-f]+\]",
+        ),
+        // `fill+0x12/0x30 drivers/a.c:12`
+        Form::new(
+            Tool::Kasan,
+            r"BUG: KASAN: (?P<kind>[\w-]+)",
+            r"^\s*(?:\? )?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?: (?P<file>[^\s:]+):(?P<line>\d+))?",
+        ),
+        // `backtrace_symbols` and `catchsegv`: `/usr/bin/tap(fill+0x1a)[0x55]`
+        Form::new(
+            Tool::Backtrace,
+            r"^Backtrace:",
+            r"^(?P<module>[^\s(]+)\((?P<function>[^+)]+)\+0x[0-9a-f]+\)\s?\[0x[0-9a-f]+\]",
+        ),
+        // A tombstone: `#00 pc 0000000000012345  /system/lib64/libtap.so (fill+12)`
+        Form::new(
+            Tool::Android,
+            r"^\s*signal \d+ \(SIG(?P<kind>\w+)\)",
+            r"#\d+ pc [0-9a-f]+\s+(?P<module>\S+)(?: \((?P<function>[^+)]+)(?:\+\d+)?\))?",
+        ),
+        Form::new(
+            Tool::Go,
+            r"^(?:panic|fatal error): (?P<message>.+)",
+            r"^(?P<function>[\w./*()-]+\.[\w.*()-]+?)\((?:0x.*|\.\.\.|\{.*)?\)$",
+        ),
+        Form {
+            outermost_first: true,
+            ..Form::new(
+                Tool::Python,
+                r"^Traceback \(most recent call last\)",
+                r#"^\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)"#,
+            )
+        },
+        Form::new(
+            Tool::JavaScript,
+            r"^(?:Uncaught )?(?P<kind>[A-Za-z]*Error)(?:: (?P<message>.*))?$",
+            r"^\s+at (?:(?:async )?(?P<function>[\w$.<>\[\] ]+?) )?\(?(?:file://)?(?P<file>[^\s()]+\.[cm]?[jt]sx?):(?P<line>\d+):\d+\)?$",
+        ),
+        Form::new(
+            Tool::DotNet,
+            r"^Unhandled exception\. (?P<kind>[\w.]+)(?:: (?P<message>.*))?",
+            r"^\s+at (?P<function>[\w.<>`+]+)\(.*\)(?: in (?P<file>.+):line (?P<line>\d+))?",
+        ),
+    ]
+});
+
+/// Frames of the kernel that report a crash, and are no part of it.
+const KERNEL_REPORTERS: [&str; 8] = [
+    "dump_stack",
+    "__dump_stack",
+    "kasan_",
+    "__kasan_",
+    "print_address",
+    "print_report",
+    "__asan_",
+    "check_memory_region",
+];
+
+/// Tells whether a tool reports crashes of a language that is not repaired.
+pub(super) fn is_foreign(tool: Tool) -> bool {
+    matches!(
+        tool,
+        Tool::Go | Tool::Python | Tool::JavaScript | Tool::DotNet | Tool::Rust
+    )
+}
+
+fn begun(line: &str) -> Option<(&'static Form, Captures<'_>)> {
+    FORMS
+        .iter()
+        .find_map(|form| Some((form, form.begin.captures(line)?)))
+}
+
+fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<Draft> {
+    let group = |name: &str| begin.name(name).map(|found| found.as_str());
+    let kind = group("signal")
+        .or(group("kind"))
+        .map_or("crash".to_owned(), plain_kind);
+    let mut draft = Draft::new(form.tool, kind);
+    group("message")
+        .unwrap_or_default()
+        .clone_into(&mut draft.message);
+    draft.say(log.line(at)?.trim());
+    note(&mut draft, form, log.line(at)?, false);
+    let mut frames: Vec<Frame> = Vec::new();
+    let (mut gap, mut ended) = (0, false);
+    for line in log.from(at + 1, MAX_LINES) {
+        if let Some(found) = form.frame.captures(line) {
+            gap = 0;
+            if ended {
+                break;
+            }
+            frames.extend(frame(&found).filter(|frame| !is_kernel_reporter(frame)));
+        } else if form.tool == Tool::Go && place_below(line, frames.last_mut()) {
+            gap = 0;
+        } else if let Some(role) = role(line) {
+            push_all(&mut draft, form, &mut frames);
+            draft.say(line.trim());
+            draft.expect(role);
+            ended = false;
+        } else {
+            note(&mut draft, form, line, !frames.is_empty());
+            gap += 1;
+            // Below a crashed thread other threads follow, each behind an empty line.
+            ended |= line.trim().is_empty() && !frames.is_empty();
+            if gap > GAP && !frames.is_empty() {
+                break;
+            }
+        }
+    }
+    push_all(&mut draft, form, &mut frames);
+    draft.has_frames().then_some(draft)
+}
+
+/// Adds the frames of one stack to the draft.
+fn push_all(draft: &mut Draft, form: &Form, frames: &mut Vec<Frame>) {
+    if form.outermost_first {
+        frames.reverse();
+    }
+    for frame in frames.drain(..) {
+        draft.push(frame);
+    }
+}
+
+/// Reads what a line beside the frames says of the crash.
+fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
+    let text = line.trim();
+    if let Some((_, address)) = text.split_once("fault addr 0x") {
+        let digits = address.split([' ', ',']).next().unwrap_or(address);
+        draft.access.address = Some(format!("0x{digits}"));
+    } else if let Some((operation, size)) = sized_access(text) {
+        draft.access.operation = Some(operation);
+        draft.access.size = Some(size);
+    } else if form.tool == Tool::Python
+        && after_frames
+        && draft.message.is_empty()
+        && !line.starts_with(' ')
+        && let Some((class, message)) = super::java::exception(text)
+    {
+        class.clone_into(&mut draft.kind);
+        message.clone_into(&mut draft.message);
+    }
+}
+
+/// `Read of size 4 at addr ..`
+fn sized_access(text: &str) -> Option<(Operation, u64)> {
+    let (operation, rest) = text.split_once(" of size ")?;
+    let operation = match operation {
+        "Read" => Operation::Read,
+        "Write" => Operation::Write,
+        _ => return None,
+    };
+    Some((operation, rest.split(' ').next()?.parse().ok()?))
+}
+
+/// Returns the kind in the spelling of the sanitizers.
+fn plain_kind(kind: &str) -> String {
+    let kind = kind.trim_start_matches("SIG");
+    if kind.contains(' ') {
+        kind.to_lowercase()
+            .replace([' ', '(', ')'], "-")
+            .replace("--", "-")
+    } else {
+        kind.to_owned()
+    }
+}
+
+fn frame(found: &Captures<'_>) -> Option<Frame> {
+    let group = |name: &str| found.name(name).map(|group| group.as_str().trim());
+    let module = group("module").map(ToOwned::to_owned);
+    let function = group("function").filter(|name| !name.is_empty());
+    if function.is_none() && module.is_none() && group("file").is_none() {
+        return None;
+    }
+    Some(Frame {
+        file: group("file").map(ToOwned::to_owned),
+        line: group("line").and_then(|line| line.parse().ok()),
+        module,
+        ..Frame::named(function.unwrap_or(UNKNOWN_FUNCTION))
+    })
+}
+
+fn is_kernel_reporter(frame: &Frame) -> bool {
+    let starts = |name: &&str| frame.function.starts_with(*name);
+    frame.module.is_none()
+        && frame.file.is_none()
+        && KERNEL_REPORTERS.iter().any(|name| starts(&name))
+}
+
+/// Reads the place of a Go frame, which stands below its function: `\t/src/a.go:12 +0x1d`.
+fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
+    let (Some(place), Some(frame)) = (line.strip_prefix('\t'), frame) else {
+        return false;
+    };
+    let place = place.split(" +0x").next().unwrap_or(place);
+    let (file, number, _) = super::native::read_position(place);
+    if number.is_some() {
+        frame.file = Some(file.to_owned());
+        frame.line = number;
+    }
+    number.is_some()
+}
+
+/// Returns the role of the stack that a sentence announces.
+fn role(line: &str) -> Option<Role> {
+    let text = line.trim_start();
+    if text.starts_with("Allocated by ") || text.contains("was allocated by thread") {
+        Some(Role::Allocated)
+    } else if text.starts_with("Freed by ") || text.contains("was deallocated by thread") {
+        Some(Role::Freed)
+    } else {
+        None
+    }
+}

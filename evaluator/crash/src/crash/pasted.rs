@@ -1,0 +1,194 @@
+//! Texts that people paste: mails, issues and logs of build servers with crash reports in
+//! them, as opposed to the output of a run.
+//!
+//! The dirt of such texts is removed first: quotes, HTML, Markdown, timestamps, escapes
+//! and wrapped lines. Several reports in one text are told apart. A text without any is
+//! not read here.
+
+use super::draft::Draft;
+use super::{
+    CrashReport, FrameOrigin, PASTED, Tool, forms, java, native, parse_with, purify, sanitizer,
+};
+use patchwright_source::built_in_regex;
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The most reports that are told apart in one text.
+const MAX_REPORTS: usize = 16;
+/// Line lengths from which a mail program or a tracker wraps.
+const WRAPPED: std::ops::RangeInclusive<usize> = 60..=80;
+
+/// What systems write in front of each line: continuous integration, systemd's journal, a
+/// kernel's log, Android's log, a counter of build steps; and colours without their escape.
+static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?x)^(?:
+          \d{4}-\d\d-\d\d[T\ ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\s?
+        | [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \S+\ [\w./@-]+(?:\[\d+\])?:\s
+        | \d\d-\d\d\ \d\d:\d\d:\d\d\.\d+\s+\d+\s+\d+\s[A-Z]\s\S+\s*:\s
+        | \[\s*\d+\.\d{6}\](?:\[\s*[TC]\d+\])?\s
+        | \[\d+/\d+\]\s
+        | \[\d\d:\d\d:\d\d(?:\.\d+)?\]\s?
+        | \#\#\[\w+\]
+        | (?:>\ ?)+
+        )",
+    )
+});
+static LOST_COLOURS: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\[(?:\d+;)*\d*m"));
+static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
+    )
+});
+
+/// Reads every crash report of a pasted text; the one that shows most of the project comes
+/// first.
+pub fn read_pasted(text: &str) -> Vec<CrashReport> {
+    let text = clean(text);
+    let mut reports: Vec<CrashReport> = Vec::new();
+    for part in parts(&text) {
+        let report = parse_with(&PASTED, part).or_else(|| bare_exception(part));
+        if let Some(report) = report
+            && !reports.contains(&report)
+        {
+            reports.push(report);
+        }
+    }
+    reports.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
+    reports
+}
+
+/// Reads the crash report of a pasted text that shows most of the project.
+pub fn read_leading(text: &str) -> Option<CrashReport> {
+    read_pasted(text).into_iter().next()
+}
+
+/// Counts the frames of the project with a place.
+fn project_frames(report: &CrashReport) -> usize {
+    let frames = report
+        .main_stack()
+        .into_iter()
+        .flat_map(|stack| &stack.frames);
+    frames
+        .filter(|frame| frame.line.is_some() && FrameOrigin::of(frame) == FrameOrigin::Project)
+        .count()
+}
+
+/// Cuts a text where a further report of a sanitizer begins.
+fn parts(text: &str) -> Vec<&str> {
+    let mut starts = vec![0];
+    let mut at = 0;
+    let mut seen = false;
+    for line in text.split_inclusive('\n') {
+        if (sanitizer::FAMILY.begins)(line.trim_end()) {
+            if seen && starts.len() < MAX_REPORTS {
+                starts.push(at);
+            }
+            seen = true;
+        }
+        at += line.len();
+    }
+    starts.push(text.len());
+    starts
+        .iter()
+        .zip(starts.iter().skip(1))
+        .filter_map(|(from, to)| text.get(*from..*to))
+        .collect()
+}
+
+/// Reads an exception that stands alone: the JVM leaves the stack of one that it threw
+/// often out (`OmitStackTraceInFastThrow`).
+fn bare_exception(text: &str) -> Option<CrashReport> {
+    let alone = |line: &&str| {
+        let class = java::exception(line).map(|(class, _)| class);
+        class.is_some_and(|class| {
+            let throwable = class.ends_with("Exception") || class.ends_with("Error");
+            class.contains('.') && throwable
+        })
+    };
+    let line = text.lines().map(str::trim).find(alone)?;
+    let (class, message) = java::exception(line)?;
+    let mut draft = Draft::new(Tool::Java, class);
+    message.clone_into(&mut draft.message);
+    draft.say(line);
+    draft.say("(no stack: the JVM leaves it out where it threw the same exception often)");
+    Some(purify::finish(draft))
+}
+
+/// Returns a text without what mail programs, trackers and build servers add.
+fn clean(text: &str) -> String {
+    let text = unescape(text);
+    let text = ENTITY.replace_all(&text, |found: &regex::Captures<'_>| {
+        match found.get(0).map_or("", |found| found.as_str()) {
+            "&lt;" => "<",
+            "&gt;" => ">",
+            "&amp;" => "&",
+            "&quot;" => "\"",
+            "&nbsp;" => " ",
+            "&#39;" | "&#x27;" => "'",
+            tag if tag.starts_with("<br") => "\n",
+            _ => "",
+        }
+    });
+    let lines: Vec<Cow<'_, str>> = text.lines().map(clean_line).collect();
+    join_wrapped(&lines)
+}
+
+/// Undoes the escapes of a log that was kept as one JSON string.
+fn unescape(text: &str) -> Cow<'_, str> {
+    let escaped = text.matches("\\n").count();
+    if escaped < 3 || escaped < text.lines().count() {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace("\\n", "\n").replace("\\t", "\t");
+    Cow::Owned(text.replace("\\u001b", "\u{1b}").replace("\\\"", "\""))
+}
+
+fn clean_line(line: &str) -> Cow<'_, str> {
+    let mut rest = line;
+    while let Some(found) = PREFIX.find(rest).filter(|found| !found.is_empty()) {
+        rest = rest.get(found.end()..).unwrap_or_default();
+    }
+    if rest.trim_start().starts_with("```") {
+        return Cow::Borrowed("");
+    }
+    if let Some(cell) = rest
+        .strip_prefix("| ")
+        .and_then(|rest| rest.trim_end().strip_suffix('|'))
+    {
+        rest = cell.trim_end();
+    }
+    LOST_COLOURS.replace_all(rest, "")
+}
+
+/// Joins frames that were wrapped: the line alone has no place, with the next one it has.
+fn join_wrapped(lines: &[Cow<'_, str>]) -> String {
+    let mut text = String::new();
+    let mut lines = lines.iter().peekable();
+    while let Some(line) = lines.next() {
+        text.push_str(line);
+        let place = |line: &str| {
+            let (_, frame) = native::read(line)?;
+            frame.file.or(frame.module)
+        };
+        if let Some(next) = lines.peek()
+            && WRAPPED.contains(&line.chars().count())
+            && line.trim_start().starts_with('#')
+            && !next.trim_start().starts_with(['#', '='])
+            && place(line).is_none()
+            && place(&format!("{} {}", line.trim_end(), next.trim())).is_some()
+        {
+            text.push(' ');
+            text.push_str(next.trim());
+            lines.next();
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Tells whether a crash of this tool is located and shown, but not repaired.
+pub fn is_only_shown(tool: Tool) -> bool {
+    forms::is_foreign(tool)
+}
