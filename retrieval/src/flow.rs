@@ -28,7 +28,7 @@ use search::Search;
 use std::sync::Arc;
 
 pub(crate) use function::Analysis;
-pub use guards::{GuardFact, GuardKind};
+pub use function::{GuardFact, GuardKind};
 pub(crate) use keep::keep_for_sql;
 
 /// Which way a value is followed.

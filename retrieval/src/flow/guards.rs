@@ -3,56 +3,11 @@
 //! From the structure alone: branches, loops, cases, what follows an early
 //! exit, and preprocessor conditionals. Nothing is evaluated.
 
+use crate::flow::function::{GuardFact, GuardKind};
 use crate::flow::names::leaves;
 use crate::flow::place::shown;
 use crate::flow::visit::Reader;
 use tree_sitter::Node;
-
-/// Describes how a condition guards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GuardKind {
-    /// The condition holds.
-    Holds,
-    /// The condition does not hold (an `else`).
-    Fails,
-    /// The condition did not hold, or an earlier statement had left.
-    Passed,
-    /// The condition holds at the start of each round of a loop.
-    Loop,
-    /// The value of a `switch` is this case.
-    Case,
-    /// The preprocessor's condition holds.
-    Preprocessor,
-}
-
-impl GuardKind {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::Passed => "passed",
-            Self::Loop => "loop",
-            Self::Case => "case",
-            Self::Preprocessor => "preprocessor",
-        }
-    }
-}
-
-/// A condition and the lines that it guards.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GuardFact {
-    /// The first guarded line.
-    pub line: u32,
-    /// The last guarded line.
-    pub end_line: u32,
-    /// Where the condition stands.
-    pub condition_line: u32,
-    /// Kind of guard.
-    pub kind: GuardKind,
-    /// The condition as written, on one line.
-    pub condition: String,
-}
 
 impl Reader<'_> {
     /// Finds what a node guards.
