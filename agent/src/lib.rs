@@ -22,4 +22,5 @@ pub mod report_text;
 pub mod signals;
 pub mod task;
 pub mod telemetry;
+pub mod template;
 pub mod wire;

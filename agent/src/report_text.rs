@@ -1,66 +1,42 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
 use crate::record::EndingKind;
-use crate::report::{AttemptReport, Report, Seconds, SmallestReport};
+use crate::report::{AttemptReport, Report, Seconds};
+use crate::template::{self, Error, environment};
 use patchwright_source::{counted, visible};
-use std::fmt::Write;
+use serde_json::json;
 
 /// Lines of a regression test that are printed.
 const TEST_LINES: usize = 30;
+/// The template.
+const NAME: &str = "report.txt";
 
 /// Renders a report as text. What a terminal would obey or a reader could not
 /// see is escaped.
-pub fn render(report: &Report) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}: {}", report.ending, report.detail.trim_end());
-    for attempt in report
-        .attempts
-        .iter()
-        .filter(|attempt| !is_best(report, attempt))
-    {
-        let refuted = attempt.rungs.iter().any(|rung| rung.holds == Some(false));
-        let what = if refuted {
-            " was refuted"
-        } else {
-            ", not chosen"
-        };
-        let _ = writeln!(text, "\nAttempt {}{what}", attempt.number);
-        ladder(&mut text, attempt);
-    }
-    if let Some(best) = &report.best {
-        let _ = writeln!(text, "\nAttempt {}", best.number);
-        ladder(&mut text, best);
-        if let Some(right) = best.p_right {
-            let _ = writeln!(text, "  P(right) {:.0} %", 100.0 * right);
-        }
-        if let Some(explanation) = &best.explanation {
-            let _ = writeln!(text, "\n{}", explanation.trim());
-        }
-        let _ = writeln!(text, "\n{}", best.diff.trim_end());
-        if let Some(test) = &best.test {
-            let word = match (test.holds, test.strong) {
-                (true, true) => "strong",
-                (true, false) => "holds",
-                (false, _) => "none",
-            };
-            let _ = writeln!(text, "\nRegression test: {word}: {}", test.reason);
-            if test.holds {
-                let _ = writeln!(text, "\n{}", beginning(&test.diff));
-            }
-        }
-    }
-    if let Some(commit) = &report.introduced_by {
-        let _ = writeln!(text, "\nIntroduced by {}", commit.in_words());
-    }
-    if let Some(smallest) = &report.smallest {
-        let _ = writeln!(text, "\n{}", smallest_in_words(smallest));
-    }
-    // What was refused before it began cost nothing and has no run to look up.
-    if !report.run.is_empty() {
-        totals(&mut text, report);
-    }
-    visible(&text).into_owned()
+///
+/// # Errors
+/// The template does not fit the report.
+pub fn render(report: &Report) -> Result<String, Error> {
+    let best = report.best.as_ref();
+    let chosen = best.map(|best| best.number);
+    let others = report.attempts.iter();
+    let others = others.filter(|attempt| Some(attempt.number) != chosen);
+    let attempts: Vec<&AttemptReport> = others.chain(best).collect();
+    let mut environment = environment()?;
+    environment.add_filter("beginning", |diff: &str| beginning(diff));
+    let values = json!({
+        "report": report,
+        "attempts": attempts,
+        "introduced_by": report.introduced_by.as_ref().map(|commit| commit.in_words()),
+        "money": money(report),
+        "times": times(&report.seconds),
+        "sandbox": report.sandbox.as_ref().map(ToString::to_string),
+        "ended": EndingKind::of_word(&report.ending).is_some(),
+        "foreign_fix": report.foreign_fix().is_some(),
+    });
+    environment.add_template(NAME, include_str!("report_text/report.txt"))?;
+    let text = template::render(&environment, NAME, &values)?;
+    Ok(visible(&text).into_owned())
 }
 
 /// Returns the first lines of a diff whose whole is written to a file, and the number of others:
@@ -76,53 +52,6 @@ fn beginning(diff: &str) -> String {
         "{}\n[{others}: test.diff of --out, or of an export]",
         shown.join("\n")
     )
-}
-
-/// Tells of the smallest input in a sentence.
-fn smallest_in_words(smallest: &SmallestReport) -> String {
-    let SmallestReport {
-        pov,
-        original,
-        bytes,
-        ..
-    } = smallest;
-    let known = match (smallest.minimal, bytes == original) {
-        (true, true) => "no byte of it can be left out".to_owned(),
-        (true, false) => format!("{} of it are enough", counted(*bytes, "byte")),
-        (false, true) => "no smaller input was found in the time".to_owned(),
-        (false, false) => format!(
-            "{} of it are enough, perhaps fewer",
-            counted(*bytes, "byte")
-        ),
-    };
-    let input = smallest.input.iter().filter(|input| input.contains('.'));
-    let file: String = input.map(|input| format!(" ({input})")).collect();
-    format!("PoV {pov} ({}): {known}{file}", counted(*original, "byte"))
-}
-
-/// Writes what the run took, and its id.
-fn totals(text: &mut String, report: &Report) {
-    let (cost, seconds) = (&report.cost, &report.seconds);
-    let _ = writeln!(
-        text,
-        "\n{}, {}, {} ({} tokens in, {} out, {}; answers: {})",
-        counted(u64::from(report.rounds), "round"),
-        counted(report.attempts.len() as u64, "attempt"),
-        counted(u64::from(cost.calls), "model call"),
-        cost.tokens_in,
-        cost.tokens_out,
-        money(report),
-        report.answers,
-    );
-    let _ = writeln!(text, "{}", times(seconds));
-    if let Some(sandbox) = &report.sandbox {
-        let _ = writeln!(text, "sandbox: {sandbox}");
-    }
-    let _ = writeln!(text, "run {}", report.run);
-    let _ = writeln!(text, "page: patchwright review {}", report.run);
-    if let Some(next) = next_step(report) {
-        let _ = writeln!(text, "next: {next}");
-    }
 }
 
 /// Returns the time of a run and its parts, which add up to it; parts that ran at the same
@@ -144,40 +73,6 @@ fn times(seconds: &Seconds) -> String {
     }
 }
 
-/// Returns the command that a reader most likely needs next.
-fn next_step(report: &Report) -> Option<String> {
-    let run = &report.run;
-    let Some(ending) = EndingKind::of_word(&report.ending) else {
-        return Some(format!("go on with it: patchwright resume {run}"));
-    };
-    if report.foreign_fix().is_some() {
-        return Some(format!(
-            "take a version with that commit, or port its diff: patchwright export {run} --format diff"
-        ));
-    }
-    Some(match ending {
-        EndingKind::Verified => {
-            format!("read the diff, then export it: patchwright export {run} --format mbox")
-        }
-        EndingKind::Plausible | EndingKind::Unverified => format!(
-            "read the rungs that are null, and close them or judge the diff yourself: patchwright \
-             export {run}"
-        ),
-        EndingKind::Proposed => {
-            let number = report.best.as_ref()?.number;
-            format!("evaluate a candidate: patchwright evaluate {run} {number}")
-        }
-        EndingKind::NoPatch | EndingKind::BudgetExhausted | EndingKind::Deadline => {
-            format!("see what was tried: patchwright show {run} --journal")
-        }
-        // Their detail says what to do.
-        EndingKind::InvalidTask
-        | EndingKind::NotReproducible
-        | EndingKind::InfraError
-        | EndingKind::Canceled => return None,
-    })
-}
-
 /// Returns the cost in US dollars. A model that was asked and cost nothing has no
 /// price in the settings; answers on record cost nothing.
 pub fn money(report: &Report) -> String {
@@ -186,58 +81,6 @@ pub fn money(report: &Report) -> String {
         return "price not set".to_owned();
     }
     format!("{:.4} USD", report.cost.usd)
-}
-
-fn is_best(report: &Report, attempt: &AttemptReport) -> bool {
-    report
-        .best
-        .as_ref()
-        .is_some_and(|best| best.number == attempt.number)
-}
-
-fn ladder(text: &mut String, attempt: &AttemptReport) {
-    for warning in &attempt.warnings {
-        let _ = writeln!(text, "  warning: {}", first_line(warning));
-    }
-    for rung in &attempt.rungs {
-        let word = match rung.holds {
-            Some(true) => "true",
-            Some(false) => "FALSE",
-            None => "null",
-        };
-        let counts: Vec<String> = rung
-            .counts
-            .iter()
-            .map(|(name, count)| match name.strip_suffix('s') {
-                Some(one) if *count == 1 && !name.contains(' ') => format!("1 {one}"),
-                _ => format!("{count} {name}"),
-            })
-            .collect();
-        let counts = if counts.is_empty() {
-            String::new()
-        } else {
-            format!(" [{}]", counts.join(", "))
-        };
-        let reason = first_line(&rung.reason);
-        let _ = writeln!(
-            text,
-            "  {:<15} {word:<5} {:>7.1} s  {reason}{counts}",
-            rung.name, rung.seconds
-        );
-        for doubt in rung.doubts.iter().filter(|doubt| doubt.settled.is_none()) {
-            let _ = writeln!(text, "      open: {}", first_line(&doubt.what));
-            if let Some(input) = &doubt.input {
-                let _ = writeln!(text, "        input {input} ({})", doubt.change);
-            }
-            if let Some(reason) = &doubt.contested {
-                let _ = writeln!(text, "        contested: {}", first_line(reason));
-            }
-        }
-    }
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -305,7 +148,7 @@ mod tests {
             features: BTreeMap::new(),
             test: None,
         });
-        let text = render(&report);
+        let text = render(&report).unwrap();
         assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{200b}', '\u{202e}']));
         for shown in [
             "\\u{1b}[2J",
@@ -356,7 +199,7 @@ mod tests {
             features: BTreeMap::new(),
             test: None,
         });
-        let text = render(&report);
+        let text = render(&report).unwrap();
         for shown in [
             "open: mutant 1",
             "doubts/attempt-1-same-elsewhere-1 (1 byte",
@@ -371,19 +214,23 @@ mod tests {
     fn the_cost_says_when_no_price_is_set() {
         let run = Run::new(crate::wire::empty_plan());
         let mut report = Report::of(&run, "run-1", "task", "live from m");
-        assert!(render(&report).contains("0 rounds, 0 attempts, 0 model calls"));
+        assert!(
+            render(&report)
+                .unwrap()
+                .contains("0 rounds, 0 attempts, 0 model calls")
+        );
         report.rounds = 1;
         report.cost.calls = 1;
-        let text = render(&report);
+        let text = render(&report).unwrap();
         assert!(
             text.contains("1 round, 0 attempts, 1 model call ("),
             "{text}"
         );
         assert!(text.contains("0 out, price not set; answers"), "{text}");
         report.cost.usd = 0.25;
-        assert!(render(&report).contains("0.2500 USD"));
+        assert!(render(&report).unwrap().contains("0.2500 USD"));
         report.cost.usd = 0.0;
         report.answers = "recorded in t.jsonl".to_owned();
-        assert!(render(&report).contains("0.0000 USD"));
+        assert!(render(&report).unwrap().contains("0.0000 USD"));
     }
 }

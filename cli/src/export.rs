@@ -10,6 +10,7 @@ mod finding;
 mod mbox;
 mod message;
 mod story;
+mod template;
 
 pub(crate) use branch::{Branch, last_change, make as make_branch};
 pub(crate) use finding::{openvex, sarif};

@@ -15,7 +15,7 @@ const CYAN: &str = "36";
 const BOLD: &str = "1";
 
 /// Writes crash, attempts, verdict and decisions. Nothing in it controls a terminal.
-pub(crate) fn text(report: &Report, decisions: &[Decision]) -> String {
+pub(crate) fn text(report: &Report, decisions: &[Decision]) -> anyhow::Result<String> {
     let mut text = String::new();
     // Writing to a string cannot fail.
     if let Some(crash) = &report.crash {
@@ -30,7 +30,7 @@ pub(crate) fn text(report: &Report, decisions: &[Decision]) -> String {
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&render(report));
+    text.push_str(&render(report)?);
     if !decisions.is_empty() {
         text.push_str("\nDecisions\n");
     }
@@ -39,7 +39,7 @@ pub(crate) fn text(report: &Report, decisions: &[Decision]) -> String {
         let sentence = decision.made.sentence();
         let _ = writeln!(text, "  {time}  {}", visible(&sentence));
     }
-    text
+    Ok(text)
 }
 
 /// Paints a story line by line: verdicts, rungs and diffs.

@@ -1,7 +1,7 @@
 //! A patch as a mail that `git am` takes.
 
 use super::Exported;
-use super::message::{attached, body, evidence, subject};
+use super::message::{mail_body, subject};
 use std::fmt::Write;
 
 /// Longest line of a mail (RFC 5322, without the line break).
@@ -10,19 +10,11 @@ const LINE: usize = 998;
 /// Writes the mail with one patch; `time` is when the run began.
 ///
 /// # Errors
-/// The time has no form in a mail: it lies before the year 0.
-pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> Result<String, jiff::Error> {
+/// The time has no form in a mail, since it lies before the year 0, or a template does
+/// not fit the report.
+pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> anyhow::Result<String> {
     let date = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC))?;
-    let attempt = exported.attempt;
-    let body = format!(
-        "{}---\n\n{}\n{}\n{}{}-- \npatchwright {}\n",
-        body(exported),
-        evidence(exported),
-        attached(exported),
-        attempt.diff,
-        attempt.test_diff().unwrap_or_default(),
-        env!("CARGO_PKG_VERSION")
-    );
+    let body = mail_body(exported)?;
     let plain = !body.contains('\r')
         && body
             .lines()

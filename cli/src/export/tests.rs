@@ -91,7 +91,7 @@ fn carriage_returns_travel_encoded() {
 #[test]
 fn a_story_keeps_foreign_words_in_their_place() {
     let report = report("```\n# HACKED", DIFF);
-    let text = story(Some("# t\n*x*"), &report, &[]);
+    let text = story(Some("# t\n*x*"), &report, &[]).unwrap();
     assert!(text.starts_with("# \\# t \\*x\\*\n"), "{text}");
     assert!(text.contains("````text\n```\n# HACKED\n````"), "{text}");
     assert!(
@@ -104,7 +104,7 @@ fn a_story_keeps_foreign_words_in_their_place() {
 fn what_people_read_shows_hidden_characters() {
     let diff = "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y // \u{202e}\u{1b}[8m\n";
     let report = report("fine\u{200b}\u{1b}[2J", diff);
-    let told = story(Some("t\u{2066}"), &report, &[]);
+    let told = story(Some("t\u{2066}"), &report, &[]).unwrap();
     assert!(
         !told.contains(['\u{202e}', '\u{1b}', '\u{200b}', '\u{2066}']),
         "{told}"

@@ -207,11 +207,11 @@ fn written(exported: &Exported<'_>, began: jiff::Timestamp, form: Form) -> anyho
         Form::Mbox => export::mail(exported, began)?.into_bytes(),
         Form::Quilt => {
             let day = began.strftime("%Y-%m-%d").to_string();
-            let mut text = export::quilt(exported, &day).into_bytes();
+            let mut text = export::quilt(exported, &day)?.into_bytes();
             text.extend(exported.attempt.delivered_bytes());
             text
         }
-        Form::Pr => export::pull_request(exported).into_bytes(),
+        Form::Pr => export::pull_request(exported)?.into_bytes(),
         Form::Sarif => json(export::sarif(exported))?,
         Form::Openvex => json(export::openvex(exported, &began.to_string()))?,
     })
@@ -299,7 +299,7 @@ async fn folder(
     output::prepare(&out, &report.run)?;
     let report = output::write(&out, &report, store).await?;
     let events = store.events(&report.run).await?;
-    let story = export::story(task.title.as_deref(), &report, &events);
+    let story = export::story(task.title.as_deref(), &report, &events)?;
     write(&out.join("story.md"), story.as_bytes())?;
     say(format!("{}\n", out.display()).as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -320,7 +320,7 @@ async fn branch(
         base: &arguments.base,
         name: &name,
         diff: &exported.attempt.delivered_bytes(),
-        message: &export::commit_message(exported),
+        message: &export::commit_message(exported)?,
         author: &exported.signatures.author(),
     })
     .await?;

@@ -192,7 +192,7 @@ pub(super) fn status(report: &Report) -> ExitCode {
 /// Prints a report to standard output.
 pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
     let text = match format {
-        Format::Text => report_text::render(report),
+        Format::Text => report_text::render(report)?,
         Format::Json => serde_json::to_string_pretty(report)? + "\n",
     };
     std::io::stdout()

@@ -71,7 +71,7 @@ pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Re
     if arguments.format == Format::Json {
         print(&report, arguments.format)?;
     } else {
-        let text = story::text(&report, &store.decisions(Some(&id)).await?);
+        let text = story::text(&report, &store.decisions(Some(&id)).await?)?;
         tell(&text, &loaded.settings, &arguments.paging)?;
     }
     Ok(status(&report))

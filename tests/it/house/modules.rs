@@ -53,7 +53,7 @@ const ORDER: &[(&str, &str)] = &[
     (
         "agent",
         "intake record probability hints journal telemetry task plan prompt repair progress \
-         signals anchors report report_text drive wire",
+         signals anchors report template report_text drive wire",
     ),
     (
         "store",

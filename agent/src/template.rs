@@ -1,0 +1,40 @@
+//! Templates of texts for people: their environment and its filters.
+
+use crate::prompt::fence;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+pub use minijinja::{Environment, Error};
+use patchwright_source::{counted, visible, visible_line};
+use serde_json::Value;
+
+/// Returns an environment whose block tags leave no empty lines.
+///
+/// # Errors
+/// The syntax contradicts itself.
+pub fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()?;
+    environment.set_syntax(syntax);
+    environment.add_filter("counted", |number: u64, noun: &str| counted(number, noun));
+    environment.add_filter("fence", fence);
+    environment.add_filter("first_line", |text: &str| {
+        text.lines().next().map(str::to_owned).unwrap_or_default()
+    });
+    environment.add_filter("trim_end", |text: &str| text.trim_end().to_owned());
+    environment.add_filter("visible", |text: &str| visible(text).into_owned());
+    environment.add_filter("visible_line", |text: &str| visible_line(text).into_owned());
+    Ok(environment)
+}
+
+/// Renders a template of an environment.
+///
+/// # Errors
+/// The template is not there, or does not fit the values.
+pub fn render(environment: &Environment<'_>, name: &str, values: &Value) -> Result<String, Error> {
+    let values = minijinja::Value::from(Serde(values));
+    environment.get_template(name)?.render(values)
+}

@@ -1,0 +1,92 @@
+//! Templates of the exports, and the filters that only they use.
+
+use patchwright_agent::template::{self, Error, environment};
+use patchwright_source::visible_line;
+use serde_json::Value;
+
+/// Columns of a message (Documentation/SubmittingPatches of git).
+pub(super) const COLUMNS: usize = 72;
+
+const TEMPLATES: [(&str, &str); 8] = [
+    ("attached.txt", include_str!("templates/attached.txt")),
+    ("body.txt", include_str!("templates/body.txt")),
+    ("candidate.md", include_str!("templates/candidate.md")),
+    ("evidence.txt", include_str!("templates/evidence.txt")),
+    ("mail.txt", include_str!("templates/mail.txt")),
+    ("pull_request.md", include_str!("templates/pull_request.md")),
+    ("quilt.txt", include_str!("templates/quilt.txt")),
+    ("story.md", include_str!("templates/story.md")),
+];
+
+/// Renders a template of an export.
+pub(super) fn render(name: &str, values: &Value) -> Result<String, Error> {
+    let mut environment = environment()?;
+    environment.add_filter("plain", |text: &str| plain(text));
+    environment.add_filter("quoted", |text: &str| quoted(text));
+    environment.add_filter("wrapped", |text: &str| wrapped(text));
+    for (name, source) in TEMPLATES {
+        environment.add_template(name, source)?;
+    }
+    template::render(&environment, name, values)
+}
+
+/// Foreign words on one line, without the marks that Markdown reads.
+fn plain(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut plain = String::with_capacity(words.len());
+    for character in visible_line(&words).chars() {
+        if matches!(character, '`' | '*' | '_' | '<' | '[' | ']' | '#' | '\\') {
+            plain.push('\\');
+        }
+        plain.push(character);
+    }
+    plain
+}
+
+/// Foreign words in Markdown: visible, and without HTML.
+fn quoted(text: &str) -> String {
+    let lines: Vec<String> = text
+        .trim()
+        .lines()
+        .map(|line| visible_line(line).replace('<', "&lt;"))
+        .collect();
+    lines.join("\n") + "\n"
+}
+
+/// Text in lines of a message. A line that would end the message or begin a patch
+/// is moved in.
+fn wrapped(text: &str) -> String {
+    let mut wrapped = String::new();
+    for paragraph in text.trim().split("\n\n") {
+        let mut column = 0;
+        for word in paragraph.split_whitespace() {
+            let word = visible_line(word);
+            if column > 0 && column + 1 + word.chars().count() > COLUMNS {
+                wrapped.push('\n');
+                column = 0;
+            }
+            let mut marks = ["---", "diff", "Index:", "From"].iter();
+            if column > 0 || marks.any(|mark| word.starts_with(mark)) {
+                wrapped.push(' ');
+                column += 1;
+            }
+            wrapped.push_str(&word);
+            column += word.chars().count();
+        }
+        wrapped.push_str("\n\n");
+    }
+    wrapped.trim_end().to_owned() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn text_is_wrapped_and_begins_no_patch() {
+        let text = format!("{} end\n\n--- a/b\nFrom me", "word ".repeat(20));
+        let wrapped = wrapped(&text);
+        assert!(wrapped.lines().all(|line| line.len() <= 72), "{wrapped}");
+        assert!(wrapped.ends_with(" end\n\n --- a/b From me\n"), "{wrapped}");
+    }
+}
