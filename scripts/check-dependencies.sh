@@ -8,8 +8,7 @@ cd "$(dirname "$0")/.."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# apalis-postgres names its licence by a file.
-cargo deny --locked check --allow no-license-field bans licenses sources
+cargo deny --locked check bans licenses sources
 
 if cargo deny --locked fetch db >"$log" 2>&1; then
   cargo deny --frozen check advisories

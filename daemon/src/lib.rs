@@ -11,7 +11,6 @@ pub mod crs;
 mod files;
 pub mod follow_up;
 mod machine;
-pub mod queue;
 pub mod review;
 pub mod service;
 pub mod session;

@@ -81,7 +81,7 @@ impl Service {
             DatabaseKind::Postgres => tasks.into_iter().map(placed).collect(),
         };
         let submitted = self.submitter.submit(tasks).await;
-        self.submitted.notify_one();
+        self.submitted.notify_waiters();
         Ok(submitted?)
     }
 

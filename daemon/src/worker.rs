@@ -1,27 +1,29 @@
-//! Worker pool: takes tickets, carries the runs out, and records the ending of
-//! each task.
+//! Worker pool: claims tasks, carries their runs out, and records the ending of
+//! each.
 //!
 //! A task that its worker left in the middle goes on from its journal: a worker
 //! that is stopped hands it back, and the task of one that died is taken over. A
 //! worker that was superseded learns it at the next heartbeat of the run or the
 //! next event, kills what it runs and writes nothing more. A worker that cannot
 //! record an outcome takes nothing else until it can.
+//!
+//! The only queue is the table of the tasks. The lease in the row of a task says who
+//! works on it; a submission wakes the workers of its process, those of others look again and again.
 
 mod task;
 #[cfg(test)]
 mod tests;
 
 use crate::machine;
-use crate::queue::{LeaseHolder, Queue, QueueError, Ticket};
 use crate::service::Service;
 use patchwright_agent::progress::Observer;
 use patchwright_agent::wire;
 use patchwright_config::Loaded;
-use patchwright_store::submissions::{Back, Claimed};
+use patchwright_store::submissions::{Back, Claimant, Claimed};
 use patchwright_store::{Store, StoreError};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use task::{Outcome, Work};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -31,8 +33,6 @@ use tokio_util::sync::CancellationToken;
 const POLL: Duration = Duration::from_millis(200);
 /// After an error of the queue.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Tickets that are put into the queue at once.
-const ISSUES: u32 = 1000;
 /// Time limit of the wait for a database that is away, before a run is given back.
 const PATIENCE: Duration = Duration::from_mins(30);
 
@@ -46,123 +46,93 @@ pub type Observers = Arc<dyn Fn(&str) -> Observer + Send + Sync>;
 #[derive(Clone)]
 pub struct WorkerPool {
     store: Store,
-    queue: Arc<Queue>,
-    holder: LeaseHolder,
-    host: String,
+    claimant: Claimant,
     loaded: Arc<Loaded>,
     observers: Observers,
     submitted: Arc<Notify>,
-    issued: Arc<Notify>,
 }
 
 impl fmt::Debug for WorkerPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WorkerPool")
-            .field("queue", &self.queue)
-            .field("holder", &self.holder)
+            .field("claimant", &self.claimant)
             .finish_non_exhaustive()
     }
 }
 
-/// An error of the queue or of the store.
-#[derive(Debug, thiserror::Error)]
-enum TakeError {
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 impl WorkerPool {
-    /// Opens a pool for the tasks of a service. `observers` makes the observer of
+    /// Makes a pool for the tasks of a service. `observers` makes the observer of
     /// each task.
-    pub async fn open(
-        service: &Service,
-        loaded: Loaded,
-        observers: Observers,
-    ) -> Result<Self, QueueError> {
-        let queue = Queue::open(service.store(), loaded.settings.queue.lost_after).await?;
-        Ok(Self {
+    pub fn new(service: &Service, loaded: Loaded, observers: Observers) -> Self {
+        Self {
             store: service.store().patient(PATIENCE),
-            queue: Arc::new(queue),
-            holder: LeaseHolder {
-                // Never the name of a process before: its heart may still be
-                // believed to beat.
-                name: format!("worker-{}", uuid::Uuid::now_v7().simple()),
-                place: crate::machine::host(),
+            claimant: Claimant {
+                // Never the name of a process before, whose leases are not its own.
+                owner: format!("worker-{}", uuid::Uuid::now_v7().simple()),
+                host: machine::host(),
+                place: machine::host(),
                 shared: true,
+                lease: loaded.settings.queue.lost_after,
             },
-            host: crate::machine::host(),
             loaded: Arc::new(loaded),
             observers,
             submitted: service.submitted(),
-            issued: Arc::new(Notify::new()),
-        })
+        }
     }
 
     /// Returns the same pool for the tasks of one place alone.
     #[must_use]
     pub fn only(mut self, place: String) -> Self {
-        self.holder.place = place;
-        self.holder.shared = false;
+        self.claimant.place = place;
+        self.claimant.shared = false;
         self
     }
 
-    /// Returns the name of this process among the lease holders.
+    /// Returns the name of this process among the owners of leases.
     pub fn name(&self) -> &str {
-        &self.holder.name
+        &self.claimant.owner
     }
 
     /// Works with this many tasks at once until somebody says stop; then hands
-    /// back what is not finished. With none, it only sees to the queue.
+    /// back what is not finished. With none, it only takes away lost leases.
     pub async fn work(self, workers: usize, stop: CancellationToken) {
         let retired = CancellationToken::new();
-        // The queue gives nothing to a holder without a heartbeat.
-        while let Err(error) = self.queue.beat(&self.holder).await {
-            warn("the queue is not there yet", "", &error);
-            if waited(PAUSE, &stop).await.is_none() {
-                return;
-            }
-        }
         let heart = tokio::spawn(self.clone().beat(retired.clone()));
-        let issuer = tokio::spawn(self.clone().issue(stop.clone()));
         let pruner = tokio::spawn(self.clone().prune(stop.clone()));
-        let slots = (0..workers).map(|_| tokio::spawn(self.clone().slot(stop.clone())));
+        let slots = (0..workers).map(|slot| tokio::spawn(self.slot(slot).work_on(stop.clone())));
         let slots: Vec<_> = slots.collect();
         stop.cancelled().await;
         futures::future::join_all(slots).await;
-        let _ = futures::future::join(issuer, pruner).await;
+        let _ = pruner.await;
         retired.cancel();
         let _ = heart.await;
     }
 
-    /// Renews the leases of this process.
+    /// Renews the leases of this process, and takes away those of processes that
+    /// do not. A process that was silent itself, as one that was frozen, first
+    /// lets the others renew theirs.
     async fn beat(self, retired: CancellationToken) {
-        let interval = self.loaded.settings.queue.heartbeat;
-        while waited(interval, &retired).await.is_some() {
-            if let Err(error) = self.queue.beat(&self.holder).await {
-                warn("the heartbeat was not written", "", &error);
+        let (interval, lease) = (self.loaded.settings.queue.heartbeat, self.claimant.lease);
+        let mut last = Instant::now();
+        loop {
+            let steady = last.elapsed() < lease;
+            match self.renew(steady).await {
+                Ok(()) => last = Instant::now(),
+                Err(error) => warn("the heartbeat was not written", "", &error),
+            }
+            if waited(interval, &retired).await.is_none() {
+                return;
             }
         }
     }
 
-    /// Sees to it that every task that waits has a ticket in the queue.
-    async fn issue(self, stop: CancellationToken) {
-        loop {
-            match self.queue.issue(ISSUES).await {
-                Ok(0) => {}
-                Ok(_) => {
-                    self.issued.notify_waiters();
-                    continue;
-                }
-                Err(error) => warn("tickets were not issued", "", &error),
-            }
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.submitted.notified() => {}
-                () = tokio::time::sleep(PAUSE) => {}
-            }
+    async fn renew(&self, steady: bool) -> Result<(), StoreError> {
+        let (owners, lease) = (&self.claimant.owner, self.claimant.lease);
+        self.store.renew(owners, lease).await?;
+        if steady {
+            self.store.take_away_lost().await?;
         }
+        Ok(())
     }
 
     /// Forgets what ended long ago.
@@ -175,68 +145,42 @@ impl WorkerPool {
         }
     }
 
-    /// One task after the other.
-    async fn slot(self, stop: CancellationToken) {
+    /// Returns the pool for one of its workers, which owns its lease alone.
+    fn slot(&self, number: usize) -> Self {
+        let mut slot = self.clone();
+        slot.claimant.owner = format!("{}/{number}", self.claimant.owner);
+        slot
+    }
+
+    /// Works on one task after the other.
+    async fn work_on(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
-            // Listened to before the look: what is issued meanwhile is not missed.
-            let issued = self.issued.notified();
-            match self.take().await {
-                Ok(Some(ticket)) => self.attend(ticket, &stop).await,
+            // Listened to before the look: what is submitted meanwhile is not missed.
+            let submitted = self.submitted.notified();
+            match self.claim().await {
+                Ok(Some(claimed)) => {
+                    let outcome = self.carry_out(&claimed, &stop).await;
+                    self.record(&claimed, &outcome, &stop).await;
+                }
                 Ok(None) => tokio::select! {
                     () = stop.cancelled() => {}
-                    () = issued => {}
+                    () = submitted => {}
                     () = tokio::time::sleep(POLL) => {}
                 },
                 Err(error) => {
-                    warn("no ticket can be taken", "", &error);
+                    warn("no task can be claimed", "", &error);
                     waited(PAUSE, &stop).await;
                 }
             }
         }
     }
 
-    /// The next ticket, unless the queue is paused or the disk is full.
-    async fn take(&self) -> Result<Option<Ticket>, TakeError> {
+    /// Claims the next task, unless the queue is paused or the disk is full.
+    async fn claim(&self) -> Result<Option<Claimed>, StoreError> {
         if self.store.paused().await? || !machine::has_room(&self.loaded.settings) {
             return Ok(None);
         }
-        Ok(self.queue.take(&self.holder).await?)
-    }
-
-    /// Claims the task of a ticket, works on it, and takes the ticket away.
-    /// Unless the outcome is recorded, the ticket stays leased to this process
-    /// and whoever comes after it has the task.
-    async fn attend(&self, ticket: Ticket, stop: &CancellationToken) {
-        let Some(claimed) = self.claim(&ticket, stop).await else {
-            return;
-        };
-        if let Some(claimed) = claimed {
-            let outcome = self.carry_out(&claimed, stop).await;
-            if !self.record(&claimed, &outcome, stop).await {
-                return;
-            }
-        }
-        while let Err(error) = self.queue.done(&self.holder, &ticket).await {
-            warn("the ticket is not taken away", &ticket.task, &error);
-            if waited(PAUSE, stop).await.is_none() {
-                return;
-            }
-        }
-    }
-
-    /// Claims the task of a ticket, if the ticket still counts; nothing when
-    /// somebody said stop. The ticket is ours while this process lives, so an
-    /// error is no reason to leave it.
-    async fn claim(&self, ticket: &Ticket, stop: &CancellationToken) -> Option<Option<Claimed>> {
-        let run = wire::run_id(&ticket.task);
-        loop {
-            let ticket = (ticket.task.as_str(), ticket.number);
-            match self.store.claim(ticket, &self.host, &run).await {
-                Ok(claimed) => return Some(claimed),
-                Err(error) => warn("the task is not claimed", ticket.0, &error),
-            }
-            waited(PAUSE, stop).await?;
-        }
+        self.store.claim(&self.claimant, wire::run_id).await
     }
 
     /// Works on a task until there is an outcome.
@@ -251,20 +195,21 @@ impl WorkerPool {
     }
 
     /// Records the outcome of a task, and tries again while the store cannot
-    /// take it, as on a full disk; false when somebody said stop before.
-    async fn record(&self, claimed: &Claimed, outcome: &Outcome, stop: &CancellationToken) -> bool {
+    /// take it, as on a full disk, until somebody says stop. The lease of a task
+    /// whose outcome is not recorded runs out, and somebody else claims it.
+    async fn record(&self, claimed: &Claimed, outcome: &Outcome, stop: &CancellationToken) {
         loop {
             match self.try_record(claimed, outcome).await {
                 Ok(held) => {
-                    self.submitted.notify_one();
-                    let (task, claims) = (&claimed.id, claimed.claims);
+                    self.submitted.notify_waiters();
+                    let (task, claims) = (&claimed.id, claimed.epoch);
                     tracing::info!(task, claims, held, %outcome, "left");
-                    return true;
+                    return;
                 }
                 Err(error) => warn("the outcome is not recorded", &claimed.id, &error),
             }
             if waited(PAUSE, stop).await.is_none() {
-                return false;
+                return;
             }
         }
     }

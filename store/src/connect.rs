@@ -3,8 +3,8 @@
 //! is away for a moment.
 //!
 //! The statements of the store are the same for both. What differs is here:
-//! how a transaction that writes begins, how the database is found, and two
-//! words of its tables.
+//! how a transaction that writes begins, how the database is found, and some
+//! words of its migrations.
 
 use crate::address::{Address, DatabaseKind};
 use crate::store::{Store, StoreError};
@@ -43,12 +43,17 @@ const SESSION: &str = "SET idle_in_transaction_session_timeout = '60s'";
 
 /// The words of the migrations that the databases have different ones for:
 /// SQLite's, then PostgreSQL's.
-const WORDS: [(&str, &str, &str); 2] = [
+const WORDS: [(&str, &str, &str); 3] = [
     ("{bytes}", "BLOB", "BYTEA"),
     (
         "{sequence}",
         "INTEGER PRIMARY KEY AUTOINCREMENT",
         "BIGSERIAL PRIMARY KEY",
+    ),
+    (
+        "{forget_tickets}",
+        "DROP TABLE IF EXISTS Jobs; DROP TABLE IF EXISTS Workers; DROP TABLE IF EXISTS apalis_migrations;",
+        "DROP SCHEMA IF EXISTS apalis CASCADE;",
     ),
 ];
 

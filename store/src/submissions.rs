@@ -1,15 +1,13 @@
 //! Submissions: one row for each task that the daemon was handed, from its
 //! submission to its end.
 //!
-//! The row says how far a task is and how it ended. A queue only delivers
-//! tickets, and a ticket counts until its task is handed back, so that one
-//! delivered late does nothing. Who may work on the task is
-//! said by the epoch of its run ([`Claimed`]).
+//! The row says how far a task is and how it ended, and holds the lease of
+//! whoever works on it ([`Claimant`]).
 
 mod claim;
 mod list;
 
-pub use claim::{Back, Claimed, Ending, ISSUE, Issue};
+pub use claim::{Back, Claimant, Claimed, Ending};
 pub use list::TaskVersion;
 pub(crate) use list::pattern;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState, UnknownState};

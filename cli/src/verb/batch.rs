@@ -70,9 +70,7 @@ pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::
     let refused = submit(&service, &listed, &place).await?;
     let workers = loaded.settings.queue.workers.max(1);
     let watch = watch::Watch::new(&loaded.settings);
-    let pool = WorkerPool::open(&service, loaded, watch.observers())
-        .await?
-        .only(place.clone());
+    let pool = WorkerPool::new(&service, loaded, watch.observers()).only(place.clone());
     let stop = CancellationToken::new();
     let asked = CancellationToken::new();
     tokio::spawn(session::stop_on_signal(asked.clone()));

@@ -39,8 +39,6 @@ pub(crate) async fn run(common: &Common, arguments: &DbArguments) -> anyhow::Res
     let mut out = std::io::stdout();
     match &arguments.command {
         DbCommand::Migrate => {
-            patchwright_daemon::queue::Queue::open(&store, loaded.settings.queue.lost_after)
-                .await?;
             writeln!(out, "the database is up to date")?;
         }
         DbCommand::Backup { file } => {

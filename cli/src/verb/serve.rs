@@ -38,7 +38,7 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
     let store = Store::of(&settings).await?;
     make_first_token(&store, &settings).await?;
     let service = Service::new(store);
-    let pool = WorkerPool::open(&service, loaded.clone(), silent()).await?;
+    let pool = WorkerPool::new(&service, loaded.clone(), silent());
     let stop = CancellationToken::new();
     if settings.crs.enabled {
         let watch = Watch::new(service.clone(), settings.clone());

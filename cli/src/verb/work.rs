@@ -31,7 +31,7 @@ pub(crate) async fn run(common: &Common, arguments: &WorkArguments) -> anyhow::R
     let _telemetry = telemetry::start(&loaded.settings.telemetry)?;
     let service = Service::new(Store::of(&loaded.settings).await?);
     let workers = loaded.settings.queue.workers;
-    let pool = WorkerPool::open(&service, loaded, silent()).await?;
+    let pool = WorkerPool::new(&service, loaded, silent());
     writeln!(
         std::io::stderr(),
         "working on {workers} tasks at once as {}",

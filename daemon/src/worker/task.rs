@@ -89,7 +89,7 @@ impl<'a> Work<'a> {
         } else if late {
             let detail = "the deadline had passed before a worker was free".to_owned();
             (EndingKind::Deadline, detail)
-        } else if claimed.claims - claimed.handed_back > i64::from(most) {
+        } else if claimed.epoch - claimed.handed_back > i64::from(most) {
             let detail = format!(
                 "{most} workers took it and none came to an end; what it runs may kill them"
             );

@@ -2,7 +2,6 @@
 //! tests' business.
 
 use super::{Observers, Outcome, Work, WorkerPool};
-use crate::queue::{LeaseHolder, Queue, Ticket};
 use crate::service::Service;
 use patchwright_agent::journal::Standing;
 use patchwright_agent::progress::Observer;
@@ -37,27 +36,18 @@ fn loaded(folder: &Path) -> Loaded {
 async fn pool(folder: &Path) -> (Service, WorkerPool) {
     let service = Service::new(Store::open(folder).await.unwrap());
     let observers: Observers = Arc::new(|_| Observer::silent());
-    let pool = WorkerPool::open(&service, loaded(folder), observers);
-    let mut pool = pool.await.unwrap();
+    let mut pool = WorkerPool::new(&service, loaded(folder), observers);
     // Whoever is silent at the next heartbeat of another is given up.
-    let queue = Queue::open(&pool.store, Duration::ZERO).await.unwrap();
-    pool.queue = Arc::new(queue);
-    pool.queue.beat(&pool.holder).await.unwrap();
+    pool.claimant.lease = Duration::ZERO;
     (service, pool)
 }
 
-/// Gives back what the pool has leased, as if it had been silent for too long.
-async fn bury(pool: &WorkerPool) {
-    let other = LeaseHolder {
-        name: "other".to_owned(),
-        ..pool.holder.clone()
-    };
-    pool.queue.beat(&other).await.unwrap();
-}
-
-async fn claim(pool: &WorkerPool, ticket: &Ticket) -> Option<Claimed> {
-    let ticket = (ticket.task.as_str(), ticket.number);
-    pool.store.claim(ticket, "h", "run").await.unwrap()
+async fn claim(pool: &WorkerPool, slot: usize) -> Option<Claimed> {
+    let claimant = pool.slot(slot).claimant;
+    pool.store
+        .claim(&claimant, |id| format!("run of {id}"))
+        .await
+        .unwrap()
 }
 
 fn new(id: &str, deadline: Option<jiff::Timestamp>) -> NewTask {
@@ -76,15 +66,14 @@ async fn a_task_that_is_too_late_ends_and_one_that_fails_waits() {
     let (service, pool) = pool(folder.path()).await;
     let late = new("late", Some(jiff::Timestamp::UNIX_EPOCH));
     service.submit(vec![late, new("bad", None)]).await.unwrap();
-    assert_eq!(pool.queue.issue(9).await.unwrap(), 2);
-    assert_eq!(pool.queue.issue(9).await.unwrap(), 0);
     let stop = CancellationToken::new();
     for _ in 0..2 {
-        let ticket = pool.take().await.unwrap().unwrap();
-        pool.attend(ticket, &stop).await;
+        let claimed = pool.claim().await.unwrap().unwrap();
+        let outcome = pool.carry_out(&claimed, &stop).await;
+        pool.record(&claimed, &outcome, &stop).await;
     }
-    bury(&pool).await;
-    assert_eq!(pool.take().await.unwrap(), None, "both are taken away");
+    pool.renew(true).await.unwrap();
+    assert_eq!(pool.claim().await.unwrap(), None, "neither is due");
     let late = service.task("late").await.unwrap().unwrap();
     assert_eq!(
         (late.state, late.ending.as_deref()),
@@ -95,8 +84,6 @@ async fn a_task_that_is_too_late_ends_and_one_that_fails_waits() {
         (bad.state, bad.failures, bad.run),
         (TaskState::Queued, 1, None)
     );
-    // It is not due yet.
-    assert_eq!(pool.queue.issue(9).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -104,11 +91,10 @@ async fn a_paused_queue_gives_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (service, pool) = pool(folder.path()).await;
     service.submit(vec![new("a", None)]).await.unwrap();
-    pool.queue.issue(9).await.unwrap();
     service.pause().await.unwrap();
-    assert_eq!(pool.take().await.unwrap(), None);
+    assert_eq!(pool.claim().await.unwrap(), None);
     service.resume().await.unwrap();
-    assert!(pool.take().await.unwrap().is_some());
+    assert!(pool.claim().await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -116,14 +102,10 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
     let folder = tempfile::tempdir().unwrap();
     let (service, pool) = pool(folder.path()).await;
     service.submit(vec![new("a", None)]).await.unwrap();
-    pool.queue.issue(9).await.unwrap();
-    let first = pool.take().await.unwrap().unwrap();
-    let old = claim(&pool, &first).await.unwrap();
-    assert_eq!(pool.take().await.unwrap(), None);
-    bury(&pool).await;
-    let second = pool.take().await.unwrap().unwrap();
-    assert_eq!(first, second);
-    let new = claim(&pool, &second).await.unwrap();
+    let old = claim(&pool, 0).await.unwrap();
+    assert_eq!(claim(&pool, 1).await, None);
+    pool.renew(true).await.unwrap();
+    let new = claim(&pool, 1).await.unwrap();
     assert_eq!((&old.run, old.epoch + 1), (&new.run, new.epoch));
     let standing = |claimed| {
         let journal = Journal::of(&pool.store, claimed);
@@ -139,7 +121,7 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
         Err(StoreError::Superseded { .. })
     ));
     assert!(matches!(
-        Journal::claim(&pool.store, "run").await,
+        Journal::claim(&pool.store, "run of a").await,
         Err(StoreError::Queued { .. })
     ));
     let now = jiff::Timestamp::now();
@@ -149,14 +131,11 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
     };
     assert!(!hand_back(&old).await);
     assert!(hand_back(&new).await);
-    // The ticket of before does not count any more; the next one does.
-    assert_eq!(claim(&pool, &second).await, None);
-    let mut next = second.clone();
-    next.number += 1;
-    claim(&pool, &next).await.unwrap();
-    // Two workers died with it; the one that handed it back does not count.
-    let fourth = claim(&pool, &next).await.unwrap();
-    assert_eq!((fourth.claims, fourth.handed_back), (4, 1));
+    claim(&pool, 0).await.unwrap();
+    // Two workers died with it; the one that handed it back does not count. A
+    // worker whose claim was committed without its knowledge has it still.
+    let fourth = claim(&pool, 0).await.unwrap();
+    assert_eq!((fourth.epoch, fourth.handed_back), (4, 1));
     let outcome = Work::new(&pool, &fourth).carry_out().await;
     let Outcome::Ended(ending) = &outcome else {
         panic!("{outcome:?}");
@@ -165,7 +144,7 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
     assert!(ending.detail.contains("2 workers took it"), "{ending:?}");
     assert!(pool.try_record(&fourth, &outcome).await.unwrap());
     assert!(
-        pool.store.run("run").await.is_err(),
+        pool.store.run("run of a").await.is_err(),
         "nothing is left of a run that was never begun"
     );
 }
@@ -175,9 +154,7 @@ async fn a_canceled_task_is_not_queued_again() {
     let folder = tempfile::tempdir().unwrap();
     let (service, pool) = pool(folder.path()).await;
     service.submit(vec![new("a", None)]).await.unwrap();
-    pool.queue.issue(9).await.unwrap();
-    let ticket = pool.take().await.unwrap().unwrap();
-    let claimed = claim(&pool, &ticket).await.unwrap();
+    let claimed = claim(&pool, 0).await.unwrap();
     let journal = Journal::begin(&pool.store, &claimed, ("{}", "{}")).await;
     service.cancel("a").await.unwrap();
     let standing = journal.unwrap().standing().await.unwrap();
@@ -196,13 +173,14 @@ async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
     let (service, pool) = pool(folder.path()).await;
     let tasks = ["now", "later"].map(|id| new(id, None));
     service.submit(tasks.to_vec()).await.unwrap();
-    pool.queue.issue(9).await.unwrap();
     let now = jiff::Timestamp::now();
     let later = now + jiff::SignedDuration::from_hours(1);
-    for (id, due) in [("now", now), ("later", later)] {
-        let run = format!("run of {id}");
-        let claimed = pool.store.claim((id, 0), "h", &run).await;
-        let claimed = claimed.unwrap().unwrap();
+    let both = [
+        claim(&pool, 0).await.unwrap(),
+        claim(&pool, 1).await.unwrap(),
+    ];
+    for (claimed, (id, due)) in both.into_iter().zip([("now", now), ("later", later)]) {
+        assert_eq!(claimed.id, id);
         let begun = Journal::begin(&pool.store, &claimed, ("{}", "{}")).await;
         begun.unwrap();
         let given = pool.store.hand_back(&claimed, due, Back::Paused).await;
@@ -212,13 +190,38 @@ async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
     }
     let depth = service.depth().await.unwrap();
     assert_eq!((depth.waiting, depth.running, depth.queued), (2, 0, 0));
-    assert_eq!(pool.queue.issue(9).await.unwrap(), 1, "one is due");
-    let woken = pool.store.claim(("now", 1), "h", "new").await;
-    let woken = woken.unwrap().unwrap();
+    let woken = claim(&pool, 0).await.unwrap();
     assert_eq!((woken.run.as_str(), woken.begun), ("run of now", true));
-    let early = pool.store.claim(("later", 1), "h", "new").await;
-    assert_eq!(early.unwrap(), None);
+    assert_eq!(claim(&pool, 1).await, None, "the other is not due");
     service.cancel("later").await.unwrap();
     let row = service.task("later").await.unwrap().unwrap();
     assert_eq!(row.state, TaskState::Canceled);
+}
+
+#[tokio::test]
+async fn the_most_urgent_task_goes_first_and_to_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (service, here) = pool(folder.path()).await;
+    let mut there = here.clone();
+    there.claimant.place = "there".to_owned();
+    let task = |id: &str, priority, place: Option<&str>| NewTask {
+        priority,
+        place: place.map(str::to_owned),
+        ..new(id, None)
+    };
+    let mine = here.claimant.place.as_str();
+    let tasks = vec![
+        task("low", -5, None),
+        task("lower", -5, None),
+        task("high", 9_000, None),
+        task("mine", 0, Some(mine)),
+    ];
+    service.submit(tasks).await.unwrap();
+    let mut taken = Vec::new();
+    while let Some(claimed) = claim(&there, taken.len()).await {
+        taken.push(claimed.id);
+    }
+    assert_eq!(taken, ["high", "low", "lower"]);
+    assert_eq!(claim(&here, 8).await.unwrap().id, "mine");
+    assert_eq!(claim(&here, 9).await, None);
 }

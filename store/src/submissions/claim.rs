@@ -1,25 +1,29 @@
-//! Claims: who works on a task, and what came of it.
+//! Claims: a lease on a task, and what came of it.
 //!
-//! A claim is the right to write to the run of the task. It is known by the
-//! epoch of the run's row, which every claim raises; who holds an older epoch
-//! changes nothing any more. A ticket says how often its task had been handed back
-//! when it was issued: after one more time it does not count any more.
+//! One lease in the row of the task says who works on it: its owner, its epoch
+//! (`claims`, which every claim raises) and the time until which it holds. The
+//! owner renews it; a lease that ran out is taken away. Whoever holds an older
+//! epoch changes nothing any more, neither the task nor its run.
 
 use super::in_journal_form;
-use crate::store::{RAISE_EPOCH, Store, StoreError, now, storable, write_run};
-use sqlx::{Any, Transaction};
+use crate::address::DatabaseKind;
+use crate::store::{Store, StoreError, now, storable, write_run};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Transaction};
+use std::time::Duration;
 
-/// A ticket that has to be put into the queue.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
-pub struct Issue {
-    /// The task.
-    pub id: String,
-    /// Number of times that the task was handed back before.
-    pub number: i64,
-    /// Higher goes first.
-    pub priority: i64,
-    /// The host that alone can work on it.
-    pub place: Option<String>,
+/// One who claims tasks, each for the time of a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimant {
+    /// The owner of its leases; works on one task at a time.
+    pub owner: String,
+    /// The machine that it works on.
+    pub host: String,
+    /// The place whose tasks it takes.
+    pub place: String,
+    /// True when it also takes tasks that any place can work on.
+    pub shared: bool,
+    /// How long a lease holds without a renewal.
+    pub lease: Duration,
 }
 
 /// The right to work on a task and to write to its run.
@@ -31,12 +35,10 @@ pub struct Claimed {
     pub task: String,
     /// The run of the task.
     pub run: String,
-    /// The claim, among all claims of the run.
+    /// The epoch of the lease: the number of claims of the task, this one included.
     pub epoch: i64,
     /// True when an earlier claim began the run.
     pub begun: bool,
-    /// Number of claims, this one included.
-    pub claims: i64,
     /// Number of claims that were handed back in order.
     pub handed_back: i64,
     /// Number of failures of its infrastructure.
@@ -67,78 +69,120 @@ pub enum Back {
     Failed,
 }
 
-/// Notes that tasks due at `$1`, at most `$2`, have a ticket, and yields each as
-/// an [`Issue`]. The queue runs it in the transaction that puts the tickets there,
-/// so that a task never has none or two.
-pub const ISSUE: &str = "UPDATE submissions SET state = 'queued', issued = 1
-    WHERE id IN (SELECT id FROM submissions WHERE state IN ('queued', 'paused') AND issued = 0 AND due <= $1
-                 ORDER BY sequence LIMIT $2)
-    AND state IN ('queued', 'paused') AND issued = 0
-    RETURNING id, handed_back + failures AS number, priority, place";
+/// A task of a claimant whose claim was committed without its knowledge.
+const OWN: &str = "SELECT id FROM submissions WHERE state = 'running' AND owner = $1";
+/// The next task that nobody holds a lease on.
+const NEXT: &str =
+    "SELECT id FROM submissions WHERE owner IS NULL AND state IN ('queued', 'paused', 'running')
+    AND due <= $1 AND (place = $2 OR ($3 = 1 AND place IS NULL))
+    ORDER BY priority DESC, due, sequence LIMIT 1";
 
 type Row = (String, String, i64, i64, i64, Option<String>, i64);
 
 impl Store {
-    /// Claims a task with a ticket, and its run with it: the run that was begun,
-    /// or a new one of this id. `None` when the task was handed back since, or has ended.
-    /// A task that is running is taken over: its ticket comes a second time
-    /// only when its holder was given up for dead.
+    /// Claims the next task, and its run with it: the run that was begun, or a
+    /// new one with the id that `run_of` makes of the task's. `None` when no task is due.
     pub async fn claim(
         &self,
-        (id, ticket): (&str, i64),
-        host: &str,
-        run: &str,
+        claimant: &Claimant,
+        run_of: fn(&str) -> String,
     ) -> Result<Option<Claimed>, StoreError> {
-        self.patiently(|_| self.try_claim((id, ticket), host, run))
-            .await
+        // Looking costs no lock; most looks find nothing.
+        let mut connection = self.pool.acquire().await?;
+        if next(&mut connection, claimant, "").await?.is_none() {
+            return Ok(None);
+        }
+        drop(connection);
+        self.patiently(|_| self.try_claim(claimant, run_of)).await
     }
 
     async fn try_claim(
         &self,
-        (id, ticket): (&str, i64),
-        host: &str,
-        run: &str,
+        claimant: &Claimant,
+        run_of: fn(&str) -> String,
     ) -> Result<Option<Claimed>, StoreError> {
         let mut transaction = self.begin().await?;
-        let row: Option<Row> = sqlx::query_as(
-            "UPDATE submissions SET state = 'running', claims = claims + 1, host = $1,
-             started = COALESCE(started, $2), run = COALESCE(run, $5)
-             WHERE id = $3 AND handed_back + failures = $4 AND state IN ('queued', 'running')
-             RETURNING task, run, claims, handed_back, failures, deadline, cancel",
-        )
-        .bind(host)
-        .bind(now())
-        .bind(id)
-        .bind(ticket)
-        .bind(run)
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let Some((task, run, claims, handed_back, failures, deadline, cancel)) = row else {
+        let lock = match self.kind() {
+            DatabaseKind::Sqlite => "",
+            DatabaseKind::Postgres => " FOR UPDATE SKIP LOCKED",
+        };
+        let Some(id) = next(&mut transaction, claimant, lock).await? else {
             return Ok(None);
         };
+        let sql = format!(
+            "UPDATE submissions SET state = 'running', claims = claims + 1, owner = $1, lease_until = {} + $2,
+             host = $3, started = COALESCE(started, $4), run = COALESCE(run, $5) WHERE id = $6
+             RETURNING task, run, claims, handed_back, failures, deadline, cancel",
+            self.clock()
+        );
+        let (task, run, epoch, handed_back, failures, deadline, cancel): Row =
+            sqlx::query_as(AssertSqlSafe(sql))
+                .bind(&claimant.owner)
+                .bind(milliseconds(claimant.lease))
+                .bind(&claimant.host)
+                .bind(now())
+                .bind(run_of(&id))
+                .bind(&id)
+                .fetch_one(&mut *transaction)
+                .await?;
         // Settings are written when the run begins: without them it has not.
-        write_run(&mut transaction, &run, (id, ""), "").await?;
-        let (epoch,): (i64,) = sqlx::query_as(RAISE_EPOCH)
-            .bind(&run)
-            .fetch_one(&mut *transaction)
-            .await?;
-        let (settings,): (String,) = sqlx::query_as("SELECT settings FROM runs WHERE id = $1")
-            .bind(&run)
-            .fetch_one(&mut *transaction)
-            .await?;
+        write_run(&mut transaction, &run, (&id, ""), "").await?;
+        let (settings,): (String,) =
+            sqlx::query_as("UPDATE runs SET epoch = $1 WHERE id = $2 RETURNING settings")
+                .bind(epoch)
+                .bind(&run)
+                .fetch_one(&mut *transaction)
+                .await?;
         transaction.commit().await?;
+
         Ok(Some(Claimed {
-            id: id.to_owned(),
+            id,
             task,
             run,
             epoch,
             begun: !settings.is_empty(),
-            claims,
             handed_back,
             failures,
             deadline,
             cancel: cancel != 0,
         }))
+    }
+
+    /// Renews the leases of the owners whose names begin so.
+    pub async fn renew(&self, owners: &str, lease: Duration) -> Result<(), StoreError> {
+        let sql = format!(
+            "UPDATE submissions SET lease_until = {} + $1 WHERE state = 'running' AND owner LIKE $2",
+            self.clock()
+        );
+        sqlx::query(AssertSqlSafe(sql))
+            .bind(milliseconds(lease))
+            .bind(format!("{owners}%"))
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Takes away the leases that ran out, so that their tasks can be claimed.
+    pub async fn take_away_lost(&self) -> Result<(), StoreError> {
+        let sql = format!(
+            "UPDATE submissions SET owner = NULL, lease_until = NULL
+             WHERE state = 'running' AND lease_until <= {}",
+            self.clock()
+        );
+        let taken = sqlx::query(AssertSqlSafe(sql));
+        taken.execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Returns the expression for the database's clock in milliseconds: the
+    /// machines of a queue may not agree on the time.
+    fn clock(&self) -> &'static str {
+        match self.kind() {
+            DatabaseKind::Sqlite => "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+            DatabaseKind::Postgres => {
+                "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+            }
+        }
     }
 
     /// Ends a task; false when the claim does not count any more.
@@ -149,7 +193,10 @@ impl Store {
     async fn try_end(&self, claimed: &Claimed, ending: &Ending) -> Result<bool, StoreError> {
         let mut transaction = self.begin().await?;
         let ended = write_ending(&mut transaction, claimed, ending).await?;
-        Ok(ended && is_settled(transaction, claimed).await?)
+        if ended {
+            settle(transaction, claimed).await?;
+        }
+        Ok(ended)
     }
 
     /// Gives a task back, to be claimed anew when it is due: with the run that
@@ -177,14 +224,14 @@ impl Store {
         };
         let mut transaction = self.begin().await?;
         let cancel: Option<(i64,)> = sqlx::query_as(
-            "UPDATE submissions SET issued = 0, due = $1,
+            "UPDATE submissions SET owner = NULL, lease_until = NULL, due = $1,
              failures = failures + $2, handed_back = handed_back + 1 - $2
-             WHERE id = $3 AND run = $4 AND state = 'running' RETURNING cancel",
+             WHERE id = $3 AND claims = $4 AND state = 'running' RETURNING cancel",
         )
         .bind(in_journal_form(due))
         .bind(i64::from(why == Back::Failed))
         .bind(&claimed.id)
-        .bind(&claimed.run)
+        .bind(claimed.epoch)
         .fetch_optional(&mut *transaction)
         .await?;
         match cancel {
@@ -207,8 +254,35 @@ impl Store {
                 write_ending(&mut transaction, claimed, &canceled).await?;
             }
         }
-        is_settled(transaction, claimed).await
+        settle(transaction, claimed).await?;
+        Ok(true)
     }
+}
+
+/// Finds the next task of a claimant.
+async fn next(
+    connection: &mut AnyConnection,
+    claimant: &Claimant,
+    lock: &str,
+) -> Result<Option<String>, StoreError> {
+    let own: Option<(String,)> = sqlx::query_as(OWN)
+        .bind(&claimant.owner)
+        .fetch_optional(&mut *connection)
+        .await?;
+    if let Some((id,)) = own {
+        return Ok(Some(id));
+    }
+    let free: Option<(String,)> = sqlx::query_as(AssertSqlSafe(format!("{NEXT}{lock}")))
+        .bind(in_journal_form(jiff::Timestamp::now()))
+        .bind(&claimant.place)
+        .bind(i64::from(claimant.shared))
+        .fetch_optional(connection)
+        .await?;
+    Ok(free.map(|(id,)| id))
+}
+
+fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 2)
 }
 
 /// Writes the ending of a claimed task; false when it is somebody else's.
@@ -223,35 +297,27 @@ async fn write_ending(
     };
     // After a commit whose answer was lost it is in this state already.
     let done = sqlx::query(
-        "UPDATE submissions SET state = $1, ended = $2, ending = $3, detail = $4
-         WHERE id = $5 AND run = $6 AND state IN ('running', $1)",
+        "UPDATE submissions SET state = $1, ended = $2, ending = $3, detail = $4,
+         owner = NULL, lease_until = NULL
+         WHERE id = $5 AND claims = $6 AND state IN ('running', $1)",
     )
     .bind(state)
     .bind(now())
     .bind(&ending.ending)
     .bind(storable(&ending.detail))
     .bind(&claimed.id)
-    .bind(&claimed.run)
+    .bind(claimed.epoch)
     .execute(&mut **transaction)
     .await?;
     Ok(done.rows_affected() == 1)
 }
 
-/// Commits what a claim changed, if the claim still counts. A run that was never
-/// begun is forgotten when its task has ended or goes on with another one. The
-/// submission is locked before the run, as in a claim.
-async fn is_settled(
+/// Commits what a claim changed. A run that was never begun is forgotten when
+/// its task has ended or goes on with another one.
+async fn settle(
     mut transaction: Transaction<'static, Any>,
     claimed: &Claimed,
-) -> Result<bool, StoreError> {
-    let held = sqlx::query("UPDATE runs SET epoch = epoch WHERE id = $1 AND epoch = $2")
-        .bind(&claimed.run)
-        .bind(claimed.epoch)
-        .execute(&mut *transaction)
-        .await?;
-    if held.rows_affected() == 0 {
-        return Ok(false);
-    }
+) -> Result<(), StoreError> {
     let forgotten = sqlx::query(
         "DELETE FROM runs WHERE id = $1 AND settings = '' AND NOT EXISTS
          (SELECT 1 FROM submissions WHERE id = $2 AND run = $1 AND state IN ('queued', 'paused'))",
@@ -267,5 +333,5 @@ async fn is_settled(
             .await?;
     }
     transaction.commit().await?;
-    Ok(true)
+    Ok(())
 }

@@ -143,7 +143,7 @@ fn a_task_whose_outcome_cannot_be_recorded_is_given_up_later() {
     for trigger in [
         "CREATE TRIGGER events_full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'full'); END",
         "CREATE TRIGGER tasks_full BEFORE UPDATE ON submissions WHEN OLD.state = 'running' AND
-         (NEW.state <> 'running' OR NEW.issued = 0) BEGIN SELECT RAISE(ABORT, 'full'); END",
+         (NEW.state <> 'running' OR NEW.owner IS NULL) BEGIN SELECT RAISE(ABORT, 'full'); END",
     ] {
         sql(&database, trigger);
     }
