@@ -7,6 +7,7 @@
 use patchwright_agent::intake::address;
 use patchwright_agent::task::{Source, Task, TaskFile};
 use patchwright_config::Intake;
+use patchwright_store::Quota;
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
@@ -99,6 +100,17 @@ pub(crate) fn still_allowed(task: &Task, settings: &Intake) -> Result<(), String
         (false, Some(_), _) => refused("commands.prepare"),
         (false, _, Some(_)) => refused("an image"),
         _ => Ok(()),
+    }
+}
+
+/// Returns the quota of a submitter.
+pub(crate) fn quota(intake: &Intake, submitter: &str) -> Quota {
+    let limit = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    Quota {
+        submitter: submitter.to_owned(),
+        tasks: limit(intake.open_tasks),
+        bytes: limit(intake.kept_mb.saturating_mul(1 << 20)),
+        files: limit(intake.kept_files),
     }
 }
 

@@ -18,11 +18,10 @@ mod submit;
 mod tasks;
 mod upload;
 
-pub(crate) use auth::{is_this_machine, same_machine};
 pub use listen::{ListenError, Listening, listen};
 
+use crate::login::Login;
 use crate::service::Service;
-use crate::tokens::Tokens;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use axum::http::{HeaderValue, Method, Uri};
@@ -46,10 +45,8 @@ pub(crate) struct Api {
     pub(crate) service: Service,
     pub(crate) settings: Arc<Settings>,
     pub(crate) limits: Limits,
-    tokens: Tokens,
+    login: Login,
     metrics: PrometheusHandle,
-    /// True when only this machine can connect.
-    loopback: bool,
     stop: CancellationToken,
 }
 
@@ -64,10 +61,9 @@ impl std::fmt::Debug for Api {
 impl Api {
     fn new(service: Service, settings: Arc<Settings>, stop: CancellationToken) -> Self {
         Self {
-            tokens: Tokens::new(service.store().clone()),
+            login: Login::new(service.store().clone(), &settings.http),
             limits: Limits::new(&settings.http),
             metrics: crate::telemetry::metrics::recorder(),
-            loopback: settings.http.listen.ip().is_loopback(),
             service,
             settings,
             stop,
@@ -101,7 +97,7 @@ fn router(api: Api, others: Router) -> Router {
         .split_for_parts();
     router
         .with_state(api.clone())
-        .merge(document::page(described, api.loopback))
+        .merge(document::page(described, api.login.loopback))
         .merge(others)
         .fallback(nothing)
         .method_not_allowed_fallback(method)

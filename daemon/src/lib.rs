@@ -10,6 +10,7 @@ pub mod api;
 pub mod crs;
 mod files;
 pub mod follow_up;
+mod login;
 mod machine;
 pub mod review;
 pub mod service;

@@ -242,28 +242,6 @@ impl Store {
         Ok(())
     }
 
-    /// A note that all processes share.
-    pub async fn crs_switch(&self, name: &str) -> Result<Option<String>, StoreError> {
-        let row: Option<(String,)> = sqlx::query_as("SELECT value FROM switches WHERE name = $1")
-            .bind(name)
-            .fetch_optional(&self.pool)
-            .await?;
-        Ok(row.map(|(value,)| value))
-    }
-
-    /// Writes such a note.
-    pub async fn crs_set_switch(&self, name: &str, value: &str) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO switches (name, value) VALUES ($1, $2)
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        )
-        .bind(name)
-        .bind(value)
-        .execute(&self.pool)
-        .await?;
-        Ok(())
-    }
-
     /// Makes one process the one that watches over the cases, until `until`.
     /// Times are milliseconds of 13 digits, so that they compare as text.
     pub async fn crs_lease(&self, holder: &str, now: i64, until: i64) -> Result<bool, StoreError> {

@@ -1,7 +1,6 @@
 //! Rows of what cyber reasoning systems sent, and what they were sent. What the
 //! rows mean is the business of the daemon.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::any::AnyRow;
@@ -9,7 +8,7 @@ use sqlx::{FromRow, Row};
 use std::collections::BTreeSet;
 
 /// A challenge, or a project of the settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct CaseRow {
     /// Its id.
     pub id: String,
@@ -20,6 +19,7 @@ pub struct CaseRow {
     /// Facts that were read from its files, as JSON.
     pub prepared: Option<String>,
     /// Its state.
+    #[sqlx(try_from = "String")]
     pub state: CaseState,
     /// The reason why it cannot be worked on.
     pub problem: Option<String>,
@@ -50,19 +50,22 @@ pub enum CaseState {
 }
 
 /// A PoV or a report.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct FindingRow {
     /// Its id.
     pub id: String,
     /// The case it belongs to.
+    #[sqlx(rename = "crs_case")]
     pub case: String,
     /// Its kind.
+    #[sqlx(try_from = "String")]
     pub kind: FindingKind,
     /// The message, as JSON.
     pub request: String,
     /// Number of times it was queued anew.
     pub round: i64,
     /// Its outcome.
+    #[sqlx(try_from = "String")]
     pub state: FindingState,
     /// The patch that stops it.
     pub patch: Option<String>,
@@ -183,9 +186,19 @@ pub(crate) fn list(values: &BTreeSet<String>) -> String {
     serde_json::to_string(values).unwrap_or_else(|_| "[]".to_owned())
 }
 
-fn state<T: DeserializeOwned>(word: String, column: &str) -> Result<T, sqlx::Error> {
-    read(serde_json::from_value(Value::String(word)), column)
+/// Reads each state from its word in the table.
+macro_rules! read_words {
+    ($($state:ty),*) => {$(
+        impl TryFrom<String> for $state {
+            type Error = serde_json::Error;
+
+            fn try_from(word: String) -> Result<Self, Self::Error> {
+                serde_json::from_value(Value::String(word))
+            }
+        }
+    )*};
 }
+read_words!(CaseState, FindingKind, FindingState, Fate);
 
 fn set(row: &AnyRow, column: &str) -> Result<BTreeSet<String>, sqlx::Error> {
     let text: String = row.try_get(column)?;
@@ -199,35 +212,6 @@ fn read<T>(value: serde_json::Result<T>, column: &str) -> Result<T, sqlx::Error>
     })
 }
 
-impl FromRow<'_, AnyRow> for CaseRow {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            project: row.try_get("project")?,
-            detail: row.try_get("detail")?,
-            prepared: row.try_get("prepared")?,
-            state: state(row.try_get("state")?, "state")?,
-            problem: row.try_get("problem")?,
-            deadline: row.try_get("deadline")?,
-            created: row.try_get("created")?,
-        })
-    }
-}
-
-impl FromRow<'_, AnyRow> for FindingRow {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            case: row.try_get("crs_case")?,
-            kind: state(row.try_get("kind")?, "kind")?,
-            request: row.try_get("request")?,
-            round: row.try_get("round")?,
-            state: state(row.try_get("state")?, "state")?,
-            patch: row.try_get("patch")?,
-        })
-    }
-}
-
 impl FromRow<'_, AnyRow> for PatchRow {
     fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
         let fate: Option<String> = row.try_get("fate")?;
@@ -239,7 +223,7 @@ impl FromRow<'_, AnyRow> for PatchRow {
             doubt: row.try_get("doubt")?,
             stops: set(row, "stops")?,
             tried: set(row, "tried")?,
-            fate: fate.map(|fate| state(fate, "fate")).transpose()?,
+            fate: fate.map(|fate| read(fate.try_into(), "fate")).transpose()?,
             remote: row.try_get("remote")?,
             sent: row.try_get("sent")?,
             rests: row.try_get("rests")?,

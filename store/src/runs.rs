@@ -3,7 +3,7 @@
 use crate::store::{Store, StoreError};
 
 /// A run in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct RunRow {
     /// Its id.
     pub id: String,
@@ -34,16 +34,6 @@ pub struct RunFilter {
     pub limit: u32,
 }
 
-type Row = (
-    String,
-    String,
-    String,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-);
-
 impl Store {
     /// Lists runs, the newest first.
     ///
@@ -55,10 +45,10 @@ impl Store {
         } else {
             i64::from(filter.limit)
         };
-        let rows: Vec<Row> = sqlx::query_as(
+        let rows = sqlx::query_as(
             "SELECT runs.id, runs.task, runs.created, runs.ending, runs.report,
-             (SELECT MAX(time) FROM events WHERE events.run = runs.id),
-             (SELECT MAX(state) FROM submissions WHERE submissions.run = runs.id)
+             (SELECT MAX(time) FROM events WHERE events.run = runs.id) AS last_event,
+             (SELECT MAX(state) FROM submissions WHERE submissions.run = runs.id) AS queued_as
              FROM runs
              WHERE ($1 = '' OR REPLACE(runs.task, $1, '') <> runs.task)
              AND ($2 = '' OR runs.ending = $2) AND ($3 = 0 OR runs.ending IS NULL)
@@ -70,16 +60,7 @@ impl Store {
         .bind(limit)
         .fetch_all(&self.pool)
         .await?;
-        let read = |(id, task, created, ending, report, last_event, queued_as)| RunRow {
-            id,
-            task,
-            created,
-            ending,
-            report,
-            last_event,
-            queued_as,
-        };
-        Ok(rows.into_iter().map(read).collect())
+        Ok(rows)
     }
 
     /// Returns the id of the run that a name stands for: a run's own id, or a

@@ -17,6 +17,10 @@ use crate::store::{Store, StoreError, now, storable};
 use sha2::{Digest, Sha256};
 use sqlx::{Any, Transaction};
 
+/// Writes a value that all processes share.
+const SET_SWITCH: &str = "INSERT INTO switches (name, value) VALUES ($1, $2)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
 /// A task to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTask {
@@ -163,14 +167,11 @@ impl Store {
             .bind(NAME)
             .execute(&mut *transaction)
             .await?;
-        sqlx::query(
-            "INSERT INTO switches (name, value) VALUES ($1, $2)
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        )
-        .bind(NAME)
-        .bind(text)
-        .execute(&mut *transaction)
-        .await?;
+        sqlx::query(SET_SWITCH)
+            .bind(NAME)
+            .bind(text)
+            .execute(&mut *transaction)
+            .await?;
         transaction.commit().await?;
         sqlx::query("DELETE FROM switches WHERE name = $1")
             .bind(NAME)
@@ -230,23 +231,31 @@ impl Store {
     /// Pauses the whole queue, or lets it go on.
     pub async fn set_paused(&self, paused: bool) -> Result<(), StoreError> {
         let value = if paused { "yes" } else { "no" };
-        sqlx::query(
-            "INSERT INTO switches (name, value) VALUES ('paused', $1)
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        )
-        .bind(value)
-        .execute(&self.pool)
-        .await?;
-        Ok(())
+        self.set_switch("paused", value).await
     }
 
     /// Returns true when the queue is paused.
     pub async fn paused(&self) -> Result<bool, StoreError> {
-        let row: Option<(String,)> =
-            sqlx::query_as("SELECT value FROM switches WHERE name = 'paused'")
-                .fetch_optional(&self.pool)
-                .await?;
-        Ok(row.is_some_and(|(value,)| value == "yes"))
+        Ok(self.switch("paused").await?.as_deref() == Some("yes"))
+    }
+
+    /// Reads a value that all processes share.
+    pub async fn switch(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let row: Option<(String,)> = sqlx::query_as("SELECT value FROM switches WHERE name = $1")
+            .bind(name)
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(row.map(|(value,)| value))
+    }
+
+    /// Writes a value that all processes share.
+    pub async fn set_switch(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        sqlx::query(SET_SWITCH)
+            .bind(name)
+            .bind(value)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
     }
 }
 

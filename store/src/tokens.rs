@@ -5,8 +5,6 @@
 
 use crate::store::{Store, StoreError, now};
 use sha2::{Digest, Sha256};
-use sqlx::any::AnyRow;
-use sqlx::{FromRow, Row};
 
 /// Prefix of every token, so that a scanner of repositories knows one.
 const PREFIX: &str = "patchwright_";
@@ -42,14 +40,22 @@ impl Role {
     }
 }
 
+impl From<String> for Role {
+    /// Reads a role of the table; one of a newer version allows the least here.
+    fn from(word: String) -> Self {
+        Self::read(&word).unwrap_or(Self::Review)
+    }
+}
+
 /// A token, without the token itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct Token {
     /// Its name.
     pub name: String,
     /// The SHA-256 of it, in hexadecimal.
     pub hash: String,
     /// Its role.
+    #[sqlx(try_from = "String")]
     pub role: Role,
     /// When it was made, UTC.
     pub created: String,
@@ -63,21 +69,6 @@ impl Token {
     /// Returns true when it works at this time, written as `now` writes it.
     pub fn works_at(&self, time: &str) -> bool {
         self.revoked.is_none() && self.expires.as_deref().is_none_or(|expires| time < expires)
-    }
-}
-
-impl FromRow<'_, AnyRow> for Token {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let role: String = row.try_get("role")?;
-        Ok(Self {
-            name: row.try_get("name")?,
-            hash: row.try_get("hash")?,
-            // A role of a newer version allows the least here.
-            role: Role::read(&role).unwrap_or(Role::Review),
-            created: row.try_get("created")?,
-            expires: row.try_get("expires")?,
-            revoked: row.try_get("revoked")?,
-        })
     }
 }
 

@@ -1,28 +1,16 @@
-//! Authentication: callers, and what they may do.
-//!
-//! A token is needed as soon as one was ever made, and always where others than
-//! this machine can connect. Where none is needed, only pages of this machine
-//! are answered, so that a web site cannot use a visitor's daemon.
+//! Rights of the callers of the API, and the rate that they are granted.
 
 use super::Api;
 use super::connection::Peer;
 use super::problem::{Kind, Problem};
+use crate::login::{Caller, NotAdmitted, bearer};
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use patchwright_store::tokens::Role;
-use std::net::IpAddr;
-
-/// Somebody who was let in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Caller {
-    /// The name of the token, for the log.
-    pub(crate) name: String,
-    role: Role,
-}
 
 /// The right that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,89 +76,30 @@ pub(crate) async fn guard(State(api): State<Api>, mut request: Request, next: Ne
 }
 
 async fn caller(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Caller, Problem> {
-    let given = headers.get(AUTHORIZATION).map(|value| value.to_str());
-    let Some(given) = given else {
-        if api.loopback && api.tokens.nobody_has_one().await? {
-            same_machine(headers, uri, &api.settings.http.origins)?;
-            return Ok(Caller {
-                name: String::new(),
-                role: Role::Admin,
-            });
-        }
-        let detail =
-            "send a token as \"Authorization: Bearer TOKEN\"; `patchwright token create` makes one";
-        return Err(Problem::new(Kind::Unauthorized, detail));
-    };
-    let secret = given.ok().and_then(|text| {
-        let (scheme, secret) = text.split_once(' ')?;
-        scheme
-            .eq_ignore_ascii_case("bearer")
-            .then_some(secret.trim())
-    });
-    let unknown = || {
-        Problem::new(
+    let given = headers.get(AUTHORIZATION);
+    let secret = given.map(|_| bearer(headers).unwrap_or_default());
+    let caller = api.login.caller(secret, headers, uri);
+    caller.await.map_err(|refused| match refused {
+        NotAdmitted::NoToken => Problem::new(
+            Kind::Unauthorized,
+            "send a token as \"Authorization: Bearer TOKEN\"; `patchwright token create` makes one",
+        ),
+        NotAdmitted::UnknownToken => Problem::new(
             Kind::Unauthorized,
             "the token is unknown, expired or revoked",
-        )
-    };
-    let token = api.tokens.find(secret.ok_or_else(unknown)?).await?;
-    let token = token.ok_or_else(unknown)?;
-    Ok(Caller {
-        name: token.name,
-        role: token.role,
-    })
-}
-
-/// Without a token the name that the caller used must be this machine's, and a
-/// page must be the daemon's own or one that the settings name: another program
-/// of this machine may show pages of anybody.
-pub(crate) fn same_machine(
-    headers: &HeaderMap,
-    uri: &Uri,
-    origins: &[String],
-) -> Result<(), Problem> {
-    let text = |name| headers.get(name).map(|value| value.to_str());
-    let host = match text(HOST) {
-        Some(Ok(host)) => Some(host),
-        Some(Err(_)) => None,
-        None => uri.authority().map(axum::http::uri::Authority::as_str),
-    };
-    let local = host.filter(|host| is_this_machine(host));
-    let origin = match (text(ORIGIN), local) {
-        (None, _) => true,
-        (Some(Ok(origin)), Some(host)) => {
-            origin == format!("http://{host}") || origins.iter().any(|known| known == origin)
-        }
-        (Some(_), _) => false,
-    };
-    if local.is_some() && origin {
-        Ok(())
-    } else {
-        Err(Problem::new(
+        ),
+        NotAdmitted::Elsewhere => Problem::new(
             Kind::Forbidden,
             "without a token only this machine itself is answered, under the name localhost, and only pages of \
              http.origins",
-        ))
-    }
-}
-
-/// Returns true when a host, with or without a port, is a name of this machine.
-pub(crate) fn is_this_machine(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
+        ),
+        NotAdmitted::Store(error) => error.into(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use axum::http::HeaderName;
+    use super::{Caller, Right, Role};
 
     #[test]
     fn roles_cover_what_they_should() {
@@ -191,51 +120,6 @@ mod tests {
                     "{role:?} {right:?}"
                 );
             }
-        }
-    }
-
-    #[test]
-    fn other_sites_are_not_answered_without_a_token() {
-        let uri = Uri::from_static("/api/v1/tasks");
-        let origins = ["http://localhost:3000".to_owned()];
-        for (headers, expected) in [
-            (&[(HOST, "localhost:8484")][..], true),
-            (&[(HOST, "127.0.0.1")], true),
-            (&[(HOST, "[::1]:8484")], true),
-            (
-                &[(HOST, "localhost:8484"), (ORIGIN, "http://localhost:8484")],
-                true,
-            ),
-            (
-                &[(HOST, "localhost:8484"), (ORIGIN, "http://localhost:3000")],
-                true,
-            ),
-            (
-                &[(HOST, "localhost:8484"), (ORIGIN, "http://localhost:5000")],
-                false,
-            ),
-            (
-                &[(HOST, "localhost:8484"), (ORIGIN, "https://localhost:8484")],
-                false,
-            ),
-            (&[(HOST, "evil.example")], false),
-            (&[(HOST, "localhost.evil.example")], false),
-            (
-                &[(HOST, "localhost"), (ORIGIN, "https://evil.example")],
-                false,
-            ),
-            (&[(HOST, "localhost"), (ORIGIN, "null")], false),
-            (&[], false),
-        ] {
-            let headers: HeaderMap = headers
-                .iter()
-                .map(|(name, value): &(HeaderName, &str)| (name.clone(), value.parse().unwrap()))
-                .collect();
-            assert_eq!(
-                same_machine(&headers, &uri, &origins).is_ok(),
-                expected,
-                "{headers:?}"
-            );
         }
     }
 }

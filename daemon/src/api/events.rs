@@ -5,9 +5,10 @@
 //! its first event.
 
 use super::Api;
-use super::auth::{Caller, Right};
+use super::auth::Right;
 use super::extract::TaskId;
 use super::problem::Problem;
+use crate::login::Caller;
 use crate::service::{Service, ServiceError};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};

@@ -1,6 +1,6 @@
 //! Reads what a request carries, and turns every refusal into a problem.
 
-use super::problem::{Kind, Problem, Wrong};
+use super::problem::{Kind, Problem};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::header::CONTENT_TYPE;
@@ -48,10 +48,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
 pub(crate) fn plain_text(key: &str, text: Option<String>) -> Result<Option<String>, Problem> {
     match text {
         Some(text) if text.chars().any(char::is_control) || text.chars().count() > 200 => {
-            Err(Problem::invalid(vec![Wrong {
-                key: key.to_owned(),
-                message: "must be at most 200 characters, without control characters".to_owned(),
-            }]))
+            let message = "must be at most 200 characters, without control characters";
+            Err(Problem::wrong(key, message))
         }
         other => Ok(other.filter(|text| !text.is_empty())),
     }

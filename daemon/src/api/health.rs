@@ -1,8 +1,9 @@
 //! Health of the daemon: liveness, readiness and metrics.
 
 use super::Api;
-use super::auth::{Caller, Right};
+use super::auth::Right;
 use super::problem::Problem;
+use crate::login::Caller;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -34,7 +35,7 @@ pub(crate) async fn live() -> Json<Health> {
 #[utoipa::path(get, path = "/readyz", tag = "health", security(()), responses((status = 200, description = "It can take tasks", body = Health)))]
 pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Health>, Problem> {
     // Reads the store once a second at most, however many ask.
-    api.tokens.nobody_has_one().await?;
+    api.login.nobody_has_token().await?;
     api.service.ready().await?;
     Ok(Json(WELL))
 }

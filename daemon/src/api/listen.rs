@@ -66,7 +66,7 @@ pub async fn listen(
 ) -> Result<Listening, ListenError> {
     let address = settings.http.listen;
     let api = Api::new(service, settings, stop);
-    if !api.loopback && api.tokens.nobody_has_one().await? {
+    if !api.login.loopback && api.login.nobody_has_token().await? {
         return Err(ListenError::NoToken(address));
     }
     forget_uploads(&api.settings);

@@ -82,57 +82,45 @@ impl Kind {
         Self::Busy,
     ];
 
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Malformed => ("malformed", "The request cannot be read"),
-            Self::Unauthorized => ("unauthorized", "A token is needed"),
-            Self::Forbidden => ("forbidden", "This is not allowed"),
-            Self::NotFound => ("not-found", "There is nothing here"),
-            Self::Method => ("method", "This method is not understood here"),
-            Self::Slow => ("slow", "The request took too long"),
-            Self::Conflict => ("conflict", "Another state stands in the way"),
-            Self::TooLarge => ("too-large", "The request is too large"),
-            Self::MediaType => ("media-type", "This kind of content is not taken"),
-            Self::Invalid => ("invalid", "A value makes no sense"),
-            Self::TooMany => ("too-many-requests", "Too many requests"),
-            Self::Internal => ("internal", "Something is wrong inside"),
-            Self::Unavailable => ("unavailable", "The store cannot be used now"),
-            Self::Busy => ("busy", "The daemon is busy"),
-        }
+    /// Returns the last part of its type, its title and its status.
+    fn facts(self) -> (&'static str, &'static str, StatusCode) {
+        let (slug, title, status) = match self {
+            Self::Malformed => ("malformed", "The request cannot be read", 400),
+            Self::Unauthorized => ("unauthorized", "A token is needed", 401),
+            Self::Forbidden => ("forbidden", "This is not allowed", 403),
+            Self::NotFound => ("not-found", "There is nothing here", 404),
+            Self::Method => ("method", "This method is not understood here", 405),
+            Self::Slow => ("slow", "The request took too long", 408),
+            Self::Conflict => ("conflict", "Another state stands in the way", 409),
+            Self::TooLarge => ("too-large", "The request is too large", 413),
+            Self::MediaType => ("media-type", "This kind of content is not taken", 415),
+            Self::Invalid => ("invalid", "A value makes no sense", 422),
+            Self::TooMany => ("too-many-requests", "Too many requests", 429),
+            Self::Internal => ("internal", "Something is wrong inside", 500),
+            Self::Unavailable => ("unavailable", "The store cannot be used now", 503),
+            Self::Busy => ("busy", "The daemon is busy", 503),
+        };
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (slug, title, status)
     }
 
-    /// The status that goes with it.
     pub(crate) fn status(self) -> StatusCode {
-        match self {
-            Self::Malformed => StatusCode::BAD_REQUEST,
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::NotFound => StatusCode::NOT_FOUND,
-            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Slow => StatusCode::REQUEST_TIMEOUT,
-            Self::Conflict => StatusCode::CONFLICT,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable | Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
-        }
+        self.facts().2
     }
 
     /// The kind in words.
     pub(crate) fn title(self) -> &'static str {
-        self.words().1
+        self.facts().1
     }
 }
 
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        let (slug, title) = kind.words();
+        let (slug, title, status) = kind.facts();
         Self {
             kind: format!("urn:patchwright:problem:{slug}"),
             title: title.to_owned(),
-            status: kind.status().as_u16(),
+            status: status.as_u16(),
             detail: detail.into(),
             errors: Vec::new(),
             retry_after: matches!(kind, Kind::TooMany | Kind::Unavailable | Kind::Busy)
@@ -150,6 +138,14 @@ impl Problem {
             errors,
             ..Self::new(Kind::Invalid, told.join("; "))
         }
+    }
+
+    /// Tells that one value makes no sense.
+    pub(crate) fn wrong(key: &str, message: &str) -> Self {
+        Self::invalid(vec![Wrong {
+            key: key.to_owned(),
+            message: message.to_owned(),
+        }])
     }
 
     /// There is no such task.

@@ -1,9 +1,10 @@
 //! Results of a task: its patch, its report, its journal.
 
 use super::Api;
-use super::auth::{Caller, Right};
+use super::auth::Right;
 use super::extract::TaskId;
 use super::problem::{Kind, Problem};
+use crate::login::Caller;
 use crate::service::Service;
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -87,24 +88,12 @@ async fn known_report(api: &Api, id: &str) -> Result<Value, Problem> {
     }
     let task = api.service.task(id).await?;
     let task = task.ok_or_else(|| Problem::no_task(id))?;
-    let (kind, detail) = match (task.state.is_over(), task.detail) {
-        (true, Some(detail)) => (
-            Kind::NotFound,
-            format!("the task {id} ended without a report: {detail}"),
-        ),
-        (true, None) => (
-            Kind::NotFound,
-            format!("the task {id} ended without a report"),
-        ),
-        (false, _) => {
-            let state = task.state.as_str();
-            (
-                Kind::NotFound,
-                format!("the task {id} has not ended, it is {state}"),
-            )
-        }
+    let detail = match (task.state.is_over(), task.detail) {
+        (true, Some(detail)) => format!("the task {id} ended without a report: {detail}"),
+        (true, None) => format!("the task {id} ended without a report"),
+        (false, _) => format!("the task {id} has not ended, it is {}", task.state.as_str()),
     };
-    Err(Problem::new(kind, detail))
+    Err(Problem::new(Kind::NotFound, detail))
 }
 
 fn not_begun(id: &str) -> Problem {

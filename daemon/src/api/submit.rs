@@ -5,17 +5,17 @@
 //! the task.
 
 use super::Api;
-use super::auth::{Caller, Right};
+use super::auth::Right;
 use super::extract::{Parameters, json, media_type, plain_text};
 use super::limit::UPLOAD;
 use super::problem::{Kind, Problem, Wrong};
 use super::upload::{Upload, full};
 use crate::admission;
+use crate::login::Caller;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, StatusCode, header};
 use patchwright_agent::task::{self, NOWHERE, Sender, Source, Task, TaskError, TaskFile};
-use patchwright_config::Intake;
 use patchwright_store::Quota;
 use patchwright_store::submissions::{NewTask, Submitted, TaskRow};
 use serde::Deserialize;
@@ -79,7 +79,7 @@ pub(crate) async fn submit(
     caller.needs(Right::Submit)?;
     let group = plain_text("group", wanted.group)?;
     let deadline = wanted.deadline.as_deref().map(time).transpose()?;
-    let quota = quota(&api.settings.intake, &caller);
+    let quota = admission::quota(&api.settings.intake, &caller.name);
     let task = match media_type(request.headers()).as_str() {
         "application/json" => plain(&api, json(request, api.limits.json()).await?).await?,
         UPLOAD => uploaded(&api, &quota, request).await?,
@@ -115,17 +115,6 @@ pub(crate) async fn submit(
     Ok((status, place, Json(row)))
 }
 
-/// The quota of a caller.
-fn quota(intake: &Intake, caller: &Caller) -> Quota {
-    let limit = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    Quota {
-        submitter: caller.name.clone(),
-        tasks: limit(intake.open_tasks),
-        bytes: limit(intake.kept_mb.saturating_mul(1 << 20)),
-        files: limit(intake.kept_files),
-    }
-}
-
 /// The machine that alone can work on a task: this one, when the task names
 /// files that lie here.
 fn place(task: &Task) -> Option<String> {
@@ -138,12 +127,9 @@ fn place(task: &Task) -> Option<String> {
 }
 
 fn time(text: &str) -> Result<jiff::Timestamp, Problem> {
-    text.parse().map_err(|_| {
-        Problem::invalid(vec![Wrong {
-            key: "deadline".to_owned(),
-            message: "must be a time such as 2030-12-31T18:00:00Z".to_owned(),
-        }])
-    })
+    let message = "must be a time such as 2030-12-31T18:00:00Z";
+    text.parse()
+        .map_err(|_| Problem::wrong("deadline", message))
 }
 
 /// A task without files of its own.
@@ -193,10 +179,9 @@ async fn checked(keys: TaskFile, folder: PathBuf) -> Result<Task, Problem> {
 fn wrong_task(error: TaskError, folder: &Path) -> Problem {
     let here = format!("{}/", folder.display());
     match error {
-        TaskError::Invalid { key, message, .. } => Problem::invalid(vec![Wrong {
-            key,
-            message: message.replace(&here, ""),
-        }]),
+        TaskError::Invalid { key, message, .. } => {
+            Problem::wrong(&key, &message.replace(&here, ""))
+        }
         TaskError::Malformed { message, .. } => Problem::new(Kind::Invalid, message),
         TaskError::Missing { source, .. } => Problem::internal(&source),
     }

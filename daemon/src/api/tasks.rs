@@ -1,9 +1,10 @@
 //! Tasks: listed, shown, canceled; and the queue that they wait in.
 
 use super::Api;
-use super::auth::{Caller, Right};
+use super::auth::Right;
 use super::extract::{Parameters, TaskId, plain_text};
 use super::problem::{Kind, Problem};
+use crate::login::Caller;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;

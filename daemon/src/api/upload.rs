@@ -3,7 +3,7 @@
 use crate::admission::inside;
 use crate::api::Api;
 use crate::api::extract::{cut_off, parse_json, too_large};
-use crate::api::problem::{Kind, Problem, Wrong};
+use crate::api::problem::{Kind, Problem};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::StatusCode;
@@ -76,7 +76,7 @@ impl Upload {
         }
         match self.task.replace(bytes) {
             None => Ok(()),
-            Some(_) => Err(wrong(TASK, "comes twice")),
+            Some(_) => Err(Problem::wrong(TASK, "comes twice")),
         }
     }
 
@@ -86,16 +86,19 @@ impl Upload {
         mut part: Field<'_>,
         (left, limit): (&mut usize, usize),
     ) -> Result<(), Problem> {
-        let plain = inside(name).map_err(|message| wrong("part", &message))?;
+        let plain = inside(name).map_err(|message| Problem::wrong("part", &message))?;
         if plain != name || self.files.contains_key(name) {
-            return Err(wrong(name, "comes twice, or is not written plainly"));
+            return Err(Problem::wrong(
+                name,
+                "comes twice, or is not written plainly",
+            ));
         }
         let disk = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::NotADirectory
             | std::io::ErrorKind::AlreadyExists
             | std::io::ErrorKind::IsADirectory
             | std::io::ErrorKind::InvalidFilename => {
-                wrong(name, "cannot be a file beside the others")
+                Problem::wrong(name, "cannot be a file beside the others")
             }
             _ => Problem::store(&error),
         };
@@ -123,7 +126,10 @@ impl Upload {
     pub(super) fn task(&self) -> Result<TaskFile, Problem> {
         match &self.task {
             Some(bytes) => parse_json(bytes),
-            None => Err(wrong(TASK, "is missing; it holds the task as JSON")),
+            None => Err(Problem::wrong(
+                TASK,
+                "is missing; it holds the task as JSON",
+            )),
         }
     }
 
@@ -153,7 +159,7 @@ impl Upload {
         match &keys.source.sha256 {
             Some(told) if !told.eq_ignore_ascii_case(found) => {
                 let message = format!("the archive has {found}");
-                return Err(wrong("source.sha256", &message));
+                return Err(Problem::wrong("source.sha256", &message));
             }
             _ => keys.source.sha256 = Some(found.clone()),
         }
@@ -167,7 +173,7 @@ impl Upload {
         tokio::task::spawn_blocking(looked)
             .await
             .map_err(|error| Problem::internal(&error))?
-            .map_err(|error| wrong("source.archive", &error.to_string()))
+            .map_err(|error| Problem::wrong("source.archive", &error.to_string()))
     }
 
     /// Puts every file into the store, if the caller's quota has room for those
@@ -194,13 +200,6 @@ impl Upload {
         }
         Ok(())
     }
-}
-
-fn wrong(key: &str, message: &str) -> Problem {
-    Problem::invalid(vec![Wrong {
-        key: key.to_owned(),
-        message: message.to_owned(),
-    }])
 }
 
 fn broken(error: &MultipartError, limit: usize) -> Problem {

@@ -10,8 +10,8 @@ mod refused;
 mod status;
 mod task;
 
+use crate::login::Login;
 use crate::service::Service;
-use crate::tokens::Tokens;
 use axum::routing::{delete, get, post};
 use axum::{Router, middleware};
 use patchwright_config::Settings;
@@ -22,8 +22,7 @@ pub fn routes(service: &Service, settings: &Arc<Settings>) -> Router {
     router(Front {
         service: service.clone(),
         settings: settings.clone(),
-        tokens: Tokens::new(service.store().clone()),
-        loopback: settings.http.listen.ip().is_loopback(),
+        login: Login::new(service.store().clone(), &settings.http),
     })
 }
 
@@ -32,9 +31,7 @@ pub fn routes(service: &Service, settings: &Arc<Settings>) -> Router {
 pub(crate) struct Front {
     pub(crate) service: Service,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) tokens: Tokens,
-    /// True when only this machine can connect.
-    pub(crate) loopback: bool,
+    pub(crate) login: Login,
 }
 
 /// The paths as the protocols write them, slashes at the end included.

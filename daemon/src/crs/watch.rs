@@ -11,7 +11,7 @@ mod sending;
 
 use super::competition::Competition;
 use super::protocol::TaskDetail;
-use super::{READY, case};
+use super::{Failure, READY, case};
 use crate::service::Service;
 use futures::StreamExt;
 use patchwright_config::Settings;
@@ -90,7 +90,7 @@ impl Watch {
         };
         if answering.is_ok() {
             let store = self.store();
-            store.crs_set_switch(READY, &now().to_string()).await?;
+            store.set_switch(READY, &now().to_string()).await?;
         }
         let answering = answering.unwrap_or_else(|error| {
             warn("the competition does not answer", "", &error);
@@ -181,33 +181,30 @@ impl Watch {
         let (Some(detail), None) = (&case.detail, &case.prepared) else {
             return true;
         };
-        let errored = |case: &mut CaseRow, problem: String| {
-            case.state = CaseState::Errored;
-            case.problem = Some(problem);
-            false
-        };
-        let detail: TaskDetail = match serde_json::from_str(detail) {
-            Ok(detail) => detail,
-            Err(error) => return errored(case, error.to_string()),
-        };
-        let prepared = case::prepare(&detail, &self.settings, self.store()).await;
-        match prepared.map(|prepared| serde_json::to_string(&prepared)) {
-            Ok(Ok(prepared)) => {
+        match self.prepare(detail).await {
+            Ok(prepared) => {
                 case.prepared = Some(prepared);
                 case.problem = None;
                 true
             }
-            Ok(Err(error)) => errored(case, error.to_string()),
             Err(error) => {
                 warn("the files of a case cannot be had", &case.id, &error);
-                if !error.may_pass() {
-                    return errored(case, error.to_string());
-                }
-                self.leave_alone(&case.id);
                 case.problem = Some(error.to_string());
+                if error.may_pass() {
+                    self.leave_alone(&case.id);
+                } else {
+                    case.state = CaseState::Errored;
+                }
                 false
             }
         }
+    }
+
+    async fn prepare(&self, detail: &str) -> Result<String, Failure> {
+        let wrong = |error: serde_json::Error| Failure::lasting(error.to_string());
+        let detail: TaskDetail = serde_json::from_str(detail).map_err(wrong)?;
+        let prepared = case::prepare(&detail, &self.settings, self.store()).await?;
+        serde_json::to_string(&prepared).map_err(wrong)
     }
 
     /// State of the case, as `/status/` counts it.

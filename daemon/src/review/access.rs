@@ -2,11 +2,10 @@
 //! site makes.
 
 use super::Review;
-use crate::api::{is_this_machine, same_machine};
-use crate::tokens::Tokens;
+use crate::login::{Login, NotAdmitted, bearer, is_this_machine};
 use axum::Form;
 use axum::extract::{Query, Request, State};
-use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN, SET_COOKIE};
+use axum::http::header::{COOKIE, HOST, ORIGIN, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -24,11 +23,7 @@ const NAME: &str = "patchwright_review";
 #[derive(Debug, Clone)]
 pub(super) enum Access {
     /// Tokens, as for the API of the daemon.
-    Daemon {
-        tokens: Tokens,
-        loopback: bool,
-        origins: Arc<Vec<String>>,
-    },
+    Daemon(Login),
     /// One user of this machine.
     User {
         opening: Arc<Mutex<Option<String>>>,
@@ -74,24 +69,9 @@ impl Opening {
     }
 }
 
-/// Reason why a request is not answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Refusal {
-    /// Nobody is signed in.
-    Unknown,
-    /// It is not allowed.
-    Forbidden(&'static str),
-    /// The store cannot tell.
-    Store,
-}
-
 impl Access {
     pub(super) fn of_daemon(store: Store, http: &Http) -> Self {
-        Self::Daemon {
-            tokens: Tokens::new(store),
-            loopback: http.listen.ip().is_loopback(),
-            origins: Arc::new(http.origins.clone()),
-        }
+        Self::Daemon(Login::new(store, http))
     }
 
     pub(super) fn of_user(opening: &Opening) -> Self {
@@ -103,7 +83,7 @@ impl Access {
         }
     }
 
-    async fn viewer(&self, headers: &HeaderMap, uri: &Uri) -> Result<Viewer, Refusal> {
+    async fn viewer(&self, headers: &HeaderMap, uri: &Uri) -> Result<Viewer, NotAdmitted> {
         match self {
             Self::User { session, who, .. } => {
                 let local = headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -111,28 +91,18 @@ impl Access {
                 if known && !session.is_empty() && local.is_some_and(is_this_machine) {
                     return Ok(viewer(who, Role::Admin, false));
                 }
-                Err(Refusal::Unknown)
+                Err(NotAdmitted::NoToken)
             }
-            Self::Daemon {
-                tokens,
-                loopback,
-                origins,
-            } => {
-                let given = bearer(headers).or_else(|| cookie(headers));
-                if let Some(given) = given {
-                    let token = tokens.find(given).await.map_err(|_| Refusal::Store)?;
-                    let token = token.ok_or(Refusal::Unknown)?;
-                    return Ok(viewer(&token.name, token.role, bearer(headers).is_none()));
-                }
-                if !loopback || !tokens.nobody_has_one().await.map_err(|_| Refusal::Store)? {
-                    return Err(Refusal::Unknown);
-                }
-                same_machine(headers, uri, origins).map_err(|_| {
-                    Refusal::Forbidden(
-                        "without a token only this machine is answered, under the name localhost",
-                    )
-                })?;
-                Ok(viewer("this machine", Role::Admin, false))
+            Self::Daemon(login) => {
+                let token = bearer(headers);
+                let secret = token.or_else(|| cookie(headers));
+                let caller = login.caller(secret, headers, uri).await?;
+                let name = match caller.name.as_str() {
+                    "" => "this machine",
+                    name => name,
+                };
+                let signed_in = secret.is_some() && token.is_none();
+                Ok(viewer(name, caller.role, signed_in))
             }
         }
     }
@@ -145,12 +115,6 @@ fn viewer(name: &str, role: Role, signed_in: bool) -> Viewer {
         starts: matches!(role, Role::Submit | Role::Admin),
         signed_in,
     }
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let text = headers.get(AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, secret) = text.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
 fn cookie(headers: &HeaderMap) -> Option<&str> {
@@ -197,17 +161,29 @@ pub(super) async fn guard(
             request.extensions_mut().insert(viewer);
             next.run(request).await
         }
-        Err(Refusal::Unknown) if matches!(review.access, Access::User { .. }) => refused(
-            StatusCode::UNAUTHORIZED,
-            "Open it anew",
-            "use the address that `patchwright review` printed; it works once, in one browser",
-        ),
-        Err(Refusal::Unknown) if reads && !request.headers().contains_key("x-fragment") => {
+        Err(NotAdmitted::NoToken | NotAdmitted::UnknownToken)
+            if matches!(review.access, Access::User { .. }) =>
+        {
+            refused(
+                StatusCode::UNAUTHORIZED,
+                "Open it anew",
+                "use the address that `patchwright review` printed; it works once, in one browser",
+            )
+        }
+        Err(NotAdmitted::NoToken | NotAdmitted::UnknownToken)
+            if reads && !request.headers().contains_key("x-fragment") =>
+        {
             Redirect::to(&format!("{ROOT}/sign-in")).into_response()
         }
-        Err(Refusal::Unknown) => refused(StatusCode::UNAUTHORIZED, "Sign in", "a token is needed"),
-        Err(Refusal::Forbidden(detail)) => refused(StatusCode::FORBIDDEN, "Not allowed", detail),
-        Err(Refusal::Store) => refused(
+        Err(NotAdmitted::NoToken | NotAdmitted::UnknownToken) => {
+            refused(StatusCode::UNAUTHORIZED, "Sign in", "a token is needed")
+        }
+        Err(NotAdmitted::Elsewhere) => refused(
+            StatusCode::FORBIDDEN,
+            "Not allowed",
+            "without a token only this machine is answered, under the name localhost",
+        ),
+        Err(NotAdmitted::Store(_)) => refused(
             StatusCode::SERVICE_UNAVAILABLE,
             "Try again later",
             "the store cannot be read now",
@@ -223,7 +199,7 @@ pub(super) fn refused(status: StatusCode, title: &str, detail: &str) -> Response
 /// Shows the form for a token.
 pub(super) async fn sign_in_page(State(review): State<Review>) -> Response {
     match review.access {
-        Access::Daemon { .. } => Html(sign_in_text(false)).into_response(),
+        Access::Daemon(_) => Html(sign_in_text(false)).into_response(),
         Access::User { .. } => refused(
             StatusCode::NOT_FOUND,
             "Nothing here",
@@ -244,7 +220,7 @@ pub(super) async fn sign_in(
     headers: HeaderMap,
     Form(form): Form<SignIn>,
 ) -> Response {
-    let Access::Daemon { tokens, .. } = &review.access else {
+    let Access::Daemon(login) = &review.access else {
         return refused(
             StatusCode::NOT_FOUND,
             "Nothing here",
@@ -256,9 +232,11 @@ pub(super) async fn sign_in(
         return refused(StatusCode::FORBIDDEN, "Not allowed", detail);
     }
     let token = form.token.trim();
-    match tokens.find(token).await {
-        Ok(Some(_)) => with_cookie(Redirect::to(ROOT), token, "Lax"),
-        Ok(None) => (StatusCode::UNAUTHORIZED, Html(sign_in_text(true))).into_response(),
+    match login.caller(Some(token), &headers, &Uri::default()).await {
+        Ok(_) => with_cookie(Redirect::to(ROOT), token, "Lax"),
+        Err(NotAdmitted::UnknownToken) => {
+            (StatusCode::UNAUTHORIZED, Html(sign_in_text(true))).into_response()
+        }
         Err(_) => refused(
             StatusCode::SERVICE_UNAVAILABLE,
             "Try again later",

@@ -61,6 +61,11 @@ impl Review {
         })
     }
 
+    async fn task(&self, run: &str) -> anyhow::Result<Task> {
+        let (task, _) = self.store.run(run).await?;
+        serde_json::from_str(&task).context("the task of the run cannot be read")
+    }
+
     fn cancelable(&self, row: &ListedTask) -> bool {
         match row.state.as_str() {
             "queued" | "running" | "paused" => true,
@@ -73,9 +78,7 @@ impl Review {
     /// run that has ended is not walked again.
     pub(super) async fn report(&self, run: &str) -> anyhow::Result<(Task, Report, u32)> {
         if let Some(report) = self.store.report(run).await? {
-            let (task, _) = self.store.run(run).await?;
-            let task: Task =
-                serde_json::from_str(&task).context("the task of the run cannot be read")?;
+            let task = self.task(run).await?;
             let report: Report =
                 serde_json::from_str(&report).context("the report of the run cannot be read")?;
             let made = u32::try_from(report.attempts.len()).unwrap_or(u32::MAX);
@@ -118,9 +121,7 @@ impl Review {
                 inputs.push((hash, input_text(&bytes)));
             }
         }
-        let (task, _) = self.store.run(run).await?;
-        let task: Task =
-            serde_json::from_str(&task).context("the task of the run cannot be read")?;
+        let task = self.task(run).await?;
         Ok(CandidateView {
             source: wire::kept_source(&task, &self.loaded.settings).is_some(),
             run: view,
@@ -137,9 +138,7 @@ impl Review {
         (file, from, to): (&str, u32, u32),
         shift: i64,
     ) -> anyhow::Result<SourceLines> {
-        let (task, _) = self.store.run(run).await?;
-        let task: Task =
-            serde_json::from_str(&task).context("the task of the run cannot be read")?;
+        let task = self.task(run).await?;
         let gone = || Missing("the source is not on this machine any more".to_owned());
         let folder = wire::kept_source(&task, &self.loaded.settings).ok_or_else(gone)?;
         let path = file.to_owned();

@@ -1,6 +1,7 @@
 //! Start of follow-up runs: in the queue of a daemon, or in this process.
 
 use super::Review;
+use crate::admission;
 use crate::follow_up;
 use crate::service::Service;
 use crate::session::{Right, Session, Start};
@@ -11,8 +12,8 @@ use patchwright_agent::repair::Run;
 use patchwright_agent::task::Task;
 use patchwright_agent::wire;
 use patchwright_config::Loaded;
+use patchwright_store::Store;
 use patchwright_store::submissions::{Canceled, NewTask, Submitted};
-use patchwright_store::{Quota, Store};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -94,18 +95,11 @@ impl Review {
             id: id.clone(),
             ..task
         };
-        let intake = &self.loaded.settings.intake;
-        let limit = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let new = NewTask {
             id: id.clone(),
             task: serde_json::to_string(&task)?,
             origin: ORIGIN.to_owned(),
-            quota: Some(Quota {
-                submitter: who.to_owned(),
-                tasks: limit(intake.open_tasks),
-                bytes: limit(intake.kept_mb.saturating_mul(1 << 20)),
-                files: limit(intake.kept_files),
-            }),
+            quota: Some(admission::quota(&self.loaded.settings.intake, who)),
             ..NewTask::default()
         };
         match service.submit(vec![new]).await?.first() {

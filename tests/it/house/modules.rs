@@ -66,7 +66,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "daemon",
-        "machine telemetry admission files tokens task_watcher submitter service session \
+        "machine telemetry admission files tokens login task_watcher submitter service session \
          follow_up worker api review crs",
     ),
     (

@@ -3,42 +3,45 @@
 
 use super::Front;
 use super::refused::Refused;
-use crate::api::is_this_machine;
 use crate::crs::protocol::decode;
+use crate::login::NotAdmitted;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{AUTHORIZATION, ORIGIN};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use patchwright_store::tokens::Role;
 
 /// Lets known callers through.
 pub(super) async fn guard(State(front): State<Front>, request: Request, next: Next) -> Response {
-    match admit(&front, request.headers()).await {
+    match admit(&front, request.headers(), request.uri()).await {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
     }
 }
 
-async fn admit(front: &Front, headers: &HeaderMap) -> Result<(), Refused> {
+async fn admit(front: &Front, headers: &HeaderMap, uri: &Uri) -> Result<(), Refused> {
     let unauthorized = |reason: &str| Refused::new(StatusCode::UNAUTHORIZED, reason);
-    let Some(given) = headers.get(AUTHORIZATION) else {
-        // As long as nobody has a token, programs of this machine need none.
-        if front.loopback && front.tokens.nobody_has_one().await? && is_local(headers) {
-            return Ok(());
-        }
-        return Err(unauthorized(
-            "send key id and token by Basic authentication",
-        ));
-    };
-    let pair = given.to_str().ok().and_then(credentials);
+    let no_token = || unauthorized("send key id and token by Basic authentication");
     let unknown = || unauthorized("the key is unknown, expired or revoked");
-    let (key, secret) = pair.ok_or_else(unknown)?;
-    let token = front.tokens.find(&secret).await?.ok_or_else(unknown)?;
-    if token.name != key {
+    let given = headers.get(AUTHORIZATION);
+    let pair = given.map(|given| given.to_str().ok().and_then(credentials));
+    let pair = pair.map(|pair| pair.ok_or_else(unknown)).transpose()?;
+    // A page of a web site is no cyber reasoning system.
+    if pair.is_none() && headers.contains_key(ORIGIN) {
+        return Err(no_token());
+    }
+    let secret = pair.as_ref().map(|(_, secret)| secret.as_str());
+    let caller = front.login.caller(secret, headers, uri);
+    let caller = caller.await.map_err(|refused| match refused {
+        NotAdmitted::NoToken | NotAdmitted::Elsewhere => no_token(),
+        NotAdmitted::UnknownToken => unknown(),
+        NotAdmitted::Store(error) => error.into(),
+    })?;
+    if pair.is_some_and(|(key, _)| key != caller.name) {
         return Err(unknown());
     }
-    if token.role == Role::Review {
+    if caller.role == Role::Review {
         let reason = "this key may look at tasks but hand none in";
         return Err(Refused::new(StatusCode::FORBIDDEN, reason));
     }
@@ -54,12 +57,6 @@ fn credentials(header: &str) -> Option<(String, String)> {
     let pair = String::from_utf8(decode(rest.trim())?).ok()?;
     let (key, secret) = pair.split_once(':')?;
     Some((key.to_owned(), secret.to_owned()))
-}
-
-/// No page of a web site sent it.
-fn is_local(headers: &HeaderMap) -> bool {
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    host.is_some_and(is_this_machine) && !headers.contains_key(ORIGIN)
 }
 
 #[cfg(test)]

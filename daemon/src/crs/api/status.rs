@@ -21,7 +21,7 @@ const LOOKS: u32 = 5;
 pub(super) async fn status(State(front): State<Front>) -> Result<Json<Status>, Refused> {
     let store = front.service.store();
     let cases = store.crs_cases(None).await?;
-    let since = if let Some(since) = number(store.crs_switch(SINCE).await?) {
+    let since = if let Some(since) = number(store.switch(SINCE).await?) {
         since
     } else {
         // Nobody asked before: everything that came is counted.
@@ -41,7 +41,7 @@ pub(super) async fn status(State(front): State<Front>) -> Result<Json<Status>, R
     }
     let patience = front.settings.crs.watch.saturating_mul(LOOKS).as_millis();
     let patience = i64::try_from(patience).unwrap_or(i64::MAX / 2).max(10_000);
-    let answered = number(store.crs_switch(READY).await?);
+    let answered = number(store.switch(READY).await?);
     Ok(Json(Status {
         ready: answered.is_some_and(|at| now() - at <= patience),
         since,
@@ -60,7 +60,7 @@ pub(super) async fn reset(State(front): State<Front>) -> Result<StatusCode, Refu
 
 async fn reset_to(front: &Front, since: i64) -> Result<i64, Refused> {
     let store = front.service.store();
-    store.crs_set_switch(SINCE, &since.to_string()).await?;
+    store.set_switch(SINCE, &since.to_string()).await?;
     Ok(since)
 }
 
