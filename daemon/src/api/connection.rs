@@ -1,5 +1,7 @@
 //! Connections: how many there may be, of all and of one address, and how long
 //! one may take for its headers or be silent.
+//!
+//! The server loop of axum knows no time limit for headers, so hyper is driven here.
 
 use axum::Router;
 use axum::body::Body;
