@@ -14,7 +14,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("agent", 11_500, ""),
     ("cli", 8_400, ""),
     ("config", 1_650, ""),
-    ("daemon", 8_600, ""),
+    ("daemon", 8_100, ""),
     ("evaluator/crash", 5_300, ""),
     ("evaluator/sandbox", 4_350, ""),
     ("evaluator/target", 5_700, ""),
