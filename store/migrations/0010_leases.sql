@@ -6,7 +6,7 @@ ALTER TABLE submissions ADD COLUMN lease_until BIGINT;
 DROP INDEX submissions_to_issue;
 ALTER TABLE submissions DROP COLUMN issued;
 CREATE INDEX submissions_to_claim ON submissions (priority DESC, due, sequence)
-    WHERE owner IS NULL AND state IN ('queued', 'paused', 'running');
+    WHERE owner IS NULL AND ended IS NULL;
 
 -- The tickets of before are in tables of another library.
 {forget_tickets}

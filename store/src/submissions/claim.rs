@@ -71,11 +71,9 @@ pub enum Back {
 
 /// A task of a claimant whose claim was committed without its knowledge.
 const OWN: &str = "SELECT id FROM submissions WHERE state = 'running' AND owner = $1";
-/// The next task that nobody holds a lease on.
-const NEXT: &str =
-    "SELECT id FROM submissions WHERE owner IS NULL AND state IN ('queued', 'paused', 'running')
-    AND due <= $1 AND (place = $2 OR ($3 = 1 AND place IS NULL))
-    ORDER BY priority DESC, due, sequence LIMIT 1";
+/// The next task that has not ended and that nobody holds a lease on.
+const NEXT: &str = "SELECT id FROM submissions WHERE owner IS NULL AND ended IS NULL AND due <= $1
+    AND (place = $2 OR ($3 = 1 AND place IS NULL)) ORDER BY priority DESC, due, sequence LIMIT 1";
 
 type Row = (String, String, i64, i64, i64, Option<String>, i64);
 
