@@ -22,7 +22,7 @@ pub struct Claimant {
     pub place: String,
     /// True when it also takes tasks that any place can work on.
     pub shared: bool,
-    /// How long a lease holds without a renewal.
+    /// The time for which a lease holds without a renewal.
     pub lease: Duration,
 }
 
