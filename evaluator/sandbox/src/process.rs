@@ -111,11 +111,19 @@ impl Execution {
     /// Creates the execution of a command that ran elsewhere, with at most `limit` bytes of
     /// its output.
     pub fn reported(ending: Ending, output: &[u8], seconds: f64, limit: usize) -> Self {
-        let mut collector = Collector::new(limit);
-        collector.push(output);
+        let (head, tail) = if output.len() <= limit {
+            (output, &[][..])
+        } else {
+            let (head, rest) = output.split_at(limit / 2);
+            (head, rest.split_at(rest.len() - limit / 2).1)
+        };
         Self {
             ending,
-            output: collector.finish(),
+            output: Captured {
+                head: head.to_vec(),
+                tail: tail.to_vec(),
+                total: output.len() as u64,
+            },
             standard_output: None,
             seconds,
         }
