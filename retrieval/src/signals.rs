@@ -69,7 +69,7 @@ impl Engine {
         }
         let mut ids = fuse(&rankings);
         ids.truncate(CANDIDATES);
-        let list = self.list(self.symbols(ids)?);
+        let list = self.list(&self.symbols(ids)?);
         Ok(Candidates { list, rankings })
     }
 
@@ -92,7 +92,7 @@ impl Engine {
         }
         let mut seen = BTreeSet::new();
         found.retain(|symbol| seen.insert(symbol.id));
-        Ok(self.list(found))
+        Ok(self.list(&found))
     }
 
     /// Answers one SELECT over the documented views.
@@ -151,7 +151,7 @@ impl Engine {
     }
 
     /// Definitions with their text, as far as that can be read.
-    fn list(&self, symbols: Vec<Symbol>) -> Vec<Candidate> {
+    fn list(&self, symbols: &[Symbol]) -> Vec<Candidate> {
         let symbols = symbols.iter();
         let list = symbols
             .filter_map(|symbol| self.candidate(symbol))
