@@ -2,5 +2,5 @@
 //! change that introduced the bug, read for the first issue and for the frames
 //! that retrieval starts from. Pure: text in, text and frames out.
 
-pub(crate) mod delta;
-pub(crate) mod sarif;
+pub mod delta;
+pub mod sarif;

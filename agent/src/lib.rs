@@ -1,5 +1,5 @@
 //! The repair loop: the task, the decisions of a run ([`repair`]), who performs
-//! them ([`drive`]), the prompts, and the parts that [`wire`] puts together.
+//! them ([`drive`]), and the prompts.
 //!
 //! Finding code, placing edits, judging patches and asking models are the
 //! business of the crates below this one. What a run needs of a store is the
@@ -8,8 +8,7 @@
 
 pub mod anchors;
 pub mod drive;
-mod hints;
-pub mod intake;
+pub mod hints;
 pub mod journal;
 pub mod plan;
 mod probability;
@@ -23,4 +22,3 @@ pub mod signals;
 pub mod task;
 pub mod telemetry;
 pub mod template;
-pub mod wire;

@@ -4,6 +4,7 @@ use crate::record::{Crash, CrashFrame, FollowUp, RunLimits};
 use crate::task::{Hints, Mode};
 use patchwright_source::Language;
 use patchwright_verdict::RungName;
+use std::time::Duration;
 
 /// Everything about a task that decisions depend on.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +65,42 @@ impl Origin {
 }
 
 impl Plan {
+    /// Returns the plan of a run that never starts.
+    pub fn empty() -> Self {
+        Self {
+            mode: Mode::Repair,
+            lanes: 1,
+            limits: RunLimits {
+                attempts: 0,
+                rounds: 0,
+                format_retries: 0,
+                tokens: None,
+                usd: None,
+                wall: Duration::ZERO,
+                same_failures: 0,
+                queries_max: 0,
+                contests: 0,
+                challenges: 0,
+                challenge_inputs: 0,
+                candidates: 0,
+                regression_tests: 0,
+                minimize: Duration::ZERO,
+                probability: 0.0,
+            },
+            language: Language::C,
+            title: None,
+            crash: None,
+            origin: Origin::Nothing,
+            hints: Hints::default(),
+            hinted: Vec::new(),
+            has_povs: false,
+            protect: Vec::new(),
+            ladder: Vec::new(),
+            critic: None,
+            follows: None,
+        }
+    }
+
     /// Tells whether there is a program that a debugger can look at.
     pub fn probes(&self) -> bool {
         self.mode == Mode::Repair && self.has_povs

@@ -9,7 +9,6 @@ use crate::git::{Git, GitError};
 use anyhow::Context;
 use patchwright_agent::record::{CommitRecord, CrashHistory};
 use patchwright_agent::task::{Source, Task};
-use patchwright_agent::wire;
 use patchwright_config::Settings;
 use patchwright_patcher::Patch;
 use patchwright_source::Changes;
@@ -176,7 +175,7 @@ async fn tree_of(task: &Task, settings: &Settings) -> Option<PathBuf> {
     match &task.source {
         Source::Path(path) => Some(path.clone()),
         Source::Git { .. } => {
-            let (tree, _) = wire::ground(task, settings).await.ok()?;
+            let (tree, _) = patchwright_run::ground(task, settings).await.ok()?;
             Some(tree.root().to_path_buf())
         }
         Source::Archive { .. } | Source::Fetch(_) => None,
@@ -285,7 +284,7 @@ impl<'a> Search<'a> {
             source: Source::Path(folder.join(self.prefix)),
             ..self.task.clone()
         };
-        let target = match wire::ground(&task, self.settings).await {
+        let target = match patchwright_run::ground(&task, self.settings).await {
             Ok((_, target)) => target,
             Err(ending) => return Ok(Seen::Unknown(first_line(&ending.detail))),
         };

@@ -166,9 +166,7 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
 
 async fn execute_machine(common: &Common, machine: Machine) -> anyhow::Result<ExitCode> {
     match machine {
-        Machine::Check(arguments) => {
-            check::run(common, &arguments, patchwright_agent::wire::host()).await
-        }
+        Machine::Check(arguments) => check::run(common, &arguments, patchwright_run::host()).await,
         Machine::Completions(arguments) => manual::completions(&arguments),
         Machine::Man(arguments) => manual::man(&arguments),
         Machine::Runs(arguments) => runs::list(common, &arguments).await,

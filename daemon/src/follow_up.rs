@@ -1,15 +1,15 @@
 //! Follow-ups: the task of a run that revises or evaluates a candidate of another.
 
-use crate::session::{self, Beginning};
 use anyhow::Context;
 use patchwright_agent::drive;
 use patchwright_agent::record::{AcceptedInput, Attempt, Blob, Evaluation, FollowUp, Revision};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::{Mode, Task};
-use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Settings;
 use patchwright_patcher::Patch;
+use patchwright_run::Answers;
+use patchwright_run::session::{self, Beginning};
 use patchwright_store::Store;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
 
@@ -76,7 +76,7 @@ impl Snapshot {
     pub async fn read(store: &Store, settings: &Settings, run: &str) -> anyhow::Result<Self> {
         let (task, beginning) = session::read(store, run).await?;
         let events = store.events(run).await?;
-        let begun = beginning.run(wire::plan(&task, settings));
+        let begun = beginning.run(patchwright_run::plan(&task, settings));
         let run = drive::resume(begun, &events).context("the journal of the run cannot be read")?;
         Ok(Self {
             task,
@@ -185,6 +185,6 @@ pub fn answers(
         Some(FollowUp::Evaluate(evaluation)) => {
             Ok((Answers::Nobody, Some(evaluation.patch.clone())))
         }
-        _ => Ok((wire::answers(task, None, loaded)?, None)),
+        _ => Ok((patchwright_run::answers(task, None, loaded)?, None)),
     }
 }

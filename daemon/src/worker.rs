@@ -17,7 +17,6 @@ mod tests;
 use crate::machine;
 use crate::service::Service;
 use patchwright_agent::progress::Observer;
-use patchwright_agent::wire;
 use patchwright_config::Loaded;
 use patchwright_store::submissions::{Back, Claimant, Claimed};
 use patchwright_store::{Store, StoreError};
@@ -180,7 +179,9 @@ impl WorkerPool {
         if self.store.paused().await? || !machine::has_room(&self.loaded.settings) {
             return Ok(None);
         }
-        self.store.claim(&self.claimant, wire::run_id).await
+        self.store
+            .claim(&self.claimant, patchwright_run::run_id)
+            .await
     }
 
     /// Works on a task until there is an outcome.

@@ -14,7 +14,7 @@
     reason = "a benchmark stops at the first surprise and prints what it measured"
 )]
 
-use patchwright_agent::{task, wire};
+use patchwright_agent::task;
 use patchwright_config::{self as settings, Flag, Sources};
 use patchwright_source::Changes;
 use patchwright_source::{Tree, TreePath};
@@ -78,7 +78,7 @@ async fn target(task: &Path, scratch: &Path, isolation: &str) -> (Tree, Arc<dyn 
     };
     let settings = settings::load(&sources).unwrap().settings;
     let task = task::read(task).unwrap();
-    wire::ground(&task, &settings).await.unwrap()
+    patchwright_run::ground(&task, &settings).await.unwrap()
 }
 
 fn median(mut all: Vec<f64>) -> f64 {

@@ -13,11 +13,11 @@
 use futures::future::BoxFuture;
 use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker};
 use patchwright_agent::journal::EventKind;
+use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::Observer;
 use patchwright_agent::repair::Run;
 use patchwright_agent::signals::Signals;
 use patchwright_agent::task::Mode;
-use patchwright_agent::wire;
 use patchwright_model::tokens::Counter;
 use patchwright_model::{Finish, Model, ModelError, Reply, Request, Usage};
 use patchwright_patcher::Guard;
@@ -89,7 +89,7 @@ fn parts(folder: &Path) -> Arc<Parts> {
 
 /// Drives one run and tells how many milliseconds a step took.
 async fn measure(number: usize, folder: &Path, store: &Store) -> (f64, usize) {
-    let mut plan = wire::empty_plan();
+    let mut plan = Plan::empty();
     plan.mode = Mode::DryRun;
     plan.limits.rounds = ROUNDS;
     plan.limits.wall = std::time::Duration::from_hours(1);

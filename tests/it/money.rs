@@ -4,11 +4,11 @@
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker};
+use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::Observer;
 use patchwright_agent::repair::Run;
 use patchwright_agent::signals::Signals;
 use patchwright_agent::task::Mode;
-use patchwright_agent::wire;
 use patchwright_model::price::{Price, Prices};
 use patchwright_model::tokens::Counter;
 use patchwright_model::{Finish, Model, ModelError, Reply, Request, Usage};
@@ -144,7 +144,7 @@ fn parts(model: Arc<Whimsical>, (tree, cache): (&Path, &Path), total: f64) -> Ar
 }
 
 fn run(dice: &mut Dice) -> Run {
-    let mut plan = wire::empty_plan();
+    let mut plan = Plan::empty();
     plan.mode = Mode::DryRun;
     plan.lanes = 1 + dice.below(3) as u32;
     plan.language = patchwright_source::Language::C;

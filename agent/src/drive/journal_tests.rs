@@ -7,7 +7,6 @@ use crate::record::{EndingKind, RunLimits, RungName};
 use crate::repair::Run;
 use crate::report::Report;
 use crate::task::Task;
-use crate::wire;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
@@ -33,7 +32,7 @@ fn plan(task: &Task) -> Plan {
         has_povs: !task.povs.is_empty(),
         protect: task.protect.clone(),
         ladder: RungName::ALL.to_vec(),
-        ..wire::empty_plan()
+        ..Plan::empty()
     }
 }
 

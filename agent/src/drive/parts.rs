@@ -47,7 +47,7 @@ pub struct Patience {
     pub each: Duration,
 }
 
-/// Everything concrete that a run needs, put together by `wire`.
+/// Everything concrete that a run needs, put together by the crate `run`.
 pub struct Parts {
     /// Models of the lanes: lane 1 asks the first, lane 2 the second, and so on in turn.
     pub lanes: Vec<Speaker>,

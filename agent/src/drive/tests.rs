@@ -3,12 +3,12 @@
 
 use super::{Drive, EngineCell, Parts, Patience, Speaker};
 use crate::journal::{EventKind, Journal, JournalError, NewEvent, SpendingLimits, Standing};
+use crate::plan::Plan;
 use crate::progress::{Notice, Observer};
 use crate::record::EndingKind;
 use crate::repair::Run;
 use crate::signals::Signals;
 use crate::task::Mode;
-use crate::wire;
 use futures::future::{BoxFuture, FutureExt, ready};
 use patchwright_model::price::{Price, Prices};
 use patchwright_model::tokens::Counter;
@@ -182,7 +182,7 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
 }
 
 fn proposing(usd: f64) -> Run {
-    let mut plan = wire::empty_plan();
+    let mut plan = Plan::empty();
     plan.mode = Mode::DryRun;
     plan.language = patchwright_source::Language::C;
     plan.limits.attempts = 1;

@@ -25,7 +25,7 @@ struct Hunk<'a> {
 
 /// A diff with the hunks first that meet these frames; at most as much as can
 /// be shown. What is no unified diff is given back as it is.
-pub(crate) fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
+pub fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
     let mut hunks = hunks(diff);
     if hunks.is_empty() {
         return diff.to_owned();
@@ -53,7 +53,7 @@ pub(crate) fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
 }
 
 /// The places of a diff's first hunks, for a task of which nothing else is known.
-pub(crate) fn frames(diff: &str) -> Vec<CrashFrame> {
+pub fn frames(diff: &str) -> Vec<CrashFrame> {
     let hunks = hunks(diff);
     let hunks = hunks.iter().take(FRAMES).enumerate();
     hunks

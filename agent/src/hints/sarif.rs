@@ -16,7 +16,7 @@ const MESSAGE: usize = 1_500;
 
 /// Content of a report, for a reader and for retrieval.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Findings {
+pub struct Findings {
     /// In words, with places.
     pub text: String,
     /// The places: where it was found first, then the way there.
@@ -24,13 +24,13 @@ pub(crate) struct Findings {
 }
 
 /// Finds the path of a tree that an address in a report means.
-pub(crate) type Rebase<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type Rebase<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Reads a report.
 ///
 /// # Errors
 /// It is no SARIF report, or holds no finding; in words.
-pub(crate) fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
+pub fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
     let report: Value = serde_json::from_str(report.trim_start_matches('\u{feff}'))
         .map_err(|error| format!("is no SARIF report: {error}"))?;
     let runs = report.get("runs").and_then(Value::as_array);

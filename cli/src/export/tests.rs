@@ -1,9 +1,9 @@
 //! Mails and stories whose words come from anybody.
 
 use super::{Exported, Signatures, mail, story};
+use patchwright_agent::plan::Plan;
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{AttemptReport, Report, RungReport};
-use patchwright_agent::wire;
 
 const DIFF: &str = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n";
 
@@ -32,7 +32,7 @@ fn report(explanation: &str, diff: &str) -> Report {
     Report {
         best: Some(attempt.clone()),
         attempts: vec![attempt],
-        ..Report::of(&Run::new(wire::empty_plan()), "run-1", "task", "live")
+        ..Report::of(&Run::new(Plan::empty()), "run-1", "task", "live")
     }
 }
 

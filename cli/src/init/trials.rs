@@ -5,8 +5,8 @@ use super::{Draft, Remarks, crash_in_words};
 use crate::display::Display;
 use crate::init::build_systems::Proposal;
 use patchwright_agent::record::Ending;
+use patchwright_agent::task;
 use patchwright_agent::task::file::{PovKeys, TaskFile};
-use patchwright_agent::{task, wire};
 use patchwright_config::Settings;
 use patchwright_crash::test_report::Status;
 use patchwright_target::{Baseline, Build, Target, TargetError};
@@ -66,7 +66,9 @@ impl Trials<'_> {
         let task = task::from_file(keys.clone(), &self.folder, &origin);
         let task = task.map_err(|error| Failure::Other(error.to_string()))?;
         let in_words = |ending: Ending| Failure::Other(ending.detail);
-        let (_, target) = wire::ground(&task, self.settings).await.map_err(in_words)?;
+        let (_, target) = patchwright_run::ground(&task, self.settings)
+            .await
+            .map_err(in_words)?;
         Ok(target)
     }
 

@@ -10,10 +10,10 @@ use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
-use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
-use patchwright_daemon::session::{Right, Session, Start};
 use patchwright_patcher::Patch;
+use patchwright_run::Answers;
+use patchwright_run::session::{Right, Session, Start};
 use patchwright_store::Store;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -80,8 +80,8 @@ impl Judge {
     ) -> anyhow::Result<Report> {
         let store = Store::of(&self.loaded.settings).await?;
         let start = Start {
-            right: Right::Run(wire::run_id(&self.task.id)),
-            models: wire::models(&Answers::Nobody, &self.loaded.settings)?,
+            right: Right::Run(patchwright_run::run_id(&self.task.id)),
+            models: patchwright_run::models(&Answers::Nobody, &self.loaded.settings)?,
             answers: Answers::Nobody,
             foreign: Some(patch.clone()),
             out: None,

@@ -9,7 +9,6 @@ mod sandbox;
 
 use crate::common::{Common, Format, flag};
 use clap::Args;
-use patchwright_agent::wire;
 use patchwright_sandbox::{Host, Image};
 use patchwright_source::visible;
 use serde::Serialize;
@@ -90,7 +89,7 @@ pub(crate) async fn run(
         };
         let attacked = match &arguments.image {
             Some(name) => attack::Attacked::Image(Image::Named(name.clone())),
-            None => attack::Attacked::Host(wire::isolation(&settings)),
+            None => attack::Attacked::Host(patchwright_run::isolation(&settings)),
         };
         let (text, held) = attack::look(&attacked, &host, arguments.format).await;
         return print(&text, held);

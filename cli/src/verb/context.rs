@@ -10,7 +10,6 @@ use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
 use patchwright_agent::drive::frames_of;
 use patchwright_agent::signals::Charged;
-use patchwright_agent::wire;
 use patchwright_config::Flag;
 use patchwright_model::account::{Account, Accounted};
 use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
@@ -82,7 +81,7 @@ pub(crate) async fn context(
             .unwrap_or(settings.retrieval.context_tokens),
     };
     let account = Arc::new(Account::new(settings.limits.usd));
-    let signals = Arc::new(wire::signals(&settings, &account)?);
+    let signals = Arc::new(patchwright_run::signals(&settings, &account)?);
     let engine = Arc::new(engine);
     let (context, notes) = match arguments.model {
         Some(_) => {

@@ -10,8 +10,8 @@ use anyhow::Context;
 use clap::Args;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Mode, Task};
-use patchwright_agent::wire::Answers;
 use patchwright_patcher::Patch;
+use patchwright_run::Answers;
 use patchwright_store::Store;
 use std::process::ExitCode;
 

@@ -8,9 +8,9 @@ use clap::Args;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::task::{self, Task};
-use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
+use patchwright_run::Answers;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -52,7 +52,7 @@ pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow:
         }
     };
     let answers = if arguments.asked.names_somebody() {
-        match wire::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
+        match patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
             Ok(answers) => answers,
             Err(detail) => {
                 let ending = Ending::new(EndingKind::InvalidTask, detail);

@@ -7,8 +7,8 @@ use crate::common::Common;
 use crate::mcp::{Judge, ServedTree, serve};
 use clap::Args;
 use patchwright_agent::task;
-use patchwright_agent::wire::engine_settings;
 use patchwright_model::account::Account;
+use patchwright_run::engine_settings;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Res
         settings: engine_settings(&settings.retrieval),
     };
     let account = Arc::new(Account::new(settings.limits.usd));
-    let signals = patchwright_agent::wire::signals(&settings, &account)?;
+    let signals = patchwright_run::signals(&settings, &account)?;
     let served = serve(place, (signals, judge), settings.retrieval.context_tokens);
     let served = Box::pin(served).await;
     tell_cost(&account)?;

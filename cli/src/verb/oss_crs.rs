@@ -13,7 +13,6 @@ use crate::display;
 use anyhow::Context;
 use campaign::Campaign;
 use clap::Args;
-use patchwright_agent::wire;
 use patchwright_config::{Flag, Sources};
 use patchwright_daemon::crs::oss::{Environment, Found, Sidecars, tasks};
 use patchwright_source::visible;
@@ -69,7 +68,7 @@ pub(crate) async fn run(common: &Common, arguments: OssCrsArguments) -> anyhow::
         display.line(&format!("left out: {line}"));
     }
     let everything = tasks::task(&environment, &found, &found.povs, None)?;
-    let answers = wire::answers(&everything, arguments.replay.as_ref(), &loaded)
+    let answers = patchwright_run::answers(&everything, arguments.replay.as_ref(), &loaded)
         .map_err(|reason| anyhow::anyhow!(reason))?;
     let stop = CancellationToken::new();
     let watcher = tokio::spawn(stop_on_signal(stop.clone()));

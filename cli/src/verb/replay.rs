@@ -5,8 +5,8 @@ use super::session::{NewRun, OutputArguments, announce, begin, carry_out, find_r
 use crate::common::Common;
 use crate::display;
 use clap::Args;
-use patchwright_agent::wire::Answers;
-use patchwright_daemon::session;
+use patchwright_run::Answers;
+use patchwright_run::session;
 use patchwright_store::Store;
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@ use super::session::{OutputArguments, announce, carry_out, find_unfinished};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
-use patchwright_daemon::session::{Right, Session};
+use patchwright_run::session::{Right, Session};
 use patchwright_store::Store;
 use std::process::ExitCode;
 

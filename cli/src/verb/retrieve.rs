@@ -6,10 +6,10 @@
 use crate::common::{Common, Format, USAGE, WrongInput, write_result};
 use clap::Args;
 use patchwright_agent::drive::{frames_of, open_engine};
-use patchwright_agent::wire::engine_settings;
 use patchwright_config::{Flag, Settings};
 use patchwright_model::account::Account;
 use patchwright_retrieval::{Answer, Engine, Memory, Query, Snippet};
+use patchwright_run::engine_settings;
 use patchwright_source::visible;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -125,7 +125,7 @@ pub(crate) async fn retrieve(
     }
     let engine = Arc::new(engine);
     let account = Arc::new(Account::new(settings.limits.usd));
-    let signals = patchwright_agent::wire::signals(&settings, &account)?;
+    let signals = patchwright_run::signals(&settings, &account)?;
     let mut memory = Memory::default();
     let mut text = String::new();
     let mut values = Vec::new();

@@ -8,7 +8,6 @@ use crate::display;
 use clap::Args;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
-use patchwright_agent::wire;
 use patchwright_daemon::follow_up::{self, NoFollowUp, Snapshot};
 use patchwright_daemon::review::user;
 use patchwright_store::Store;
@@ -49,7 +48,7 @@ pub(crate) async fn revise(
     let wrong = |error: NoFollowUp| WrongInput(error.to_string());
     let task =
         follow_up::revise(&snapshot, subject, (&arguments.reason, &user())).map_err(wrong)?;
-    let answers = match wire::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
+    let answers = match patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
         Ok(answers) => answers,
         Err(detail) => {
             let ending = Ending::new(EndingKind::InvalidTask, detail);

@@ -10,9 +10,9 @@ use clap::Args;
 use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::task::{self, Mode, Task};
-use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
 use patchwright_daemon::telemetry;
+use patchwright_run::Answers;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +65,7 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
         Ok(task) => task,
         Err(error) => return refuse(error.to_string()),
     };
-    let answers = match wire::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
+    let answers = match patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
         Ok(answers) => answers,
         Err(detail) => return refuse(detail),
     };

@@ -12,10 +12,10 @@ use patchwright_agent::repair::Run;
 use patchwright_agent::report::{INTERRUPTED, Report};
 use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
-use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
-use patchwright_daemon::session::{Right, Session, Start};
 use patchwright_patcher::Patch;
+use patchwright_run::Answers;
+use patchwright_run::session::{Right, Session, Start};
 use patchwright_source::visible_line;
 use patchwright_store::Store;
 use patchwright_store::runs::RunFilter;
@@ -122,8 +122,8 @@ pub(super) async fn begin(
     output: &OutputArguments,
 ) -> anyhow::Result<Session> {
     let store = Store::of(&loaded.settings).await?;
-    let id = wire::run_id(&task.id);
-    let models = wire::models(&new.answers, &loaded.settings)?;
+    let id = patchwright_run::run_id(&task.id);
+    let models = patchwright_run::models(&new.answers, &loaded.settings)?;
     output.prepare(&id)?;
     let start = Start {
         right: Right::Run(id),
@@ -173,7 +173,7 @@ pub(super) fn announce(display: &Display, task: &Task, answers: &Answers) {
 /// An ending before there was a run.
 pub(super) fn refuse(name: &str, ending: Ending, format: Format) -> anyhow::Result<ExitCode> {
     let code = ending.kind.exit_code();
-    let run = Run::new(wire::empty_plan()).stopped(ending);
+    let run = Run::new(Plan::empty()).stopped(ending);
     print(&Report::of(&run, "", name, "none"), format)?;
     Ok(ExitCode::from(code))
 }

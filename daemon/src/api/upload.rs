@@ -1,15 +1,15 @@
 //! An upload while it is received: a folder that is gone when it is dropped.
 
-use crate::admission::inside;
 use crate::api::Api;
 use crate::api::extract::{cut_off, parse_json, too_large};
 use crate::api::problem::{Kind, Problem};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::StatusCode;
-use patchwright_agent::intake::unpack::{self, Packing, UnpackLimits};
 use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;
+use patchwright_run::admission::inside;
+use patchwright_run::intake::unpack::{self, Packing, UnpackLimits};
 use patchwright_store::{Quota, Store, Usage};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

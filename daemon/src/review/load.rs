@@ -6,7 +6,6 @@ use anyhow::Context;
 use patchwright_agent::record::FollowUp;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
-use patchwright_agent::wire;
 use patchwright_page::{CandidateView, DiffStyle, PlotsView, RunView, SourceLines, Viewer};
 use patchwright_source::{Tree, TreePath};
 use patchwright_store::StoreError;
@@ -123,7 +122,7 @@ impl Review {
         }
         let task = self.task(run).await?;
         Ok(CandidateView {
-            source: wire::kept_source(&task, &self.loaded.settings).is_some(),
+            source: patchwright_run::kept_source(&task, &self.loaded.settings).is_some(),
             run: view,
             number,
             style,
@@ -140,7 +139,7 @@ impl Review {
     ) -> anyhow::Result<SourceLines> {
         let task = self.task(run).await?;
         let gone = || Missing("the source is not on this machine any more".to_owned());
-        let folder = wire::kept_source(&task, &self.loaded.settings).ok_or_else(gone)?;
+        let folder = patchwright_run::kept_source(&task, &self.loaded.settings).ok_or_else(gone)?;
         let path = file.to_owned();
         let read = move || -> anyhow::Result<Vec<String>> {
             let tree = Tree::open(&folder)?;

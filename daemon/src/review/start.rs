@@ -1,17 +1,16 @@
 //! Start of follow-up runs: in the queue of a daemon, or in this process.
 
 use super::Review;
-use crate::admission;
 use crate::follow_up;
 use crate::service::Service;
-use crate::session::{Right, Session, Start};
 use anyhow::Context;
 use patchwright_agent::progress::Observer;
 use patchwright_agent::record::CrashHistory;
 use patchwright_agent::repair::Run;
 use patchwright_agent::task::Task;
-use patchwright_agent::wire;
 use patchwright_config::Loaded;
+use patchwright_run::admission;
+use patchwright_run::session::{Right, Session, Start};
 use patchwright_store::Store;
 use patchwright_store::submissions::{Canceled, NewTask, Submitted};
 use std::collections::BTreeMap;
@@ -90,7 +89,7 @@ impl Review {
 
     async fn submit(&self, service: &Service, task: Task, who: &str) -> anyhow::Result<Started> {
         let kept: String = task.id.chars().take(KEPT).collect();
-        let id = wire::run_id(&kept);
+        let id = patchwright_run::run_id(&kept);
         let task = Task {
             id: id.clone(),
             ..task
@@ -145,10 +144,10 @@ async fn begin(
     stop: CancellationToken,
 ) -> anyhow::Result<Started> {
     let (answers, foreign) = follow_up::answers(&task, loaded).map_err(follow_up::NoFollowUp)?;
-    let id = wire::run_id(&task.id);
+    let id = patchwright_run::run_id(&task.id);
     let start = Start {
         right: Right::Run(id.clone()),
-        models: wire::models(&answers, &loaded.settings)?,
+        models: patchwright_run::models(&answers, &loaded.settings)?,
         answers,
         foreign: foreign.clone(),
         history: CrashHistory::default(),

@@ -1,16 +1,15 @@
 //! One task of a worker, from its claim to its outcome.
 
 use super::WorkerPool;
-use crate::files;
 use crate::follow_up;
-use crate::session::{Right, Session, Start};
 use anyhow::Context;
 use patchwright_agent::journal::JournalError;
 use patchwright_agent::record::{CrashHistory, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
-use patchwright_agent::wire;
+use patchwright_run::files;
+use patchwright_run::session::{Right, Session, Start};
 use patchwright_store::StoreError;
 use patchwright_store::submissions::{Claimed, Ending, in_journal_form};
 use std::fmt;
@@ -128,13 +127,13 @@ impl<'a> Work<'a> {
         // Nobody wants the patch after the deadline.
         if let Some(deadline) = &self.claimed.deadline {
             let left = left_until(deadline, jiff::Timestamp::now())?;
-            let wall = wire::limits(&task, &loaded.settings).wall;
+            let wall = patchwright_run::limits(&task, &loaded.settings).wall;
             task.limits.wall = Some(left).filter(|left| *left < wall).or(task.limits.wall);
         }
         let (answers, foreign) = follow_up::answers(&task, &loaded).map_err(anyhow::Error::msg)?;
         let start = Start {
             right: Right::Claimed(self.claimed.clone()),
-            models: wire::models(&answers, &loaded.settings)?,
+            models: patchwright_run::models(&answers, &loaded.settings)?,
             answers,
             foreign: foreign.clone(),
             out: None,

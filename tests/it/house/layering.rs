@@ -61,6 +61,22 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "patchwright-run",
+        &[
+            "patchwright-agent",
+            "patchwright-config",
+            "patchwright-crash",
+            "patchwright-model",
+            "patchwright-patcher",
+            "patchwright-retrieval",
+            "patchwright-sandbox",
+            "patchwright-source",
+            "patchwright-store",
+            "patchwright-target",
+            "patchwright-verdict",
+        ],
+    ),
+    (
         "patchwright-daemon",
         &[
             "patchwright-agent",
@@ -70,6 +86,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "patchwright-page",
             "patchwright-patcher",
             "patchwright-retrieval",
+            "patchwright-run",
             "patchwright-sandbox",
             "patchwright-source",
             "patchwright-store",
@@ -87,6 +104,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "patchwright-model",
             "patchwright-patcher",
             "patchwright-retrieval",
+            "patchwright-run",
             "patchwright-sandbox",
             "patchwright-source",
             "patchwright-store",
@@ -105,6 +123,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "patchwright-model",
             "patchwright-patcher",
             "patchwright-retrieval",
+            "patchwright-run",
             "patchwright-sandbox",
             "patchwright-source",
             "patchwright-store",
@@ -153,6 +172,10 @@ const MUST_NOT_IMPORT: &[(&str, &[&str])] = &[
     ("patchwright-config", &["tokio", "sqlx", "axum"]),
     ("patchwright-model", &["sqlx", "axum", "rmcp", "minijinja"]),
     ("patchwright-store", &["axum", "rmcp", "async-openai"]),
+    (
+        "patchwright-run",
+        &["axum", "rmcp", "async-openai", "opentelemetry", "sqlx"],
+    ),
     (
         "patchwright-page",
         &["axum", "hyper", "tokio", "sqlx", "reqwest"],
@@ -250,7 +273,7 @@ fn crates_import_only_what_lies_below_them() {
     }
     expect_none(
         &problems,
-        "cli -> daemon -> store -> agent -> model -> config; agent -> retrieval, patcher, verdict -> target -> sandbox, crash -> source; tests -> all",
+        "cli -> daemon -> run -> store -> agent -> model -> config; agent -> retrieval, patcher, verdict -> target -> sandbox, crash -> source; tests -> all",
     );
 }
 

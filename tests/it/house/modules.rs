@@ -52,8 +52,8 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "agent",
-        "intake record probability hints journal telemetry task plan prompt repair progress \
-         signals anchors report template report_text drive wire",
+        "record probability hints journal telemetry task plan prompt repair progress \
+         signals anchors report template report_text drive",
     ),
     (
         "store",
@@ -61,12 +61,16 @@ const ORDER: &[(&str, &str)] = &[
          tokens",
     ),
     (
+        "run",
+        "intake admission files limits commands answers checkout model_roles plan prepare session",
+    ),
+    (
         "page",
         "text view code assets layout plots list message interface stages run candidate",
     ),
     (
         "daemon",
-        "machine telemetry admission files tokens login task_watcher submitter service session \
+        "machine telemetry tokens login task_watcher submitter service \
          follow_up worker api review crs",
     ),
     (

@@ -11,7 +11,7 @@ const GOAL: usize = 70_000;
 /// The folder of each package, the lines that it may have, and the feature for which its budget
 /// was raised; empty where it never was.
 const BUDGETS: &[(&str, usize, &str)] = &[
-    ("agent", 11_500, ""),
+    ("agent", 9_800, ""),
     ("cli", 8_400, ""),
     ("config", 1_650, ""),
     ("daemon", 8_100, ""),
@@ -24,6 +24,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("patcher", 8_350, ""),
     ("record", 600, ""),
     ("retrieval", 18_250, ""),
+    ("run", 2_100, ""),
     (
         "source",
         1_350,

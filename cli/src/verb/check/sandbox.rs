@@ -17,7 +17,6 @@ use patchwright_target::{
 use secrecy::ExposeSecret;
 
 use super::{Finding, State};
-use patchwright_agent::wire;
 use patchwright_config::Settings;
 
 /// The script that runs in the sandbox. `%FILE%`, `%TCP%` and `%UDP%` are replaced.
@@ -103,7 +102,7 @@ impl Trap {
             ..TargetTask::default()
         };
         let scratch = self.folder.path().join("scratch");
-        let choice = wire::isolation(settings);
+        let choice = patchwright_run::isolation(settings);
         let target = LocalTarget::open(task, choice, host, &scratch).await?;
         let build = target
             .build(&Changes::default(), "", BuildKind::Clean)

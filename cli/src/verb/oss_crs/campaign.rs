@@ -8,7 +8,6 @@ use crate::verb::session::{self, NewRun, OutputArguments};
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::task::Task;
-use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
 use patchwright_daemon::crs::cover;
 use patchwright_daemon::crs::ground::Ground;
@@ -17,6 +16,7 @@ use patchwright_daemon::crs::oss::{
     self, Candidates, Environment, Found, SidecarTarget, Sidecars, tasks,
 };
 use patchwright_patcher::{Guard, Patch, Refusal};
+use patchwright_run::Answers;
 use patchwright_source::Tree;
 use patchwright_target::Target;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ impl Campaign {
 
     fn target(&self, task: &Task) -> Result<SidecarTarget, Ending> {
         let tree = self.tree()?;
-        let task = wire::target_task(task, &self.loaded.settings, tree.root());
+        let task = patchwright_run::target_task(task, &self.loaded.settings, tree.root());
         Ok(SidecarTarget::new(task, self.sidecars.clone(), tree))
     }
 

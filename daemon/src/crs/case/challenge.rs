@@ -4,9 +4,9 @@
 use super::{Prepared, hash_of, oss_fuzz, scratch};
 use crate::crs::Failure;
 use crate::crs::protocol::{SourceDetail, SourceKind, TaskDetail, TaskKind};
-use patchwright_agent::intake::download;
-use patchwright_agent::intake::unpack::{UnpackLimits, unpack};
 use patchwright_config::Settings;
+use patchwright_run::intake::download;
+use patchwright_run::intake::unpack::{UnpackLimits, unpack};
 use patchwright_store::Store;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -5,10 +5,9 @@ use super::{Watch, warn};
 use crate::crs::case::{self, queue_id};
 use crate::crs::ground::Ground;
 use crate::crs::protocol::decode;
-use crate::files::lay_out;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::Task;
-use patchwright_agent::wire;
+use patchwright_run::files::lay_out;
 use patchwright_store::crs::{CaseRow, FindingKind, FindingRow, FindingState, PatchRow};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -133,7 +132,7 @@ impl Watch {
         let task = lay_out(task, self.store(), cache)
             .await
             .map_err(|error| unavailable(&error))?;
-        let (tree, target) = wire::ground(&task, &self.settings).await?;
+        let (tree, target) = patchwright_run::ground(&task, &self.settings).await?;
         let ground = Ground::measure(target, tree).await?;
         Ok(Some(Field { ground, places }))
     }

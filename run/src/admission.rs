@@ -4,7 +4,7 @@
 //! addresses of hosts that they allow. No command that runs with network,
 //! unless they say so. Everything that is wrong is told at once.
 
-use patchwright_agent::intake::address;
+use crate::intake::address;
 use patchwright_agent::task::{Source, Task, TaskFile};
 use patchwright_config::Intake;
 use patchwright_store::Quota;
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 /// A key of the task and what is wrong with its value.
-pub(crate) type Refusal = (String, String);
+pub type Refusal = (String, String);
 
 /// Everything that a task must not name, given the files that came with it.
-pub(crate) fn refusals(
+pub fn refusals(
     task: &TaskFile,
     sent: &BTreeMap<String, String>,
     settings: &Intake,
@@ -104,7 +104,7 @@ pub(crate) fn still_allowed(task: &Task, settings: &Intake) -> Result<(), String
 }
 
 /// Returns the quota of a submitter.
-pub(crate) fn quota(intake: &Intake, submitter: &str) -> Quota {
+pub fn quota(intake: &Intake, submitter: &str) -> Quota {
     let limit = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     Quota {
         submitter: submitter.to_owned(),
@@ -170,7 +170,7 @@ impl Admission<'_> {
 ///
 /// # Errors
 /// Description of the error.
-pub(crate) fn inside(path: &str) -> Result<String, String> {
+pub fn inside(path: &str) -> Result<String, String> {
     const LONGEST: usize = 512;
     let wrong = || {
         let shown: String = path.chars().take(100).collect();

@@ -1,15 +1,38 @@
-//! First issue of a run, with paths of the tree: the crash that was handed in, a
-//! static analyser's findings, or the change that introduced the bug.
+//! Plan of a run and its first issue, with paths of the tree: the crash that was
+//! handed in, a static analyser's findings, or the change that introduced the bug.
 
-use crate::drive::crash_from_report;
-use crate::hints::{delta, sarif};
-use crate::plan::{Origin, Plan};
-use crate::record::Crash;
-use crate::task::Task;
+use crate::limits::limits;
+use patchwright_agent::drive::crash_from_report;
+use patchwright_agent::hints::{delta, sarif};
+use patchwright_agent::plan::{Origin, Plan};
+use patchwright_agent::record::Crash;
+use patchwright_agent::task::Task;
+use patchwright_config::Settings;
 use patchwright_source::Tree;
+use patchwright_verdict::RungName;
+
+/// Everything that decisions depend on.
+pub fn plan(task: &Task, settings: &Settings) -> Plan {
+    Plan {
+        mode: task.mode,
+        lanes: task.candidates,
+        limits: limits(task, settings),
+        language: task.language,
+        title: task.title.clone(),
+        crash: None,
+        origin: Origin::Nothing,
+        hints: task.hints.clone(),
+        hinted: Vec::new(),
+        has_povs: !task.povs.is_empty(),
+        protect: task.protect.clone(),
+        ladder: RungName::ALL.to_vec(),
+        critic: settings.critic().map(|_| settings.critic.calls),
+        follows: task.follows.clone(),
+    }
+}
 
 /// Adds what a task says of its bug to the plan of its run.
-pub fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
+pub(crate) fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
     let rebase = |path: &str| tree.rebase(path).map(|path| path.to_string());
     // That it can be read was checked with the task.
     let findings = task

@@ -1,8 +1,8 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
-use super::bounded;
-use crate::task::{Limits, Sender, Task};
+use crate::limits::{bounded, command_limits};
+use patchwright_agent::task::Task;
 use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_sandbox::{Host, IsolationChoice};
 use patchwright_source::Language;
@@ -62,32 +62,6 @@ pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask 
             },
             ..command_limits(&task.limits, task.sender, settings)
         },
-    }
-}
-
-/// Returns the limits of each command.
-pub(super) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) -> CommandLimits {
-    let (limits, sandbox) = (&settings.limits, &settings.sandbox);
-    let time = |own, all| bounded(sender, own, all);
-    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    CommandLimits {
-        prepare: limits.prepare,
-        build: time(own.build, limits.build),
-        pov: time(own.pov, limits.pov),
-        test: time(own.test, limits.test),
-        robust: time(own.robust, limits.robust),
-        same: time(own.same, limits.same),
-        reached: limits.reached,
-        memory: sandbox.memory_mb << 20,
-        processes: sandbox.processes,
-        output: (sandbox.output_kb << 10) as usize,
-        file: sandbox.file_mb << 20,
-        jobs: if sandbox.jobs == 0 {
-            processors
-        } else {
-            sandbox.jobs
-        },
-        ..CommandLimits::default()
     }
 }
 

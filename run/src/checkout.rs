@@ -4,12 +4,14 @@
 //! Everything that is not a plain folder is got inside the sandbox, with
 //! network; nothing of it becomes a word of a shell line.
 
-use super::commands;
+use crate::commands;
 use crate::intake::download::{self, DownloadError};
 use crate::intake::unpack::{self, Packing, UnpackError, UnpackLimits};
-use crate::progress::{Notice, Observer};
-use crate::record::{Ending, EndingKind};
-use crate::task::{Limits, Sender, Source, Task};
+use crate::limits::command_limits;
+use patchwright_agent::drive::ending_of;
+use patchwright_agent::progress::{Notice, Observer};
+use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::task::{Limits, Sender, Source, Task};
 use patchwright_config::Settings;
 use patchwright_source::{SourceError, Tree};
 use patchwright_target::{TargetError, fetch};
@@ -37,7 +39,7 @@ const ARCHIVE: &str = "archive";
 const KEYED_FILE: u64 = 1 << 20;
 
 /// The folder with the pristine tree.
-pub(super) async fn source(
+pub(crate) async fn source(
     task: &Task,
     settings: &Settings,
     observer: &Observer,
@@ -104,7 +106,7 @@ async fn bundle(repository: &Path, into: &Path) -> Result<(), Ending> {
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let script = format!("cd \"$TASK\"\n{script}");
     let limits = patchwright_target::CommandLimits::default();
-    let host = (patchwright_sandbox::IsolationChoice::Auto, super::host());
+    let host = (patchwright_sandbox::IsolationChoice::Auto, commands::host());
     fetch(&script, repository, folder.path(), host, &limits)
         .await
         .map_err(|error| ending(&error))?;
@@ -204,8 +206,8 @@ async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<
         tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(|error| failed(&error))?;
     if let Packing::Program(program) = Packing::of(&archive).map_err(|error| failed(&error))? {
         let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
-        let limits = commands::command_limits(&Limits::default(), Sender::Local, settings);
-        let place = (commands::isolation(settings), super::host());
+        let limits = command_limits(&Limits::default(), Sender::Local, settings);
+        let place = (commands::isolation(settings), commands::host());
         fetch(&command, folder, plain.path(), place, &limits)
             .await
             .map_err(|error| ending(&error))?;
@@ -251,8 +253,8 @@ impl Order<'_> {
         match self.how {
             How::Archive => unpack_into(self.folder, &tree, settings).await?,
             How::Command(command) => {
-                let limits = commands::command_limits(&Limits::default(), Sender::Local, settings);
-                let place = (commands::isolation(settings), super::host());
+                let limits = command_limits(&Limits::default(), Sender::Local, settings);
+                let place = (commands::isolation(settings), commands::host());
                 fetch(command, self.folder, &tree, place, &limits)
                     .await
                     .map_err(|error| ending(&error))?;
@@ -326,7 +328,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Ending> {
 }
 
 fn ending(error: &TargetError) -> Ending {
-    crate::drive::ending_of(error)
+    ending_of(error)
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Ending {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When the files are not kept any more or cannot be written.
-pub(crate) async fn lay_out(task: Task, store: &Store, cache: &Path) -> Result<Task, StoreError> {
+pub async fn lay_out(task: Task, store: &Store, cache: &Path) -> Result<Task, StoreError> {
     if task.sent.is_empty() {
         return Ok(task);
     }

@@ -1,8 +1,8 @@
 //! Models by role: those of the lanes and the critic, with prices and windows.
 
-use crate::drive::Speaker;
-use crate::record::{Ending, EndingKind};
-use crate::task::Task;
+use patchwright_agent::drive::Speaker;
+use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::task::Task;
 use patchwright_config::{self as settings, Settings};
 use patchwright_model::price::Prices;
 use patchwright_model::tokens::Counter;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The lanes' models and the critic, with what asking them means; the ending
 /// when money is limited and nobody knows what one of them costs.
-pub(super) fn speakers(
+pub(crate) fn speakers(
     task: &Task,
     settings: &Settings,
     models: Models,

@@ -4,7 +4,11 @@
 //! It writes the run down, claims it, puts its parts together, has it driven
 //! and writes down how it ended. It prints nothing and knows no signal.
 
+use crate::answers::{Answers, models};
 use crate::files;
+use crate::limits::limits;
+use crate::plan::plan;
+use crate::prepare::{Prepared, prepare};
 use anyhow::Context;
 use patchwright_agent::drive::{self, Drive};
 use patchwright_agent::journal::{Event, EventKind};
@@ -14,7 +18,6 @@ use patchwright_agent::record::{CrashHistory, Outcome, RunLimits};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
-use patchwright_agent::wire::{self, Answers};
 use patchwright_config::{self as settings, Flag, Loaded, SettingsError};
 use patchwright_model::journaled::Journaled;
 use patchwright_model::{Models, Reply};
@@ -167,10 +170,10 @@ impl Session {
             history,
         } = start;
         let beginning = serde_json::to_string(&Beginning {
-            limits: wire::limits(&task, &loaded.settings),
+            limits: limits(&task, &loaded.settings),
             answers: answers.clone(),
             foreign,
-            critic: wire::plan(&task, &loaded.settings).critic,
+            critic: plan(&task, &loaded.settings).critic,
             flags: given(&loaded),
             out: out.map(std::path::absolute).transpose()?,
             history: history.clone(),
@@ -212,7 +215,7 @@ impl Session {
         let loaded = load(beginning.flags())?;
         let models = match &beginning.answers {
             Answers::Journal(of) => journaled(store, of, beginning.critic.is_some()).await?,
-            answers => wire::models(answers, &loaded.settings)?,
+            answers => models(answers, &loaded.settings)?,
         };
         let journal = match &right {
             Right::Run(id) => Journal::claim(store, id).await?,
@@ -245,31 +248,24 @@ impl Session {
         start: impl FnOnce(Plan) -> anyhow::Result<Run>,
     ) -> anyhow::Result<Run> {
         let settings = &self.loaded.settings;
-        let plan = wire::plan(&self.task, settings);
-        let parts = async {
+        let prepared = async {
             let task = files::ready(&self.task, self.journal.store(), settings).await?;
-            wire::parts_on(
-                &task,
-                settings,
-                self.models.clone(),
-                observer.clone(),
-                target,
-            )
-            .await
+            let target = (observer.clone(), target);
+            prepare(&task, settings, self.models.clone(), target).await
         };
-        let parts = tokio::select! {
-            parts = parts => parts,
-            () = stop.cancelled() => return start(plan),
+        let prepared = tokio::select! {
+            prepared = prepared => prepared,
+            () = stop.cancelled() => return start(plan(&self.task, settings)),
             canceled = drive::canceled(&self.journal) => Err(canceled?),
         };
-        let parts = match parts {
-            Ok(parts) => parts,
-            Err(ending) => return Ok(start(plan)?.stopped(ending)),
+        let Prepared { plan, parts } = match prepared {
+            Ok(prepared) => prepared,
+            Err(ending) => return Ok(start(plan(&self.task, settings))?.stopped(ending)),
         };
         if let Some(target) = &parts.target {
             self.target.get_or_init(|| Arc::clone(target));
         }
-        let run = start(wire::with_first_issue(plan, &self.task, &parts.tree))?;
+        let run = start(plan)?;
         let finished = Drive::new(parts, Arc::new(self.journal.clone()), stop.clone())
             .to_the_end(run)
             .await;
@@ -296,6 +292,17 @@ impl PickedUp {
         drive::resume(self.beginning.run(plan), &self.events)
             .context("the journal of the run cannot be read")
     }
+}
+
+/// An id for a new run: the task, the time, and a few random digits.
+pub fn run_id(task: &str) -> String {
+    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let random = uuid::Uuid::now_v7().simple().to_string();
+    let tail: String = random
+        .chars()
+        .skip(random.len().saturating_sub(4))
+        .collect();
+    format!("{task}-{time}-{tail}")
 }
 
 /// The task of a run, and what it was started with.

@@ -1,0 +1,26 @@
+//! One run, from a task to its report, for whoever carries it out: the command
+//! line in front of a person, or a worker of the daemon.
+//!
+//! [`prepare`] puts the parts of a run together, and a [`Session`] writes it down,
+//! has it driven, and writes down how it ended. Nothing here decides how a crash
+//! is repaired.
+
+pub mod admission;
+mod answers;
+mod checkout;
+mod commands;
+pub mod files;
+pub mod intake;
+mod limits;
+mod model_roles;
+mod plan;
+mod prepare;
+pub mod session;
+
+pub use answers::{Answers, answers, models, signals};
+pub use checkout::kept_source;
+pub use commands::{host, isolation, target_task};
+pub use limits::limits;
+pub use plan::plan;
+pub use prepare::{Prepared, engine_settings, ground, prepare};
+pub use session::{Session, run_id};

@@ -1,0 +1,139 @@
+//! Limits of a run and of its commands: the task's own below those of the settings.
+
+use patchwright_agent::record::RunLimits;
+use patchwright_agent::task::{Limits, Sender, Task};
+use patchwright_config::Settings;
+use patchwright_target::CommandLimits;
+
+/// Most queries of a round (the design of the retrieval protocol).
+const QUERIES: usize = 5;
+/// Failures of one kind in a row after which alternatives are asked for.
+const SAME_FAILURES: u32 = 2;
+
+/// The limits of a run: the task's own over those of the settings, which stay
+/// the ceiling for a task that somebody else handed in.
+pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
+    let (own, all, sender) = (&task.limits, &settings.limits, task.sender);
+    let wall = bounded(sender, own.wall, all.wall);
+    let usd = match (own.usd, all.usd) {
+        (Some(own), Some(all)) => Some(bounded(sender, Some(own), all)),
+        (own, all) => own.or(all),
+    };
+    RunLimits {
+        attempts: bounded(sender, own.attempts, all.attempts),
+        rounds: bounded(sender, own.rounds, all.rounds),
+        format_retries: bounded(sender, own.format_retries, all.format_retries),
+        tokens: Some(bounded(sender, own.tokens, all.tokens)),
+        usd,
+        wall,
+        same_failures: SAME_FAILURES,
+        queries_max: QUERIES,
+        contests: settings.limits.contests,
+        challenges: settings.limits.challenges,
+        challenge_inputs: settings.limits.challenge_inputs,
+        candidates: settings.limits.candidates,
+        regression_tests: settings.limits.regression_tests,
+        minimize: settings.limits.minimize,
+        probability: settings.limits.probability,
+    }
+}
+
+/// Returns a limit of a task, or of the settings where it names none. Only a
+/// user of this machine may raise what the settings allow.
+pub(crate) fn bounded<T: PartialOrd>(sender: Sender, own: Option<T>, all: T) -> T {
+    match own {
+        Some(own) if sender.is_local() || own < all => own,
+        _ => all,
+    }
+}
+
+/// Returns the limits of each command.
+pub(crate) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) -> CommandLimits {
+    let (limits, sandbox) = (&settings.limits, &settings.sandbox);
+    let time = |own, all| bounded(sender, own, all);
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    CommandLimits {
+        prepare: limits.prepare,
+        build: time(own.build, limits.build),
+        pov: time(own.pov, limits.pov),
+        test: time(own.test, limits.test),
+        robust: time(own.robust, limits.robust),
+        same: time(own.same, limits.same),
+        reached: limits.reached,
+        memory: sandbox.memory_mb << 20,
+        processes: sandbox.processes,
+        output: (sandbox.output_kb << 10) as usize,
+        file: sandbox.file_mb << 20,
+        jobs: if sandbox.jobs == 0 {
+            processors
+        } else {
+            sandbox.jobs
+        },
+        ..CommandLimits::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patchwright_agent::task::from_file;
+    use serde_json::{Value, json};
+    use std::path::Path;
+    use std::time::Duration;
+
+    fn task(limits: &Value, sender: Sender) -> Task {
+        let keys = json!({
+            "id": "a", "language": "c", "mode": "dry-run", "limits": limits,
+            "source": {"git": "https://example.com/a", "revision": "main"},
+        });
+        let keys = serde_json::from_value(keys).unwrap();
+        let task = from_file(keys, Path::new("/task"), Path::new("task")).unwrap();
+        Task { sender, ..task }
+    }
+
+    /// The limits of a run and of its commands, for comparison.
+    fn shown(limits: &Value, sender: Sender, settings: &Settings) -> String {
+        let task = task(limits, sender);
+        let commands = command_limits(&task.limits, sender, settings);
+        let times = [
+            commands.build,
+            commands.pov,
+            commands.test,
+            commands.robust,
+            commands.same,
+        ];
+        format!("{:?} {times:?}", super::limits(&task, settings))
+    }
+
+    #[test]
+    fn only_a_user_of_this_machine_raises_limits() {
+        let settings = Settings::with(&[("limits.usd", "0.15")]).unwrap();
+        let nothing = shown(&json!({}), Sender::Local, &settings);
+        let more = [
+            ("attempts", json!(9999)),
+            ("rounds", json!(9999)),
+            ("format_retries", json!(9999)),
+            ("tokens", json!(9_999_999_999_u64)),
+            ("usd", json!(100.0)),
+            ("wall", json!("900h")),
+            ("build", json!("900h")),
+            ("pov", json!("900h")),
+            ("test", json!("900h")),
+            ("robust", json!("900h")),
+            ("same", json!("900h")),
+        ];
+        for (key, value) in more {
+            let limits = json!({ key: value });
+            assert_ne!(shown(&limits, Sender::Local, &settings), nothing, "{key}");
+            for sender in [Sender::Remote, Sender::Crs] {
+                assert_eq!(shown(&limits, sender, &settings), nothing, "{key}");
+            }
+        }
+        let less = task(&json!({"usd": 0.1, "wall": "1s"}), Sender::Remote);
+        let less = limits(&less, &settings);
+        assert_eq!((less.usd, less.wall), (Some(0.1), Duration::from_secs(1)));
+        let unlimited = Settings::with(&[]).unwrap();
+        let own = task(&json!({"usd": 0.1}), Sender::Remote);
+        assert_eq!(limits(&own, &unlimited).usd, Some(0.1));
+    }
+}

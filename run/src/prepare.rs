@@ -1,0 +1,156 @@
+//! The only place where concrete parts are put together: from settings and a
+//! task to everything that a run needs.
+
+use crate::plan::{plan, with_first_issue};
+use crate::{checkout, commands, model_roles};
+use patchwright_agent::drive::{EngineCell, Parts, Patience, ending_of};
+use patchwright_agent::plan::Plan;
+use patchwright_agent::progress::Observer;
+use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::signals::Signals;
+use patchwright_agent::task::{Mode, Task};
+use patchwright_config::{self as settings, Settings};
+use patchwright_model::Models;
+use patchwright_patcher::Guard;
+use patchwright_sandbox::Host;
+use patchwright_source::Tree;
+use patchwright_target::{Cache, LocalTarget, Target};
+use patchwright_verdict::VerdictCache;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// A run that is ready to be driven.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Everything that its decisions depend on.
+    pub plan: Plan,
+    /// Everything that carries them out.
+    pub parts: Arc<Parts>,
+}
+
+/// Prepares a run: gets its source and puts its parts together. Without a target, commands
+/// are run on this machine.
+///
+/// # Errors
+/// The ending when the task or this machine does not allow it.
+pub async fn prepare(
+    task: &Task,
+    settings: &Settings,
+    models: Models,
+    (observer, target): (Observer, Option<Arc<dyn Target>>),
+) -> Result<Prepared, Ending> {
+    let parts = parts(task, settings, models, (observer, target)).await?;
+    let plan = with_first_issue(plan(task, settings), task, &parts.tree);
+    Ok(Prepared {
+        plan,
+        parts: Arc::new(parts),
+    })
+}
+
+async fn parts(
+    task: &Task,
+    settings: &Settings,
+    models: Models,
+    (observer, target): (Observer, Option<Arc<dyn Target>>),
+) -> Result<Parts, Ending> {
+    let invalid = |detail: String| Ending::new(EndingKind::InvalidTask, detail);
+    let (lanes, critic) = model_roles::speakers(task, settings, models)?;
+    let root = checkout::source(task, settings, &observer).await?;
+    let tree = Tree::open(&root).map_err(|error| invalid(format!("source: {error}")))?;
+    let index = settings.cache.folder.join("index");
+    let engine = EngineCell::open(
+        tree.root().to_path_buf(),
+        index,
+        engine_settings(&settings.retrieval),
+    );
+    let (target, verdicts): (Option<Arc<dyn Target>>, _) = match (task.mode, target) {
+        (Mode::DryRun, _) => (None, None),
+        (Mode::Repair, Some(target)) => (Some(target), None),
+        (Mode::Repair, None) => {
+            let target = local_target(task, settings, &tree).await?;
+            let verdicts = cache(settings, "verdicts", settings.cache.verdicts_mb);
+            let verdicts = verdicts.and_then(|cache| VerdictCache::open(&target, cache));
+            (Some(Arc::new(target)), verdicts)
+        }
+    };
+    Ok(Parts {
+        lanes,
+        critic,
+        patience: Patience {
+            at_most: settings.limits.pause,
+            each: settings.model.retries.pause,
+        },
+        in_flight: AtomicU64::new(0),
+        usd_day: settings.limits.usd_day,
+        usd_total: settings.limits.usd_total,
+        target,
+        verdicts,
+        engine,
+        guard: Guard::new(&task.protect)
+            .map_err(|error| invalid(format!("guard.protect: {error}")))?,
+        tree: Arc::new(tree),
+        context_tokens: settings.retrieval.context_tokens,
+        signals: Signals::from_settings(settings).map_err(|error| invalid(error.to_string()))?,
+        observer,
+        facts: Parts::no_facts(),
+    })
+}
+
+/// The tree of a task and a target of local commands for it, for somebody who
+/// runs no loop: no model, no index.
+pub async fn ground(task: &Task, settings: &Settings) -> Result<(Tree, Arc<dyn Target>), Ending> {
+    let root = checkout::source(task, settings, &Observer::silent()).await?;
+    let tree = Tree::open(&root)
+        .map_err(|error| Ending::new(EndingKind::InvalidTask, format!("source: {error}")))?;
+    let target = local_target(task, settings, &tree).await?;
+    Ok((tree, Arc::new(target)))
+}
+
+async fn local_target(
+    task: &Task,
+    settings: &Settings,
+    tree: &Tree,
+) -> Result<LocalTarget, Ending> {
+    let scratch = settings.cache.folder.join("workspaces");
+    let failed = |error: &dyn fmt::Display| {
+        Ending::new(EndingKind::InfraError, format!("workspaces: {error}"))
+    };
+    patchwright_config::private_folder(&scratch).map_err(|error| failed(&error))?;
+    let target = commands::target_task(task, settings, tree.root());
+    let host = Host {
+        engine: settings.sandbox.engine.as_ref().map(Into::into),
+        ..commands::host()
+    };
+    let target = LocalTarget::open(target, commands::isolation(settings), host, &scratch)
+        .await
+        .map_err(|error| ending_of(&error))?;
+    Ok(match cache(settings, "builds", settings.cache.builds_mb) {
+        Some(builds) => target.caching(builds),
+        None => target,
+    })
+}
+
+/// A cache below the cache folder; none where it may take no room.
+fn cache(settings: &Settings, name: &str, megabytes: u64) -> Option<Cache> {
+    (megabytes > 0).then(|| Cache::new(settings.cache.folder.join(name), megabytes << 20))
+}
+
+/// The settings of the code search, from those of the program.
+pub fn engine_settings(retrieval: &settings::Retrieval) -> patchwright_retrieval::Settings {
+    let weights = &retrieval.weights;
+    patchwright_retrieval::Settings {
+        max_results: retrieval.max_results,
+        context_lines: retrieval.context_lines,
+        body_lines: retrieval.body_lines,
+        file_size_limit: retrieval.file_size_limit,
+        weights: patchwright_retrieval::Weights {
+            semantic: weights.semantic,
+            keyword: weights.keyword,
+            in_degree: weights.in_degree,
+            recency: weights.recency,
+            popularity: weights.popularity,
+        },
+        ..patchwright_retrieval::Settings::default()
+    }
+}
