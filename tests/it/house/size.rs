@@ -11,19 +11,23 @@ const GOAL: usize = 70_000;
 /// The folder of each package, the lines that it may have, and the feature for which its budget
 /// was raised; empty where it never was.
 const BUDGETS: &[(&str, usize, &str)] = &[
-    ("agent", 9_800, ""),
-    ("cli", 8_400, ""),
+    ("agent", 9_600, ""),
+    ("cli", 8_200, ""),
     ("config", 1_650, ""),
-    ("daemon", 8_100, ""),
-    ("evaluator/crash", 5_300, ""),
+    ("daemon", 7_600, ""),
+    (
+        "evaluator/crash",
+        5_800,
+        "forms of reports that people paste",
+    ),
     ("evaluator/sandbox", 4_350, ""),
-    ("evaluator/target", 5_700, ""),
-    ("evaluator/verdict", 8_300, ""),
+    ("evaluator/target", 5_850, ""),
+    ("evaluator/verdict", 8_050, ""),
     ("model", 2_400, ""),
     ("page", 1_800, ""),
     ("patcher", 8_350, ""),
-    ("record", 600, ""),
-    ("retrieval", 18_250, ""),
+    ("record", 500, ""),
+    ("retrieval", 17_200, ""),
     ("run", 2_100, ""),
     (
         "source",
