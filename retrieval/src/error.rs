@@ -28,5 +28,5 @@ pub enum RetrievalError {
     },
 }
 
-/// What a lookup in the index gives.
+/// The result of a lookup in the index.
 pub(crate) type Result<T, E = RetrievalError> = std::result::Result<T, E>;

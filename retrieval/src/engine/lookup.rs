@@ -55,7 +55,7 @@ impl Engine {
         found.filter_map(Result::transpose).collect()
     }
 
-    /// What was found by words, as definitions with their scores.
+    /// Definitions that were found by words, with their scores.
     pub(crate) fn scored_symbols(&self, scored: &[Scored]) -> Result<Vec<(f64, Symbol)>> {
         let found = scored.iter().map(|one| {
             let symbol = self.index.symbol(one.id)?;

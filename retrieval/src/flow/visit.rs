@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// What a node writes and reads, as its fields tell.
+    /// Reads and writes of a node, by its fields.
     fn statement(&mut self, node: Node<'_>) {
         let field = |name| node.child_by_field_name(name);
         let target = field("declarator")

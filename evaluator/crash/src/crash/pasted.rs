@@ -19,7 +19,7 @@ const MAX_REPORTS: usize = 16;
 /// Line lengths from which a mail program or a tracker wraps.
 const WRAPPED: std::ops::RangeInclusive<usize> = 60..=80;
 
-/// What systems write in front of each line: continuous integration, systemd's journal, a
+/// Prefixes that systems write in front of each line: continuous integration, systemd's journal, a
 /// kernel's log, Android's log, a counter of build steps; and colours without their escape.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
