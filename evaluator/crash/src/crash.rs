@@ -95,7 +95,7 @@ const FAMILIES: [Family; 16] = [
 /// Families with their marks: one expression that most lines of a log do not match, and a
 /// set that tells the families whose mark a line has.
 struct Families {
-    families: Vec<Family>,
+    list: Vec<Family>,
     any: Regex,
     marks: RegexSet,
 }
@@ -106,7 +106,7 @@ impl Families {
         Self {
             any: built_in_regex(&marks.join("|")),
             marks: built_in_regex_set(marks.iter().copied()),
-            families,
+            list: families,
         }
     }
 }
@@ -126,7 +126,7 @@ pub fn parse(text: &str) -> Option<CrashReport> {
 
 fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
     let Families {
-        families,
+        list: families,
         any,
         marks,
     } = known;

@@ -20,6 +20,9 @@ pub const PARSE: &str = "#include <stdlib.h>\n#include <string.h>\nint parse(con
 pub const FIX: (&str, &str) = ("if (n < 2)", "if (n < 2 || b[0] > 8)");
 
 /// Creates the task of the C program.
+///
+/// # Panics
+/// A file cannot be written, or the test asks for something that is not there.
 pub fn task(folder: &Path) -> TargetTask {
     let tree = folder.join("tree");
     fs::create_dir_all(&tree).unwrap();
@@ -91,6 +94,9 @@ public class Harness {
 ];
 
 /// Creates the task of the Java program.
+///
+/// # Panics
+/// A file cannot be written, or the test asks for something that is not there.
 pub fn java_task(folder: &Path) -> TargetTask {
     let tree = folder.join("tree");
     fs::create_dir_all(tree.join("p")).unwrap();
@@ -118,6 +124,9 @@ pub fn java_task(folder: &Path) -> TargetTask {
 }
 
 /// Opens a task with its scratch folder below this one.
+///
+/// # Panics
+/// A file cannot be written, or the test asks for something that is not there.
 pub async fn open(task: TargetTask, folder: &Path) -> LocalTarget {
     let scratch = folder.join("scratch");
     LocalTarget::open(task, IsolationChoice::Bubblewrap, host(), &scratch)
@@ -131,6 +140,9 @@ pub fn changed(from: &str, to: &str) -> Changes {
 }
 
 /// Replaces text of the Java program.
+///
+/// # Panics
+/// A file cannot be written, or the test asks for something that is not there.
 pub fn java_changed(from: &str, to: &str) -> Changes {
     let text = LINES.replace(from, to);
     assert_ne!(text, LINES);
@@ -138,6 +150,9 @@ pub fn java_changed(from: &str, to: &str) -> Changes {
 }
 
 /// Creates the change of one file.
+///
+/// # Panics
+/// A file cannot be written, or the test asks for something that is not there.
 pub fn change(path: &str, text: String) -> Changes {
     Changes {
         files: [(TreePath::new(path).unwrap(), text.into_bytes())].into(),
@@ -146,6 +161,9 @@ pub fn change(path: &str, text: String) -> Changes {
 }
 
 /// Returns a part of a build's workspace, such as `out`.
+///
+/// # Panics
+/// A file cannot be written, or the test asks for something that is not there.
 pub fn part(build: &Build, part: &str) -> PathBuf {
     build.place().unwrap().part(part)
 }

@@ -260,10 +260,10 @@ fn frame(found: &Captures<'_>) -> Option<Frame> {
 }
 
 fn is_kernel_reporter(frame: &Frame) -> bool {
-    let starts = |name: &&str| frame.function.starts_with(*name);
+    let mut reporters = KERNEL_REPORTERS.iter();
     frame.module.is_none()
         && frame.file.is_none()
-        && KERNEL_REPORTERS.iter().any(|name| starts(&name))
+        && reporters.any(|name| frame.function.starts_with(name))
 }
 
 /// Reads the place of a Go frame, which stands below its function: `\t/src/a.go:12 +0x1d`.
