@@ -83,7 +83,7 @@ fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     }
     lines.extend(settled.into_iter().map(|(first, more)| match more {
         0 => first.to_string(),
-        more => format!("{}; {more} more settled in the same way", first),
+        more => format!("{first}; {more} more settled in the same way"),
     }));
     lines
 }

@@ -81,7 +81,7 @@ fn values(exported: &Exported<'_>, day: &str) -> Value {
         "day": day,
         "author": signatures.author(),
         "encoded": exported.smallest.and_then(encoded),
-        "introduced_by": introduced_by.map(|commit| commit.in_words()),
+        "introduced_by": introduced_by.map(patchwright_agent::record::CommitRecord::in_words),
         "size": exported.smallest.map(<[u8]>::len),
         "subject": subject(exported),
         "version": env!("CARGO_PKG_VERSION"),

@@ -1,6 +1,7 @@
 //! Forms of pasted reports: each folder of `tests/fixtures/crashes/forms` is one.
 
 use super::{CrashReport, parse, read_pasted};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// Tells whether a line of `right.txt` is true of the reports of a text.
@@ -52,8 +53,9 @@ fn reads_every_form_that_people_paste() {
                     report.signature(&|_| false)
                 )
             });
-            wrong += &format!(
-                "{}: {fact:?} of {:#?}\n",
+            let _ = writeln!(
+                wrong,
+                "{}: {fact:?} of {:#?}",
                 folder.display(),
                 seen.collect::<Vec<_>>()
             );

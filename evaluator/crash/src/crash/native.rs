@@ -317,6 +317,10 @@ mod tests {
             "    #0 0x1 in core::panic::h12 /rustc/ab/library/x.rs:6:14",
             "0|core::panic::h12|/rustc/ab/library/x.rs|6|14|",
         );
+    }
+
+    #[test]
+    fn other_lines_hold_no_frame() {
         for line in [
             "",
             "#",

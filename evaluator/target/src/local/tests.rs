@@ -8,10 +8,6 @@ use patchwright_sandbox::IsolationChoice;
 use patchwright_sandbox::test_host::host;
 use std::fs;
 
-/// The build says nowhere how often it ran, so a clean one gives the same files: then the
-
-/// tests, which leave a mark, are not run again.
-
 #[tokio::test]
 async fn a_task_that_cannot_be_judged_says_why() {
     let folder = tempfile::tempdir().unwrap();
