@@ -3,7 +3,7 @@
 //! One thread a command: it waits for the exit, the output, the clock and the
 //! caller in a single `poll`, and looks at memory and the number of processes
 //! a few times a second. What keeps the program away from the host is the
-//! business of [`crate::isolation`].
+//! business of `isolation`.
 
 mod capture;
 pub(crate) mod cgroup;
