@@ -124,7 +124,6 @@ pub struct Event {
     pub epoch: i64,
     /// UTC.
     pub time: String,
-    /// The run.
     pub run: String,
     /// The lane, 0 for the run itself.
     pub lane: u32,
@@ -143,7 +142,6 @@ pub struct Event {
 /// Limits in US dollars; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SpendingLimits {
-    /// Limit of this run.
     pub run: Option<f64>,
     /// Limit of this day (UTC), over all runs of the store.
     pub day: Option<f64>,

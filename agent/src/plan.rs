@@ -13,7 +13,6 @@ pub struct Plan {
     pub mode: Mode,
     /// Number of lanes.
     pub lanes: u32,
-    /// Limits of the run.
     pub limits: RunLimits,
     /// The language of the task.
     pub language: Language,

@@ -39,7 +39,6 @@ pub enum SignalError {
     /// A setting cannot be used.
     #[error("{key}: {reason}")]
     Setting {
-        /// Which.
         key: String,
         /// Description of the fault.
         reason: String,
@@ -57,7 +56,6 @@ pub enum SignalError {
     Status {
         /// The address.
         place: String,
-        /// The status.
         status: u16,
         /// The beginning of what it said.
         reason: String,
@@ -83,7 +81,6 @@ pub struct Signals {
     expansion: Option<Signal<Arc<dyn Model>>>,
 }
 
-/// Answers of the signals.
 #[derive(Debug, Default)]
 pub struct SignalAnswers {
     /// Orders of the candidates' numbers, best first.
@@ -95,7 +92,6 @@ pub struct SignalAnswers {
 /// The question that goes to the signals about some words.
 #[derive(Debug)]
 pub struct Question {
-    /// The words.
     pub words: String,
     /// The definitions that may answer them.
     pub found: Candidates,

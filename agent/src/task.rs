@@ -44,7 +44,6 @@ pub struct Task {
     pub seen_as: Option<String>,
     /// The image that commands run in; this machine's own programs without one.
     pub image: Option<Image>,
-    /// The commands.
     pub commands: Commands,
     /// Environment of the build, by sanitizer.
     pub builds: BTreeMap<String, BTreeMap<String, String>>,

@@ -25,7 +25,6 @@ pub(crate) enum GitError {
     /// Git cannot be started, or a file not be written.
     #[error("git cannot be run for {folder}: {source}")]
     Start {
-        /// The folder.
         folder: PathBuf,
         /// Error of the operating system.
         #[source]
@@ -36,7 +35,6 @@ pub(crate) enum GitError {
     Git {
         /// Which of its commands.
         step: String,
-        /// The folder.
         folder: PathBuf,
         /// Its message.
         said: String,

@@ -28,7 +28,6 @@ pub enum SettingsError {
     UnknownKey {
         /// File and line, variable, or flag.
         place: String,
-        /// The key.
         key: String,
         /// The nearest known key, as the end of a sentence.
         hint: String,
@@ -38,7 +37,6 @@ pub enum SettingsError {
     Value {
         /// File and line, variable, or flag.
         place: String,
-        /// The key.
         key: String,
         /// Description of the fault, with what would be right.
         message: String,

@@ -60,7 +60,6 @@ pub fn decision(
 /// A run as far as its journal tells.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// Its task.
     pub task: Task,
     /// Its start values.
     pub beginning: Beginning,

@@ -21,7 +21,6 @@ use tokio::sync::{Notify, watch};
 /// The most events that one call yields.
 const MOST_EVENTS: u32 = 10_000;
 
-/// Error of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The store failed.
@@ -33,7 +32,6 @@ pub enum ServiceError {
     /// A report that was written cannot be read.
     #[error("the report of task {task} is damaged: {source}")]
     Damaged {
-        /// The task.
         task: String,
         /// The error of the parser.
         #[source]

@@ -15,7 +15,6 @@ pub struct Models {
     /// Models of the lanes: lane 1 asks the first, lane 2 the second, and so on in turn.
     /// Never empty.
     pub lanes: Vec<Arc<dyn Model>>,
-    /// Model of the critic.
     pub critic: Option<Arc<dyn Model>>,
     /// True when a call may cost money; answers on record do not.
     pub paid: bool,

@@ -39,7 +39,6 @@ pub struct Request {
 pub struct Message {
     /// Role of the speaker.
     pub role: Role,
-    /// Text of the message.
     pub text: String,
 }
 

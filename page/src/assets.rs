@@ -4,5 +4,4 @@
 pub const STYLE: &str = include_str!("assets/style.css");
 /// The script: lazy parts, live updates, keys, trying out the HTTP interface.
 pub const SCRIPT: &str = include_str!("assets/script.js");
-/// The icon, as SVG.
 pub const ICON: &str = include_str!("assets/icon.svg");

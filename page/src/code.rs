@@ -17,7 +17,6 @@ pub struct SourceLines {
     pub path: String,
     /// The number of the first line, counted from 1.
     pub first: u32,
-    /// The lines.
     pub lines: Vec<String>,
     /// Lines after the patch minus lines before it, above this place.
     pub shift: i64,

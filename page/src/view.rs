@@ -21,7 +21,6 @@ pub struct Viewer {
 pub struct ListView {
     /// The person who looks.
     pub viewer: Viewer,
-    /// The filter.
     pub filter: ListFilter,
     /// The rows.
     pub page: ListPage,
@@ -31,7 +30,6 @@ pub struct ListView {
     pub now: String,
 }
 
-/// A run.
 #[derive(Debug, Clone)]
 pub struct RunView {
     /// The person who looks.
@@ -58,12 +56,9 @@ pub struct RunView {
     pub follows: Option<(String, u32, String)>,
 }
 
-/// A candidate.
 #[derive(Debug, Clone)]
 pub struct CandidateView {
-    /// Its run.
     pub run: RunView,
-    /// Its number.
     pub number: u32,
     /// Form of the diff.
     pub style: DiffStyle,

@@ -18,7 +18,6 @@ pub struct Patch {
 pub enum Edit {
     /// Lines become other lines.
     Replace {
-        /// The file.
         file: String,
         /// The numbers that the model gives the lines.
         lines: Option<(u32, u32)>,
@@ -30,7 +29,6 @@ pub enum Edit {
     },
     /// New lines between two lines.
     Insert {
-        /// The file.
         file: String,
         /// The line they follow, 0 for the top; `None` when the reply did not
         /// say.
@@ -40,7 +38,6 @@ pub enum Edit {
     },
     /// A new file.
     Create {
-        /// The file.
         file: String,
         /// Its content.
         text: String,
@@ -53,7 +50,6 @@ pub enum Edit {
     },
     /// A file goes.
     Delete {
-        /// The file.
         file: String,
         /// Its content as far as the writer knew it; it must fit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +68,6 @@ pub enum Edit {
     /// which journals of earlier releases hold, are read as such.
     #[serde(alias = "definition")]
     Unsupported {
-        /// The file.
         file: String,
         /// The thing that was asked for.
         #[serde(default)]

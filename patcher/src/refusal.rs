@@ -90,7 +90,6 @@ pub struct Refusal {
     pub file: String,
     /// The lines that the edit named.
     pub lines: Option<(u32, u32)>,
-    /// The rule.
     pub rule: Rule,
     /// The mistake, and how to mend it.
     pub reason: String,
@@ -106,7 +105,6 @@ pub struct Refusal {
 pub struct ShownLine {
     /// Its number in the file; `None` for a line that only the original has.
     pub number: Option<u32>,
-    /// The line.
     pub text: String,
 }
 

@@ -68,7 +68,6 @@ pub struct Probe {
     pub file: String,
     /// The line, 0 when none was named.
     pub line: u32,
-    /// The expression.
     pub expression: String,
     /// The build that is asked, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// An input on which a patched program may behave differently.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedInput {
-    /// The input.
     pub blob: Blob,
     /// The judge who found the new behaviour right, and the reason.
     pub reason: String,

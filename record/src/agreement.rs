@@ -23,9 +23,7 @@ pub struct Agreement {
 /// An input on which attempts do the same, and not what the unpatched program does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgreedInput {
-    /// The input.
     pub blob: Blob,
-    /// The attempts.
     pub attempts: Vec<u32>,
 }
 

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 pub struct Crash {
     /// The purified report.
     pub text: String,
-    /// Its frames.
     pub frames: Vec<CrashFrame>,
     /// The kind, in the tool's own word; empty where no report was read.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -25,7 +25,6 @@ pub struct Doubt {
 pub struct DoubtedInput {
     /// Its name in logs, by which probes ask for it.
     pub name: String,
-    /// The input.
     pub blob: Blob,
     /// The name of the PoV that it is run like.
     pub pov: String,

@@ -81,7 +81,6 @@ impl fmt::Display for EndingKind {
 /// An ending with the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
-    /// Which kind.
     pub kind: EndingKind,
     /// Why, in a sentence for people; may hold the end of a log.
     pub detail: String,

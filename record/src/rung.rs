@@ -72,7 +72,6 @@ impl fmt::Display for RungName {
 /// The result of climbing one rung.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rung {
-    /// The rung.
     pub name: RungName,
     /// True where it holds, false where it refutes the patch, none where it could not be
     /// climbed.
@@ -108,7 +107,6 @@ pub struct Rung {
 /// An input that refutes a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundInput {
-    /// The input.
     pub blob: Blob,
     /// The failure that it causes.
     pub reason: String,

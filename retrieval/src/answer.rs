@@ -12,7 +12,6 @@ use std::fmt;
 /// The answer to one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The query.
     pub query: Query,
     /// The hits, in the fixed order.
     pub snippets: Vec<Snippet>,

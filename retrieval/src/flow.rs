@@ -89,7 +89,6 @@ pub struct FlowStep {
     pub from: String,
     /// Destination, as written; `return`, or `f(#2)` for an argument.
     pub to: String,
-    /// Kind of the step.
     pub kind: FlowKind,
     /// True when the step leads to the asked place or from it.
     pub direction: Direction,

@@ -61,13 +61,9 @@ pub enum Query {
         path: Option<String>,
     },
     /// Words, ranked.
-    Search {
-        /// The words.
-        words: String,
-    },
+    Search { words: String },
     /// A structural pattern with `$X` and `$$$`.
     Pattern {
-        /// The pattern.
         pattern: String,
         /// Only files whose path holds this.
         path: Option<String>,
@@ -80,10 +76,7 @@ pub enum Query {
         path: Option<String>,
     },
     /// The places that use a name.
-    References {
-        /// The name.
-        name: String,
-    },
+    References { name: String },
     /// The callers of a function.
     Callers {
         /// The function.
@@ -286,7 +279,6 @@ impl fmt::Display for Query {
 /// Lines `first` to `last`, both included, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LineRange {
-    /// The first line.
     pub first: u32,
     /// The last line, never before the first.
     pub last: u32,

@@ -12,7 +12,6 @@ use std::sync::{Arc, LazyLock};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ranking {
-    /// Those of a crash.
     pub crash: CrashWeights,
     /// Those that decide how much is shown of what was weighed.
     pub packing: PackingWeights,

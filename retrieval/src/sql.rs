@@ -23,7 +23,6 @@ const STEPS: i32 = 10_000;
 pub struct SqlLimits {
     /// Most rows.
     pub rows: usize,
-    /// Time limit.
     pub time: Duration,
     /// Most characters of a value that are shown.
     pub width: usize,

@@ -17,17 +17,12 @@ pub enum SymbolKind {
     Function,
     /// A function of a class or type.
     Method,
-    /// A constructor.
     Constructor,
     /// A function's declaration without its body.
     Prototype,
-    /// A macro.
     Macro,
-    /// A struct.
     Struct,
-    /// A union.
     Union,
-    /// An enum.
     Enum,
     /// One name of an enum.
     Enumerator,
@@ -37,11 +32,9 @@ pub enum SymbolKind {
     Field,
     /// A variable or constant outside functions.
     Variable,
-    /// A class.
     Class,
     /// An interface, trait or protocol.
     Interface,
-    /// A record.
     Record,
     /// An annotation type.
     Annotation,
@@ -164,7 +157,6 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// The order of places.
     pub(crate) fn by_place(&self, other: &Self) -> Ordering {
         (&self.path, self.start_line).cmp(&(&other.path, other.start_line))
     }
@@ -239,13 +231,10 @@ impl UseKind {
 /// recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
-    /// The name.
     pub name: String,
     /// The file.
     pub path: TreePath,
-    /// The line.
     pub line: u32,
-    /// Kind of the use.
     pub kind: UseKind,
 }
 
@@ -273,7 +262,6 @@ pub struct Call {
 pub struct Import {
     /// The file that imports.
     pub path: TreePath,
-    /// The line.
     pub line: u32,
     /// The import as written: `openssl/evp.h`, `java.util.List`.
     pub target: String,

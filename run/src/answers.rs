@@ -74,7 +74,6 @@ fn lacks_key(model: &settings::Model) -> bool {
         && model.headers.is_empty()
 }
 
-/// The models that answer.
 pub fn models(answers: &Answers, settings: &Settings) -> Result<Models, ModelError> {
     let critic = settings.critic().is_some();
     match answers {

@@ -46,7 +46,6 @@ const ASKED: [&str; 7] = [
 /// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Beginning {
-    /// Its limits.
     pub limits: RunLimits,
     /// Whose answers it uses.
     pub answers: Answers,
@@ -92,7 +91,6 @@ impl Beginning {
 
 /// A run that is ready to go on.
 pub struct Session {
-    /// Its task.
     pub task: Task,
     /// The settings.
     pub loaded: Loaded,

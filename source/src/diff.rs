@@ -19,7 +19,6 @@ pub struct FileDiff {
 pub struct DiffHunk {
     /// The first line before, counted from 1; of no lines the one before them.
     pub old_start: u32,
-    /// Its lines.
     pub lines: Vec<DiffLine>,
 }
 
@@ -37,13 +36,11 @@ pub enum Side {
 /// A line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
-    /// Its side.
     pub side: Side,
     /// Its number before; 0 where it was not there.
     pub old: u32,
     /// Its number after; 0 where it is not there.
     pub new: u32,
-    /// Its text.
     pub text: String,
 }
 

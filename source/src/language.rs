@@ -14,17 +14,12 @@ pub enum Language {
     /// C++.
     #[serde(rename = "c++")]
     Cpp,
-    /// Java.
     Java,
-    /// Python.
     Python,
-    /// Go.
     Go,
-    /// Rust.
     Rust,
     /// JavaScript, with JSX.
     JavaScript,
-    /// TypeScript.
     TypeScript,
     /// TypeScript with JSX.
     Tsx,
@@ -103,7 +98,6 @@ impl Language {
         }
     }
 
-    /// Its tree-sitter grammar.
     pub fn grammar(self) -> tree_sitter::Language {
         match self {
             Self::C => tree_sitter_c::LANGUAGE.into(),

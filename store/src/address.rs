@@ -1,6 +1,5 @@
 //! The address of a database.
 
-/// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseKind {
     /// A file of this machine.

@@ -168,7 +168,6 @@ impl Store {
         &self.address.url
     }
 
-    /// Which database this is.
     pub fn kind(&self) -> DatabaseKind {
         self.address.kind
     }

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 /// A challenge, or a project of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct CaseRow {
-    /// Its id.
     pub id: String,
     /// The OSS-Fuzz project.
     pub project: String,
@@ -18,7 +17,6 @@ pub struct CaseRow {
     pub detail: Option<String>,
     /// Facts that were read from its files, as JSON.
     pub prepared: Option<String>,
-    /// Its state.
     #[sqlx(try_from = "String")]
     pub state: CaseState,
     /// The reason why it cannot be worked on.
@@ -29,7 +27,6 @@ pub struct CaseRow {
     pub created: i64,
 }
 
-/// State of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseState {
@@ -52,12 +49,10 @@ pub enum CaseState {
 /// A PoV or a report.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct FindingRow {
-    /// Its id.
     pub id: String,
     /// The case it belongs to.
     #[sqlx(rename = "crs_case")]
     pub case: String,
-    /// Its kind.
     #[sqlx(try_from = "String")]
     pub kind: FindingKind,
     /// The message, as JSON.
@@ -97,7 +92,6 @@ pub enum FindingState {
     Errored,
 }
 
-/// A patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchRow {
     /// The hash of case and diff.

@@ -12,7 +12,6 @@ pub struct Quota {
     pub tasks: i64,
     /// Bytes of all its tasks and files.
     pub bytes: i64,
-    /// Files.
     pub files: i64,
 }
 
@@ -23,7 +22,6 @@ pub struct Usage {
     pub tasks: i64,
     /// Bytes of all its tasks and files.
     pub bytes: i64,
-    /// Files.
     pub files: i64,
 }
 

@@ -59,7 +59,6 @@ impl DecisionKind {
 /// A decision, with the figures of the evidence that it was made on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewDecision {
-    /// Its kind.
     pub kind: DecisionKind,
     /// The attempt, by its number; 0 for the run as a whole.
     pub attempt: u32,
@@ -88,7 +87,6 @@ pub struct NewDecision {
 /// A decision on record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// The run.
     pub run: String,
     /// The task of the run.
     pub task: String,

@@ -5,7 +5,6 @@ use crate::store::{Store, StoreError};
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct RunRow {
-    /// Its id.
     pub id: String,
     /// The task's id.
     pub task: String,

@@ -46,18 +46,13 @@ pub enum StoreError {
     Migration(#[from] sqlx::migrate::MigrateError),
     /// Somebody else claimed the run.
     #[error("run {run} was claimed by somebody else; this process stops writing to it")]
-    Superseded {
-        /// The run.
-        run: String,
-    },
+    Superseded { run: String },
     /// A queue works on the task of the run.
     #[error(
         "run {run} belongs to task {task} of the queue, which is {state}: wait for its end, or cancel it first"
     )]
     Queued {
-        /// The run.
         run: String,
-        /// The task.
         task: String,
         /// The state of the task.
         state: String,
@@ -75,7 +70,6 @@ pub enum StoreError {
     /// A stored value cannot be read back.
     #[error("the journal of run {run} is damaged at event {number}: {source}")]
     Damaged {
-        /// The run.
         run: String,
         /// The event.
         number: i64,
@@ -90,7 +84,6 @@ pub enum StoreError {
     Money {
         /// `run`, `day` or `total`.
         which: &'static str,
-        /// The limit.
         limit: f64,
         /// The sum that is booked already.
         spent: f64,
@@ -99,7 +92,6 @@ pub enum StoreError {
     },
 }
 
-/// The store.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) pool: AnyPool,

@@ -24,7 +24,6 @@ const SET_SWITCH: &str = "INSERT INTO switches (name, value) VALUES ($1, $2)
 /// A task to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTask {
-    /// The task's id.
     pub id: String,
     /// The checked task ([`patchwright_agent::task::Task`]) as JSON.
     pub task: String,

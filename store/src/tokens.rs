@@ -50,11 +50,9 @@ impl From<String> for Role {
 /// A token, without the token itself.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct Token {
-    /// Its name.
     pub name: String,
     /// The SHA-256 of it, in hexadecimal.
     pub hash: String,
-    /// Its role.
     #[sqlx(try_from = "String")]
     pub role: Role,
     /// When it was made, UTC.

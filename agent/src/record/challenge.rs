@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// A PoV as whoever writes other inputs is shown it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PovRecord {
-    /// Its name.
     pub name: String,
     /// The command that runs it.
     pub command: String,

@@ -35,7 +35,6 @@ pub struct Evaluation {
     pub run: String,
     /// Its number there.
     pub attempt: u32,
-    /// Its patch.
     pub patch: Patch,
     /// Inputs on which a person found the new behaviour right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

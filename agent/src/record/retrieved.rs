@@ -36,7 +36,6 @@ pub struct Retrieved {
 /// Result of asking a signal that helps to rank code.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SignalRecord {
-    /// Which.
     pub signal: String,
     /// Why it was not asked, or gave nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

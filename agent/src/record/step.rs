@@ -77,14 +77,12 @@ pub enum Step {
     Climb {
         /// The attempt's number.
         attempt: u32,
-        /// The rung.
         rung: RungName,
     },
     /// Run inputs that were written against an attempt.
     Challenge {
         /// The attempt's number.
         attempt: u32,
-        /// The inputs.
         inputs: Vec<ChallengeRecord>,
         /// The log of *same elsewhere* so far.
         log: Blob,
@@ -117,10 +115,7 @@ pub enum Step {
         refuted: Vec<u32>,
     },
     /// Nothing is left to do.
-    End {
-        /// The ending.
-        ending: Ending,
-    },
+    End { ending: Ending },
 }
 
 impl Step {
@@ -157,7 +152,6 @@ pub enum Purpose {
     Compact,
     /// Inputs against a patch.
     Challenge,
-    /// A regression test.
     RegressionTest,
     /// Review of a patch.
     Critic,
@@ -219,7 +213,6 @@ pub enum Outcome {
     /// The step could not be done, and the run ends: a limit, an invalid task,
     /// a failing infrastructure, somebody's wish.
     Stopped {
-        /// The ending.
         ending: Ending,
         /// Seconds spent before it stopped.
         seconds: f64,
@@ -267,7 +260,6 @@ pub struct Observed {
 /// A reply of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplyRecord {
-    /// Text of the reply.
     pub text: String,
     /// Why it stopped writing.
     pub finish: Finish,

@@ -24,7 +24,6 @@ pub(super) enum Stage {
     Recall {
         /// Message of the model.
         findings: String,
-        /// Its queries.
         queries: Vec<RawQuery>,
     },
     /// No model can answer before a time.
@@ -38,9 +37,7 @@ pub(super) enum Stage {
     },
     /// Queries are to be answered, and after them these probes.
     Retrieve {
-        /// The queries.
         queries: Vec<RawQuery>,
-        /// The probes.
         probes: Vec<Probe>,
         /// Words about what cannot be answered; empty where all can.
         unanswered: String,
@@ -60,7 +57,6 @@ pub(super) enum Stage {
     Climb {
         /// The attempt's number.
         attempt: u32,
-        /// The rung.
         rung: RungName,
     },
     /// A model is to write inputs against an attempt.
@@ -97,7 +93,6 @@ pub(super) struct Review {
 /// The inputs of an objection.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Objection {
-    /// The inputs.
     pub(super) inputs: Vec<ChallengeRecord>,
     /// The names of those, once they were run, on which the unpatched program is defined and
     /// the patched one does something else.
@@ -122,7 +117,6 @@ pub(super) struct Challenge {
     pub(super) rung: Rung,
     /// The question to a model.
     pub(super) messages: Vec<Message>,
-    /// The inputs.
     pub(super) inputs: Vec<ChallengeRecord>,
 }
 

@@ -299,7 +299,6 @@ impl Run {
         &self.spent
     }
 
-    /// Returns the limits.
     pub fn limits(&self) -> &RunLimits {
         &self.plan.limits
     }

@@ -25,7 +25,6 @@ pub(super) fn count(text: &str) -> u64 {
 /// The most that asking one signal can cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// Which.
     pub signal: &'static str,
     /// Tokens that would be sent; none when the answers are kept.
     pub tokens: u64,

@@ -41,7 +41,6 @@ pub enum TaskError {
     Invalid {
         /// The task file.
         path: PathBuf,
-        /// The key.
         key: String,
         /// Description of the fault, with what would be right.
         message: String,

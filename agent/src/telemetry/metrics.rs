@@ -26,7 +26,6 @@ pub fn step(stage: &'static str, seconds: f64) {
     histogram!(STEP, "stage" => stage).record(seconds);
 }
 
-/// A run ended.
 pub fn run(ending: EndingKind) {
     counter!(RUNS, "ending" => ending.as_str()).increment(1);
 }

@@ -11,7 +11,6 @@ pub(crate) struct Branch<'a> {
     pub folder: &'a Path,
     /// Where it begins.
     pub base: &'a str,
-    /// Its name.
     pub name: &'a str,
     /// The patch.
     pub diff: &'a [u8],

@@ -28,7 +28,6 @@ const TESTS: [&str; 2] = ["run_tests.sh", "test.sh"];
 /// A project of OSS-Fuzz.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Project {
-    /// Its language.
     pub language: Language,
     /// The repository of its code.
     pub repository: Option<String>,

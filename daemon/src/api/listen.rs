@@ -27,7 +27,6 @@ pub enum ListenError {
     Address {
         /// The setting.
         key: &'static str,
-        /// The address.
         address: SocketAddr,
         /// The error of the system.
         #[source]

@@ -14,7 +14,6 @@ pub struct Terms {
     pub doubt: i64,
     /// Time that a patch waits for others.
     pub hold: i64,
-    /// Now.
     pub now: i64,
     /// When the case is over.
     pub deadline: Option<i64>,

@@ -16,7 +16,6 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// The largest answer that is read, in bytes.
 const ANSWER_LIMIT: usize = 1 << 20;
 
-/// The competition.
 #[derive(Debug, Clone)]
 pub struct Competition {
     client: reqwest::Client,
@@ -44,7 +43,6 @@ impl Competition {
             .map(|_| ())
     }
 
-    /// Submits a patch.
     pub async fn submit(&self, task: &str, diff: &[u8]) -> Result<PatchAnswer, Failure> {
         let url = format!("{}/v1/task/{task}/patch/", self.url);
         let body = PatchSubmission {

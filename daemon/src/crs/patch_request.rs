@@ -37,7 +37,6 @@ pub struct Blob {
     pub blob_data: String,
 }
 
-/// State of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PatchState {
@@ -58,7 +57,6 @@ pub enum PatchState {
 pub struct PatchStatus {
     /// The id that was asked for.
     pub pov_id: String,
-    /// Its state.
     pub status: PatchState,
     /// The unified diff in base64, when there is one.
     pub patch_diff: Option<String>,

@@ -106,7 +106,6 @@ pub struct SarifMessage {
 pub struct Broadcast {
     /// Given back as attributes of traces.
     pub metadata: Map<String, Value>,
-    /// SARIF 2.1.
     pub sarif: Value,
     /// A UUID.
     pub sarif_id: String,

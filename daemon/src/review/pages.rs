@@ -241,7 +241,6 @@ pub(super) async fn source(
     Ok(html(page::source(&lines, DiffStyle::read(&wanted.view))))
 }
 
-/// The plots.
 pub(super) async fn plots(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,
@@ -249,14 +248,12 @@ pub(super) async fn plots(
     Ok(html(page::plots(&review.plots_view(viewer).await?)))
 }
 
-/// All decisions as JSON.
 pub(super) async fn decisions_json(
     State(review): State<Review>,
 ) -> Result<Json<Vec<Decision>>, Failed> {
     Ok(Json(review.store.decisions(None).await?))
 }
 
-/// All decisions as CSV.
 pub(super) async fn decisions_csv(State(review): State<Review>) -> Page {
     let decisions = review.store.decisions(None).await?;
     let text = patchwright_store::reviews::csv(&decisions);
@@ -278,12 +275,10 @@ pub(super) async fn style() -> Asset {
     asset("text/css; charset=utf-8", page::STYLE)
 }
 
-/// The script.
 pub(super) async fn script() -> Asset {
     asset("text/javascript; charset=utf-8", page::SCRIPT)
 }
 
-/// The icon.
 pub(super) async fn icon() -> Asset {
     asset("image/svg+xml", page::ICON)
 }

@@ -31,7 +31,6 @@ pub const MAX_FILE: usize = 256 * 1024 * 1024;
 pub enum Status {
     /// It was not run, or its failure is expected.
     Skipped,
-    /// It passed.
     Passed,
     /// It failed, crashed or timed out.
     Failed,
@@ -40,7 +39,6 @@ pub enum Status {
 /// One test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestResult {
-    /// Its result.
     pub status: Status,
     /// The failing assertion, in one line or a few.
     pub message: Option<String>,

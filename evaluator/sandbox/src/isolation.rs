@@ -127,7 +127,6 @@ pub struct Sandbox {
 enum World {
     /// Those of this machine, as far as the isolation shows them.
     Host(Mode),
-    /// Those of an image.
     Image(Arc<Container>),
 }
 

@@ -58,7 +58,6 @@ impl Limit {
 pub enum Ending {
     /// It left with this status.
     Exited(i32),
-    /// A signal ended it.
     Signal(i32),
     /// A limit was hit, and everything it had started was killed.
     Limit(Limit),
@@ -92,7 +91,6 @@ impl std::fmt::Display for Ending {
 /// One finished command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
-    /// Its ending.
     pub ending: Ending,
     /// Output of both streams, in order; only standard error when they were kept apart.
     pub output: Captured,

@@ -95,7 +95,6 @@ impl Build {
             .collect()
     }
 
-    /// Returns its workspace.
     pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
         self.workspace.as_ref().ok_or_else(|| {
             TargetError::machinery("a build of another target was asked for", "target")
@@ -106,7 +105,6 @@ impl Build {
 /// One run of a PoV.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Replay {
-    /// Its outcome.
     pub outcome: Outcome,
     /// The crash, where there is one.
     pub crash: Option<CrashReport>,
@@ -180,7 +178,6 @@ pub struct Baseline {
 
 /// Something that can be built, replayed and tested.
 pub trait Target: Send + Sync {
-    /// The task.
     fn task(&self) -> &TargetTask;
 
     /// Names the part of the baseline that is being made, for whoever waits; nothing where

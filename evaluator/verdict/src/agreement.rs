@@ -29,9 +29,7 @@ const SPLITS: usize = 3;
 /// One candidate.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// Its number.
     pub number: u32,
-    /// Its changes.
     pub changes: Changes,
 }
 

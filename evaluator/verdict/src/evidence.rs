@@ -11,7 +11,6 @@ use std::fmt;
 /// The result of climbing one rung.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RungResult {
-    /// The rung.
     pub name: RungName,
     /// True where it holds, false where it refutes the patch, none where it could not be
     /// climbed.
@@ -63,7 +62,6 @@ pub struct Doubt {
 pub struct DoubtedInput {
     /// Its name in the log.
     pub name: String,
-    /// The input.
     pub bytes: Vec<u8>,
     /// The name of the PoV that it is run like.
     pub pov: String,
@@ -106,7 +104,6 @@ impl fmt::Display for Doubt {
 /// An input that refutes a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundInput {
-    /// The input.
     pub bytes: Vec<u8>,
     /// The failure that it causes.
     pub reason: String,

@@ -22,7 +22,6 @@ pub(crate) struct FileDiff<'a> {
     pub(crate) executable: bool,
 }
 
-/// Writes a diff.
 pub(crate) fn write_diff(files: &[FileDiff<'_>]) -> Vec<u8> {
     let mut out = Vec::new();
     for file in files {

@@ -13,7 +13,6 @@ use std::ops::{Range, RangeInclusive};
 /// Where a value goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A place.
     Place(Place),
     /// The value that the function returns.
     Return,
@@ -90,7 +89,6 @@ pub struct GuardFact {
     pub end_line: u32,
     /// Where the condition stands.
     pub condition_line: u32,
-    /// Kind of guard.
     pub kind: GuardKind,
     /// The condition as written, on one line.
     pub condition: String,
@@ -123,7 +121,6 @@ pub(crate) struct Call {
     pub(crate) sets: Vec<String>,
 }
 
-/// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,

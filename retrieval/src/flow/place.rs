@@ -43,7 +43,6 @@ impl Place {
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A place.
     Place(Place),
     /// The result of a call.
     Call(String),

@@ -11,7 +11,6 @@ pub(crate) const VERSION: i64 = 6;
 /// Marks the file as ours ("PWcd").
 pub(crate) const APPLICATION: i64 = 0x5057_6364;
 
-/// The tables.
 pub(crate) const TABLES: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE file(

@@ -17,7 +17,6 @@ pub(crate) trait Visitor {
 
 /// A node and what is known about its surroundings.
 pub(crate) struct NodeContext<'p, 't> {
-    /// The node.
     pub(crate) node: Node<'t>,
     /// The number of its kind.
     pub(crate) kind: u16,

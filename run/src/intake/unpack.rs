@@ -25,14 +25,12 @@ use std::path::Path;
 /// Limits on the content of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnpackLimits {
-    /// Bytes, unpacked.
     pub bytes: u64,
     /// Files, folders and links.
     pub entries: u64,
 }
 
 impl UnpackLimits {
-    /// Those of the settings.
     pub fn of(settings: &Intake) -> Self {
         Self {
             bytes: settings.unpacked_mb.saturating_mul(1024 * 1024),
@@ -69,16 +67,10 @@ pub enum UnpackError {
     },
     /// More bytes than allowed.
     #[error("the archive unpacks to more than {limit} bytes")]
-    TooLarge {
-        /// The limit.
-        limit: u64,
-    },
+    TooLarge { limit: u64 },
     /// More entries than allowed.
     #[error("the archive has more than {limit} entries")]
-    TooMany {
-        /// The limit.
-        limit: u64,
-    },
+    TooMany { limit: u64 },
 }
 
 /// The compression of an archive, by its first bytes.

@@ -7,7 +7,6 @@ use crate::store::{Store, StoreError};
 pub struct DayFigures {
     /// The day, as `2030-12-31`.
     pub day: String,
-    /// The ending.
     pub ending: String,
     /// Number of runs.
     pub runs: i64,

@@ -44,9 +44,7 @@ pub struct ListedTask {
 pub struct ListFilter {
     /// Part of the task's or run's id, in any case.
     pub text: String,
-    /// The state.
     pub state: String,
-    /// The ending.
     pub ending: String,
     /// Only those behind this row: its time and its id.
     pub after: Option<(String, String)>,
@@ -57,7 +55,6 @@ pub struct ListFilter {
 /// A page of the list, the newest first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListPage {
-    /// The rows.
     pub rows: Vec<ListedTask>,
     /// The place of the next page; `None` on the last one.
     pub next: Option<(String, String)>,

@@ -70,7 +70,6 @@ pub enum EnvironmentError {
 }
 
 impl Environment {
-    /// Reads the variables.
     pub fn read(variables: &BTreeMap<String, String>) -> Result<Self, EnvironmentError> {
         let read = Read(variables);
         let name = read.needed("OSS_CRS_NAME")?;

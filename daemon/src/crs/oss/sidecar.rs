@@ -44,7 +44,6 @@ pub enum SidecarError {
     Refused {
         /// The request.
         url: String,
-        /// The status.
         status: StatusCode,
         /// The beginning of what it said.
         text: String,

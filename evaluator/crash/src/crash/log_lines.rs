@@ -27,7 +27,6 @@ impl<'a> Log<'a> {
         Self { lines }
     }
 
-    /// All lines.
     pub(crate) fn lines(&self) -> &[Cow<'a, str>] {
         &self.lines
     }

@@ -137,7 +137,6 @@ pub enum Operation {
 pub enum Side {
     /// Before its first byte.
     Before,
-    /// Inside of it.
     Inside,
     /// After its last byte.
     After,

@@ -22,7 +22,6 @@ const MAX_FRAMES: usize = 2048;
 /// One thread of a dump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
-    /// Its name.
     pub name: String,
     /// `RUNNABLE`, `WAITING`, ..; empty where the dump does not name it.
     pub state: String,

@@ -25,7 +25,6 @@ const SCRATCH: u64 = 1 << 30;
 pub(super) enum Own {
     /// `/proc` and the machine's name.
     ProcAndName,
-    /// `/proc`.
     Proc,
     /// None of them.
     Nothing,

@@ -230,7 +230,6 @@ impl Engine {
 /// Address of an engine for other programs, such as the client `docker`.
 #[derive(Debug, Clone)]
 pub struct EngineAddress {
-    /// Its socket.
     pub socket: PathBuf,
     /// The label, as `name=value`, that makes a container one of this process: it is removed
     /// when this process is gone.

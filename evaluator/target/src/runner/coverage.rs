@@ -11,9 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct LineRange {
     /// The file, by its path in the tree that was built.
     pub path: String,
-    /// The first line.
     pub first: u32,
-    /// The last line.
     pub last: u32,
 }
 
@@ -27,7 +25,6 @@ impl LineRange {
 /// The lines and functions that are asked about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// The lines.
     pub lines: Vec<LineRange>,
     /// The functions, by their names without classes and namespaces.
     pub functions: Vec<String>,

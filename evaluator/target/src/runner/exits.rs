@@ -29,7 +29,6 @@ pub struct ProcessExit {
     pub functions: BTreeMap<String, FunctionChecks>,
 }
 
-/// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExitEventKind {
@@ -50,7 +49,6 @@ pub enum ExitEventKind {
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitEvent {
-    /// Its kind.
     pub what: ExitEventKind,
     /// The name of the signal, or of the function that is called.
     pub name: String,

@@ -10,7 +10,6 @@ pub enum Capture {
     /// The outputs of failed runs.
     #[default]
     Failures,
-    /// All outputs.
     Outputs,
     /// The values that these functions and their callers return and that the harness
     /// receives, line by line. Needs a debugger, or an agent in the JVM; without one no

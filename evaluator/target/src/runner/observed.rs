@@ -28,7 +28,6 @@ pub struct ObservedCall {
     /// True for a call within which the project calls a function that was asked for, though
     /// it was made from outside, as from a test.
     pub entry: bool,
-    /// The function.
     pub function: String,
     /// Its receiver and arguments, as far as they tell what they hold.
     pub arguments: String,

@@ -42,7 +42,6 @@ const BANNERS: &[&str] = &[
 pub enum Outcome {
     /// The program processed the input and exited by itself.
     Silent,
-    /// It crashed.
     Crashed,
     /// It did not end in time.
     Hung,

@@ -79,7 +79,6 @@ pub struct Pov {
     pub file: PathBuf,
     /// The build that it runs on; the first by default.
     pub build: Option<String>,
-    /// `$HARNESS`.
     pub harness: Option<String>,
     /// Its own command instead of the common one.
     pub command: Option<String>,

@@ -37,7 +37,6 @@ const MOST_FAILURES: usize = 3;
 pub struct ChallengeInput {
     /// Its name in logs and reports.
     pub name: String,
-    /// The input.
     pub bytes: Vec<u8>,
 }
 

@@ -304,7 +304,6 @@ struct Unit {
 enum UnitKind {
     /// A word of the language, `struct A` included.
     Builtin,
-    /// A name.
     Name,
     /// A macro with arguments.
     Call,

@@ -10,17 +10,12 @@ use std::ops::Range;
 pub(super) enum Directive {
     /// `#if`, `#ifdef`, `#ifndef`.
     If,
-    /// `#if 0`.
     IfZero,
-    /// `#if 1`.
     IfOne,
     /// `#elif` and its like.
     Elif,
-    /// `#else`.
     Else,
-    /// `#endif`.
     Endif,
-    /// `#define`.
     Define,
     /// `#include`, `#import`.
     Include,
@@ -33,13 +28,10 @@ pub(super) enum Directive {
 pub(super) enum Kind {
     /// A name or a keyword.
     Name,
-    /// A number.
     Number,
     /// A string or character literal.
     Text,
-    /// `::`.
     Scope,
-    /// `->`.
     Arrow,
     /// `==`, `!=`, `+=` and their like.
     Operator,

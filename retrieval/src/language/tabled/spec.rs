@@ -41,7 +41,6 @@ pub(super) enum Role {
     Assignment(Key),
     /// Types below are bases of the class around.
     Bases,
-    /// An import.
     Import,
     /// The package of the file.
     Package,
