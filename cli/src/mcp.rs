@@ -9,7 +9,6 @@
 
 mod judge;
 mod kept;
-mod tool_table;
 mod tools;
 
 pub(crate) use judge::Judge;
@@ -29,7 +28,7 @@ use rmcp::{ErrorData, transport};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
-use tools::{Call, Wish};
+use tools::{Call, Tools, Wish};
 
 /// Instructions for an agent about the server as a whole.
 const INSTRUCTIONS: &str = "Finds code in one source tree through an index of its definitions, references and calls. \
@@ -45,6 +44,7 @@ pub(crate) struct CodeServer {
     signals: Arc<Charged>,
     context_tokens: usize,
     judge: Option<Arc<Judge>>,
+    tools: Arc<Tools>,
 }
 
 /// The tool that judges a patch.
@@ -68,6 +68,7 @@ pub(crate) async fn serve(
         signals: Arc::new(signals),
         context_tokens,
         judge: judge.map(Arc::new),
+        tools: Arc::new(Tools::read_table()?),
     };
     // The index is ready, or the reason known, before the first question.
     if let Err(reason) = server.kept.engine().await {
@@ -80,7 +81,7 @@ pub(crate) async fn serve(
 
 impl CodeServer {
     async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<String, String> {
-        let call = tools::read(name, &arguments)?;
+        let call = self.tools.read(name, &arguments)?;
         let engine = self.kept.engine().await?;
         if let Some(words) = call.words(&engine) {
             // What is left out is in the log: an agent cannot mend it.
@@ -163,11 +164,11 @@ fn request(text: &str, budget: usize) -> Request {
 
 /// Judges a patch, and tells the client of each step where it wants to know.
 async fn judged(
-    judge: &Judge,
+    (judge, tools): (&Judge, &Tools),
     arguments: &Map<String, Value>,
     context: RequestContext<RoleServer>,
 ) -> Result<String, String> {
-    let call = tools::read(JUDGE, arguments)?;
+    let call = tools.read(JUDGE, arguments)?;
     let (tell, mut told) = mpsc::unbounded_channel();
     let token = context.meta.get_progress_token();
     let telling = async {
@@ -203,9 +204,8 @@ impl ServerHandler for CodeServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::list(
-            self.judge.is_some(),
-        )))
+        let tools = self.tools.list(self.judge.is_some());
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -213,14 +213,14 @@ impl ServerHandler for CodeServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if !tools::is_tool(&request.name) || (request.name == JUDGE && self.judge.is_none()) {
+        if !self.tools.has(&request.name) || (request.name == JUDGE && self.judge.is_none()) {
             let text = format!("there is no tool {}", request.name);
             return Err(ErrorData::invalid_params(text, None));
         }
         let arguments = request.arguments.unwrap_or_default();
         let answered = match &self.judge {
             Some(judge) if request.name == JUDGE => {
-                Box::pin(judged(judge, &arguments, context)).await
+                Box::pin(judged((judge, &self.tools), &arguments, context)).await
             }
             _ => self.call(&request.name, arguments).await,
         };

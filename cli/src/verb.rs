@@ -40,6 +40,7 @@ pub(crate) mod work;
 
 use crate::common::Common;
 use clap::{Parser, Subcommand};
+use session::Refused;
 use std::process::ExitCode;
 
 /// Repairs crashes on its own, and proves every patch it gives out.
@@ -139,11 +140,16 @@ pub(crate) enum Many {
     Db(db::DbArguments),
 }
 
-/// Runs a subcommand.
+/// Runs a subcommand. A task that is refused is reported as a run that ended so.
 ///
 /// # Errors
 /// Whatever it could not deal with itself; the message is for people.
 pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
+    let outcome = execute_command(line).await;
+    outcome.or_else(|error| error.downcast::<Refused>()?.report())
+}
+
+async fn execute_command(line: CommandLine) -> anyhow::Result<ExitCode> {
     match line.command {
         Command::Run(arguments) => Box::pin(run::run(&line.common, *arguments)).await,
         Command::Init(arguments) => Box::pin(init::run(&line.common, *arguments)).await,

@@ -18,9 +18,9 @@ use patchwright_agent::record::{CrashHistory, Outcome, RunLimits};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
-use patchwright_config::{self as settings, Flag, Loaded, SettingsError};
+use patchwright_config::{self as settings, Flag, Loaded, Settings, SettingsError};
 use patchwright_model::journaled::Journaled;
-use patchwright_model::{Models, Reply};
+use patchwright_model::{ModelError, Models, Reply};
 use patchwright_patcher::Patch;
 use patchwright_store::submissions::Claimed;
 use patchwright_store::{Journal, Store};
@@ -100,8 +100,10 @@ pub struct Session {
     pub models: Models,
     /// The right to write to it.
     pub journal: Journal,
-    /// The history of the crash.
-    pub history: CrashHistory,
+    /// Its start values, which decide how it begins.
+    pub beginning: Beginning,
+    /// Its events so far; none for a new run.
+    pub events: Vec<Event>,
     /// The target of the run, kept until its result is told: to remove the workspaces of a
     /// large tree takes longer than everything else that is left to do.
     target: OnceLock<Arc<dyn Target>>,
@@ -140,15 +142,18 @@ pub enum Right {
     Claimed(Claimed),
 }
 
-/// A run that was cut off, claimed anew.
-#[derive(Debug)]
-pub struct PickedUp {
-    /// The run.
-    pub session: Session,
-    /// Its start values.
-    pub beginning: Beginning,
-    /// Its events so far.
-    pub events: Vec<Event>,
+impl Start {
+    /// Starts a run that repairs, with nothing known of the history of the crash.
+    pub fn new(right: Right, answers: Answers, settings: &Settings) -> Result<Self, ModelError> {
+        Ok(Self {
+            right,
+            models: models(&answers, settings)?,
+            answers,
+            foreign: None,
+            out: None,
+            history: CrashHistory::default(),
+        })
+    }
 }
 
 impl Session {
@@ -167,23 +172,24 @@ impl Session {
             out,
             history,
         } = start;
-        let beginning = serde_json::to_string(&Beginning {
+        let beginning = Beginning {
             limits: limits(&task, &loaded.settings),
             answers: answers.clone(),
             foreign,
             critic: plan(&task, &loaded.settings).critic,
             flags: given(&loaded),
             out: out.map(std::path::absolute).transpose()?,
-            history: history.clone(),
-        })?;
+            history,
+        };
+        let settings = serde_json::to_string(&beginning)?;
         let written = serde_json::to_string(&task)?;
         let journal = match right {
             Right::Claimed(claimed) => {
-                Journal::begin(store, &claimed, (&written, &beginning)).await?
+                Journal::begin(store, &claimed, (&written, &settings)).await?
             }
             Right::Run(id) => {
                 let task = (task.id.as_str(), written.as_str());
-                store.create_run(&id, task, &beginning).await?;
+                store.create_run(&id, task, &settings).await?;
                 Journal::claim(store, &id).await?
             }
         };
@@ -193,7 +199,8 @@ impl Session {
             answers,
             models,
             journal,
-            history,
+            beginning,
+            events: Vec::new(),
             target: OnceLock::new(),
         })
     }
@@ -204,7 +211,7 @@ impl Session {
         store: &Store,
         right: Right,
         load: impl FnOnce(Vec<Flag>) -> Result<Loaded, SettingsError>,
-    ) -> anyhow::Result<PickedUp> {
+    ) -> anyhow::Result<Self> {
         let run = match &right {
             Right::Run(id) => id,
             Right::Claimed(claimed) => &claimed.run,
@@ -220,30 +227,25 @@ impl Session {
             Right::Claimed(claimed) => Journal::of(store, claimed),
         };
         let events = store.events(run).await?;
-        let session = Self {
+        Ok(Self {
             task,
             loaded,
             answers: beginning.answers.clone(),
             models,
             journal,
-            history: beginning.history.clone(),
-            target: OnceLock::new(),
-        };
-        Ok(PickedUp {
-            session,
             beginning,
             events,
+            target: OnceLock::new(),
         })
     }
 
     /// Drives the run until it ends, would have to wait too long for a model, or
-    /// somebody says stop; in the last two cases it has no ending. `start` makes the run of its plan: a new one, or one that was resumed. Without a target,
+    /// somebody says stop; in the last two cases it has no ending. Without a target,
     /// commands are run on this machine.
     pub async fn drive(
         &self,
         (observer, target): (Observer, Option<Arc<dyn Target>>),
         stop: &CancellationToken,
-        start: impl FnOnce(Plan) -> anyhow::Result<Run>,
     ) -> anyhow::Result<Run> {
         let settings = &self.loaded.settings;
         let prepared = async {
@@ -253,17 +255,17 @@ impl Session {
         };
         let prepared = tokio::select! {
             prepared = prepared => prepared,
-            () = stop.cancelled() => return start(plan(&self.task, settings)),
+            () = stop.cancelled() => return self.run(plan(&self.task, settings)),
             canceled = drive::canceled(&self.journal) => Err(canceled?),
         };
         let Prepared { plan, parts } = match prepared {
             Ok(prepared) => prepared,
-            Err(ending) => return Ok(start(plan(&self.task, settings))?.stopped(ending)),
+            Err(ending) => return Ok(self.run(plan(&self.task, settings))?.stopped(ending)),
         };
         if let Some(target) = &parts.target {
             self.target.get_or_init(|| Arc::clone(target));
         }
-        let run = start(plan)?;
+        let run = self.run(plan)?;
         let finished = Drive::new(parts, Arc::new(self.journal.clone()), stop.clone())
             .to_the_end(run)
             .await;
@@ -271,24 +273,22 @@ impl Session {
         Ok(finished?)
     }
 
+    /// The run of a plan, as far as its events tell.
+    fn run(&self, plan: Plan) -> anyhow::Result<Run> {
+        drive::resume(self.beginning.run(plan), &self.events)
+            .context("the journal of the run cannot be read")
+    }
+
     /// Writes down how the run ended. One that is paused has not.
     pub async fn conclude(&self, run: &Run) -> anyhow::Result<Report> {
         let id = self.journal.run();
         let report = Report::of(run, id, &self.task.id, &self.answers.to_string());
-        let report = report.with_history(self.history.clone());
+        let report = report.with_history(self.beginning.history.clone());
         if run.ending().is_some() {
             let written = serde_json::to_string(&report)?;
             self.journal.finish(&report.ending, &written).await?;
         }
         Ok(report)
-    }
-}
-
-impl PickedUp {
-    /// The run as far as its journal tells, for its plan.
-    pub fn run(&self, plan: Plan) -> anyhow::Result<Run> {
-        drive::resume(self.beginning.run(plan), &self.events)
-            .context("the journal of the run cannot be read")
     }
 }
 

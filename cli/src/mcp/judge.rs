@@ -5,8 +5,7 @@
 //! diff. They run in the sandbox as for `patchwright judge`.
 
 use patchwright_agent::progress::{Notice, Observer};
-use patchwright_agent::record::{CrashHistory, EndingKind};
-use patchwright_agent::repair::Run;
+use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
 use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
@@ -79,18 +78,15 @@ impl Judge {
         stop: &CancellationToken,
     ) -> anyhow::Result<Report> {
         let store = Store::of(&self.loaded.settings).await?;
+        let right = Right::Run(patchwright_run::run_id(&self.task.id));
+        let start = Start::new(right, Answers::Nobody, &self.loaded.settings)?;
         let start = Start {
-            right: Right::Run(patchwright_run::run_id(&self.task.id)),
-            models: patchwright_run::models(&Answers::Nobody, &self.loaded.settings)?,
-            answers: Answers::Nobody,
-            foreign: Some(patch.clone()),
-            out: None,
-            history: CrashHistory::default(),
+            foreign: Some(patch),
+            ..start
         };
         let session = Session::begin(&store, self.task.clone(), self.loaded.clone(), start).await?;
-        let run = session.drive((observer, None), stop, |plan| Ok(Run::judging(plan, patch)));
         // On the heap: what waits for a whole run is large.
-        let run = Box::pin(run).await?;
+        let run = Box::pin(session.drive((observer, None), stop)).await?;
         session.conclude(&run).await
     }
 }

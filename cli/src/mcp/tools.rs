@@ -1,10 +1,10 @@
 //! The tools: what each is for, what it takes, and how a call becomes a query.
 //!
-//! One table ([`TOOLS`]) says it all; the schemas are made from it. Answering is
+//! One table, `tools.toml`, says it all; the schemas are made from it. Answering is
 //! not done here.
 
-use super::tool_table::{Entry, Field, Form, TOOLS};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -35,31 +35,87 @@ pub(super) enum Wish {
     Judge,
 }
 
-/// Every tool with its description and schema; the one that judges where there is a task.
-pub(super) fn list(judges: bool) -> Vec<Tool> {
-    let tools = TOOLS.iter().filter(|tool| judges || tool.reads());
-    tools.map(Entry::tool).collect()
+/// The table of the tools.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tools {
+    tool: Vec<Entry>,
 }
 
-/// Tells whether there is such a tool.
-pub(super) fn is_tool(name: &str) -> bool {
-    TOOLS.iter().any(|tool| tool.name == name)
+/// One tool; `tools.toml` explains the keys.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    title: String,
+    about: String,
+    fields: Vec<Field>,
 }
 
-/// Reads a call; the reason when it does not fit the schema.
-pub(super) fn read(name: &str, arguments: &Map<String, Value>) -> Result<Call, String> {
-    let tool = TOOLS
-        .iter()
-        .find(|tool| tool.name == name)
-        .ok_or_else(|| format!("there is no tool {name}"))?;
-    let known = |key: &String| tool.fields.iter().any(|field| field.name == key);
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Field {
+    name: String,
+    #[serde(default)]
+    form: Form,
+    #[serde(default)]
+    optional: bool,
+    about: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Form {
+    #[default]
+    Text,
+    Number,
+    YesNo,
+}
+
+impl Tools {
+    /// Reads the table.
+    ///
+    /// # Errors
+    /// It is damaged; a test reads it.
+    pub(super) fn read_table() -> Result<Self, toml::de::Error> {
+        toml::from_str(include_str!("tools.toml"))
+    }
+
+    /// Every tool with its description and schema; the one that judges where there is a task.
+    pub(super) fn list(&self, judges: bool) -> Vec<Tool> {
+        let tools = self.tool.iter().filter(|tool| judges || tool.reads());
+        tools.map(Entry::tool).collect()
+    }
+
+    /// Tells whether there is such a tool.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    fn find(&self, name: &str) -> Option<&Entry> {
+        self.tool.iter().find(|tool| tool.name == name)
+    }
+
+    /// Reads a call; the reason when it does not fit the schema.
+    pub(super) fn read(&self, name: &str, arguments: &Map<String, Value>) -> Result<Call, String> {
+        let tool = self.find(name);
+        call(
+            tool.ok_or_else(|| format!("there is no tool {name}"))?,
+            arguments,
+        )
+    }
+}
+
+fn call(tool: &Entry, arguments: &Map<String, Value>) -> Result<Call, String> {
+    let name = tool.name.as_str();
+    let known = |key: &String| tool.fields.iter().any(|field| field.name == *key);
     if let Some(key) = arguments.keys().find(|key| !known(key)) {
         return Err(format!("{name} takes no {key}; it takes {}", tool.takes()));
     }
     let mut values = Vec::new();
-    for field in tool.fields {
+    for field in &tool.fields {
         if let Some(value) = field.read(name, arguments)? {
-            values.push((field.name.to_owned(), value));
+            values.push((field.name.clone(), value));
         }
     }
     let mut values = values.into_iter();
@@ -88,17 +144,17 @@ pub(super) fn read(name: &str, arguments: &Map<String, Value>) -> Result<Call, S
 
 impl Entry {
     fn tool(&self) -> Tool {
-        let about = match self.name {
+        let about = match self.name.as_str() {
             "sql" => format!("{} {}", self.about, views()),
-            _ => self.about.to_owned(),
+            _ => self.about.clone(),
         };
         let annotations = ToolAnnotations::new()
             .read_only(self.reads())
             .destructive(false)
             .idempotent(true)
             .open_world(false);
-        Tool::new(self.name, about, Arc::new(self.schema()))
-            .with_title(self.title)
+        Tool::new(self.name.clone(), about, Arc::new(self.schema()))
+            .with_title(self.title.clone())
             .with_annotations(annotations)
     }
 
@@ -111,20 +167,20 @@ impl Entry {
         let properties: JsonObject = self
             .fields
             .iter()
-            .map(|field| (field.name.to_owned(), field.schema()))
+            .map(|field| (field.name.clone(), field.schema()))
             .collect();
-        let needed = self.fields.iter().filter(|field| field.needed);
+        let needed = self.fields.iter().filter(|field| !field.optional);
         let mut schema = JsonObject::new();
         schema.insert("type".to_owned(), json!("object"));
         schema.insert("properties".to_owned(), Value::Object(properties));
-        let needed: Vec<&str> = needed.map(|field| field.name).collect();
+        let needed: Vec<&str> = needed.map(|field| field.name.as_str()).collect();
         schema.insert("required".to_owned(), json!(needed));
         schema.insert("additionalProperties".to_owned(), json!(false));
         schema
     }
 
     fn takes(&self) -> String {
-        let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+        let names: Vec<&str> = self.fields.iter().map(|field| &*field.name).collect();
         names.join(", ")
     }
 }
@@ -143,8 +199,8 @@ impl Field {
     /// The value as text, with the tolerance that models need: a number may come
     /// as text.
     fn read(&self, tool: &str, arguments: &Map<String, Value>) -> Result<Option<String>, String> {
-        let text = match (arguments.get(self.name), self.form) {
-            (None | Some(Value::Null), _) if self.needed => {
+        let text = match (arguments.get(&self.name), self.form) {
+            (None | Some(Value::Null), _) if !self.optional => {
                 return Err(format!("{tool} needs {}: {}", self.name, self.about));
             }
             (None | Some(Value::Null), _) => return Ok(None),
@@ -179,29 +235,34 @@ fn views() -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, TOOLS, Wish, is_tool, list, read, views};
+    use super::{Form, Tools, Wish, views};
     use patchwright_retrieval::{KINDS, Query};
     use serde_json::{Value, json};
 
+    fn table() -> Tools {
+        Tools::read_table().unwrap()
+    }
+
     fn call(name: &str, arguments: &Value) -> Result<super::Call, String> {
-        read(name, arguments.as_object().unwrap())
+        table().read(name, arguments.as_object().unwrap())
     }
 
     #[test]
     fn every_kind_of_query_is_a_tool_that_reads() {
         for kind in KINDS {
-            let tool = TOOLS.iter().find(|tool| tool.name == kind).unwrap();
+            let tools = table();
+            let tool = tools.find(kind).unwrap();
             let mut arguments = serde_json::Map::new();
-            for field in tool.fields {
+            for field in &tool.fields {
                 let value = match field.form {
                     Form::Text if field.name == "lines" => json!("3-9"),
                     Form::Text => json!("a_b"),
                     Form::Number => json!(2),
                     Form::YesNo => json!(true),
                 };
-                arguments.insert(field.name.to_owned(), value);
+                arguments.insert(field.name.clone(), value);
             }
-            let call = read(kind, &arguments).unwrap();
+            let call = tools.read(kind, &arguments).unwrap();
             let query = Query::read(&call.kind, &call.body, &call.attributes).unwrap();
             assert_eq!(query.kind(), kind);
             let shown = query.to_string();
@@ -215,13 +276,15 @@ mod tests {
             };
             assert!(shown.contains(expected), "{kind}: {shown}");
         }
-        assert!(is_tool("context") && is_tool("crash") && !is_tool("shell"));
+        let tools = table();
+        assert!(tools.has("context") && tools.has("crash") && !tools.has("shell"));
     }
 
     #[test]
     fn schemas_name_what_is_needed() {
-        assert_eq!(list(true).len(), list(false).len() + 1);
-        for tool in list(true) {
+        let tools = table();
+        assert_eq!(tools.list(true).len(), tools.list(false).len() + 1);
+        for tool in tools.list(true) {
             let schema = Value::Object((*tool.input_schema).clone());
             assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
             assert!(!schema["required"].as_array().unwrap().is_empty());

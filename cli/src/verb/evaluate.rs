@@ -2,13 +2,12 @@
 //! proposed.
 
 use super::export::{candidate, report};
-use super::judge;
 use super::model_arguments::ModelArguments;
-use super::session::{self, OutputArguments, find_run};
+use super::session::{self, NewRun, OutputArguments, find_run};
 use crate::common::Common;
+use crate::display;
 use anyhow::Context;
 use clap::Args;
-use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Mode, Task};
 use patchwright_patcher::Patch;
 use patchwright_run::Answers;
@@ -45,8 +44,7 @@ pub(crate) async fn evaluate(
     if task.commands.build.is_none() {
         let detail =
             "commands.build: is needed to evaluate a candidate; the task of this run has none";
-        let ending = Ending::new(EndingKind::InvalidTask, detail);
-        return session::refuse(&task.id, ending, arguments.output.format);
+        return Err(arguments.output.invalid(&task.id, detail));
     }
     let task = Task {
         mode: Mode::Repair,
@@ -54,12 +52,9 @@ pub(crate) async fn evaluate(
         ..task
     };
     let patch = Patch::from_diff(&attempt.diff_bytes());
-    let nobody = (Answers::Nobody, &ModelArguments::default());
-    Box::pin(judge::climb(
-        (task, loaded),
-        patch,
-        nobody,
-        &arguments.output,
-    ))
-    .await
+    let display = display::of_settings(&loaded.settings);
+    let new = NewRun::new(Answers::Nobody, Some(patch));
+    let asked = (&ModelArguments::default(), &arguments.output);
+    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
+    session::carry_out(&session, &arguments.output, display).await
 }

@@ -5,10 +5,7 @@ use super::session::{self, NewRun, OutputArguments};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
-use patchwright_agent::record::{Ending, EndingKind};
-use patchwright_agent::repair::Run;
-use patchwright_agent::task::{self, Task};
-use patchwright_config::Loaded;
+use patchwright_agent::task;
 use patchwright_patcher::Patch;
 use patchwright_run::Answers;
 use std::path::{Path, PathBuf};
@@ -36,60 +33,21 @@ pub(crate) struct JudgeArguments {
 /// The patch cannot be read, or the store fails.
 pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(arguments.asked.settings())?;
-    let task = match task::read(&arguments.task) {
-        Ok(task) => task,
-        Err(error) => {
-            let name = arguments.task.display().to_string();
-            let ending = Ending::new(EndingKind::InvalidTask, error.to_string());
-            return session::refuse(&name, ending, arguments.output.format);
-        }
-    };
-    let patch = match read_patch(&arguments.patch) {
-        Ok(patch) => patch,
-        Err(detail) => {
-            let ending = Ending::new(EndingKind::InvalidTask, detail);
-            return session::refuse(&task.id, ending, arguments.output.format);
-        }
-    };
+    let output = &arguments.output;
+    let name = arguments.task.display().to_string();
+    let task = task::read(&arguments.task).map_err(|error| output.invalid(&name, error))?;
+    let patch = read_patch(&arguments.patch).map_err(|detail| output.invalid(&task.id, detail))?;
     let answers = if arguments.asked.names_somebody() {
-        match patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
-            Ok(answers) => answers,
-            Err(detail) => {
-                let ending = Ending::new(EndingKind::InvalidTask, detail);
-                return session::refuse(&task.id, ending, arguments.output.format);
-            }
-        }
+        patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
+            .map_err(|detail| output.invalid(&task.id, detail))?
     } else {
         Answers::Nobody
     };
-    let asked = (answers, &arguments.asked);
-    Box::pin(climb((task, loaded), patch, asked, &arguments.output)).await
-}
-
-/// Climbs the ladder with a patch; whoever answers writes inputs against it.
-///
-/// # Errors
-/// The store fails.
-pub(super) async fn climb(
-    (task, loaded): (Task, Loaded),
-    patch: Patch,
-    (answers, asked): (Answers, &ModelArguments),
-    output: &OutputArguments,
-) -> anyhow::Result<ExitCode> {
     let display = display::of_settings(&loaded.settings);
-    session::announce(&display, &task, &answers);
-    let nobody = answers == Answers::Nobody;
-    let new = NewRun::new(answers, Some(patch.clone()));
-    let mut session = session::begin(task, loaded, new, output).await?;
-    session.models = asked.recorded(session.models)?;
-    session::carry_out(&session, output, display, |plan| {
-        Ok(if nobody {
-            Run::judging(plan, patch)
-        } else {
-            Run::challenging(plan, patch)
-        })
-    })
-    .await
+    let new = NewRun::new(answers, Some(patch));
+    let asked = (&arguments.asked, output);
+    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
+    session::carry_out(&session, output, display).await
 }
 
 fn read_patch(file: &Path) -> Result<Patch, String> {

@@ -43,8 +43,7 @@ pub(crate) async fn replay(
     };
     let mut session = begin(task, loaded, new, &arguments.output).await?;
     session.models = models;
-    carry_out(&session, &arguments.output, display, |plan| {
-        Ok(beginning.run(plan))
-    })
-    .await
+    // With the limits that the run had, whatever the settings say now.
+    session.beginning = beginning;
+    carry_out(&session, &arguments.output, display).await
 }

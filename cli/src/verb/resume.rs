@@ -34,14 +34,13 @@ pub(crate) async fn resume(
     if store.report(&id).await?.is_some() {
         return super::show::show(&store, &id, arguments.output.format).await;
     }
-    let picked =
+    let session =
         Session::pick_up(&store, Right::Run(id.clone()), |flags| common.load(flags)).await?;
-    let display = display::of_settings(&picked.session.loaded.settings);
-    announce(&display, &picked.session.task, &picked.session.answers);
+    let display = display::of_settings(&session.loaded.settings);
+    announce(&display, &session.task, &session.answers);
     let mut output = arguments.output;
-    output.out = output.out.or_else(|| picked.beginning.out.clone());
+    output.out = output.out.or_else(|| session.beginning.out.clone());
     output.prepare(&id)?;
-    display.line(&format!("going on after {} events", picked.events.len()));
-    let run = |plan| picked.run(plan);
-    carry_out(&picked.session, &output, display, run).await
+    display.line(&format!("going on after {} events", session.events.len()));
+    carry_out(&session, &output, display).await
 }

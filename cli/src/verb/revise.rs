@@ -6,8 +6,6 @@ use super::session::{self, NewRun, OutputArguments, find_run};
 use crate::common::{Common, WrongInput};
 use crate::display;
 use clap::Args;
-use patchwright_agent::record::{Ending, EndingKind};
-use patchwright_agent::repair::Run;
 use patchwright_daemon::follow_up::{self, NoFollowUp, Snapshot};
 use patchwright_daemon::review::user;
 use patchwright_store::Store;
@@ -48,18 +46,13 @@ pub(crate) async fn revise(
     let wrong = |error: NoFollowUp| WrongInput(error.to_string());
     let task =
         follow_up::revise(&snapshot, subject, (&arguments.reason, &user())).map_err(wrong)?;
-    let answers = match patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
-        Ok(answers) => answers,
-        Err(detail) => {
-            let ending = Ending::new(EndingKind::InvalidTask, detail);
-            return session::refuse(&task.id, ending, arguments.output.format);
-        }
-    };
+    let output = &arguments.output;
+    let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
+        .map_err(|detail| output.invalid(&task.id, detail))?;
     let display = display::of_settings(&loaded.settings);
-    session::announce(&display, &task, &answers);
-    let mut session =
-        session::begin(task, loaded, NewRun::new(answers, None), &arguments.output).await?;
-    session.models = arguments.asked.recorded(session.models)?;
+    let new = NewRun::new(answers, None);
+    let asked = (&arguments.asked, output);
+    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
     let next = session.journal.run().to_owned();
     let report = snapshot.report(&id);
     let decision = follow_up::decision(
@@ -78,8 +71,5 @@ pub(crate) async fn revise(
         ..decision
     };
     store.decide(&id, &revised).await?;
-    session::carry_out(&session, &arguments.output, display, |plan| {
-        Ok(Run::new(plan))
-    })
-    .await
+    session::carry_out(&session, output, display).await
 }

@@ -8,7 +8,6 @@ use crate::display::{self, Display};
 use crate::upstream::{self, HistoryQuestion};
 use clap::Args;
 use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
-use patchwright_agent::repair::Run;
 use patchwright_agent::task::{self, Mode, Task};
 use patchwright_config::Loaded;
 use patchwright_daemon::telemetry;
@@ -49,54 +48,27 @@ pub(crate) struct RunArguments {
 pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(arguments.asked.settings())?;
     let _telemetry = telemetry::start_for_run(&loaded.settings.telemetry)?;
-    let name = arguments
-        .task
-        .as_ref()
-        .map(|path| path.display().to_string())
-        .unwrap_or_default();
-    let refuse = |detail: String| {
-        session::refuse(
-            &name,
-            Ending::new(EndingKind::InvalidTask, detail),
-            arguments.output.format,
-        )
-    };
-    let task = match read_task(&arguments) {
-        Ok(task) => task,
-        Err(error) => return refuse(error.to_string()),
-    };
-    let answers = match patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
-        Ok(answers) => answers,
-        Err(detail) => return refuse(detail),
-    };
+    let output = &arguments.output;
+    let name = arguments.task.as_ref();
+    let name = name.map_or_else(String::new, |path| path.display().to_string());
+    let task = read_task(&arguments).map_err(|error| output.invalid(&name, error))?;
+    let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
+        .map_err(|detail| output.invalid(&name, detail))?;
     let display = display::of_settings(&loaded.settings);
-    let history = match look_up(&task, &loaded, &display, &arguments).await {
-        Ok(history) => history,
-        Err(ending) => return session::refuse(&task.id, ending, arguments.output.format),
-    };
+    let history = look_up(&task, &loaded, &display, &arguments).await;
+    let history = history.map_err(|ending| output.refused(&task.id, ending))?;
     let fix = history.fixed_by.as_ref().map(upstream::patch_of);
     if fix.is_some() {
         display.line("history: the crash is fixed already; judging that commit as a patch");
     }
-    let answers = match fix {
-        Some(_) => Answers::Nobody,
-        None => answers,
-    };
-    session::announce(&display, &task, &answers);
     let new = NewRun {
-        answers,
-        foreign: fix.clone(),
+        answers: fix.as_ref().map_or(answers, |_| Answers::Nobody),
+        foreign: fix,
         history,
     };
-    let mut session = session::begin(task, loaded, new, &arguments.output).await?;
-    session.models = arguments.asked.recorded(session.models)?;
-    session::carry_out(&session, &arguments.output, display, |plan| {
-        Ok(match fix {
-            Some(patch) => Run::judging(plan, patch),
-            None => Run::new(plan),
-        })
-    })
-    .await
+    let asked = (&arguments.asked, output);
+    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
+    session::carry_out(&session, output, display).await
 }
 
 /// Looks the crash up in the history of its project, before anything is paid for.

@@ -1,6 +1,7 @@
 //! Shared part of `run`, `resume`, `replay` and `judge`: from a run that is ready
 //! to go on to the printed report and the exit status.
 
+use super::model_arguments::ModelArguments;
 use crate::common::{Format, WrongInput};
 use crate::display::Display;
 use crate::output;
@@ -50,18 +51,50 @@ impl OutputArguments {
         }
         Ok(output::prepare(out, run)?)
     }
+
+    /// The refusal of a task that is not as it has to be.
+    pub(super) fn invalid(&self, task: &str, reason: impl ToString) -> anyhow::Error {
+        let ending = Ending::new(EndingKind::InvalidTask, reason.to_string());
+        self.refused(task, ending)
+    }
+
+    /// The refusal of a task, with the ending that its run would have had.
+    pub(super) fn refused(&self, task: &str, ending: Ending) -> anyhow::Error {
+        let (task, format) = (task.to_owned(), self.format);
+        anyhow::Error::new(Refused {
+            task,
+            ending,
+            format,
+        })
+    }
+}
+
+/// An ending before there was a run.
+#[derive(Debug, thiserror::Error)]
+#[error("{task}: {}", .ending.detail)]
+pub(crate) struct Refused {
+    task: String,
+    ending: Ending,
+    format: Format,
+}
+
+impl Refused {
+    /// Prints the report and returns the exit status of the ending.
+    pub(crate) fn report(self) -> anyhow::Result<ExitCode> {
+        let code = self.ending.kind.exit_code();
+        let run = Run::new(Plan::empty()).stopped(self.ending);
+        print(&Report::of(&run, "", &self.task, "none"), self.format)?;
+        Ok(ExitCode::from(code))
+    }
 }
 
 /// Drives a run to its end, prints its report, and tells the exit status.
-/// `start` makes the run of its plan: a new one, or one that was resumed.
 pub(super) async fn carry_out(
     session: &Session,
     output: &OutputArguments,
     display: Display,
-    start: impl FnOnce(Plan) -> anyhow::Result<Run>,
 ) -> anyhow::Result<ExitCode> {
-    let place = (display, None);
-    let (_, report) = to_the_end(session, output, place, start).await?;
+    let (_, report) = to_the_end(session, output, (display, None)).await?;
     print(&report, output.format)?;
     Ok(status(&report))
 }
@@ -72,7 +105,6 @@ pub(super) async fn to_the_end(
     session: &Session,
     output: &OutputArguments,
     (display, target): (Display, Option<Arc<dyn Target>>),
-    start: impl FnOnce(Plan) -> anyhow::Result<Run>,
 ) -> anyhow::Result<(Run, Report)> {
     let id = session.journal.run();
     display.line(&format!(
@@ -82,7 +114,7 @@ pub(super) async fn to_the_end(
     let watcher = tokio::spawn(stop_on_signal(stop.clone()));
     // On the heap: what waits for a whole run is large.
     let observer = display.observer();
-    let finished = Box::pin(session.drive((observer, target), &stop, start)).await;
+    let finished = Box::pin(session.drive((observer, target), &stop)).await;
     watcher.abort();
     let finished = finished?;
     let report = session.conclude(&finished).await?;
@@ -114,6 +146,19 @@ impl NewRun {
     }
 }
 
+/// Announces a run, begins it, and records what its models say where that was asked for.
+pub(super) async fn begin_announced(
+    display: &Display,
+    (task, loaded): (Task, Loaded),
+    new: NewRun,
+    (asked, output): (&ModelArguments, &OutputArguments),
+) -> anyhow::Result<Session> {
+    announce(display, &task, &new.answers);
+    let mut session = begin(task, loaded, new, output).await?;
+    session.models = asked.recorded(session.models)?;
+    Ok(session)
+}
+
 /// Begins a run in the store of the settings.
 pub(super) async fn begin(
     task: Task,
@@ -123,15 +168,13 @@ pub(super) async fn begin(
 ) -> anyhow::Result<Session> {
     let store = Store::of(&loaded.settings).await?;
     let id = patchwright_run::run_id(&task.id);
-    let models = patchwright_run::models(&new.answers, &loaded.settings)?;
+    let start = Start::new(Right::Run(id.clone()), new.answers, &loaded.settings)?;
     output.prepare(&id)?;
     let start = Start {
-        right: Right::Run(id),
-        answers: new.answers,
-        models,
         foreign: new.foreign,
         out: output.out.clone(),
         history: new.history,
+        ..start
     };
     Session::begin(&store, task, loaded, start).await
 }
@@ -168,14 +211,6 @@ pub(super) fn announce(display: &Display, task: &Task, answers: &Answers) {
         )),
         Answers::Nobody => {}
     }
-}
-
-/// An ending before there was a run.
-pub(super) fn refuse(name: &str, ending: Ending, format: Format) -> anyhow::Result<ExitCode> {
-    let code = ending.kind.exit_code();
-    let run = Run::new(Plan::empty()).stopped(ending);
-    print(&Report::of(&run, "", name, "none"), format)?;
-    Ok(ExitCode::from(code))
 }
 
 /// Returns the exit status that goes with a report: that of its ending, or the

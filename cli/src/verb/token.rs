@@ -1,7 +1,7 @@
 //! `patchwright token`: makes, lists and revokes the tokens of the daemon's
 //! callers.
 
-use crate::common::Common;
+use crate::common::{Common, WrongInput};
 use clap::{Args, Subcommand, ValueEnum};
 use patchwright_store::Store;
 use patchwright_store::tokens::{Role, Token};
@@ -80,32 +80,30 @@ async fn create(store: &Store, arguments: CreateArguments) -> anyhow::Result<Exi
                 .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
     };
     if !fine(&arguments.name) {
-        return refuse("the name of a token must be 1 to 64 of A-Z a-z 0-9 . _ -");
+        let message = "the name of a token must be 1 to 64 of A-Z a-z 0-9 . _ -";
+        return Err(WrongInput(message.to_owned()).into());
     }
-    let expires = match arguments.expires.as_deref().map(until).transpose() {
-        Ok(expires) => expires,
-        Err(message) => return refuse(&message),
-    };
+    let expires = arguments.expires.as_deref().map(until).transpose()?;
     let role = match arguments.role {
         RoleName::Review => Role::Review,
         RoleName::Submit => Role::Submit,
         RoleName::Admin => Role::Admin,
     };
-    match store.create_token(&arguments.name, role, expires).await? {
-        Some(secret) => {
-            writeln!(std::io::stdout(), "{secret}")?;
-            Ok(ExitCode::SUCCESS)
-        }
-        None => refuse(&format!(
+    let created = store.create_token(&arguments.name, role, expires).await?;
+    let secret = created.ok_or_else(|| {
+        WrongInput(format!(
             "there is a token {:?} already; revoke it first, or choose another name",
             arguments.name
-        )),
-    }
+        ))
+    })?;
+    writeln!(std::io::stdout(), "{secret}")?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The time that lies so far ahead. Days are 24 hours.
-fn until(text: &str) -> Result<jiff::Timestamp, String> {
-    let wrong = || format!("--expires {text}: write a time such as 90d, 12h or 30m");
+fn until(text: &str) -> Result<jiff::Timestamp, WrongInput> {
+    let reason = "write a time such as 90d, 12h or 30m";
+    let wrong = || WrongInput(format!("--expires {text}: {reason}"));
     let span: jiff::Span = text.trim().parse().map_err(|_| wrong())?;
     let ahead = span
         .to_duration(jiff::SpanRelativeTo::days_are_24_hours())
@@ -136,14 +134,9 @@ fn list(tokens: &[Token]) -> anyhow::Result<ExitCode> {
 
 async fn revoke(store: &Store, name: &str) -> anyhow::Result<ExitCode> {
     match store.revoke_token(name).await? {
-        0 => refuse(&format!("there is no token {name:?} to revoke")),
+        0 => Err(WrongInput(format!("there is no token {name:?} to revoke")).into()),
         _ => Ok(ExitCode::SUCCESS),
     }
-}
-
-fn refuse(message: &str) -> anyhow::Result<ExitCode> {
-    writeln!(std::io::stderr(), "patchwright: {message}")?;
-    Ok(ExitCode::from(crate::common::USAGE))
 }
 
 #[cfg(test)]
@@ -163,7 +156,7 @@ mod tests {
             assert!((hours - 1..=hours).contains(&found), "{text}: {found}");
         }
         for bad in ["", "soon", "-1h", "0s", "99999999y"] {
-            assert!(until(bad).unwrap_err().contains("such as 90d"), "{bad}");
+            assert!(until(bad).unwrap_err().0.contains("such as 90d"), "{bad}");
         }
     }
 }

@@ -5,8 +5,6 @@ use crate::follow_up;
 use crate::service::Service;
 use anyhow::Context;
 use patchwright_agent::progress::Observer;
-use patchwright_agent::record::CrashHistory;
-use patchwright_agent::repair::Run;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_run::admission;
@@ -145,14 +143,8 @@ async fn begin(
 ) -> anyhow::Result<Started> {
     let (answers, foreign) = follow_up::answers(&task, loaded).map_err(follow_up::NoFollowUp)?;
     let id = patchwright_run::run_id(&task.id);
-    let start = Start {
-        right: Right::Run(id.clone()),
-        models: patchwright_run::models(&answers, &loaded.settings)?,
-        answers,
-        foreign: foreign.clone(),
-        history: CrashHistory::default(),
-        out: None,
-    };
+    let start = Start::new(Right::Run(id.clone()), answers, &loaded.settings)?;
+    let start = Start { foreign, ..start };
     let session = Session::begin(store, task, loaded.as_ref().clone(), start).await?;
     let own = stop.child_token();
     running
@@ -161,14 +153,8 @@ async fn begin(
         .insert(id.clone(), own.clone());
     let name = id.clone();
     tokio::spawn(async move {
-        let begun = |plan| {
-            Ok(match foreign {
-                Some(patch) => Run::judging(plan, patch),
-                None => Run::new(plan),
-            })
-        };
         // On the heap: the future of a whole run is large.
-        let driven = Box::pin(session.drive((Observer::silent(), None), &own, begun)).await;
+        let driven = Box::pin(session.drive((Observer::silent(), None), &own)).await;
         let ended = match driven {
             Ok(run) => session.conclude(&run).await.map(|_| ()),
             Err(error) => Err(error),

@@ -4,8 +4,7 @@ use super::WorkerPool;
 use crate::follow_up;
 use anyhow::Context;
 use patchwright_agent::journal::JournalError;
-use patchwright_agent::record::{CrashHistory, EndingKind};
-use patchwright_agent::repair::Run;
+use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
 use patchwright_run::files;
@@ -131,25 +130,11 @@ impl<'a> Work<'a> {
             task.limits.wall = Some(left).filter(|left| *left < wall).or(task.limits.wall);
         }
         let (answers, foreign) = follow_up::answers(&task, &loaded).map_err(anyhow::Error::msg)?;
-        let start = Start {
-            right: Right::Claimed(self.claimed.clone()),
-            models: patchwright_run::models(&answers, &loaded.settings)?,
-            answers,
-            foreign: foreign.clone(),
-            out: None,
-            history: CrashHistory::default(),
-        };
+        let right = Right::Claimed(self.claimed.clone());
+        let start = Start::new(right, answers, &loaded.settings)?;
+        let start = Start { foreign, ..start };
         let session = Session::begin(&self.pool.store, task, loaded, start).await?;
-        let observer = (self.pool.observers)(&self.claimed.id);
-        let run = session
-            .drive((observer, None), &CancellationToken::new(), |plan| {
-                Ok(match foreign {
-                    Some(patch) => Run::judging(plan, patch),
-                    None => Run::new(plan),
-                })
-            })
-            .await?;
-        self.conclude(&session, &run).await
+        self.drive(&session).await
     }
 
     /// Goes on with the run of a worker that was stopped or died.
@@ -159,21 +144,18 @@ impl<'a> Work<'a> {
             return Ok(self.ended(serde_json::from_str(&report)?));
         }
         let loaded = self.pool.loaded.as_ref().clone();
-        let picked =
-            Session::pick_up(store, Right::Claimed(self.claimed.clone()), |_| Ok(loaded)).await?;
-        let observer = (self.pool.observers)(&self.claimed.id);
-        let run = picked
-            .session
-            .drive((observer, None), &CancellationToken::new(), |plan| {
-                picked.run(plan)
-            })
-            .await?;
-        self.conclude(&picked.session, &run).await
+        let right = Right::Claimed(self.claimed.clone());
+        let session = Session::pick_up(store, right, |_| Ok(loaded)).await?;
+        self.drive(&session).await
     }
 
-    /// Writes down how the run ended, if it has.
-    async fn conclude(&self, session: &Session, run: &Run) -> anyhow::Result<Outcome> {
-        let report = session.conclude(run).await?;
+    /// Drives a run and writes down how it ended, if it has.
+    async fn drive(&self, session: &Session) -> anyhow::Result<Outcome> {
+        let observer = (self.pool.observers)(&self.claimed.id);
+        let run = session
+            .drive((observer, None), &CancellationToken::new())
+            .await?;
+        let report = session.conclude(&run).await?;
         Ok(match run.paused() {
             Some((until, _)) => Outcome::Paused(
                 until

@@ -195,11 +195,10 @@ impl Campaign {
         let new = NewRun::new(self.answers.clone(), None);
         let session = session::begin(task, self.loaded.clone(), new, &output).await?;
         let display = display::of_settings(&self.loaded.settings);
-        let start = |plan| Ok(Run::new(plan));
         let target: Arc<dyn Target> = Arc::new(target);
         let place = (display, Some(target));
         // On the heap: the future of a run is large.
-        let whole = Box::pin(session::to_the_end(&session, &output, place, start));
+        let whole = Box::pin(session::to_the_end(&session, &output, place));
         let (run, report) = whole.await?;
         let bytes = serde_json::to_vec_pretty(&report)?;
         let reported = oss::submit_report(&self.environment.submit, &report.run, &bytes)?;
