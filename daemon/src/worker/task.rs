@@ -152,9 +152,9 @@ impl<'a> Work<'a> {
     /// Drives a run and writes down how it ended, if it has.
     async fn drive(&self, session: &Session) -> anyhow::Result<Outcome> {
         let observer = (self.pool.observers)(&self.claimed.id);
-        let run = session
-            .drive((observer, None), &CancellationToken::new())
-            .await?;
+        let stop = CancellationToken::new();
+        // On the heap: the future of a whole run is large.
+        let run = Box::pin(session.drive((observer, None), &stop)).await?;
         let report = session.conclude(&run).await?;
         Ok(match run.paused() {
             Some((until, _)) => Outcome::Paused(
