@@ -44,7 +44,7 @@ pub(crate) async fn evaluate(
     if task.commands.build.is_none() {
         let detail =
             "commands.build: is needed to evaluate a candidate; the task of this run has none";
-        return Err(arguments.output.invalid(&task.id, detail));
+        return Err(arguments.output.invalid(&task.id, &detail));
     }
     let task = Task {
         mode: Mode::Repair,
@@ -55,6 +55,12 @@ pub(crate) async fn evaluate(
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(Answers::Nobody, Some(patch));
     let asked = (&ModelArguments::default(), &arguments.output);
-    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
+    let session = Box::pin(session::begin_announced(
+        &display,
+        (task, loaded),
+        new,
+        asked,
+    ))
+    .await?;
     session::carry_out(&session, &arguments.output, display).await
 }

@@ -35,18 +35,24 @@ pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow:
     let loaded = common.load(arguments.asked.settings())?;
     let output = &arguments.output;
     let name = arguments.task.display().to_string();
-    let task = task::read(&arguments.task).map_err(|error| output.invalid(&name, error))?;
-    let patch = read_patch(&arguments.patch).map_err(|detail| output.invalid(&task.id, detail))?;
+    let task = task::read(&arguments.task).map_err(|error| output.invalid(&name, &error))?;
+    let patch = read_patch(&arguments.patch).map_err(|detail| output.invalid(&task.id, &detail))?;
     let answers = if arguments.asked.names_somebody() {
         patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
-            .map_err(|detail| output.invalid(&task.id, detail))?
+            .map_err(|detail| output.invalid(&task.id, &detail))?
     } else {
         Answers::Nobody
     };
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(answers, Some(patch));
     let asked = (&arguments.asked, output);
-    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
+    let session = Box::pin(session::begin_announced(
+        &display,
+        (task, loaded),
+        new,
+        asked,
+    ))
+    .await?;
     session::carry_out(&session, output, display).await
 }
 

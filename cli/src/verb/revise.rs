@@ -48,11 +48,17 @@ pub(crate) async fn revise(
         follow_up::revise(&snapshot, subject, (&arguments.reason, &user())).map_err(wrong)?;
     let output = &arguments.output;
     let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
-        .map_err(|detail| output.invalid(&task.id, detail))?;
+        .map_err(|detail| output.invalid(&task.id, &detail))?;
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(answers, None);
     let asked = (&arguments.asked, output);
-    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
+    let session = Box::pin(session::begin_announced(
+        &display,
+        (task, loaded),
+        new,
+        asked,
+    ))
+    .await?;
     let next = session.journal.run().to_owned();
     let report = snapshot.report(&id);
     let decision = follow_up::decision(

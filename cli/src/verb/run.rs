@@ -51,9 +51,9 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
     let output = &arguments.output;
     let name = arguments.task.as_ref();
     let name = name.map_or_else(String::new, |path| path.display().to_string());
-    let task = read_task(&arguments).map_err(|error| output.invalid(&name, error))?;
+    let task = read_task(&arguments).map_err(|error| output.invalid(&name, &error))?;
     let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
-        .map_err(|detail| output.invalid(&name, detail))?;
+        .map_err(|detail| output.invalid(&name, &detail))?;
     let display = display::of_settings(&loaded.settings);
     let history = look_up(&task, &loaded, &display, &arguments).await;
     let history = history.map_err(|ending| output.refused(&task.id, ending))?;
@@ -67,7 +67,13 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
         history,
     };
     let asked = (&arguments.asked, output);
-    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
+    let session = Box::pin(session::begin_announced(
+        &display,
+        (task, loaded),
+        new,
+        asked,
+    ))
+    .await?;
     session::carry_out(&session, output, display).await
 }
 

@@ -53,7 +53,7 @@ impl OutputArguments {
     }
 
     /// The refusal of a task that is not as it has to be.
-    pub(super) fn invalid(&self, task: &str, reason: impl ToString) -> anyhow::Error {
+    pub(super) fn invalid(&self, task: &str, reason: &dyn std::fmt::Display) -> anyhow::Error {
         let ending = Ending::new(EndingKind::InvalidTask, reason.to_string());
         self.refused(task, ending)
     }
