@@ -62,7 +62,7 @@ RUN mkdir -p /usr/share/man/man1 \
  && apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
       autoconf automake ccache clang cmake curl g++ gcc gdb git libc6-dev libclang-rt-14-dev libtool llvm make maven meson \
-      ninja-build openjdk-17-jdk-headless patch perl pkg-config python3 unzip xz-utils \
+      ninja-build openjdk-17-jdk-headless patch perl pkg-config python3 unzip valgrind libc6-dbg xz-utils \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
 
 FROM system AS slim

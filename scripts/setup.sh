@@ -67,6 +67,7 @@ check() {
   [ "$purpose" = test ] || return 0
   need "git" "git" command -v git
   need "clang with sanitizers and libFuzzer" "clang llvm $(clang_runtime)" sanitizes clang++ cc -fsanitize=fuzzer,address
+  need "Valgrind" "valgrind libc6-dbg" valgrind --quiet true
   need "llvm-symbolizer" "llvm" command -v llvm-symbolizer
   need "a JDK, 17 or later" "$(jdk)" java_17
   need "CMake" "cmake" command -v cmake

@@ -351,6 +351,8 @@ pub enum Instrumentation {
     /// MemorySanitizer in everything, in place of other sanitizers: a build of its own from the
     /// pristine tree.
     Memory,
+    /// No sanitizer at all, for tools that watch the machine code: from the pristine tree too.
+    Plain,
 }
 
 /// The way of building.

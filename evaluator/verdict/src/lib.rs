@@ -18,6 +18,7 @@ mod same_elsewhere;
 #[cfg(test)]
 mod tests;
 mod verdict_cache;
+mod witness;
 
 pub use agreement::{Agreement, Candidate, Split, agreement};
 pub use attempt::{AcceptedDifference, AttemptFacts};

@@ -3,6 +3,7 @@
 //! Rules over the text of the diff: cheap, deterministic, and written so that a right
 //! patch passes. Whether the cause is treated is left to the critic that the agent may add.
 
+mod brought;
 mod code;
 mod constants;
 mod disguised;
@@ -21,6 +22,7 @@ use patchwright_target::runner::{Baseline, Target};
 use code::bare;
 use disguised::Texts;
 use patchwright_source::{DiffLine, FileDiff, Side, SourceError, Tree, TreePath, visible_line};
+use serde::Deserialize;
 use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
@@ -120,29 +122,33 @@ fn disguises(tree: &Tree, attempt: &AttemptFacts) -> Result<Vec<Finding>, Target
 }
 
 fn verdict(findings: &[Finding]) -> RungResult {
-    let text = |findings: &[&Finding]| -> Vec<String> {
-        findings.iter().map(ToString::to_string).collect()
+    let of = |weight| -> Vec<String> {
+        let found = findings.iter().filter(|finding| finding.weight == weight);
+        found.map(ToString::to_string).collect()
     };
-    let (refuting, doubted): (Vec<&Finding>, Vec<&Finding>) =
-        findings.iter().partition(|finding| finding.refutes);
-    let (refuting, doubts) = (text(&refuting), text(&doubted));
-    let log: String = findings
-        .iter()
-        .map(|finding| format!("{finding}\n"))
-        .collect();
-    let result = match refuting.first() {
-        None => RungResult::new(RungName::Reviewed, Some(true), "no rule objects"),
-        Some(first) => {
+    let (refuting, holding, told) = (of(Weight::Refutes), of(Weight::HoldsBack), of(Weight::Told));
+    let result = match (refuting.first(), holding.first()) {
+        (Some(first), _) => {
             let lead = "The patch silences the crash in a way that is not a repair";
             let feedback = format!("{lead}:\n{}\n", refuting.join("\n"));
             RungResult::new(RungName::Reviewed, Some(false), first).feedback(feedback)
         }
+        (None, Some(first)) => {
+            let reason = format!("a critic or a person has to look at this first: {first}");
+            RungResult::new(RungName::Reviewed, None, reason)
+        }
+        (None, None) => RungResult::new(RungName::Reviewed, Some(true), "no rule objects"),
     };
+    let log: String = findings
+        .iter()
+        .map(|finding| format!("{finding}\n"))
+        .collect();
+    let doubts: Vec<Doubt> = holding.into_iter().chain(told).map(Doubt::new).collect();
     result
         .count("objections", refuting.len() as u64)
         .count("doubts", doubts.len() as u64)
         .log(log)
-        .doubts(doubts.into_iter().map(Doubt::new).collect())
+        .doubts(doubts)
 }
 
 /// One file of an attempt, and the facts that a rule may use.
@@ -156,11 +162,21 @@ struct Case<'a> {
     povs: &'a [Vec<u8>],
 }
 
+/// What a finding means for the patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Weight {
+    Refutes,
+    /// A doubt that leaves the rung open until a critic or a person has looked at it.
+    HoldsBack,
+    /// A doubt that stands beside the patch.
+    Told,
+}
+
 /// A finding of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
-    /// True where it refutes the patch; otherwise it is a doubt for critics and people.
-    refutes: bool,
+    weight: Weight,
     path: String,
     line: Option<(u32, String)>,
     what: String,
@@ -186,15 +202,15 @@ impl Finding {
     /// A finding about a whole file.
     fn of_file(path: &str, what: impl Into<String>) -> Self {
         Self {
-            refutes: true,
+            weight: Weight::Refutes,
             path: path.to_owned(),
             line: None,
             what: what.into(),
         }
     }
 
-    fn doubted(mut self) -> Self {
-        self.refutes = false;
+    fn weighing(mut self, weight: Weight) -> Self {
+        self.weight = weight;
         self
     }
 }
@@ -219,13 +235,12 @@ fn patched(hunk: &[DiffLine]) -> Vec<(&DiffLine, String)> {
 
 /// Applies all rules to one file.
 fn apply(case: &Case<'_>) -> Vec<Finding> {
-    let rules: [fn(&Case<'_>) -> Vec<Finding>; 14] = [
+    let rules: [fn(&Case<'_>) -> Vec<Finding>; 13] = [
         suppression::forbidden_place,
         suppression::catches_everything,
         suppression::swallows_the_report,
-        suppression::blinds_the_sanitizer,
         suppression::ends_the_process,
-        suppression::unreadable,
+        brought::brought,
         removal::switched_off,
         removal::unreachable_rest,
         removal::lost_calls,

@@ -5,7 +5,8 @@
 //! well. The old crash (also at another place) refutes the patch, and so does a failure that
 //! the unpatched program does not have. Another bug of the unpatched program is reported and
 //! does not count. A harness that is a fuzzer searches for crashes itself for a part of the
-//! time; a harness that takes many inputs gets many.
+//! time; a harness that takes many inputs gets many. Before that, second witnesses
+//! ([`crate::witness`]) look at the PoVs and their nearest mutants.
 
 mod dictionary;
 mod failure;
@@ -17,6 +18,7 @@ use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
+use crate::witness::Examination;
 use failure::{Failure, FailureJudge, FailureKind};
 pub(crate) use harness::is_fuzzer;
 use patchwright_target::TargetError;
@@ -37,6 +39,8 @@ const LOOKED_AT: usize = 8;
 /// Least time for the first inputs, however much the fuzzer and the dictionary took: two
 /// batches of a slow program.
 const FIRST: Duration = Duration::from_secs(4);
+/// Count of the inputs that second witnesses watched.
+const WATCHED: &str = "inputs under a second witness";
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
@@ -61,6 +65,8 @@ pub(crate) async fn climb(
         blind: 0,
         touched: touched_functions(attempt),
         many: false,
+        watched: 0,
+        witnesses: String::new(),
     };
     let share = u32::try_from(groups.len()).unwrap_or(1);
     for group in &groups {
@@ -128,6 +134,9 @@ struct Search<'a> {
     touched: Vec<String>,
     /// True where the harness takes many inputs.
     many: bool,
+    /// Inputs that second witnesses watched, and what these did.
+    watched: u64,
+    witnesses: String,
 }
 
 impl Search<'_> {
@@ -140,6 +149,9 @@ impl Search<'_> {
         let missing = || TargetError::machinery("the unpatched build is missing", name.clone());
         let old = self.baseline.builds.get(&name).ok_or_else(missing)?;
         let new = builds::build(self.target, self.attempt, &name).await?;
+        if let Some(found) = self.witnessed(group).await? {
+            return Ok(Some(found));
+        }
         let until = Instant::now() + budget;
         if !self.shows_the_crash(old, group, budget / 2).await? {
             self.blind += 1;
@@ -185,6 +197,26 @@ impl Search<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Asks second witnesses, which take time of their own.
+    async fn witnessed(&mut self, group: &Group<'_>) -> Result<Option<Failure>, TargetError> {
+        let examination = Examination {
+            target: self.target,
+            attempt: self.attempt,
+            pov: group.pov,
+            before: group.before,
+        };
+        let said = examination.hear(&group.seeds).await?;
+        self.watched += said.watched;
+        self.witnesses.push_str(&said.log);
+        Ok(said.against.map(|one| Failure {
+            kind: FailureKind::Refutes,
+            reason: one.reason,
+            shown: one.shown,
+            crash: Some(one.crash),
+            input: one.input,
+        }))
     }
 
     /// Tells whether a batch shows the known crash: one that does not would not show
@@ -285,7 +317,7 @@ impl Search<'_> {
             );
             (None, reason)
         };
-        let mut log = String::new();
+        let mut log = self.witnesses.clone();
         for other in &self.others {
             log.push_str("not held against the patch, the unpatched program has it too: ");
             log.push_str(other);
@@ -305,6 +337,7 @@ impl Search<'_> {
         }
         RungResult::new(RungName::Robust, holds, reason)
             .count("executions", self.runs)
+            .count(WATCHED, self.watched)
             .count("other crashes", self.others.len() as u64)
             .log(log)
             .settled(self.runs >= ENOUGH && self.passing.is_empty())

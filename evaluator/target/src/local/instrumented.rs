@@ -4,7 +4,8 @@
 //! The build of the attempt is copied, the files are touched, and its command is run again
 //! with stand-ins before the compilers on the path. So only what depends on these files is
 //! compiled again, and the task needs to know nothing of it. MemorySanitizer wants all code
-//! compiled with it, so its build begins with the tree before the build. Where a command itself
+//! compiled with it, and a build without sanitizers all code without them, so these begin with
+//! the tree before the build. Where a command itself
 //! names its compilers by absolute paths, nothing is added. What is added to the unpatched
 //! program serves all patches, and is kept in the cache.
 
@@ -26,8 +27,8 @@ pub(super) const WITH_COMPILERS: &str = include_str!("programs/with_compilers.sh
 const NOTES: [&str; 2] = [TREE, OUT];
 /// Entries that are looked at for them.
 const MOST_ENTRIES: usize = 200_000;
-/// The file by which the stand-in says that it compiled with MemorySanitizer.
-const MEMORY: &str = ".memory";
+/// Begin of the name of the file by which the stand-in says what it compiled all code with.
+const BUILT_AS: &str = ".built_as_";
 /// The variable that names what stand-ins add.
 pub(super) const ADDED: &str = "PATCHWRIGHT_ADDED";
 
@@ -43,8 +44,10 @@ pub(super) async fn build(
     }
     let digest = format!("{added:?} {}", changes.digest());
     let kind = match added {
-        Instrumentation::Memory => BuildKind::Clean,
-        _ => BuildKind::Incremental,
+        Instrumentation::Memory | Instrumentation::Plain => BuildKind::Clean,
+        Instrumentation::Counters
+        | Instrumentation::Recovery(_)
+        | Instrumentation::Undefined(_) => BuildKind::Incremental,
     };
     let key = (digest, name.to_owned(), kind);
     if let Some(build) = target.at_hand(&key) {
@@ -91,7 +94,7 @@ async fn workspace_for(
     name: &str,
     added: &Instrumentation,
 ) -> Result<Option<Arc<Workspace>>, TargetError> {
-    if *added == Instrumentation::Memory {
+    if matches!(added, Instrumentation::Memory | Instrumentation::Plain) {
         let workspace = target.copy(&target.prepared().await?).await?;
         workspace.apply(changes)?;
         return Ok(Some(Arc::new(workspace)));
@@ -132,7 +135,10 @@ fn usable(build: Build, added: &Instrumentation) -> Option<Build> {
     let place = build.workspace.as_ref()?;
     let has_it = match added {
         Instrumentation::Counters => has_notes(place),
-        Instrumentation::Memory => place.part(OUT).join(MEMORY).is_file(),
+        Instrumentation::Memory | Instrumentation::Plain => {
+            let mark = format!("{BUILT_AS}{}", added.name());
+            place.part(OUT).join(mark).is_file()
+        }
         Instrumentation::Recovery(_) | Instrumentation::Undefined(_) => true,
     };
     (build.succeeded() && has_it).then_some(build)
@@ -162,7 +168,7 @@ impl Instrumentation {
     /// Returns the files that are compiled again besides those that the changes touch.
     fn files(&self) -> impl Iterator<Item = &TreePath> {
         let files = match self {
-            Self::Counters | Self::Memory => None,
+            Self::Counters | Self::Memory | Self::Plain => None,
             Self::Recovery(files) | Self::Undefined(files) => Some(files),
         };
         files.into_iter().flatten()
@@ -174,6 +180,7 @@ impl Instrumentation {
             Self::Recovery(_) => "recovery",
             Self::Undefined(_) => "undefined",
             Self::Memory => "memory",
+            Self::Plain => "plain",
         }
     }
 }

@@ -100,9 +100,43 @@ pub(super) fn branches(line: &str) -> bool {
     })
 }
 
+/// Tells whether a line without comments begins a definition or declaration of a function: a
+/// type stands before its name.
+pub(super) fn is_definition(line: &str, function: &str) -> bool {
+    let mut places = line.match_indices(function);
+    let before = places.find_map(|(at, name)| {
+        let called = line.get(at + name.len()..)?.trim_start().starts_with('(');
+        line.get(..at).filter(|_| called)
+    });
+    let before = before.unwrap_or_default().trim_end();
+    let first = before.split_whitespace().next().unwrap_or_default();
+    let is_type =
+        before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '*' | '&' | '>' | ']'));
+    let is_expression = before.contains(['=', '(', '.', '?', '+', '-', '!', '|']);
+    let no_type = ["return", "else", "throw", "new", "goto", "case", "in", "do"];
+    is_type && !is_expression && !no_type.contains(&first)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{bare, branches, calls};
+    use super::{bare, branches, calls, is_definition};
+
+    #[test]
+    fn definitions_are_told_from_calls() {
+        for (line, expected) in [
+            ("static int *find(const char *s) {", true),
+            ("public List<String> find(String s) {", true),
+            ("struct node *find (int a,", true),
+            ("find(s);", false),
+            ("return find(s);", false),
+            ("int n = find(s);", false),
+            ("if (find(s))", false),
+            ("else find(s);", false),
+            ("int finder(int a);", false),
+        ] {
+            assert_eq!(is_definition(line, "find"), expected, "{line}");
+        }
+    }
 
     #[test]
     fn strips_comments_and_strings() {

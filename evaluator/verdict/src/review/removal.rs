@@ -1,7 +1,7 @@
 //! Rules against patches that remove functionality.
 
-use super::{Case, Finding, patched};
-use crate::review::code::{bare, branches, calls, names};
+use super::{Case, Finding, Weight, patched};
+use crate::review::code::{bare, branches, calls, is_definition, names};
 use patchwright_source::{DiffLine, Side, built_in_regex};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -92,6 +92,7 @@ pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
     };
     let (removed, added) = (code(Side::Old), code(Side::New));
     let kept: BTreeSet<String> = added.iter().flat_map(|(_, code)| names(code)).collect();
+    let new_calls: BTreeSet<String> = added.iter().flat_map(|(_, code)| calls(code)).collect();
     let lifetime = ["free", "use-after", "leak", "scope", "return"]
         .iter()
         .any(|word| case.kind.contains(word));
@@ -100,7 +101,12 @@ pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
             let releases = RELEASING
                 .iter()
                 .any(|word| name.to_lowercase().contains(word));
-            !(kept.contains(name) || releases && lifetime)
+            !(kept.contains(name)
+                || releases && lifetime
+                || is_definition(code, name)
+                || new_calls
+                    .iter()
+                    .any(|new| makes_the_call(case.old, new, name)))
         });
         lost_call.is_some()
     };
@@ -118,7 +124,17 @@ pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
         let what = "it removes much more than it adds, this call among it";
         return vec![Finding::new(case, Some(line), what)];
     }
-    vec![Finding::new(case, Some(line), "this call is gone").doubted()]
+    vec![Finding::new(case, Some(line), "this call is gone").weighing(Weight::Told)]
+}
+
+/// Tells whether a function that the file defines calls another one.
+fn makes_the_call(text: &str, function: &str, other: &str) -> bool {
+    let mut lines = text.lines();
+    let begins = |line: &str| is_definition(&bare(line), function);
+    lines.by_ref().any(begins)
+        && lines
+            .take_while(|line| !line.starts_with('}'))
+            .any(|line| calls(&bare(line)).iter().any(|call| call == other))
 }
 
 /// Finds removed assertions without a check of the same values in their place.

@@ -1,6 +1,6 @@
 //! Rules against patches that hide the failure instead of preventing it.
 
-use super::{Case, Finding};
+use super::{Case, Finding, Weight};
 use crate::review::code::bare;
 use patchwright_source::{DiffLine, Side, TreePath, built_in_regex, is_generated};
 use regex::Regex;
@@ -182,38 +182,6 @@ fn handler(lines: &[DiffLine]) -> Vec<String> {
     block
 }
 
-/// Finds code that switches a sanitizer off, or behaves differently under one.
-pub(super) fn blinds_the_sanitizer(case: &Case<'_>) -> Vec<Finding> {
-    static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"no_sanitize|__(?:asan|lsan|msan|ubsan|tsan|sanitizer)_|__SANITIZE_|address_sanitizer|ATTRIBUTE_NO_SANITIZE|FUZZING_BUILD_MODE|(?:A|L|M|UB|T)SAN_OPTIONS|(?:signal|sigaction|bsd_signal)\s*\(\s*SIG(?:SEGV|BUS|ABRT|FPE|ILL|ALL)|-fno-sanitize|#\s*pragma\s+GCC\s+(?:optimize|diagnostic\s+ignored)",
-        )
-    });
-    added(case, &SIGNS, false)
-        .map(|line| {
-            let what = "it blinds the sanitizer or behaves otherwise when it is watched";
-            Finding::new(case, Some(line), what)
-        })
-        .collect()
-}
-
-/// Finds names that are put together from parts, and assembly: neither can be read by a
-/// rule, and assembly is watched by no sanitizer. A changed line that had them is no finding.
-pub(super) fn unreadable(case: &Case<'_>) -> Vec<Finding> {
-    static SIGNS: LazyLock<Regex> =
-        LazyLock::new(|| built_in_regex(r"##|%:%:|\b(?:asm|__asm|__asm__)\b|\b_Pragma\b|\w\\$"));
-    let had = |line: &&DiffLine| SIGNS.is_match(&bare(&line.text));
-    if case.file.lines(Side::Old).any(|line| had(&line)) {
-        return Vec::new();
-    }
-    added(case, &SIGNS, true)
-        .map(|line| {
-            let what = "it puts a name together from parts or holds assembly, which no rule reads";
-            Finding::new(case, Some(line), what).doubted()
-        })
-        .collect()
-}
-
 /// Calls that end the whole process.
 static ENDS: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
@@ -230,27 +198,19 @@ pub(super) fn ends_process(text: &str) -> bool {
 /// Finds code that ends the whole process.
 pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
     let usual = ends_process(case.old);
-    added(case, &ENDS, true)
+    added(case, &ENDS)
         .map(|line| {
             let finding = Finding::new(case, Some(line), "it ends the whole process");
-            if usual { finding.doubted() } else { finding }
+            if usual {
+                finding.weighing(Weight::Told)
+            } else {
+                finding
+            }
         })
         .collect()
 }
 
-fn added<'a>(
-    case: &Case<'a>,
-    sign: &'a Regex,
-    code_only: bool,
-) -> impl Iterator<Item = &'a DiffLine> + use<'a> {
-    let file = case.file;
-    file.lines(Side::New).filter(move |line| {
-        let text = if code_only {
-            bare(&line.text)
-        } else {
-            line.text.clone()
-        };
-        let is_comment = bare(&line.text).is_empty();
-        !is_comment && sign.is_match(&text)
-    })
+fn added<'a>(case: &Case<'a>, sign: &'a Regex) -> impl Iterator<Item = &'a DiffLine> + use<'a> {
+    let lines = case.file.lines(Side::New);
+    lines.filter(move |line| sign.is_match(&bare(&line.text)))
 }

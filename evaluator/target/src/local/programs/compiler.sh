@@ -8,11 +8,11 @@ for word; do
 done
 case $PATCHWRIGHT_ADDED in
   recovery) exec "$name" "$@" -fsanitize-recover=all -Wno-error ;;
-  undefined) exec "$name" "$@" -fsanitize=undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined -Wno-error ;;
+  undefined) exec "$name" "$@" -fsanitize=undefined -fno-sanitize=vptr,alignment -fno-sanitize-recover=undefined -Wno-error ;;
 esac
-if [ "$PATCHWRIGHT_ADDED" = memory ]; then
-  # MemorySanitizer is clang's, goes with no other sanitizer, and wants all code built with it.
-  case $name in *++* | *g++*) exec "$name" "$@" ;; esac
+case $PATCHWRIGHT_ADDED in memory | plain)
+  # Neither goes with another sanitizer, and both want all code built alike. MemorySanitizer is clang's.
+  case $PATCHWRIGHT_ADDED$name in memory*++* | memory*g++*) exec "$name" "$@" ;; esac
   for word; do
     shift
     case $word in
@@ -22,9 +22,11 @@ if [ "$PATCHWRIGHT_ADDED" = memory ]; then
       *) set -- "$@" "$word" ;;
     esac
   done
-  : >"${OUT:-.}/.memory"
+  : >"${OUT:-.}/.built_as_$PATCHWRIGHT_ADDED"
+  [ "$PATCHWRIGHT_ADDED" = memory ] || exec "$name" "$@" -g -Wno-error
   exec clang "$@" -fsanitize=memory -Wno-error -Wno-unknown-warning-option -Wno-ignored-optimization-argument
-fi
+  ;;
+esac
 case $("$name" --version 2>/dev/null | head -n 1) in
   *clang*) exec "$name" "$@" --coverage -O0 -Wno-error -U_FORTIFY_SOURCE ;;
   *) exec "$name" "$@" --coverage -fprofile-abs-path -O0 -Wno-error -U_FORTIFY_SOURCE ;;
