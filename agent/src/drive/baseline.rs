@@ -325,6 +325,9 @@ fn last_lines(text: &str, count: usize) -> Vec<&str> {
 fn tests_in_words(run: &TestRun) -> String {
     let report = run.report();
     let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
+    if let Some(why) = run.nothing_run() {
+        return format!("{why}, so they show nothing.");
+    }
     match (run.execution.ending.success(), passed + failed) {
         (true, 0) => "they pass on the unpatched tree and will be run on every patch.".to_owned(),
         (true, _) => format!(

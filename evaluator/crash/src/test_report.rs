@@ -25,6 +25,16 @@ const MAX_DETAILS: usize = 16_000;
 /// The largest file of results that is read, in bytes.
 pub const MAX_FILE: usize = 256 * 1024 * 1024;
 
+/// The words by which tools for tests say that there was nothing to run.
+const NOTHING_RUN: [(&str, &str); 6] = [
+    ("No tests were found!!!", "ctest found no tests"),
+    ("no tests ran in ", "pytest ran no tests"),
+    ("[==========] Running 0 tests", "GoogleTest ran no tests"),
+    ("# TOTAL: 0", "automake ran no tests"),
+    ("No tests to run.", "Maven ran no tests"),
+    ("running 0 tests", "cargo ran no tests"),
+];
+
 /// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -116,6 +126,22 @@ impl TestReport {
             report.add(found);
         }
         (!report.tests.is_empty()).then_some(report)
+    }
+
+    /// Returns the reason why a run with these results and this output shows nothing: a tool
+    /// said that it ran no test, or all tests were skipped. A command that names no test may
+    /// have run some all the same.
+    pub fn nothing_run(&self, log: &str) -> Option<String> {
+        match self.tests.len() {
+            0 => {
+                let mut said = NOTHING_RUN.iter().filter(|(words, _)| log.contains(words));
+                said.next().map(|(_, reason)| (*reason).to_owned())
+            }
+            all if self.count(Status::Skipped) == all => {
+                Some(format!("0 of {all} tests were run, the rest skipped"))
+            }
+            _ => None,
+        }
     }
 
     /// Reads a file of results: JUnit XML, or one of the forms of a log.

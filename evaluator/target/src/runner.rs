@@ -137,6 +137,11 @@ impl TestRun {
         }
         all
     }
+
+    /// Returns the reason why the run shows nothing, where no test was run.
+    pub fn nothing_run(&self) -> Option<String> {
+        self.report().nothing_run(&self.execution.text())
+    }
 }
 
 /// A PoV on the unpatched program.

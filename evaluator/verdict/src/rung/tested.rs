@@ -1,8 +1,8 @@
 //! Rung *tested*: no test fails that passed at the baseline.
 //!
 //! The exit status decides first. Where tests are known by name, those that failed before do
-//! not count against the patch, and those that are no longer run do. Without a test command
-//! the rung cannot be climbed: no tests is never "tests passed".
+//! not count against the patch, and those that are no longer run do. Without a test command, or
+//! with one that ran no test, the rung cannot be climbed: no tests is never "tests passed".
 
 use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
@@ -13,6 +13,9 @@ use patchwright_source::counted;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Baseline, Build, Target, TestRun};
 use std::collections::BTreeSet;
+
+/// Tests that are named in a reason.
+const MOST_NAMED: usize = 5;
 
 pub(crate) async fn climb(
     target: &dyn Target,
@@ -90,20 +93,36 @@ pub(crate) fn judge(
     let (old, new) = (before.report(), now.report());
     let by_name = !old.tests.is_empty() && !new.tests.is_empty();
     let comparison = new.compare(&old, flaky);
-    let (holds, reason) = if by_name && !hangs(now) {
+    let (mut holds, mut reason) = if by_name && !hangs(now) {
         decide(before, now, &comparison)
     } else {
         decide_by_status(before, now, !old.tests.is_empty())
     };
+    if holds == Some(true)
+        && let Some(why) = new.nothing_run(&log)
+    {
+        (holds, reason) = (None, format!("{why}, which shows nothing (commands.test)"));
+    }
+    if holds == Some(true) && !comparison.fixed.is_empty() {
+        reason = format!("{}; {reason}", mended(&comparison.fixed));
+    }
     let mut result = RungResult::new(RungName::Tested, holds, reason)
         .count("tests", new.tests.len() as u64)
         .count("passed", new.count(Status::Passed) as u64)
-        .count("broken", comparison.broken.len() as u64);
+        .count("broken", comparison.broken.len() as u64)
+        .count("failed before", comparison.fixed.len() as u64);
     if holds == Some(false) {
         let feedback = writer.tests(&result.reason, (&comparison, &new), &log);
         result.feedback = Some(feedback);
     }
     result.log(log)
+}
+
+/// Names tests that failed before and pass now.
+fn mended(names: &[String]) -> String {
+    let shown = names.get(..MOST_NAMED.min(names.len())).unwrap_or(names);
+    let more = if names.len() > MOST_NAMED { ", .." } else { "" };
+    format!("failed before and pass now: {}{more}", shown.join(", "))
 }
 
 fn decide(before: &TestRun, now: &TestRun, comparison: &Comparison) -> (Option<bool>, String) {
@@ -193,6 +212,8 @@ mod tests {
         const GOOD: &str = "1..2\nok 1 - a\nok 2 - b\n";
         const B_FAILS: &str = "1..2\nok 1 - a\nnot ok 2 - b\n";
         const BOTH_FAIL: &str = "1..2\nnot ok 1 - a\nnot ok 2 - b\n";
+        const NONE: &str = "No tests were found!!!\n";
+        const SKIPPED: &str = "1..1\nok 1 - a # SKIP no disk\n";
         let exit = Ending::Exited;
         let hang = Ending::Limit(Limit::WallTime);
         let task = patchwright_target::TargetTask::default();
@@ -217,6 +238,11 @@ mod tests {
             ),
             ((exit(0), GOOD), (exit(0), B_FAILS), Some(false)),
             ((exit(0), GOOD), (hang, GOOD), Some(false)),
+            // A command that ran no test is no evidence.
+            ((exit(0), NONE), (exit(0), NONE), None),
+            ((exit(0), ""), (exit(0), NONE), None),
+            ((exit(0), SKIPPED), (exit(0), SKIPPED), None),
+            ((exit(0), GOOD), (exit(0), NONE), Some(false)),
         ] {
             let result = judge(
                 &run(before.0, before.1),
@@ -227,5 +253,25 @@ mod tests {
             assert_eq!(result.holds, holds, "{before:?} {now:?}: {}", result.reason);
             assert_eq!(result.feedback.is_some(), holds == Some(false));
         }
+    }
+
+    #[test]
+    fn tests_that_failed_before_and_pass_now_are_named_first() {
+        let (exit, task) = (Ending::Exited, patchwright_target::TargetTask::default());
+        let writer = FeedbackWriter::new(&task, &crate::AttemptFacts::default());
+        let before = run(exit(1), "1..2\nok 1 - a\nnot ok 2 - b\n");
+        let now = run(exit(0), "1..2\nok 1 - a\nok 2 - b\n");
+        let result = judge(&before, &now, &BTreeSet::new(), &writer);
+        let first = "failed before and pass now: b; every test passes";
+        assert_eq!(result.reason, first);
+        assert_eq!(result.counts["failed before"], 1);
+        let none = judge(
+            &run(exit(0), ""),
+            &run(exit(0), "# TOTAL: 0\n"),
+            &BTreeSet::new(),
+            &writer,
+        );
+        let reason = "automake ran no tests, which shows nothing (commands.test)";
+        assert_eq!((none.holds, none.reason.as_str()), (None, reason));
     }
 }
