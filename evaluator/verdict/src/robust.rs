@@ -13,14 +13,16 @@ mod failure;
 mod harness;
 
 use crate::attempt::{AttemptFacts, touched_functions};
-use crate::evidence::{FoundInput, RungName, RungResult};
+use crate::evidence::{Doubt, DoubtedInput, FoundInput, RungName, RungResult};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
+use crate::same_elsewhere::change;
 use crate::witness::Examination;
 use failure::{Failure, FailureJudge, FailureKind};
 pub(crate) use harness::is_fuzzer;
+use patchwright_crash::feedback::input as input_text;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target,
@@ -41,6 +43,10 @@ const LOOKED_AT: usize = 8;
 const FIRST: Duration = Duration::from_secs(4);
 /// Count of the inputs that second witnesses watched.
 const WATCHED: &str = "inputs under a second witness";
+/// Other crashes of the program that are told.
+const MOST_OTHERS: usize = 8;
+/// Reason why another crash is not held against the patch.
+const OTHER: &str = "the unpatched program crashes on it in the same way";
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
@@ -124,8 +130,8 @@ struct Search<'a> {
     baseline: &'a Baseline,
     attempt: &'a AttemptFacts,
     runs: u64,
-    /// Summaries of crashes that the unpatched program has as well.
-    others: Vec<String>,
+    /// Crashes that the unpatched program has as well, each once.
+    others: Vec<Doubt>,
     /// Failures that did not happen again.
     passing: Vec<String>,
     /// Number of groups whose PoVs do not crash when they are run in a batch.
@@ -191,7 +197,7 @@ impl Search<'_> {
                     break;
                 }
                 let bytes = inputs.get(run.index).map_or(&[][..], |bytes| bytes);
-                if let Some(found) = self.weigh(judge.look(bytes).await?) {
+                if let Some(found) = self.weigh(judge.look(bytes).await?, group) {
                     return Ok(Some(found));
                 }
             }
@@ -235,17 +241,36 @@ impl Search<'_> {
         Ok(known.iter().any(|run| !run.ending.success()))
     }
 
-    /// Returns a failure that refutes the patch, and counts any other.
-    fn weigh(&mut self, found: Failure) -> Option<Failure> {
+    /// Returns a failure that refutes the patch, and keeps any other.
+    fn weigh(&mut self, found: Failure, group: &Group<'_>) -> Option<Failure> {
         match found.kind {
             FailureKind::Refutes => return Some(found),
-            FailureKind::Preexisting if !self.others.contains(&found.reason) => {
-                self.others.push(found.reason);
-            }
-            FailureKind::Preexisting => {}
+            FailureKind::Preexisting => self.keep_other(found, group),
             FailureKind::NotRepeated => self.passing.push(found.reason),
         }
         None
+    }
+
+    /// Keeps another bug of the program with its input, for a person.
+    fn keep_other(&mut self, found: Failure, group: &Group<'_>) {
+        let what = format!("the program has another crash: {}", found.reason);
+        if self.others.len() >= MOST_OTHERS || self.others.iter().any(|one| one.what == what) {
+            return;
+        }
+        let pov = group.seeds.first().map_or(&[][..], |seed| seed);
+        self.others.push(Doubt {
+            what,
+            settled: Some(OTHER.to_owned()),
+            input: Some(DoubtedInput {
+                name: format!("another crash {}", self.others.len() + 1),
+                pov: group.pov.name(),
+                change: change(pov, &found.input),
+                before: found.reason.clone(),
+                after: found.reason,
+                bytes: found.input,
+                diverges: None,
+            }),
+        });
     }
 
     async fn run(
@@ -277,8 +302,8 @@ impl Search<'_> {
             Some(crash) => writer.crash(&lead, None, crash),
             None => writer.log(&lead, &found.shown),
         };
-        feedback.push('\n');
-        feedback.push_str(&hex(&found.input));
+        // Writing to a string cannot fail.
+        let _ = write!(feedback, "\nThe input: {}", input_text(&found.input));
         let mut result = RungResult::new(RungName::Robust, Some(false), reason.clone())
             .feedback(feedback)
             .log(found.shown.clone())
@@ -318,11 +343,6 @@ impl Search<'_> {
             (None, reason)
         };
         let mut log = self.witnesses.clone();
-        for other in &self.others {
-            log.push_str("not held against the patch, the unpatched program has it too: ");
-            log.push_str(other);
-            log.push('\n');
-        }
         for passing in &self.passing {
             log.push_str("not held against the patch: a failure that did not happen again: ");
             log.push_str(passing);
@@ -339,37 +359,10 @@ impl Search<'_> {
             .count("executions", self.runs)
             .count(WATCHED, self.watched)
             .count("other crashes", self.others.len() as u64)
+            .doubts(self.others.clone())
             .log(log)
             .settled(self.runs >= ENOUGH && self.passing.is_empty())
     }
-}
-
-/// Renders the first bytes of an input as a hex dump.
-fn hex(input: &[u8]) -> String {
-    let mut text = format!("The input has {} bytes", input.len());
-    text.push_str(if input.len() > 256 {
-        "; the first 256:\n"
-    } else {
-        ":\n"
-    });
-    for (row, bytes) in input.chunks(16).take(16).enumerate() {
-        let _ = write!(text, "{:04x} ", row * 16);
-        for byte in bytes {
-            let _ = write!(text, " {byte:02x}");
-        }
-        let plain: String = bytes
-            .iter()
-            .map(|b| {
-                if b.is_ascii_graphic() {
-                    *b as char
-                } else {
-                    '.'
-                }
-            })
-            .collect();
-        let _ = writeln!(text, "{:pad$}  {plain}", "", pad = (16 - bytes.len()) * 3);
-    }
-    text
 }
 
 #[cfg(test)]

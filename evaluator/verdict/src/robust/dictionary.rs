@@ -55,7 +55,7 @@ impl Search<'_> {
             .filter(|run| ended(run.ending) && run.is_failure());
         for run in failed.take(LOOKED_AT) {
             let bytes = inputs.contents.get(run.index).map_or(&[][..], |b| b);
-            if let Some(found) = self.weigh(judge.look(bytes).await?) {
+            if let Some(found) = self.weigh(judge.look(bytes).await?, group) {
                 return Ok(Some(found));
             }
         }

@@ -83,21 +83,21 @@ impl FailureJudge<'_> {
         let summary = &crash.summary;
         let pov = self.before.replay.crash.as_ref();
         let had_it = self.change(old.crash.as_ref(), crash) == Some(Change::Same);
-        let other_defect = had_it && pov.is_some_and(|pov| unlike(&pov.kind, &crash.kind));
-        match self.change(pov, crash) {
-            Some(Change::Same) => {
-                return (
-                    FailureKind::Refutes,
-                    format!("the same crash as the PoV's ({summary})"),
-                );
-            }
-            Some(Change::Moved) if !other_defect => {
-                return (
-                    FailureKind::Refutes,
-                    format!("the PoV's crash has moved ({summary})"),
-                );
-            }
-            Some(Change::Moved | Change::New) | None => {}
+        let change = self.change(pov, crash);
+        if change == Some(Change::Same) || pov.is_some_and(|pov| same_place(pov, crash)) {
+            return (
+                FailureKind::Refutes,
+                format!("the same crash as the PoV's ({summary})"),
+            );
+        }
+        if had_it {
+            return (FailureKind::Preexisting, summary.clone());
+        }
+        if change == Some(Change::Moved) {
+            return (
+                FailureKind::Refutes,
+                format!("the PoV's crash has moved ({summary})"),
+            );
         }
         if !old.outcome.is_failure() {
             return (
@@ -105,7 +105,7 @@ impl FailureJudge<'_> {
                 format!("a crash that the patch brings in ({summary})"),
             );
         }
-        if !had_it && self.is_touched(crash) {
+        if self.is_touched(crash) {
             let reason = format!("a crash in a function that the patch touches ({summary})");
             return (FailureKind::Refutes, reason);
         }
@@ -173,16 +173,14 @@ impl FailureJudge<'_> {
     }
 }
 
-/// Tells whether one crash accesses freed memory and the other memory beyond an object:
-/// these are two defects, however close they appear.
-fn unlike(one: &str, other: &str) -> bool {
-    let freed = |kind: &str| kind.contains("use-after") || kind == "double-free";
-    let beyond = |kind: &str| {
-        ["buffer-overflow", "buffer-underflow", "container-overflow"]
-            .iter()
-            .any(|word| kind.ends_with(word))
+/// Tells whether two crashes are of one kind and in one function of the project, whoever
+/// called it.
+fn same_place(one: &CrashReport, other: &CrashReport) -> bool {
+    let function = |crash: &CrashReport| {
+        let frame = crash.first_project_frame()?;
+        Some(plain_name(&frame.function))
     };
-    freed(one) && beyond(other) || beyond(one) && freed(other)
+    one.kind == other.kind && function(one).is_some_and(|one| Some(one) == function(other))
 }
 
 fn failure(kind: FailureKind, reason: &str, replay: &Replay, input: &[u8]) -> Failure {
@@ -192,27 +190,5 @@ fn failure(kind: FailureKind, reason: &str, replay: &Replay, input: &[u8]) -> Fa
         shown: replay.execution.text(),
         crash: replay.crash.clone(),
         input: input.to_vec(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unlike;
-
-    #[test]
-    fn freed_memory_and_memory_beyond_an_object_are_two_defects() {
-        for (one, other, expected) in [
-            ("heap-use-after-free", "heap-buffer-overflow", true),
-            ("stack-buffer-underflow", "stack-use-after-return", true),
-            ("double-free", "container-overflow", true),
-            ("heap-use-after-free", "double-free", false),
-            ("heap-buffer-overflow", "global-buffer-overflow", false),
-            // These may come of either.
-            ("heap-buffer-overflow", "SEGV", false),
-            ("heap-use-after-free", "SEGV", false),
-            ("stack-overflow", "heap-use-after-free", false),
-        ] {
-            assert_eq!(unlike(one, other), expected, "{one} {other}");
-        }
     }
 }

@@ -79,7 +79,7 @@ impl Search<'_> {
         self.runs += fuzzed.executions;
         for input in &fuzzed.found {
             let found = judge.look(input).await?;
-            if let Some(found) = self.weigh(found) {
+            if let Some(found) = self.weigh(found, group) {
                 return Ok(Some(found));
             }
         }
