@@ -89,7 +89,7 @@ pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
 }
 
 /// The figures of the rung *same elsewhere*.
-fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 11] {
+fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 9] {
     let same = |names: &[&str]| counted(attempt, RungName::SameElsewhere, names);
     let log = |names: &[&str]| same(names).ln_1p();
     let branches = same(&["branches of the patch"]).max(1.0);
@@ -111,17 +111,6 @@ fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 11] {
         (
             "derived answered differently",
             log(&["derived and answered differently"]),
-        ),
-        (
-            "PoVs answered differently",
-            log(&[
-                "PoVs answered in another way",
-                "PoVs that became a fault of the program",
-            ]),
-        ),
-        (
-            "PoVs answered as past the fault",
-            log(&["PoVs answered as past the fault"]),
         ),
         (
             "doubts away from the crash",

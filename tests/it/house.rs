@@ -4,6 +4,7 @@
 //!
 //! It reads the sources as text. What clippy can check is not repeated here.
 
+mod behaviour;
 mod imports;
 mod layering;
 mod length;

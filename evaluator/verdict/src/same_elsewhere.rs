@@ -1,17 +1,15 @@
 //! Rung *same elsewhere*: the patched program behaves as before on harmless inputs.
 //!
-//! Three kinds of input. *Given* ones are fine today: the task's own, files of
-//! the tree that look like the PoV, of a Java program what its tests read and
-//! pass on (`test_calls`), and mutants of these that the unpatched program
-//! accepts; any difference refutes, but for a mutant that the patched
-//! program turns away and that is shown to be malformed as the PoV is
-//! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: the old
-//! program may be wrong there in silence, so a difference never refutes; it is
-//! settled by experiment or stays a doubt (`doubts`), and an open doubt leaves
-//! the rung open. Inputs *aimed* at the patch's own numbers (`aimed`) count as
-//! what they were made from does; those that the project's own fuzzer finds (`searched`) are
-//! derived ones. What differs between two runs of the unpatched
-//! program is not compared.
+//! What behaviour is, and on which inputs it is compared, stands in `docs/behaviour.md`. *Given*
+//! inputs are fine today: the task's own, files of the tree that look like the PoV, of a Java
+//! program what its tests read and pass on (`test_calls`), and mutants of these that the
+//! unpatched program accepts; a difference refutes, but for a mutant that the patched program
+//! turns away and that is shown to be malformed as the PoV is (`malformed`). *Derived* ones are
+//! mutants of a PoV that do not crash: a difference is settled by experiment or stays a doubt
+//! (`doubts`), and an open doubt leaves the rung open. Inputs *aimed* at the patch's own numbers
+//! (`aimed`) count as what they were made from does; those that the project's own fuzzer finds
+//! (`searched`) are derived ones. Those on which the unpatched program errs are not compared
+//! (`erring`).
 
 mod aimed;
 mod branches;
@@ -21,10 +19,10 @@ mod compared_values;
 mod crash_site;
 mod decisions;
 mod doubts;
+mod erring;
 mod malformed;
 mod outputs;
 mod pool;
-mod povs;
 mod reach;
 mod searched;
 mod test_calls;
@@ -39,6 +37,7 @@ use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
 use clock::Clock;
 use doubts::Differing;
+use patchwright_sandbox::process::Ending;
 use patchwright_source::counted;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
@@ -89,8 +88,8 @@ pub(crate) async fn climb(
     if let Some(difference) = comparison.searched(attempt).await? {
         return Ok(comparison.refuted(&difference));
     }
-    comparison.povs().await?;
     comparison.settle_differences().await?;
+    comparison.ask_about_erring().await?;
     comparison.settle_reach(attempt).await?;
     Ok(comparison.held())
 }
@@ -138,18 +137,6 @@ fn watched(
     Ok(crashed)
 }
 
-/// An input on which the two programs differ.
-struct Difference {
-    input: String,
-    what: String,
-    old: String,
-    new: String,
-    /// True where a limit ended one of the two.
-    limited: bool,
-    /// The input with both behaviours, for whoever weighs it.
-    doubt: Doubt,
-}
-
 struct Comparison<'a> {
     target: &'a dyn Target,
     builds: (&'a Build, &'a Build),
@@ -165,8 +152,6 @@ struct Comparison<'a> {
     notes: Vec<String>,
     /// Experiments on the unpatched program and what came of them, for the log.
     experiments: Vec<String>,
-    /// Reports of the unpatched program about faults of its own.
-    own_faults_said: BTreeSet<String>,
     /// Mutants of the PoVs that make the unpatched program crash.
     crashing: Vec<ComparedInput>,
     /// Inputs whose outputs were the same.
@@ -196,6 +181,10 @@ struct Comparison<'a> {
     tests_seconds: Option<f64>,
     /// The calls while the tests ran.
     test_calls: TestCalls,
+    /// Reasons why it could not be seen which inputs reach the patch.
+    unseen: Vec<String>,
+    /// The count that a part of the comparison fell short of for lack of time.
+    missed: Option<String>,
 }
 
 impl<'a> Comparison<'a> {
@@ -216,7 +205,6 @@ impl<'a> Comparison<'a> {
             writer: FeedbackWriter::new(task, attempt),
             pool: pool::InputPool::gather(task, pov)?,
             outputs_seen: BTreeSet::new(),
-            own_faults_said: BTreeSet::new(),
             notes: Vec::new(),
             experiments: Vec::new(),
             crashing: Vec::new(),
@@ -234,6 +222,8 @@ impl<'a> Comparison<'a> {
             seconds_each: None,
             tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
             test_calls: TestCalls::default(),
+            unseen: Vec::new(),
+            missed: None,
         })
     }
 }
@@ -295,20 +285,23 @@ impl Comparison<'_> {
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     }
 
-    fn refuted(&self, difference: &Difference) -> RungResult {
-        let reason = format!("{}: {}", difference.input, difference.what);
+    fn refuted(&self, one: &Differing) -> RungResult {
+        let reason = format!("{}: {}", one.input.name, one.what);
         let shown = format!(
             "--- without the patch\n{}\n+++ with the patch\n{}",
-            difference.old, difference.new
+            shown(&one.before),
+            shown(&one.after)
         );
         let lead = format!(
             "The patched program behaves differently on an input that the unpatched program accepts.\n{reason}"
         );
+        let mut runs = [&one.before, &one.after].into_iter();
+        let limited = runs.any(|run| matches!(run.ending, Ending::Limit(_)));
         let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
             .feedback(self.writer.log(&lead, &shown))
             .log(shown)
-            .doubts(vec![difference.doubt.clone()])
-            .settled(!difference.limited);
+            .doubts(vec![self.doubt(one, None, None)])
+            .settled(!limited);
         result.counts.clone_from(&self.counts);
         result
     }
@@ -326,16 +319,18 @@ impl Comparison<'_> {
         }
         if let Some(first) = open.first() {
             let reason = format!(
-                "{} on the PoV or its mutants that no experiment settles, for a model, a critic or a person to decide: {}",
-                counted(open.len() as u64, "difference"),
+                "{} that no experiment settles, for a model, a critic or a person to decide: {}",
+                counted(open.len() as u64, "doubt"),
                 first.what
             );
             return (None, reason);
         }
         let calls = self.test_calls.telling;
         if self.compared.is_empty() && calls == 0 {
-            let reason = "there is no input that both programs could be compared on; files that are fine today can be given as [inputs] harmless";
-            return (None, reason.to_owned());
+            return (None, self.nothing_compared());
+        }
+        if let Some(missed) = &self.missed {
+            return (None, missed.clone());
         }
         let (holds, why) = self.reached_enough();
         let inputs = self.compared.len();
@@ -345,6 +340,17 @@ impl Comparison<'_> {
         };
         let reason = format!("{inputs} inputs{of_tests} behave as before; {why}");
         (holds, reason)
+    }
+
+    /// Returns the reason why no input could be compared.
+    fn nothing_compared(&self) -> String {
+        let why = match self.counted("not comparable") {
+            0 => "there is no input that both programs could be compared on".to_owned(),
+            tried => format!(
+                "on all {tried} inputs that were tried the unpatched program errs or answers otherwise each time, so nothing could be compared"
+            ),
+        };
+        format!("{why}; files that are fine today can be given as [inputs] harmless")
     }
 
     /// Judges by the floor whether enough of the compared inputs reach what the patch touches.
@@ -374,10 +380,11 @@ impl Comparison<'_> {
                     floor.max(1)
                 ),
             ),
-            None => (
-                None,
-                "which functions they reach could not be seen: the build takes no counters (it names its compilers by absolute paths in commands.build) and no debugger is at hand (install gdb)".to_owned(),
-            ),
+            None => {
+                let why = self.unseen.join("; ");
+                let reason = format!("which functions they reach could not be seen: {why}");
+                (None, reason)
+            }
         }
     }
 
@@ -423,6 +430,7 @@ impl Comparison<'_> {
             && !self.doubts.iter().any(Doubt::is_open)
             && self.turned_away.is_empty()
             && !self.compared.is_empty()
+            && self.missed.is_none()
         {
             let floor = self.target.task().limits.reached;
             let missing = floor.saturating_sub(reach.reached);

@@ -38,15 +38,6 @@ const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
 done
 "#;
 
-/// Lets programs go on after an error, and keeps reports out of their outputs. Nothing goes
-/// on after a fatal signal: without the sanitizer's handlers it ends the program as such, and
-/// not with an exit status that looks like an answer.
-const RECOVERING: &str = r#"signals=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
-for tool in ASAN UBSAN; do
-  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}halt_on_error=0:detect_leaks=0:log_path=$WORK/report:$signals\""
-done
-"#;
-
 /// Inputs of one sandbox.
 const BATCH: usize = 64;
 /// Inputs of one debugger, which needs half a second for each.
@@ -251,9 +242,6 @@ impl BatchRun<'_> {
         let mut script = script.to_owned();
         if let Some(memory) = self.inputs.memory {
             script.insert_str(0, &filled(memory));
-        }
-        if self.inputs.recovers {
-            script.insert_str(0, RECOVERING);
         }
         let mut environment = Vec::new();
         let keep = match &self.inputs.capture {

@@ -90,10 +90,9 @@ impl LocalTarget {
 impl BatchRun<'_> {
     /// Runs as much of a batch as the driver can, and returns what was run.
     pub(super) async fn driven(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
-        let usual = self.inputs.memory.is_none() && !self.inputs.recovers;
         // Values are compared with those of other calls, which have to be read alike.
         let worth = batch.len() > 1 || matches!(self.inputs.capture, Capture::Values(_));
-        let may = usual && worth;
+        let may = worth && self.inputs.memory.is_none();
         if !may || !self.target.drives(self.build, self.pov).await? {
             return Ok(Vec::new());
         }

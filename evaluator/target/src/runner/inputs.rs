@@ -11,9 +11,9 @@ pub enum Capture {
     #[default]
     Failures,
     Outputs,
-    /// The values that these functions and their callers return and that the harness
-    /// receives, line by line. Needs a debugger, or an agent in the JVM; without one no
-    /// input is run.
+    /// The values that these functions return to callers that are not among them, and that
+    /// the harness receives, line by line. Needs a debugger, or an agent in the JVM; without
+    /// one no input is run.
     Values(Vec<String>),
     /// Execution counts of these lines and functions; on a build with counters.
     Coverage(Counted),
@@ -37,9 +37,6 @@ pub struct Inputs {
     pub many: bool,
     /// Content of fresh memory; as usual where there is none.
     pub memory: Option<MemoryPattern>,
-    /// True where a sanitizer neither ends the program nor prints into its output; on a
-    /// build with [`super::Instrumentation::Recovery`].
-    pub recovers: bool,
 }
 
 /// Content of memory that a program has not written, and the distance between objects

@@ -1,5 +1,5 @@
-//! Observed run: how the calls of chosen functions end while the tests, or a PoV, run, and
-//! what they are given.
+//! Observed run: how the calls end in which chosen functions are called from outside the
+//! project, while the tests, or a PoV, run, and what they are given.
 //!
 //! Foreign code ran beside the agent that writes this, so every line of the text is taken or
 //! left by itself.
@@ -22,12 +22,9 @@ pub struct Observed {
     pub most: Duration,
 }
 
-/// A call with equal arguments, however often it was made.
+/// A call from outside the project, as from a test, however often it was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObservedCall {
-    /// True for a call within which the project calls a function that was asked for, though
-    /// it was made from outside, as from a test.
-    pub entry: bool,
     pub function: String,
     /// Its receiver and arguments, as far as they tell what they hold.
     pub arguments: String,
@@ -56,9 +53,8 @@ impl ObservedRun {
         let (kind, rest) = line.split_once('\t')?;
         match kind {
             "call" => {
-                let mut parts = rest.splitn(4, '\t');
+                let mut parts = rest.splitn(3, '\t');
                 let call = ObservedCall {
-                    entry: parts.next()? == "entry",
                     function: parts.next()?.to_owned(),
                     arguments: parts.next()?.to_owned(),
                 };
@@ -95,10 +91,9 @@ mod tests {
     #[test]
     fn what_processes_wrote_is_put_together() {
         let mut run = ObservedRun::default();
-        run.read("3 calls\ncall\tentry\tA.f\tx, 1\treturns 2\ncall\tinner\tA.g\t\treturns a\ninput\t7801\nnoise\ncall\tentry\n");
-        run.read("call\tentry\tA.f\tx, 1\tthrows E\ninput\tx\ncall\tinner\tA.g\t\tand so on\n");
+        run.read("3 calls\ncall\tA.f\tx, 1\treturns 2\ncall\tA.g\t\treturns a\ninput\t7801\nnoise\ncall\tA.f\n");
+        run.read("call\tA.f\tx, 1\tthrows E\ninput\tx\ncall\tA.g\t\tand so on\n");
         let call = ObservedCall {
-            entry: true,
             function: "A.f".to_owned(),
             arguments: "x, 1".to_owned(),
         };

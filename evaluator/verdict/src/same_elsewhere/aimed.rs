@@ -9,8 +9,9 @@
 //! there a bound of any size is the repair.
 
 use super::clock::Part;
+use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
-use super::{CHUNK, Comparison, Difference};
+use super::{CHUNK, Comparison};
 use crate::attempt::AttemptFacts;
 use crate::mutation::Dictionary;
 use crate::review::constants;
@@ -28,7 +29,9 @@ const MOST: usize = 3 * 160;
 const SEEDS: usize = 4;
 /// The largest such input, in bytes.
 const LARGEST_SEED: usize = 1 << 14;
-/// Least time for the first of them, on a busy machine.
+/// The fewest that have to be run, where there are so many.
+const FLOOR: usize = 32;
+/// Least time for some of them until so many were run, on a busy machine.
 const LEAST: Duration = Duration::from_secs(5);
 
 impl Comparison<'_> {
@@ -36,7 +39,7 @@ impl Comparison<'_> {
     pub(super) async fn aimed(
         &mut self,
         attempt: &AttemptFacts,
-    ) -> Result<Option<Difference>, TargetError> {
+    ) -> Result<Option<Differing>, TargetError> {
         if self.is_exhaustion() {
             return Ok(None);
         }
@@ -48,10 +51,13 @@ impl Comparison<'_> {
         if constants.is_empty() {
             constants.extend(SIZES);
         }
-        let mut least = LEAST;
         let mut inputs = self.inputs_at(&Dictionary::new(&constants));
+        let floor = FLOOR.min(inputs.len());
+        let mut run = 0;
         while !inputs.is_empty() {
-            let left = self.clock.left(Part::Aimed).max(std::mem::take(&mut least));
+            let least = if run < floor { LEAST } else { Duration::ZERO };
+            let left = self.clock.left(Part::Aimed).max(least);
+            let before = self.answered();
             if left.is_zero() {
                 break;
             }
@@ -62,6 +68,16 @@ impl Comparison<'_> {
             if let Some(difference) = self.outputs(chunk, left).await? {
                 return Ok(Some(difference));
             }
+            let now = self.answered() - before;
+            run += now as usize;
+            if now == 0 {
+                break;
+            }
+        }
+        if run < floor {
+            self.missed = Some(format!(
+                "{run} of the {floor} inputs aimed at the patch that are needed could be run in the time (limits.same)"
+            ));
         }
         // They are made of inputs that come to the patch, and most come there too.
         if self.is_open(attempt) {

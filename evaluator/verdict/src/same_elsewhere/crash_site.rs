@@ -65,7 +65,7 @@ impl Comparison<'_> {
     }
 
     /// Returns the place of the crash, and probes for the values of its line.
-    fn crash_probes(&self) -> Option<(String, Vec<Probe>)> {
+    pub(super) fn crash_probes(&self) -> Option<(String, Vec<Probe>)> {
         let task = self.target.task();
         let crash = self.before.replay.crash.as_ref()?;
         let stack = crash.main_stack()?;

@@ -51,13 +51,11 @@ async fn a_difference_on_a_mutant_of_a_pov_is_settled_or_stays_a_doubt() {
                 .as_ref()
                 .is_some_and(|why| why.contains("memory that it has not written"))
         };
-        // Values that differ where all else is the same are told and not counted.
-        let values =
-            |doubt: &&Doubt| doubt.settled.as_deref() == Some("what the program says is the same");
+        let is_question = |doubt: &&Doubt| doubt.what.contains("what a correct program says");
         let settled_ones = result
             .doubts
             .iter()
-            .filter(|doubt| !doubt.is_open() && !values(doubt));
+            .filter(|doubt| !doubt.is_open() && !is_question(doubt));
         assert!(
             result.doubts.iter().any(why) || !settled,
             "{fix}: {result:#?}"
@@ -144,7 +142,7 @@ async fn a_difference_where_memory_was_never_written_is_settled() {
 const LINES: &str = "#include <stdio.h>\n#include <stdlib.h>\nint lines(const unsigned char *b, long n) {\n  int count = 0;\n  for (long i = 0; i < n; i++) {\n    if (b[i] == '\\r' && b[i + 1] != '\\n') count++;\n    else if (b[i] == '\\n') count++;\n  }\n  printf(\"%d lines\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = lines(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
 
 #[tokio::test]
-async fn a_pov_that_is_answered_unlike_past_its_fault_is_a_doubt() {
+async fn what_the_unpatched_program_says_past_its_fault_is_no_reference() {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path());
     task.limits.same = Duration::from_secs(30);
@@ -153,41 +151,54 @@ async fn a_pov_that_is_answered_unlike_past_its_fault_is_a_doubt() {
     fs::write(&task.povs[0].file, "first\r\nsecond\r").unwrap();
     let target = open(task, folder.path()).await;
     let baseline = target.baseline().await.unwrap();
-    for (fix, count, open) in [
-        (
-            "(i + 1 == n || b[i + 1] != '\\n')",
-            "PoVs answered as past the fault",
-            "",
-        ),
-        (
-            "i + 1 < n && b[i + 1] != '\\n'",
-            "PoVs answered in another way",
-            "the answer differs from that of the unpatched program past the fault",
-        ),
-        (
-            "(i + 1 < n || printf(\"Internal error\\n\") < 0)",
-            "PoVs that became a fault of the program",
-            "reports a fault of its own: \"internal error\"",
-        ),
+    for fix in [
+        "(i + 1 == n || b[i + 1] != '\\n')",
+        "i + 1 < n && b[i + 1] != '\\n'",
     ] {
         let attempt = attempt_with(LINES.replace("b[i + 1] != '\\n'", fix), (6, 6));
         let result = Ladder::new(&target, &baseline)
             .climb(&attempt, &[], RungName::SameElsewhere)
             .await
             .unwrap();
-        assert!(result.counts.get(count) > Some(&0), "{fix}: {result:#?}");
         assert!(result.answers[0].starts_with("the PoV: "), "{result:#?}");
-        let doubts = result.doubts.iter().filter(|doubt| doubt.is_open());
-        let on_the_pov = |doubt: &&Doubt| doubt.what.starts_with("the PoV: ");
-        let found: Vec<_> = doubts.filter(on_the_pov).map(|doubt| &doubt.what).collect();
-        assert_eq!(found.is_empty(), open.is_empty(), "{fix}: {result:#?}");
-        assert!(
-            open.is_empty() || found.iter().any(|what| what.contains(open)),
-            "{found:?}"
-        );
-        if !open.is_empty() {
-            assert_eq!(result.holds, None, "{fix}: {result:#?}");
-        }
+        assert!(result.answers.len() <= 3, "{result:#?}");
+        let mut asked = result.doubts.iter();
+        let asked: Vec<_> = asked
+            .by_ref()
+            .filter(|doubt| doubt.what.contains("what a correct program says"))
+            .collect();
+        let [question] = asked.as_slice() else {
+            panic!("one question for all such inputs: {result:#?}");
+        };
+        assert!(!question.is_open(), "{fix}: {result:#?}");
+        assert_eq!(result.holds, Some(true), "{fix}: {result:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_broken_input_that_is_accepted_while_those_near_it_are_refused_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(30);
+    let strict = FILLED.replace(
+        "n < 3 || b[0] != 'R'",
+        "n != 4 || b[0] != 'R' || b[3] != '!'",
+    );
+    one_file(&task, &strict);
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [b'R', 7, 31, b'!']).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (answer, open) in [("-1", false), ("0", true)] {
+        let guard = format!("  if (b[1] == 7 && (b[2] & 31) > 24) return {answer};\n  if (b[1]");
+        let text = strict.replace("  if (b[1]", &guard);
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (6, 6)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        let mut doubts = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let accepted = doubts.any(|doubt| doubt.what.starts_with("the PoV: accepted now"));
+        assert_eq!(accepted, open, "{answer}: {result:#?}");
     }
 }
 
@@ -268,35 +279,12 @@ async fn a_guard_against_a_write_that_refuses_too_much_is_a_doubt() {
             assert!((9..25).contains(&(input.bytes[2] & 31)), "{input:#?}");
         }
         if holds.is_none() {
-            let change = &result.doubts.iter().find_map(|doubt| doubt.input.as_ref());
+            let open = |doubt: &&Doubt| doubt.is_open() && doubt.input.is_some();
+            let change = result.doubts.iter().find(open);
+            let change = change.and_then(|doubt| doubt.input.as_ref());
             let change = &change.unwrap().change;
             let at_the_crash = "; it comes to parse.c:8, where the PoV crashes";
             assert!(change.contains(at_the_crash), "{change}");
         }
     }
-}
-
-/// Says the length of a record that it looks up in a table by its first byte, and reads
-/// from nowhere where the byte is beyond the table.
-const LOOK_UP: &str = "#include <stdio.h>\n#include <stddef.h>\nstatic const char *const names[4] = {\"a\", \"b\", \"c\", \"d\"};\nstatic const char *name(unsigned i) { return i < 4 ? names[i] : NULL; }\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  int first = fgetc(f);\n  const volatile char *found = name(first);\n  printf(\"%c\\n\", *found);\n  return 0;\n}\n";
-
-#[tokio::test]
-async fn a_fatal_signal_is_no_answer_past_the_fault() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut task = task(folder.path());
-    task.limits.same = Duration::from_secs(20);
-    one_file(&task, LOOK_UP);
-    task.povs[0].file = folder.path().join("pov.dat");
-    fs::write(&task.povs[0].file, [9, 9]).unwrap();
-    let target = open(task, folder.path()).await;
-    let baseline = target.baseline().await.unwrap();
-    let fix = LOOK_UP.replace("  printf", "  if (!found) return 0;\n  printf");
-    let result = Ladder::new(&target, &baseline)
-        .climb(&attempt_with(fix, (10, 10)), &[], RungName::SameElsewhere)
-        .await
-        .unwrap();
-    let stopped = "PoVs that stop the unpatched program for good";
-    assert!(result.counts.get(stopped) > Some(&0), "{result:#?}");
-    let other = "PoVs answered in another way";
-    assert_eq!(result.counts.get(other), None, "{result:#?}");
 }

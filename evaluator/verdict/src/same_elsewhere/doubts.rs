@@ -13,6 +13,7 @@
 use super::Comparison;
 use super::clock::Part;
 use super::pool::ComparedInput;
+use super::values::Values;
 use crate::evidence::{Doubt, DoubtedInput};
 use patchwright_source::counted;
 use patchwright_source::{Changes, Language};
@@ -29,7 +30,7 @@ const SHOWN: usize = 600;
 /// Other contents of memory, each with another distance between objects. The
 /// first two tell a value that was never written from one that was; the last
 /// lets an access far beyond an object be seen.
-pub(super) const PATTERNS: [MemoryPattern; 3] = [
+const PATTERNS: [MemoryPattern; 3] = [
     MemoryPattern {
         fill: 0,
         redzone: 16,
@@ -300,7 +301,7 @@ impl Comparison<'_> {
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     }
 
-    /// The first value that differs inside the programs, for some of the inputs.
+    /// The function in which the programs part first, for some of the inputs.
     async fn diverging(&self, open: &[Differing]) -> Result<BTreeMap<usize, String>, TargetError> {
         let some = open.get(..DIVERGING.min(open.len())).unwrap_or_default();
         if some.is_empty() || self.functions.is_empty() {
@@ -316,14 +317,9 @@ impl Comparison<'_> {
             .run(new, &inputs, capture(), self.clock.again())
             .await?;
         let first = |index: usize| {
-            let text = |runs: &BTreeMap<usize, InputRun>| {
-                let run = runs.get(&index)?;
-                Some(String::from_utf8_lossy(&run.output).into_owned())
-            };
-            let (before, after) = (text(&before)?, text(&after)?);
-            let mut lines = before.lines().zip(after.lines()).skip(1);
-            let (old, new) = lines.find(|(old, new)| old != new)?;
-            Some((index, format!("{old:?} became {new:?}")))
+            let (before, after) = (before.get(&index)?, after.get(&index)?);
+            let departure = Values::read(before).departure(&Values::read(after))?;
+            Some((index, departure.what))
         };
         Ok((0..inputs.len()).filter_map(first).collect())
     }

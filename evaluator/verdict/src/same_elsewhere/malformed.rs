@@ -8,9 +8,10 @@
 //! reads what is not its own. What cannot be shown counts. Java is left out:
 //! each cut would start a JVM.
 
+use super::Comparison;
 use super::clock::Part;
+use super::doubts::Differing;
 use super::pool::ComparedInput;
-use super::{Comparison, Difference};
 use crate::rung::replay_input;
 use patchwright_crash::signature;
 use patchwright_crash::signature::Change;
@@ -34,7 +35,7 @@ const LEAST: Duration = Duration::from_secs(4);
 impl Comparison<'_> {
     /// Returns the first refused mutant that is not shown to be malformed.
     /// Once there is no time left, the rest stay as they are, and the rung is open.
-    pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Difference>, TargetError> {
+    pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Differing>, TargetError> {
         while let Some(one) = self.turned_away.pop() {
             if self.clock.left(Part::Differences).is_zero() {
                 self.turned_away.push(one);
@@ -42,7 +43,7 @@ impl Comparison<'_> {
             }
             let malformed = self.is_malformed(&one.input).await?;
             if !malformed {
-                return Ok(Some(self.difference(&one)));
+                return Ok(Some(one));
             }
             self.count("malformed mutants turned away", 1);
             let settled = "the input is malformed as the PoV is".to_owned();

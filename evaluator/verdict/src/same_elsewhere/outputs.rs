@@ -1,11 +1,10 @@
 //! Output comparison: exit statuses and outputs of the two programs, input by input. A
 //! difference refutes, becomes a doubt, or is examined as a malformed input.
 
+use super::Comparison;
 use super::clock::Part;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
-use super::povs::own_faults;
-use super::{Comparison, Difference};
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
 use patchwright_target::TargetError;
@@ -16,13 +15,15 @@ use std::time::{Duration, Instant};
 
 /// The most inputs that are compared.
 const MOST: usize = 1_500;
+/// The name of the count of inputs that both programs were run on.
+const RUN: &str = "inputs run on both programs";
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
 const FIRST: Duration = Duration::from_secs(15);
 
 impl Comparison<'_> {
     /// Compares exit statuses and outputs for as long as they may take.
-    pub(super) async fn all_outputs(&mut self) -> Result<Option<Difference>, TargetError> {
+    pub(super) async fn all_outputs(&mut self) -> Result<Option<Differing>, TargetError> {
         let part = match self.target.task().language {
             Language::Java => Part::OutputsOfJvm,
             _ => Part::Outputs,
@@ -52,12 +53,17 @@ impl Comparison<'_> {
         }
     }
 
+    /// Returns the number of inputs that both programs were run on.
+    pub(super) fn answered(&self) -> u64 {
+        self.counted(RUN)
+    }
+
     /// Compares exit statuses and outputs of some inputs.
     pub(super) async fn outputs(
         &mut self,
         chunk: Vec<ComparedInput>,
         left: Duration,
-    ) -> Result<Option<Difference>, TargetError> {
+    ) -> Result<Option<Differing>, TargetError> {
         let (old, new) = self.builds;
         let half = half(left, self.compared.len() as u64);
         let started = Instant::now();
@@ -71,6 +77,7 @@ impl Comparison<'_> {
             let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
                 continue;
             };
+            self.count(RUN, 1);
             if before.is_failure() || noisy.contains(&index) {
                 self.not_comparable(input, before);
                 continue;
@@ -88,9 +95,7 @@ impl Comparison<'_> {
         mut input: ComparedInput,
         before: &InputRun,
         after: &InputRun,
-    ) -> Result<Option<Difference>, TargetError> {
-        let said = String::from_utf8_lossy(&before.output);
-        self.own_faults_said.extend(own_faults(&said));
+    ) -> Result<Option<Differing>, TargetError> {
         let accepted = before.ending.success();
         if !accepted && input.kind.counts_if_accepted() {
             let why = format!("the unpatched program refuses it ({})", before.ending);
@@ -160,7 +165,7 @@ impl Comparison<'_> {
 
     /// Takes an input on which the programs differ: what refutes is returned, the
     /// rest is kept to be looked at.
-    async fn differs(&mut self, one: Differing) -> Result<Option<Difference>, TargetError> {
+    async fn differs(&mut self, one: Differing) -> Result<Option<Differing>, TargetError> {
         if let Some(settled) = self.accepted(&one.input) {
             self.count("differences accepted", 1);
             let doubt = self.doubt(&one, Some(settled), None);
@@ -195,21 +200,7 @@ impl Comparison<'_> {
             self.turned_away.push(one);
             return Ok(None);
         }
-        Ok(Some(self.difference(&one)))
-    }
-
-    /// Returns a difference as what refutes the patch.
-    pub(super) fn difference(&self, one: &Differing) -> Difference {
-        Difference {
-            input: one.input.name.clone(),
-            what: one.what.clone(),
-            old: shown(&one.before),
-            new: shown(&one.after),
-            limited: [&one.before, &one.after]
-                .iter()
-                .any(|run| matches!(run.ending, Ending::Limit(_))),
-            doubt: self.doubt(one, None, None),
-        }
+        Ok(Some(one))
     }
 
     /// Returns the differing inputs on which the unpatched program differs from itself. All

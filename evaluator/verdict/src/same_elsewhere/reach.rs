@@ -15,12 +15,12 @@ use super::doubts::Differing;
 use super::outputs::turns_away;
 use super::pool::ComparedInput;
 use super::pool::InputKind;
-use super::povs::reads_outside;
 use super::values::mixed;
 use super::{Comparison, EACH};
 use crate::attempt::{AttemptFacts, touched_functions};
 use crate::given_inputs;
 use patchwright_crash::feedback::{LineMap, LineOrigin};
+use patchwright_crash::{CrashReport, Operation, Tool};
 use patchwright_source::{Touched, Tree, TreePath};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
@@ -40,6 +40,8 @@ const FEW: usize = 8;
 pub(super) const ENOUGH_AIMED: u64 = 8;
 /// Reason why the refusal of an input is no doubt.
 const AS_THE_POV: &str = "the patched program refuses it on the way on which it refuses the PoV, and which no accepted input takes";
+/// Reason why no patched line could be counted.
+const NO_COUNTERS: &str = "the build takes no counters (it fails with them, or commands.build names its compilers by absolute paths)";
 /// Time for the PoVs, and least time for the inputs.
 const LEAST: Duration = Duration::from_secs(6);
 /// Least time for the inputs while fewer come to the patch than have to.
@@ -84,6 +86,8 @@ impl Comparison<'_> {
     ) -> Result<(), TargetError> {
         let counted = self.lines_of(attempt);
         if counted.lines.is_empty() {
+            self.unseen
+                .push("the patch writes no line of code".to_owned());
             return Ok(());
         }
         let (target, started) = (self.target, Instant::now());
@@ -93,6 +97,7 @@ impl Comparison<'_> {
         let build = build.await?;
         self.clock.leave_out(started.elapsed());
         let Some(build) = build else {
+            self.unseen.push(NO_COUNTERS.to_owned());
             return Ok(());
         };
         let mut reach = Reach {
@@ -369,6 +374,14 @@ fn without_spaces(text: &[u8]) -> String {
         line
     });
     lines.collect()
+}
+
+/// Tells whether a crash is a read outside of an object. An input that brings it may claim
+/// more than it has; where other bytes of its own lie behind, the same claim goes unseen.
+fn reads_outside(crash: &CrashReport) -> bool {
+    let access = crash.access.as_ref();
+    let reads = access.and_then(|access| access.operation) == Some(Operation::Read);
+    crash.tool == Tool::AddressSanitizer && reads && crash.kind.contains("overflow")
 }
 
 fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<LineMap> {

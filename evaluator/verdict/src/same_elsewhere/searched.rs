@@ -6,8 +6,9 @@
 //! their own are no fuzzers, and nothing is searched for them.
 
 use super::clock::Part;
+use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
-use super::{CHUNK, Comparison, Difference};
+use super::{CHUNK, Comparison};
 use crate::attempt::AttemptFacts;
 use crate::given_inputs;
 use crate::robust::is_fuzzer;
@@ -26,7 +27,7 @@ impl Comparison<'_> {
     pub(super) async fn searched(
         &mut self,
         attempt: &AttemptFacts,
-    ) -> Result<Option<Difference>, TargetError> {
+    ) -> Result<Option<Differing>, TargetError> {
         if !is_fuzzer(self.before) || !self.is_open(attempt) {
             return Ok(None);
         }

@@ -1,11 +1,9 @@
-//! Calls while the tests run: how the touched functions, and the calls by which the tests
-//! reach them, end in both programs. This needs no input.
+//! Calls while the tests run: how the calls by which the tests reach a touched function end
+//! in both programs. This needs no input.
 //!
 //! The tests pass with both programs, so a call that ends in another way is one that they
-//! do not look at. It refutes nothing, because what a function returns to its own project
-//! may change: it is a doubt with arguments and both ends. What the tests themselves
-//! called decides about the calls within: where all of that ends as before and says
-//! something, the doubt is settled. Calls that end as before are evidence as inputs are.
+//! do not look at: a doubt with arguments and both ends. What functions of the project return
+//! to each other is not behaviour. Calls that end as before are evidence as inputs are.
 //! A value that differs between two runs of the unpatched program is not compared.
 
 use super::Comparison;
@@ -35,8 +33,6 @@ const MOST_POVS: usize = 3;
 const FEWEST_BYTES: usize = 4;
 /// The most inputs that are made of what tests pass on.
 const MOST_INPUTS: usize = 60;
-/// Reason why a call within the project may end otherwise.
-const SAME_OUTSIDE: &str = "all calls by which the tests reach it end as before";
 
 /// Reports on the tests with both programs.
 #[derive(Debug, Default)]
@@ -148,8 +144,6 @@ fn frame(pov: &[u8], passed: &BTreeSet<Vec<u8>>) -> Option<(Vec<u8>, Vec<u8>)> {
 struct Compared {
     same: u64,
     telling: u64,
-    /// True where a call of the tests that ends as before says something.
-    outside_tells: bool,
     differing: BTreeMap<ObservedCall, (String, String)>,
 }
 
@@ -161,10 +155,8 @@ impl Compared {
                 continue;
             };
             if old == new {
-                let tells = old.iter().any(|end| tells(end));
                 compared.same += 1;
-                compared.telling += u64::from(tells);
-                compared.outside_tells |= tells && call.entry;
+                compared.telling += u64::from(old.iter().any(|end| tells(end)));
             } else {
                 let ends = (told(old, new), told(new, old));
                 compared.differing.insert(call.clone(), ends);
@@ -179,24 +171,22 @@ impl Compared {
             .retain(|call, _| again.calls.get(call) == before.calls.get(call));
     }
 
-    /// Returns a doubt for each differing call, those of the tests first.
     fn doubts(&self) -> Vec<Doubt> {
-        let same_outside = self.outside_tells && !self.differing.keys().any(|call| call.entry);
-        let mut calls: Vec<_> = self.differing.iter().collect();
-        calls.sort_by_key(|(call, _)| !call.entry);
-        let doubt = |(call, (old, new)): (&ObservedCall, &(String, String))| Doubt {
-            settled: same_outside.then(|| SAME_OUTSIDE.to_owned()),
-            ..Doubt::new(format!(
-                "while the tests run, {}({}) {old}; with the patch it {new}",
-                call.function, call.arguments
+        let doubt = |(call, (old, new)): (&ObservedCall, &(String, String))| {
+            let ObservedCall {
+                function,
+                arguments,
+            } = call;
+            Doubt::new(format!(
+                "while the tests run, {function}({arguments}) {old}; with the patch it {new}"
             ))
         };
-        calls.into_iter().take(MOST_TOLD).map(doubt).collect()
+        self.differing.iter().take(MOST_TOLD).map(doubt).collect()
     }
 }
 
 /// Returns the first end that the other program does not have, else all of them.
-fn told(ends: &BTreeSet<String>, others: &BTreeSet<String>) -> String {
+pub(super) fn told(ends: &BTreeSet<String>, others: &BTreeSet<String>) -> String {
     match ends.difference(others).next() {
         Some(end) => end.clone(),
         None => ends.iter().cloned().collect::<Vec<_>>().join(" or "),
@@ -232,30 +222,20 @@ mod tests {
 
     #[test]
     fn calls_are_compared_by_their_arguments() {
-        let old = [
-            "entry\tA.f\tx\treturns 1",
-            "inner\tA.g\ty\treturns 2",
-            "entry\tA.h\t\treturns nothing",
-        ];
+        let old = ["A.f\tx\treturns 1", "A.h\t\treturns nothing"];
         let before = run(&old);
         let same = Compared::of(&before, &before);
-        assert_eq!((same.same, same.telling, same.differing.len()), (3, 2, 0));
-        // A call within the project, which the tests do not see.
-        let inner = Compared::of(&before, &run(&[old[0], "inner\tA.g\ty\treturns 3"]));
-        let doubts = inner.doubts();
+        assert_eq!((same.same, same.telling, same.differing.len()), (2, 1, 0));
+        let other = Compared::of(&before, &run(&["A.f\tx\tthrows E", old[1]]));
+        let doubts = other.doubts();
+        assert!(doubts[0].is_open());
         assert_eq!(
             doubts[0].what,
-            "while the tests run, A.g(y) returns 2; with the patch it returns 3"
+            "while the tests run, A.f(x) returns 1; with the patch it throws E"
         );
-        assert!(!doubts[0].is_open());
-        // One that they make themselves, and one of which nothing outside says anything.
-        let entry = Compared::of(&before, &run(&["entry\tA.f\tx\tthrows E", old[1]]));
-        assert!(entry.doubts()[0].is_open());
-        let silent = Compared::of(&before, &run(&[old[2], "inner\tA.g\ty\treturns 3"]));
-        assert!(silent.doubts()[0].is_open());
         // What the unpatched program does not repeat is nothing.
-        let mut noisy = entry;
-        noisy.keep_steady(&before, &run(&["entry\tA.f\tx\treturns 7"]));
+        let mut noisy = other;
+        noisy.keep_steady(&before, &run(&["A.f\tx\treturns 7"]));
         assert!(noisy.doubts().is_empty());
     }
 

@@ -36,8 +36,8 @@ async fn tells_a_fix_from_a_change_of_behaviour() {
         // Seen by nobody but the debugger: the harness only looks at the sign.
         (
             "if (n >= 2 && b[0] == 7) return 5; if (n < 2 || b[0] > 8)",
-            Some(false),
-            "parse returns",
+            None,
+            "parse (parse.c) returns 1; with the patch it returns 5",
         ),
     ] {
         let attempt = attempt_with(PARSE.replace("if (n < 2)", fix), (4, 4));
@@ -378,6 +378,31 @@ async fn inputs_that_are_aimed_at_the_patch_count_where_too_few_come_there() {
     let counts = &result.counts;
     assert!(counts["aimed and reached the patch"] > 0, "{result:#?}");
     assert!(counts["reached the patch"] > counts["aimed and reached the patch"]);
+}
+
+#[tokio::test]
+async fn too_little_time_for_the_aimed_inputs_leaves_the_rung_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    // Slower than the time in which the fewest of them have to be run.
+    task.commands.pov = Some(r#"sleep 3; "$OUT"/prog "$POV""#.to_owned());
+    task.limits.same = Duration::from_secs(1);
+    task.povs[0].timeout = Some(Duration::from_secs(20));
+    one_file(&task, LIST);
+    fs::write(folder.path().join("pov.bin"), "!").unwrap();
+    fs::write(folder.path().join("few.bin"), "a, b, c").unwrap();
+    task.harmless.push(folder.path().join("few.bin"));
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = "  if (n && t[0] == '!') return -1;\n  char *p";
+    let attempt = attempt_with(LIST.replace("  char *p", fix), (7, 7));
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt, &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    assert_eq!(result.holds, None, "{result:#?}");
+    let missing = "of the 32 inputs aimed at the patch that are needed";
+    assert!(result.reason.contains(missing), "{}", result.reason);
 }
 
 /// Makes `parse.c` the whole program.

@@ -1,31 +1,39 @@
-//! Value comparison: return values of the touched functions and their callers.
+//! Value comparison, for harnesses that show nothing: the values that leave the touched functions.
 //!
-//! Most harnesses print nothing, so outputs alone hardly distinguish two programs. Return
-//! values, and the values that the harness receives from the project, are read by a debugger
-//! for C and C++, and by an agent in the JVM for Java. A mutant on which a touched function throws
-//! is one that the unpatched program does not accept, so another exception there refutes nothing.
+//! What a harness shows is compared as output, and shows what it received. Where all outputs are
+//! alike, a debugger for C and C++, and an agent in the JVM for Java, read what the harness
+//! receives, which is behaviour, and what touched functions return to callers that are not
+//! touched, of which a difference is a doubt at most. Values are compared by function and file:
+//! how often and in which order functions are called is no difference, and neither is a function
+//! that the compiler puts into its caller in one program only.
 
+use super::Comparison;
 use super::clock::Part;
+use super::doubts::Differing;
 use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
-use super::{Comparison, Difference};
-use crate::evidence::Doubt;
+use super::test_calls::told;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Capture, InputRun};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Inputs of one round; the next round follows if there is time.
 const ROUND: usize = 6;
-/// The name of the count of compared inputs.
+/// The names of the counts of compared inputs, and of those with other values.
 const COMPARED: &str = "values compared";
+const OTHERWISE: &str = "inputs with other values";
 /// The most inputs whose values are compared.
 const MOST: usize = 64;
+/// The most inputs with other values that are told.
+const MOST_TOLD: u64 = 3;
 
 impl Comparison<'_> {
-    /// Compares return values on some of the inputs whose outputs were the same.
-    pub(super) async fn values(&mut self) -> Result<Option<Difference>, TargetError> {
-        if self.functions.is_empty() || self.compared.is_empty() {
+    /// Compares values on some of the inputs whose outputs were the same; where no build with
+    /// counters can be had, they also say which inputs reach the patch.
+    pub(super) async fn values(&mut self) -> Result<Option<Differing>, TargetError> {
+        let nothing_to_see = !self.is_silent() && self.reach.is_some();
+        if self.functions.is_empty() || self.compared.is_empty() || nothing_to_see {
             return Ok(None);
         }
         // Those that were seen to reach the patch tell most.
@@ -35,105 +43,178 @@ impl Comparison<'_> {
         }
         for (round, chunk) in order.chunks(ROUND).take(MOST / ROUND).enumerate() {
             let left = self.clock.left(Part::Values);
-            if round > 0 && left.is_zero() {
+            if round > 0 && left.is_zero() || self.counted(OTHERWISE) >= MOST_TOLD {
                 break;
             }
             if let Some(difference) = self.round(chunk, left).await? {
                 return Ok(Some(difference));
             }
         }
+        if self.counted(COMPARED) == 0 {
+            let why = self.why_unseen().await?;
+            self.unseen.push(why);
+        }
         Ok(None)
+    }
+
+    /// Tells whether the harness shows nothing of what it receives: all that it printed is alike
+    /// but for numbers, such as the time that a fuzzer took.
+    fn is_silent(&self) -> bool {
+        self.outputs_seen.len() <= 1
     }
 
     async fn round(
         &mut self,
         chunk: &[ComparedInput],
         left: Duration,
-    ) -> Result<Option<Difference>, TargetError> {
+    ) -> Result<Option<Differing>, TargetError> {
         let half = half(left, self.counted(COMPARED));
         let capture = || Capture::Values(self.functions.clone());
         let (old, new) = self.builds;
         let first = self.run(old, chunk, capture(), half).await?;
         let patched = self.run(new, chunk, capture(), half).await?;
-        let (mut seen, mut reached) = (0, 0);
         let mut found = None;
         for (index, input) in chunk.iter().enumerate() {
-            let (Some(before), Some(after)) = (text(&first, index), text(&patched, index)) else {
+            let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
                 continue;
             };
-            seen += 1;
-            if !before.starts_with("0 calls") {
-                reached += 1;
-                if self.reach.is_none() {
-                    self.reaching.push(input.clone());
-                }
+            let values = Values::read(before);
+            self.count(COMPARED, 1);
+            self.count("reached a touched function", u64::from(values.reached));
+            if values.reached && self.reach.is_none() {
+                self.reaching.push(input.clone());
             }
-            if before == after || !self.steady(input, &before).await? {
+            // Of a mutant of a PoV nobody knows what it should be.
+            if !self.is_silent() || input.kind == InputKind::Derived {
                 continue;
             }
-            let difference = self.value_difference(input, &before, &after);
-            if let Some(settled) = self.accepted(input) {
-                self.doubts.push(Doubt {
-                    settled: Some(settled),
-                    ..difference.doubt
-                });
-            } else if let Some(settled) = settled(input.kind, &before, &after) {
-                let what = format!("{}: {}", difference.input, difference.what);
-                self.doubts.push(Doubt {
-                    settled: Some(settled.to_owned()),
-                    ..Doubt::new(what)
-                });
-            } else {
-                found = found.or(Some(difference));
+            if let Some(departure) = values.departure(&Values::read(after))
+                && self.is_steady(input, &values).await?
+            {
+                let one = Differing {
+                    what: format!("{} ({})", departure.what, input.kind.name()),
+                    input: input.clone(),
+                    before: before.clone(),
+                    after: after.clone(),
+                };
+                found = found.or(self.other_values(one, &departure).await?);
             }
-        }
-        if seen > 0 {
-            self.count(COMPARED, seen);
-            self.count("reached a touched function", reached);
         }
         Ok(found)
     }
 
     /// Tells whether the unpatched program returns the same values again.
-    async fn steady(&self, input: &ComparedInput, before: &str) -> Result<bool, TargetError> {
+    async fn is_steady(&self, input: &ComparedInput, values: &Values) -> Result<bool, TargetError> {
         let capture = Capture::Values(self.functions.clone());
         let one = std::slice::from_ref(input);
         let again = self
             .run(self.builds.0, one, capture, self.clock.again())
             .await?;
-        Ok(text(&again, 0).is_some_and(|again| again == before))
+        Ok(again
+            .get(&0)
+            .is_some_and(|run| Values::read(run) == *values))
     }
 
-    /// Describes the first value that differs.
-    fn value_difference(&self, input: &ComparedInput, before: &str, after: &str) -> Difference {
-        let mut pairs = before.lines().zip(after.lines()).skip(1);
-        let what = match pairs.find(|(old, new)| old != new) {
-            Some((old, new)) => format!("{old:?} became {new:?}"),
-            None => "touched functions are called more or less often".to_owned(),
+    /// Takes an input on which values differ: what the harness receives on a given input
+    /// refutes, the rest is a doubt.
+    async fn other_values(
+        &mut self,
+        one: Differing,
+        departure: &Departure,
+    ) -> Result<Option<Differing>, TargetError> {
+        self.count(OTHERWISE, 1);
+        let given = matches!(one.input.kind, InputKind::Given | InputKind::OfTests);
+        let settled = match self.accepted(&one.input) {
+            Some(reason) => Some(reason),
+            None if departure.both_throw && !given => {
+                Some("both programs refuse the input".to_owned())
+            }
+            None => self.undefined_on(&one).await?,
         };
-        let what = format!("{what} ({})", input.kind.name());
-        Difference {
-            doubt: self.doubt_about(input, &what, (before, after)),
-            input: input.name.clone(),
-            what,
-            old: before.to_owned(),
-            new: after.to_owned(),
-            limited: false,
+        if settled.is_none() && given && departure.at_harness {
+            return Ok(Some(one));
         }
+        self.doubts.push(self.doubt(&one, settled, None));
+        Ok(None)
+    }
+
+    /// Returns why no value could be read.
+    async fn why_unseen(&self) -> Result<String, TargetError> {
+        let probes = self.crash_probes().map(|(_, probes)| probes);
+        let (old, probes) = (self.builds.0, probes.unwrap_or_default());
+        let seen = self.target.probe(old, self.pov, &probes).await?;
+        let usual = || "no run came to an end under the debugger".to_owned();
+        Ok(seen.problem.unwrap_or_else(usual))
     }
 }
 
-/// Returns why values that differ on an input, whose outputs are the same, refute nothing.
-fn settled(kind: InputKind, before: &str, after: &str) -> Option<&'static str> {
-    let mut pairs = before.lines().zip(after.lines()).skip(1);
-    let (old, new) = pairs.find(|(old, new)| old != new).unwrap_or_default();
-    let both_throw = old.contains(" throws ") && new.contains(" throws ");
-    match kind {
-        InputKind::Derived => Some("what the program says is the same"),
-        InputKind::GivenMutant if both_throw => {
-            Some("both programs turn it away there, and say the same")
+/// What each function was seen to return, and in which ways it ended otherwise.
+type Ends = BTreeMap<String, BTreeSet<String>>;
+
+/// The values of one run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Values {
+    /// True where a touched function was called.
+    reached: bool,
+    /// True where more happened than was written down.
+    cut_off: bool,
+    /// What the harness received, by the function that it called.
+    received: Ends,
+    /// What touched functions returned to callers that are not touched.
+    returned: Ends,
+}
+
+/// The first function of which the values differ.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Departure {
+    /// The function, and what it returns in both programs.
+    pub(super) what: String,
+    at_harness: bool,
+    both_throw: bool,
+}
+
+impl Values {
+    pub(super) fn read(run: &InputRun) -> Self {
+        let text = String::from_utf8_lossy(&run.output);
+        let mut values = Self {
+            reached: !text.starts_with("0 calls"),
+            cut_off: text.lines().any(|line| line == "and so on"),
+            ..Self::default()
+        };
+        for line in text.lines() {
+            let mut parts = line.splitn(3, '\t');
+            let ends = match parts.next() {
+                Some("harness") => &mut values.received,
+                Some("returned") => &mut values.returned,
+                _ => continue,
+            };
+            if let (Some(function), Some(end)) = (parts.next(), parts.next()) {
+                let ends = ends.entry(function.to_owned()).or_default();
+                ends.insert(end.to_owned());
+            }
         }
-        _ => None,
+        values
+    }
+
+    /// Compares with the patched program: functions that both programs were seen to leave.
+    pub(super) fn departure(&self, patched: &Self) -> Option<Departure> {
+        if self.cut_off || patched.cut_off {
+            return None;
+        }
+        let first = |old: &Ends, new: &Ends, at_harness| {
+            let mut both = old
+                .iter()
+                .filter_map(|(name, old)| Some((name, old, new.get(name)?)));
+            let (name, old, new) = both.find(|(_, old, new)| old != new)?;
+            let (old, new) = (told(old, new), told(new, old));
+            Some(Departure {
+                what: format!("{name} {old}; with the patch it {new}"),
+                at_harness,
+                both_throw: old.starts_with("throws ") && new.starts_with("throws "),
+            })
+        };
+        first(&self.received, &patched.received, true)
+            .or_else(|| first(&self.returned, &patched.returned, false))
     }
 }
 
@@ -156,33 +237,56 @@ pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
         .collect()
 }
 
-fn text(runs: &BTreeMap<usize, InputRun>, index: usize) -> Option<String> {
-    let run = runs.get(&index)?;
-    Some(String::from_utf8_lossy(&run.output).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{InputKind, settled};
+    use super::Values;
+    use patchwright_sandbox::process::Ending;
+    use patchwright_target::runner::InputRun;
+
+    fn values(text: &str) -> Values {
+        Values::read(&InputRun {
+            index: 0,
+            ending: Ending::Exited(0),
+            output: text.as_bytes().to_vec(),
+        })
+    }
 
     #[test]
-    fn another_exception_on_a_mutant_refutes_nothing() {
-        let (thrown, other) = ("1 calls\nf throws A", "1 calls\nf throws B");
-        for (kind, before, after, expected) in [
-            (InputKind::GivenMutant, thrown, other, true),
-            (InputKind::GivenMutant, "1 calls\nf = 1", other, false),
-            (InputKind::GivenMutant, thrown, "1 calls\nf = 1", false),
+    fn order_and_number_of_calls_are_no_difference() {
+        let old = values("3 calls\nreturned\tf (a.c)\treturns 1\nreturned\tg (a.c)\treturns 0\n");
+        for (new, expected) in [
             (
-                InputKind::GivenMutant,
-                "1 calls\nf = 1",
-                "2 calls\nf = 1",
-                false,
+                "1 calls\nreturned\tg (a.c)\treturns 0\nreturned\tf (a.c)\treturns 1\n",
+                None,
             ),
-            (InputKind::Given, thrown, other, false),
-            (InputKind::Derived, "1 calls\nf = 1", other, true),
+            (
+                "9 calls\nreturned\tf (a.c)\treturns 1\nreturned\tf (a.c)\treturns 1\n",
+                None,
+            ),
+            // Put into its caller by the compiler, so that the caller's value is seen.
+            (
+                "2 calls\nreturned\th (a.c)\treturns 7\nreturned\tg (a.c)\treturns 0\n",
+                None,
+            ),
+            (
+                "3 calls\nreturned\tf (a.c)\treturns 2\n",
+                Some("f (a.c) returns 1; with the patch it returns 2"),
+            ),
+            ("3 calls\nreturned\tf (a.c)\treturns 2\nand so on\n", None),
+            ("", None),
         ] {
-            let is_settled = settled(kind, before, after).is_some();
-            assert_eq!(is_settled, expected, "{before} {after}");
+            let found = old.departure(&values(new)).map(|departure| departure.what);
+            assert_eq!(found.as_deref(), expected, "{new}");
         }
+    }
+
+    #[test]
+    fn what_the_harness_receives_comes_first() {
+        let old = values("1 calls\nreturned\ta\treturns 1\nharness\tp\tthrows A\n");
+        let new = values("1 calls\nreturned\ta\treturns 2\nharness\tp\tthrows B\n");
+        let found = old.departure(&new).unwrap();
+        assert_eq!(found.what, "p throws A; with the patch it throws B");
+        assert!(found.at_harness && found.both_throw && old.reached);
+        assert!(!values("0 calls\n").reached);
     }
 }

@@ -36,10 +36,9 @@ import jdk.internal.org.objectweb.asm.commons.AdviceAdapter;
 
 /**
  * Writes down how methods of the project end: what they return or throw. Of a run of one input, these are the watched
- * methods, those that called them, and those that the harness calls, in order. Of a run of tests, these are the calls of
- * the watched methods and the calls from another folder of classes in which one of them was called, by their arguments,
- * because tests run in any order. Objects are shown by what they hold as far as they tell it, so that two runs of one
- * program write the same.
+ * methods where their caller is not watched, and those that the harness calls. Of a run of tests, these are the calls
+ * from another folder of classes in which a watched method was called, by their arguments, because tests run in any
+ * order. Objects are shown by what they hold as far as they tell it, so that two runs of one program write the same.
  */
 public final class Values {
     private static final int MOST_EVENTS = 300;
@@ -156,7 +155,7 @@ public final class Values {
             own.stack[at] = method;
             own.marked[at] = false;
             own.given[at] = null;
-            if (tests && at > 0 && spent < MOST_TIME && (isWatched.get(method) || isEntry(own, at))) {
+            if (tests && spent < MOST_TIME && isEntry(own, at)) {
                 keep(own, at, arguments);
             }
         }
@@ -225,9 +224,9 @@ public final class Values {
             if (own.marked[at] && own.given[at] != null) {
                 called(own, at, how + shown(own, value));
             }
-        } else if (at <= 1 || own.marked[at]) {
+        } else if (at <= 1 || isWatched.get(method) && !isWatched.get(own.stack[at - 1])) {
             // The outermost is the harness, and what it calls is what the project is asked for.
-            record(names.get(method) + " " + how + shown(own, value));
+            record((at <= 1 ? "harness\t" : "returned\t") + names.get(method) + "\t" + how + shown(own, value));
         }
         own.arguments[at] = null;
     }
@@ -242,10 +241,9 @@ public final class Values {
 
     private static void called(Calls own, int at, String end) {
         int method = own.stack[at];
-        String kind = isEntry(own, at) ? "entry" : "inner";
         String left = shownAll(own, own.arguments[at]);
         String whole = left.equals(own.given[at]) ? end : end + " and leaves " + left;
-        String key = kind + "\t" + names.get(method) + "\t" + own.given[at];
+        String key = names.get(method) + "\t" + own.given[at];
         synchronized (Values.class) {
             Set<String> ends = calls.get(key);
             if (ends == null && calls.size() < MOST_CALLS) {

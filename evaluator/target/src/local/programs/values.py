@@ -1,11 +1,13 @@
-"""Runs each input of a batch under gdb and writes down what functions return.
+"""Runs each input of a batch under gdb and writes down the values that leave
+the watched functions.
 
-For every call of a watched function its own result and its caller's are
-recorded, and from then on what the harness gets from the project: results, and
-what is behind the pointers that it passed. Numbers are written as they are,
-pointers only as null or not, so that two runs of one program are the same text.
-A watched function that the compiler put into its callers is seen too; then its
-callers alone have results.
+These are what a watched function returns to a caller that is not watched, and
+from its first call on what the harness gets from the project: results, and what
+is behind the pointers that it passed. Numbers are written as they are, pointers
+only as null or not, so that two runs of one program are the same text. Of a
+watched function that the compiler put into its caller, the caller's result is
+taken. Each line is a kind, a function with its file, and what happened, between
+tabs; names that a compiler gives to parts of functions are left out.
 """
 
 import os
@@ -25,6 +27,7 @@ MOST_TEXT = 1 << 16
 HARNESS_DEPTH = 4
 # Where arguments are passed that are integers or pointers.
 REGISTERS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+PART = re.compile(r"\.(part|isra|constprop|cold)\b")
 CALL = re.compile(r"^call\w*\s+(0x[0-9a-f]+)")
 SCALARS = (
     gdb.TYPE_CODE_INT,
@@ -40,6 +43,7 @@ direct = False
 events = []
 calls = 0
 followed = set()
+watched_names = {name.rsplit("::", 1)[-1] for name in os.environ["WATCHED"].split("\n")}
 
 
 def tell(event):
@@ -89,13 +93,13 @@ class Return(gdb.FinishBreakpoint):
 
     def stop(self):
         try:
-            tell(f"{self.name} returns {show(self.return_value)}")
+            tell(f"returned\t{self.name}\treturns {show(self.return_value)}")
         except Exception:
-            tell(f"{self.name} returns")
+            pass
         return False
 
     def out_of_scope(self):
-        tell(f"{self.name} is left")
+        tell(f"returned\t{self.name}\tis left")
 
 
 class Given(gdb.Breakpoint):
@@ -132,9 +136,9 @@ class Result(gdb.Breakpoint):
             # What was not touched yet cannot differ.
             return False
         try:
-            tell(f"the harness gets {self.value()} from {self.name}{self.written()}")
+            tell(f"harness\t{self.name}\treturns {self.value()}{self.written()}")
         except (gdb.error, RuntimeError, ValueError):
-            tell(f"the harness calls {self.name}")
+            pass
         return False
 
     def value(self):
@@ -204,23 +208,35 @@ def watch_harness(address, seen, depth):
             watch_harness(int(call.group(1), 16), seen, depth + 1)
 
 
+def is_watched(frame):
+    name = re.split(r"[(<]", frame.name() or "??")[0]
+    return name.rsplit("::", 1)[-1] in watched_names
+
+
+def is_part(frame):
+    """Whether the compiler made the code of a part of a function."""
+    symbol = gdb.execute(f"info symbol {frame.pc()}", to_string=True)
+    return PART.search(symbol) is not None
+
+
 def follow(frame):
-    """Waits for the result of a call, or of the call that it was put into."""
-    name = frame.name() or "??"
+    """Waits for the result of a call, or of the call that it was put into, where
+    that goes to a caller that is not watched."""
+    name = frame.name()
     while frame is not None and frame.type() == gdb.INLINE_FRAME:
-        tell(f"{frame.name()} is entered")
         frame = frame.older()
-    if frame is None or frame.older() is None:
+    if frame is None or frame.older() is None or is_watched(frame.older()) or is_part(frame):
         return
     key = (frame.name(), int(frame.older().read_register("rsp")))
     if key in followed and frame.name() != name:
         return
     followed.add(key)
-    name = frame.name() or "??"
+    symbol = frame.function()
+    file = symbol.symtab.filename.rsplit("/", 1)[-1] if symbol is not None else "??"
     try:
-        Return(frame, name)
+        Return(frame, f"{frame.name()} ({file})")
     except (ValueError, RuntimeError, gdb.error):
-        tell(f"{name} is entered")
+        pass
 
 
 def load():
@@ -268,7 +284,7 @@ def at_harness(harness):
     try:
         watch_harness(gdb.newest_frame().pc(), set(), 0)
     except (gdb.error, RuntimeError, ValueError, AttributeError) as error:
-        tell(f"the harness cannot be seen: {error}")
+        tell(f"note\t\tthe harness cannot be seen: {error}")
     return True
 
 
@@ -284,11 +300,7 @@ def trace(path, watched, harness):
                 gdb.execute("continue", to_string=True)
                 continue
             calls += 1
-            frame = gdb.newest_frame()
-            older = frame.older()
-            follow(frame)
-            if older is not None and calls == 1:
-                follow(older)
+            follow(gdb.newest_frame())
         except gdb.error:
             pass
         if calls > MOST_CALLS:
@@ -342,7 +354,7 @@ def main():
         try:
             trace(f"{work}/in/{name}", watched, harness)
         except gdb.error as error:
-            tell(f"gdb: {error}")
+            tell(f"note\t\tgdb: {error}")
         if alive():
             gdb.execute("kill", to_string=True)
         with open(f"{work}/out/{name}", "w", encoding="utf-8") as file:

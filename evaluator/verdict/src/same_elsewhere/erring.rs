@@ -1,0 +1,215 @@
+//! Inputs that are not comparable: the PoVs, and mutants of them on which the unpatched program
+//! errs.
+//!
+//! What a program prints past its own fault is no reference, so nothing is compared here. One
+//! question is asked for the whole class, with the answers of the patched program that differ
+//! most from each other: is this what a correct program says? No run decides it, and every right
+//! repair raises it. So it is told, for a second reader or a person, and leaves the rung open only
+//! where a PoV is accepted now while most of what lies near it is refused: then an error may be
+//! swallowed.
+
+use super::Comparison;
+use super::doubts::{Differing, shown};
+use super::pool::{ComparedInput, InputKind};
+use crate::given_inputs;
+use patchwright_crash::feedback;
+use patchwright_source::counted;
+use patchwright_target::TargetError;
+use patchwright_target::runner::{Capture, InputRun};
+use std::collections::BTreeSet;
+
+/// PoVs and mutants that are run.
+const MOST_INPUTS: usize = 24;
+/// Answers of the class that are shown.
+const MOST_SHOWN: usize = 3;
+/// Answers that are kept of the class and of challenges.
+const MOST_ANSWERS: usize = 8;
+/// Inputs near a PoV that have to be refused before its acceptance is a doubt.
+const FEWEST_REFUSED: usize = 3;
+/// Reason why the question leaves nothing open.
+const TOLD: &str = "the unpatched program is no reference there, and every repair answers anew";
+
+/// An input on which the unpatched program errs, and the answer of the patched one.
+type Answered = (ComparedInput, InputRun);
+
+impl Comparison<'_> {
+    /// Asks about the answers to inputs on which the unpatched program errs.
+    pub(super) async fn ask_about_erring(&mut self) -> Result<(), TargetError> {
+        let povs = given_inputs::povs(self.target.task())?;
+        let inputs: Vec<ComparedInput> = povs
+            .iter()
+            .map(|bytes| ComparedInput {
+                kind: InputKind::Derived,
+                name: "the PoV".to_owned(),
+                bytes: bytes.clone(),
+                parent: None,
+                fresh: false,
+            })
+            .chain(self.crashing.iter().cloned())
+            .take(MOST_INPUTS)
+            .collect();
+        let budget = self.clock.again();
+        let mut runs = self
+            .run(self.builds.1, &inputs, Capture::Outputs, budget)
+            .await?;
+        let mut answered: Vec<Answered> = inputs
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, input)| Some((input, runs.remove(&index)?)))
+            .filter(|(_, run)| !run.is_failure())
+            .collect();
+        self.count(
+            "inputs that only the patched program answers",
+            answered.len() as u64,
+        );
+        let near = self.near(&povs, &answered);
+        let is_swallowed = |(input, run): &Answered| {
+            povs.contains(&input.bytes) && run.ending.success() && near.refuses_most()
+        };
+        let swallowed = answered.iter().position(is_swallowed);
+        answered.swap(0, swallowed.unwrap_or_default());
+        for (input, run) in most_different(&answered) {
+            self.keep_answer(&input.name, &input.bytes, run);
+        }
+        let Some((input, after)) = answered.first().cloned() else {
+            return Ok(());
+        };
+        let what = match swallowed {
+            Some(_) => format!(
+                "accepted now, while {} of {} inputs near it are refused; is it malformed as they are?",
+                near.refused,
+                near.refused + near.accepted
+            ),
+            None => format!(
+                "answered now, as are {} on which the unpatched program errs; is this what a correct program says?",
+                counted(answered.len() as u64, "input")
+            ),
+        };
+        let settled = self.accepted(&input);
+        let settled = settled.or_else(|| swallowed.is_none().then(|| TOLD.to_owned()));
+        let one = Differing {
+            what,
+            input,
+            before: self.crash_of_the_pov(),
+            after,
+        };
+        self.doubts.push(self.doubt(&one, settled, None));
+        Ok(())
+    }
+
+    /// Counts what the patched program does with mutants of the PoVs.
+    fn near(&self, povs: &[Vec<u8>], answered: &[Answered]) -> Near {
+        let compared = self.compared.iter();
+        let compared = compared.filter(|input| input.kind == InputKind::Derived);
+        let compared = compared.map(|input| self.refused.contains(&input.bytes));
+        let erring = answered
+            .iter()
+            .filter(|(input, _)| !povs.contains(&input.bytes));
+        let erring = erring.map(|(_, run)| !run.ending.success());
+        let refused: Vec<bool> = compared.chain(erring).collect();
+        let count = |wanted| refused.iter().filter(|one| **one == wanted).count();
+        Near {
+            refused: count(true),
+            accepted: count(false),
+        }
+    }
+
+    fn crash_of_the_pov(&self) -> InputRun {
+        let crash = self.before.replay.crash.as_ref();
+        InputRun {
+            index: 0,
+            ending: self.before.replay.execution.ending,
+            output: crash.map_or_else(Vec::new, |crash| crash.summary.clone().into_bytes()),
+        }
+    }
+
+    /// Keeps what the patched program says on an input, for somebody who knows what a right
+    /// program says there. Answers that end in the same way and are alike but for
+    /// numbers are kept once.
+    pub(super) fn keep_answer(&mut self, name: &str, bytes: &[u8], after: &InputRun) {
+        let said = shown(after);
+        let plain = without_digits(&said);
+        let ending = said.lines().next().unwrap_or_default();
+        let mut kept = self.answers.iter();
+        let known =
+            kept.any(|answer| answer.contains(ending) && without_digits(answer).contains(&plain));
+        if self.answers.len() < MOST_ANSWERS && !known {
+            let bytes = feedback::input(bytes);
+            self.answers
+                .push(format!("{name}: {said}\nThe input: {bytes}"));
+        }
+    }
+}
+
+/// What becomes of the mutants of the PoVs.
+struct Near {
+    refused: usize,
+    accepted: usize,
+}
+
+impl Near {
+    fn refuses_most(&self) -> bool {
+        self.refused >= FEWEST_REFUSED && self.refused > self.accepted
+    }
+}
+
+/// Returns the first answer and those that differ most from it and from each other: with other
+/// ends first, then with other words.
+fn most_different(answered: &[Answered]) -> Vec<&Answered> {
+    let mut ends = BTreeSet::new();
+    let is_new = |(_, run): &&Answered| ends.insert(run.ending.to_string());
+    let (by_end, others): (Vec<_>, Vec<_>) = answered.iter().partition(is_new);
+    let mut words = BTreeSet::new();
+    let mut chosen: Vec<&Answered> = by_end.into_iter().chain(others).collect();
+    chosen.retain(|(_, run)| words.insert(without_digits(&shown(run))));
+    chosen.truncate(MOST_SHOWN);
+    chosen
+}
+
+fn without_digits(text: &str) -> String {
+    text.chars().filter(|one| !one.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answered, ComparedInput, InputKind, InputRun, Near, most_different};
+    use patchwright_sandbox::process::Ending;
+
+    fn answered(name: &str, status: i32, said: &str) -> Answered {
+        let input = ComparedInput {
+            kind: InputKind::Derived,
+            name: name.to_owned(),
+            bytes: name.into(),
+            parent: None,
+            fresh: false,
+        };
+        let run = InputRun {
+            index: 0,
+            ending: Ending::Exited(status),
+            output: said.into(),
+        };
+        (input, run)
+    }
+
+    #[test]
+    fn of_a_class_the_most_different_answers_are_shown() {
+        let all = [
+            answered("the PoV", 0, "7 items"),
+            answered("a", 0, "9 items"),
+            answered("b", 0, "no items"),
+            answered("c", 1, "malformed"),
+            answered("d", 0, "all items"),
+        ];
+        let found = most_different(&all);
+        let names: Vec<_> = found.iter().map(|(input, _)| input.name.as_str()).collect();
+        assert_eq!(names, ["the PoV", "c", "b"]);
+        assert!(most_different(&[]).is_empty());
+    }
+
+    #[test]
+    fn most_of_what_lies_near_has_to_be_refused() {
+        for (refused, accepted, expected) in [(3, 2, true), (2, 0, false), (4, 4, false)] {
+            assert_eq!(Near { refused, accepted }.refuses_most(), expected);
+        }
+    }
+}
