@@ -89,7 +89,7 @@ pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
 }
 
 /// The figures of the rung *same elsewhere*.
-fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 9] {
+fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 8] {
     let same = |names: &[&str]| counted(attempt, RungName::SameElsewhere, names);
     let log = |names: &[&str]| same(names).ln_1p();
     let branches = same(&["branches of the patch"]).max(1.0);
@@ -111,10 +111,6 @@ fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 9] {
         (
             "derived answered differently",
             log(&["derived and answered differently"]),
-        ),
-        (
-            "doubts away from the crash",
-            log(&["open doubts that never come to the crash"]),
         ),
         (
             "challenges",

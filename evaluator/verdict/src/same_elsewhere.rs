@@ -16,7 +16,6 @@ mod branches;
 mod challenge;
 mod clock;
 mod compared_values;
-mod crash_site;
 mod decisions;
 mod doubts;
 mod erring;

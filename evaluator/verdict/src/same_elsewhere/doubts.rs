@@ -48,8 +48,8 @@ const PATTERNS: [MemoryPattern; 3] = [
 /// that look alike are.
 const MOST: usize = 24;
 const OF_A_KIND: usize = 3;
-/// Open doubts for which the diverging function is looked for, and the state at the crash.
-pub(super) const DIVERGING: usize = 3;
+/// Open doubts for which the diverging function is looked for.
+const DIVERGING: usize = 3;
 /// Accepted inputs that must not fail under more checks.
 const CONTROLS: usize = 3;
 /// Bytes of the changed part of an input that are shown.
@@ -124,14 +124,9 @@ impl Comparison<'_> {
             }
         }
         let diverging = self.diverging(&open).await?;
-        let states = self.states_at_the_crash(&open).await?;
         for (index, one) in open.iter().enumerate() {
             let diverges = diverging.get(&index).cloned();
-            let mut doubt = self.doubt(one, None, diverges);
-            if let (Some(input), Some(state)) = (&mut doubt.input, states.get(&index)) {
-                input.change = format!("{}; {state}", input.change);
-            }
-            self.doubts.push(doubt);
+            self.doubts.push(self.doubt(one, None, diverges));
         }
         Ok(())
     }

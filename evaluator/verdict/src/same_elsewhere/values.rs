@@ -14,6 +14,7 @@ use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
 use super::test_calls::told;
 use patchwright_target::TargetError;
+use patchwright_target::probe::{Expression, Probe};
 use patchwright_target::runner::{Capture, InputRun};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -140,8 +141,14 @@ impl Comparison<'_> {
 
     /// Returns why no value could be read.
     async fn why_unseen(&self) -> Result<String, TargetError> {
-        let probes = self.crash_probes().map(|(_, probes)| probes);
-        let (old, probes) = (self.builds.0, probes.unwrap_or_default());
+        let lines = self.attempt.touched.iter().filter_map(|touched| {
+            Some(Probe {
+                path: touched.path.clone(),
+                line: touched.old.first()?.0,
+                expression: Expression::read("1").ok()?,
+            })
+        });
+        let (old, probes) = (self.builds.0, lines.take(1).collect::<Vec<_>>());
         let seen = self.target.probe(old, self.pov, &probes).await?;
         let usual = || "no run came to an end under the debugger".to_owned();
         Ok(seen.problem.unwrap_or_else(usual))
