@@ -36,28 +36,7 @@ impl Comparison<'_> {
     /// Asks about the answers to inputs on which the unpatched program errs.
     pub(super) async fn ask_about_erring(&mut self) -> Result<(), TargetError> {
         let povs = given_inputs::povs(self.target.task())?;
-        let inputs: Vec<ComparedInput> = povs
-            .iter()
-            .map(|bytes| ComparedInput {
-                kind: InputKind::Derived,
-                name: "the PoV".to_owned(),
-                bytes: bytes.clone(),
-                parent: None,
-                fresh: false,
-            })
-            .chain(self.crashing.iter().cloned())
-            .take(MOST_INPUTS)
-            .collect();
-        let budget = self.clock.again();
-        let mut runs = self
-            .run(self.builds.1, &inputs, Capture::Outputs, budget)
-            .await?;
-        let mut answered: Vec<Answered> = inputs
-            .into_iter()
-            .enumerate()
-            .filter_map(|(index, input)| Some((input, runs.remove(&index)?)))
-            .filter(|(_, run)| !run.is_failure())
-            .collect();
+        let mut answered = self.answers_where_it_errs(&povs).await?;
         self.count(
             "inputs that only the patched program answers",
             answered.len() as u64,
@@ -67,7 +46,9 @@ impl Comparison<'_> {
             povs.contains(&input.bytes) && run.ending.success() && near.refuses_most()
         };
         let swallowed = answered.iter().position(is_swallowed);
-        answered.swap(0, swallowed.unwrap_or_default());
+        if let Some(index) = swallowed {
+            answered.swap(0, index);
+        }
         for (input, run) in most_different(&answered) {
             self.keep_answer(&input.name, &input.bytes, run);
         }
@@ -95,6 +76,32 @@ impl Comparison<'_> {
         };
         self.doubts.push(self.doubt(&one, settled, None));
         Ok(())
+    }
+
+    /// Runs the patched program where the unpatched one errs.
+    async fn answers_where_it_errs(&self, povs: &[Vec<u8>]) -> Result<Vec<Answered>, TargetError> {
+        let inputs: Vec<ComparedInput> = povs
+            .iter()
+            .map(|bytes| ComparedInput {
+                kind: InputKind::Derived,
+                name: "the PoV".to_owned(),
+                bytes: bytes.clone(),
+                parent: None,
+                fresh: false,
+            })
+            .chain(self.crashing.iter().cloned())
+            .take(MOST_INPUTS)
+            .collect();
+        let budget = self.clock.again();
+        let mut runs = self
+            .run(self.builds.1, &inputs, Capture::Outputs, budget)
+            .await?;
+        let answered = inputs
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, input)| Some((input, runs.remove(&index)?)))
+            .filter(|(_, run)| !run.is_failure());
+        Ok(answered.collect())
     }
 
     /// Counts what the patched program does with mutants of the PoVs.

@@ -3,7 +3,7 @@
 
 use super::Comparison;
 use super::clock::Part;
-use super::doubts::{Differing, shown};
+use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
