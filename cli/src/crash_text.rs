@@ -1,18 +1,47 @@
 //! A crash report as people and as programs read it.
 
-use patchwright_crash::{CrashReport, Frame, Stack, is_only_shown, read_pasted};
-use patchwright_source::Tree;
+use patchwright_crash::{
+    CrashReport, Frame, ReportInWords, Stack, is_only_shown, read_pasted, read_words,
+};
+use patchwright_retrieval::function_around;
+use patchwright_source::{Language, Tree};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Most frames of a stack that are shown to people.
 const SHOWN_FRAMES: usize = 16;
 
-/// Describes the crash report that leads in a pasted text for people; `None` when it holds
-/// none.
+/// Describes the crash report that leads in a pasted text for people, else what the text says
+/// in words; `None` when it does neither.
 pub(crate) fn describe(text: &str, tree: Option<&Tree>) -> Option<String> {
-    let (report, signature) = in_tree(text, tree).into_iter().next()?;
-    Some(as_text(&report, &signature))
+    match in_tree(text, tree).into_iter().next() {
+        Some((report, signature)) => Some(as_text(&report, &signature)),
+        None => Some(words_as_text(&read_words(text)?)),
+    }
+}
+
+/// A report that stands in words alone.
+pub(crate) fn words_as_text(words: &ReportInWords) -> String {
+    let kind = words.kind.as_deref().unwrap_or("unknown failure");
+    let head = "in the reporter's words; no tool's report is in the text\nconfidence low";
+    format!("{kind}, {head}\n{}", named_in_words(words))
+}
+
+/// What the reporter names, a line for each kind of name.
+pub(crate) fn named_in_words(words: &ReportInWords) -> String {
+    let mut rows = json!(words);
+    rows["commands"] = words.commands.iter().map(ToString::to_string).collect();
+    let size = |text: &String| format!("{} bytes", text.len());
+    rows["quoted"] = words.quoted.iter().map(size).collect();
+    let mut text = String::new();
+    for (title, names) in rows.as_object().into_iter().flatten() {
+        let names = names.as_array().into_iter().flatten();
+        let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+        if !names.is_empty() {
+            let _ = writeln!(text, "{title:<10} {}", names.join(", "));
+        }
+    }
+    text
 }
 
 /// The reports in a pasted text with the paths of the tree, each with its signature; the one
@@ -25,6 +54,7 @@ pub(crate) fn in_tree(text: &str, tree: Option<&Tree>) -> Vec<(CrashReport, Stri
 fn placed(mut report: CrashReport, tree: Option<&Tree>) -> (CrashReport, String) {
     if let Some(tree) = tree {
         report.rebase(&|path| tree.rebase(path).map(|path| path.to_string()));
+        report.name_functions(&|file, line| function_at(tree, file, line));
     }
     let in_project = |frame: &Frame| {
         let file = frame.file.as_deref();
@@ -33,6 +63,15 @@ fn placed(mut report: CrashReport, tree: Option<&Tree>) -> (CrashReport, String)
     };
     let signature = report.signature(&in_project).to_string();
     (report, signature)
+}
+
+/// Returns the function of the tree around a line.
+fn function_at(tree: &Tree, file: &str, line: u32) -> Option<String> {
+    let path = tree.rebase(file)?;
+    let text = tree.read(&path).ok()?;
+    let language = Language::of_path(&path)?;
+    let (name, _) = function_around(language, text.bytes(), line)?;
+    Some(name)
 }
 
 /// The report and its signature, stack by stack.
@@ -45,11 +84,8 @@ pub(crate) fn as_text(report: &CrashReport, signature: &str) -> String {
         text.push_str("note       the stack is cut: the text ends in its middle\n");
     }
     if is_only_shown(report.tool) {
-        let tool = report.tool;
-        let _ = writeln!(
-            text,
-            "note       crashes of {tool} are located and shown, but not repaired yet"
-        );
+        let note = "are located and shown, but not repaired yet";
+        let _ = writeln!(text, "note       crashes of {} {note}", report.tool);
     }
     for stack in &report.stacks {
         show(&mut text, stack);
@@ -79,14 +115,16 @@ pub(crate) fn as_json(report: &CrashReport, signature: &str) -> serde_json::Resu
         "summary": report.summary,
         "purified": report.purified,
         "cut": report.cut,
+        "confidence": "high",
         "repaired": !is_only_shown(report.tool),
     }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{as_json, as_text};
+    use super::{as_json, as_text, describe};
     use patchwright_crash::parse;
+    use patchwright_source::Tree;
 
     const REPORT: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60200000001a at pc 0x1 bp 0x2 sp 0x3\n\
         WRITE of size 4 at 0x60200000001a thread T0\n    #0 0x1 in fill /src/a.c:17:3\n    #1 0x2 in main /src/a.c:40\n\n\
@@ -131,5 +169,33 @@ mod tests {
                 .unwrap()
                 .contains("in fill /src/a.c:17:3")
         );
+    }
+    #[test]
+    fn a_place_without_a_function_is_found_in_the_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let code = "static int order(int a)\n{\n    return a;\n}\n";
+        std::fs::write(folder.path().join("comp.c"), code).unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        let log = "/home/u/lib/comp.c:3:9: runtime error: null pointer passed as argument 1, which is declared to never be null\n";
+        let text = describe(log, Some(&tree)).unwrap();
+        assert!(text.contains(" in order comp.c:3:9\n"), "{text}");
+        assert!(
+            text.contains("signature  invalid-null-argument | order\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn words_alone_are_a_report() {
+        let text = describe("tap hangs in `inlet_skip` (inlet.c:212)\n", None).unwrap();
+        let expected = [
+            "timeout, in the reporter's words",
+            "confidence low\nfunctions  inlet_skip\nfiles      inlet.c:212\n",
+            "missing    the output of the failure (its first line and the stack), the input",
+        ];
+        for words in expected {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        assert_eq!(describe("all is well", None), None);
     }
 }

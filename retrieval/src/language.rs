@@ -25,14 +25,15 @@ pub(crate) struct Extracted {
     pub(crate) broken: bool,
 }
 
-/// Returns the lines of the innermost function around a line of a file.
-pub fn function_around(language: Language, bytes: &[u8], line: u32) -> Option<LineRange> {
+/// Returns the name and the lines of the innermost function around a line of a file.
+pub fn function_around(language: Language, bytes: &[u8], line: u32) -> Option<(String, LineRange)> {
     let facts = extract(language, bytes)?.facts;
     let functions = facts.symbols.iter().filter(|symbol| {
         symbol.kind.is_callable() && (symbol.line..=symbol.end_line).contains(&line)
     });
     let innermost = functions.min_by_key(|symbol| symbol.end_line - symbol.line)?;
-    Some(LineRange::new(innermost.line, innermost.end_line))
+    let lines = LineRange::new(innermost.line, innermost.end_line);
+    Some((facts.name(innermost.name).to_owned(), lines))
 }
 
 /// Reads the facts of a file. `None` when the parser gave up.

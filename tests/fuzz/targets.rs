@@ -1,9 +1,10 @@
 //! The fuzz targets: each reader of untrusted text, and its corpus.
 
 use crate::http::Daemon;
+use patchwright_crash::CrashReport;
 use patchwright_crash::test_report::TestReport;
 use patchwright_patcher::{Guard, Patch, prepare, read_diff_bytes, reply};
-use patchwright_source::Tree;
+use patchwright_source::{Tree, UNKNOWN_FUNCTION};
 use std::fmt::Debug;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,8 +26,9 @@ type Maker = (&'static str, fn() -> Target);
 
 /// Returns the targets whose names hold one of these words, or all.
 pub(crate) fn targets(words: &[String]) -> Vec<Target> {
-    let makers: [Maker; 6] = [
+    let makers: [Maker; 7] = [
         ("crash", crashes),
+        ("pasted", pasted),
         ("test-report", test_reports),
         ("junit", junit),
         ("diff", diffs),
@@ -91,9 +93,78 @@ fn crashes() -> Target {
                 patchwright_crash::parse(&text).as_ref(),
                 "read twice"
             );
+            assert_stands(&report, &text);
             let frames = report.stacks.iter().map(|stack| stack.frames.len().min(3));
             let frames: Vec<usize> = frames.take(3).collect();
             shape(&(report.tool, &report.kind, report.access.is_some())) ^ shape(&frames)
+        }),
+    }
+}
+
+/// Fails where a frame has a name that does not stand in the text: nothing is invented.
+fn assert_stands(report: &CrashReport, text: &str) {
+    let text = squeezed(text);
+    for frame in report.stacks.iter().flat_map(|stack| &stack.frames) {
+        let function = frame.function.as_str();
+        assert!(
+            function == UNKNOWN_FUNCTION || text.contains(&squeezed(function)),
+            "{function} is not in the text"
+        );
+        // The folders of a Java file are those of its package, and a log may name only the class.
+        let file = frame.file.as_deref().unwrap_or_default();
+        let name = file.rsplit('/').next().unwrap_or_default();
+        let languages = [".java", ".kt", ".scala"];
+        let stem = languages
+            .iter()
+            .find_map(|end| name.strip_suffix(end))
+            .unwrap_or(file);
+        assert!(text.contains(&squeezed(stem)), "{file} is not in the text");
+    }
+}
+
+/// Drops what stands between the parts of a name that was wrapped, quoted or escaped.
+fn squeezed(text: &str) -> String {
+    let kept = |c: &char| !c.is_whitespace() && !c.is_control() && !"\\>|".contains(*c);
+    text.chars().filter(kept).collect()
+}
+
+fn pasted() -> Target {
+    Target {
+        name: "pasted",
+        corpus: files("tests/fixtures/crashes/forms", |name| name == "report.txt"),
+        run: Box::new(|bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let reports = patchwright_crash::read_pasted(&text);
+            for report in &reports {
+                assert_stands(report, &text);
+            }
+            let words = patchwright_crash::read_words(&text).unwrap_or_default();
+            let bare = squeezed(&text);
+            let files = words.files.iter().map(|place| &place.file);
+            let commands = words.commands.iter();
+            let commands =
+                commands.flat_map(|command| command.arguments.iter().chain([&command.program]));
+            let names = [
+                &words.functions,
+                &words.classes,
+                &words.names,
+                &words.options,
+            ]
+            .into_iter()
+            .chain([&words.versions, &words.inputs]);
+            for name in names.flatten().chain(files).chain(commands) {
+                assert!(bare.contains(&squeezed(name)), "{name} is not in the text");
+            }
+            let kinds: Vec<_> = reports
+                .iter()
+                .map(|report| (report.tool, &report.kind))
+                .collect();
+            shape(&(
+                kinds,
+                words.kind,
+                words.functions.len().min(3),
+                words.commands.len().min(2),
+            ))
         }),
     }
 }

@@ -245,7 +245,7 @@ fn function_at(language: Option<Language>, code: &[u8], line: u32) -> String {
     let around = |reach: u32| (line.saturating_sub(reach), line.saturating_add(reach));
     let (from, to) = around(HARNESS_LINES);
     let function = language.and_then(|language| function_around(language, code, line));
-    let Some(function) = function.filter(|function| function.first < from) else {
+    let Some((_, function)) = function.filter(|(_, function)| function.first < from) else {
         return shown(from, to);
     };
     let (from, to) = around(HARNESS_LINES - HARNESS_HEAD / 2);

@@ -4,11 +4,11 @@
 //! the same as another one. It runs nothing and asks no model.
 
 use crate::common::{Format, WrongInput};
-use crate::crash_text::{as_json, as_text, in_tree};
+use crate::crash_text::{as_json, as_text, in_tree, named_in_words, words_as_text};
 use clap::Args;
-use patchwright_crash::CrashReport;
+use patchwright_crash::{CrashReport, ReportInWords, read_words};
 use patchwright_source::{Tree, visible};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{Read, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,28 +44,43 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
     let text = read(arguments)?;
     let tree = arguments.repo.as_deref().map(Tree::open).transpose()?;
     let reports = in_tree(&text, tree.as_ref());
-    if reports.is_empty() {
-        writeln!(std::io::stderr(), "{}", visible(&nothing(arguments, &text)))?;
-        return Ok(ExitCode::from(NOTHING));
-    }
+    let words = read_words(&text);
     let shown = if arguments.all { reports.len() } else { 1 };
-    let text = match arguments.format {
-        Format::Json => in_json(&reports, arguments.all)?,
-        Format::Text => in_words(&reports, shown),
+    let text = match (arguments.format, &words) {
+        (_, None) if reports.is_empty() => {
+            writeln!(std::io::stderr(), "{}", visible(&nothing(arguments, &text)))?;
+            return Ok(ExitCode::from(NOTHING));
+        }
+        (Format::Json, words) => in_json(&reports, words.as_ref(), arguments.all)?,
+        (Format::Text, Some(words)) if reports.is_empty() => visible(&words_as_text(words)),
+        (Format::Text, words) => {
+            let named = words.as_ref().map(named_in_words);
+            let beside = named.map(|named| format!("\nthe reporter's words\n{}", visible(&named)));
+            in_words(&reports, shown) + &beside.unwrap_or_default()
+        }
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The reports for programs: the first one, or an array of all.
-fn in_json(reports: &[(CrashReport, String)], all: bool) -> anyhow::Result<String> {
-    let values = reports
-        .iter()
-        .map(|(report, signature)| as_json(report, signature));
-    let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+/// The reports for programs: the first one, or an array of all. What the reporter says in
+/// words goes with each, and stands alone where no tool's report does.
+fn in_json(
+    reports: &[(CrashReport, String)],
+    words: Option<&ReportInWords>,
+    all: bool,
+) -> anyhow::Result<String> {
+    let one = |(report, signature): &(CrashReport, String)| {
+        let mut value = as_json(report, signature)?;
+        value["words"] = json!(words);
+        Ok(value)
+    };
+    let values: Vec<Value> = reports.iter().map(one).collect::<serde_json::Result<_>>()?;
+    let kind = words.map(|words| &words.kind);
+    let alone = || json!({ "kind": kind, "confidence": "low", "words": words });
     Ok(match values.first() {
-        Some(first) if !all => format!("{first:#}\n"),
-        _ => format!("{:#}\n", Value::from(values)),
+        _ if all => format!("{:#}\n", Value::from(values)),
+        first => format!("{:#}\n", first.cloned().unwrap_or_else(alone)),
     })
 }
 
@@ -85,10 +100,9 @@ fn in_words(reports: &[(CrashReport, String)], shown: usize) -> String {
 
 /// Where no report was found, and what one looks like.
 fn nothing(arguments: &CrashArguments, text: &str) -> String {
-    let place = if arguments.log.as_os_str() == "-" {
-        "standard input".to_owned()
-    } else {
-        arguments.log.display().to_string()
+    let place = match arguments.log.to_string_lossy() {
+        log if log == "-" => "standard input".into(),
+        log => log,
     };
     if text.trim().is_empty() {
         return format!("{place} is empty: give what the program printed when it crashed");
@@ -101,18 +115,13 @@ fn nothing(arguments: &CrashArguments, text: &str) -> String {
 }
 
 fn read(arguments: &CrashArguments) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    if arguments.log.as_os_str() == "-" {
-        std::io::stdin().lock().take(MOST).read_to_end(&mut bytes)?;
+    let (mut bytes, log) = (Vec::new(), &arguments.log);
+    let read = if log.as_os_str() == "-" {
+        std::io::stdin().lock().take(MOST).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(&arguments.log)
-            .and_then(|file| file.take(MOST).read_to_end(&mut bytes))
-            .map_err(|error| {
-                WrongInput(format!(
-                    "the log {} cannot be read: {error}",
-                    arguments.log.display()
-                ))
-            })?;
-    }
+        std::fs::File::open(log).and_then(|file| file.take(MOST).read_to_end(&mut bytes))
+    };
+    let file = log.display();
+    read.map_err(|error| WrongInput(format!("the log {file} cannot be read: {error}")))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

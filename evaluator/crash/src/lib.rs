@@ -10,8 +10,9 @@ pub mod signature;
 pub mod test_report;
 
 pub use crash::{
-    Access, CrashReport, FrameOrigin, Operation, Side, Stack, Thread, Tool, busiest_thread, fold,
-    is_only_shown, parse, read_leading, read_pasted, read_threads, scrub, stack_text,
+    Access, CommandLine, CrashReport, FrameOrigin, Operation, Place, ReportInWords, Side, Stack,
+    Thread, Tool, busiest_thread, fold, is_only_shown, parse, read_leading, read_pasted,
+    read_threads, read_words, scrub, stack_text,
 };
 pub use patchwright_source::{Frame, Role};
 pub use signature::Signature;

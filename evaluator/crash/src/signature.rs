@@ -5,9 +5,12 @@
 //! It holds no addresses, arguments, template arguments or numbers of anonymous classes.
 
 use crate::crash::{CrashReport, Frame, FrameOrigin, Role, Stack, root_cause};
+use patchwright_source::built_in_regex;
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// Functions of a signature. Three, as ClusterFuzz takes: one would join different bugs
 /// of one function, many would split one bug by its callers.
@@ -16,6 +19,13 @@ const FUNCTIONS: usize = 3;
 const CYCLE_FRAMES: usize = 256;
 /// Occurrences there that make a function part of the cycle.
 const CYCLE_TIMES: usize = 3;
+
+/// What compilers append to the names of copies.
+static CLONE: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"\.(?:constprop|isra|part|cold|llvm|localalias)"));
+/// Numbers of anonymous classes: `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and
+/// `lambda$f$1`.
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\$[0-9]+"));
 
 /// The part of a crash that equal crashes share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -246,20 +256,8 @@ pub fn plain_name(function: &str) -> String {
         }
         None => kept.rsplit(' ').next().unwrap_or(kept),
     };
-    let kept = [
-        ".constprop",
-        ".isra",
-        ".part",
-        ".cold",
-        ".llvm",
-        ".localalias",
-    ]
-    .iter()
-    .filter_map(|suffix| kept.find(suffix))
-    .min()
-    .and_then(|at| kept.get(..at))
-    .unwrap_or(kept);
-    let kept = without_numbers(kept).replace("::::", "::");
+    let kept = CLONE.split(kept).next().unwrap_or(kept);
+    let kept = NUMBER.replace_all(kept, "$$").replace("::::", "::");
     kept.trim_start_matches("::").to_owned()
 }
 
@@ -276,20 +274,6 @@ fn operator_name<'a>(rest: &'a str, before: &str) -> Option<(&'a str, &'a str)> 
     .find(|sign| signs.starts_with(**sign))?
     .len();
     Some(rest.split_at("operator".len() + length))
-}
-
-/// Removes numbers after `$`: `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and
-/// `lambda$f$1`.
-fn without_numbers(name: &str) -> String {
-    let mut kept = String::with_capacity(name.len());
-    let mut characters = name.chars().peekable();
-    while let Some(character) = characters.next() {
-        kept.push(character);
-        if character == '$' {
-            while characters.next_if(char::is_ascii_digit).is_some() {}
-        }
-    }
-    kept
 }
 
 #[cfg(test)]

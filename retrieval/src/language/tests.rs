@@ -20,10 +20,11 @@ fn a_function_is_found_by_a_line_of_it() {
     let code =
         "int a;\n\nstatic int\nf(int x)\n{\n  return x;\n}\n\nint g(void) {\n  return f(1);\n}\n";
     let found = |line| function_around(Language::C, code.as_bytes(), line);
-    let lines = |line| found(line).map(|range| (range.first, range.last));
+    let lines = |line| found(line).map(|(_, range)| (range.first, range.last));
     assert_eq!(lines(6), Some((3, 7)));
     assert_eq!(lines(10), Some((9, 11)));
     assert_eq!((lines(1), lines(8)), (None, None));
+    assert_eq!(found(6).map(|(name, _)| name), Some("f".to_owned()));
 }
 
 /// `kind scope|name lines` per symbol, parents by indentation.

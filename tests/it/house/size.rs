@@ -17,8 +17,8 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("daemon", 7_600, ""),
     (
         "evaluator/crash",
-        5_800,
-        "forms of reports that people paste",
+        6_050,
+        "forms of reports that people paste, their own words and the commands that they ran",
     ),
     ("evaluator/sandbox", 4_350, ""),
     ("evaluator/target", 5_850, ""),

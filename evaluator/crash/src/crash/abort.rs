@@ -3,8 +3,10 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, native};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION};
+use super::{Family, Strength, Tool, phrases};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
+use regex::Regex;
+use std::sync::LazyLock;
 
 pub(super) const FAMILY: Family = Family {
     // The report of a debugger or a fuzzer for the same crash has a stack.
@@ -37,67 +39,38 @@ pub(super) const SIGNAL: Family = Family {
 /// Lines above an abort in which its reason is searched.
 const REACH: usize = 40;
 
+static ASSERTED: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion `")
+});
+
 /// Messages of the C and C++ libraries, with the kind of each.
-const REASONS: [(&str, &str); 30] = [
-    ("stack smashing detected", "stack-smashing"),
-    ("buffer overflow detected", "buffer-overflow"),
-    ("bit out of range 0 - FD_SETSIZE", "buffer-overflow"),
-    ("%n in writable segment detected", "format-string"),
-    ("longjmp causes uninitialized stack frame", "stack-smashing"),
-    ("double free or corruption", "double-free"),
-    ("free(): double free detected", "double-free"),
-    ("free(): invalid pointer", "invalid-free"),
-    ("munmap_chunk(): invalid pointer", "invalid-free"),
-    ("realloc(): invalid pointer", "invalid-free"),
-    ("free(): invalid size", "heap-corruption"),
-    ("free(): invalid next size", "heap-corruption"),
-    ("free(): corrupted unsorted chunks", "heap-corruption"),
-    ("free(): too many chunks detected", "heap-corruption"),
-    ("free(): unaligned chunk", "heap-corruption"),
-    ("realloc(): invalid", "heap-corruption"),
-    ("malloc(): ", "heap-corruption"),
-    ("malloc_consolidate(): ", "heap-corruption"),
-    ("corrupted size vs. prev_size", "heap-corruption"),
-    ("corrupted double-linked list", "heap-corruption"),
-    ("invalid fastbin entry", "heap-corruption"),
-    ("sysmalloc: Assertion", "heap-corruption"),
-    ("mremap_chunk(): invalid pointer", "heap-corruption"),
-    ("pure virtual method called", "pure-virtual-call"),
-    (
-        "terminate called after throwing an instance of",
-        "uncaught-exception",
-    ),
-    (
-        "terminate called without an active exception",
-        "uncaught-exception",
-    ),
-    ("terminate called recursively", "uncaught-exception"),
-    ("libc++abi: terminating", "uncaught-exception"),
-    ("stack protector: ", "stack-smashing"),
-    ("fatal: morestack on g0", "stack-overflow"),
-];
+const REASONS: &str = r"SEGV: *** Segmentation fault
+stack-smashing: stack smashing detected
+buffer-overflow: buffer overflow detected|bit out of range 0 - FD_SETSIZE
+format-string: %n in writable segment detected
+stack-smashing: longjmp causes uninitialized stack frame
+double-free: double free or corruption|free(): double free detected
+invalid-free: free(): invalid pointer|munmap_chunk(): invalid pointer|realloc(): invalid pointer
+heap-corruption: free(): invalid size|free(): invalid next size
+heap-corruption: free(): corrupted unsorted chunks|free(): too many chunks detected
+heap-corruption: free(): unaligned chunk|realloc(): invalid|malloc(): |malloc_consolidate(): |
+heap-corruption: corrupted size vs. prev_size|corrupted double-linked list|invalid fastbin entry
+heap-corruption: sysmalloc: Assertion|mremap_chunk(): invalid pointer
+pure-virtual-call: pure virtual method called
+uncaught-exception: terminate called after throwing an instance of
+uncaught-exception: terminate called without an active exception|terminate called recursively
+uncaught-exception: libc++abi: terminating
+stack-smashing: stack protector: |
+stack-overflow: fatal: morestack on g0";
 
 /// Words of shells and other parents for a process that a signal ended.
-const SIGNALS: [(&str, &str); 18] = [
-    ("Segmentation fault", "SEGV"),
-    ("Bus error", "BUS"),
-    ("Floating point exception", "FPE"),
-    ("Illegal instruction", "ILL"),
-    ("Aborted", "ABRT"),
-    ("Trace/breakpoint trap", "TRAP"),
-    ("Bad system call", "SYS"),
-    ("SIGSEGV", "SEGV"),
-    ("SIGBUS", "BUS"),
-    ("SIGFPE", "FPE"),
-    ("SIGILL", "ILL"),
-    ("SIGABRT", "ABRT"),
-    ("SIGTRAP", "TRAP"),
-    ("signal 11", "SEGV"),
-    ("signal 6", "ABRT"),
-    ("signal 8", "FPE"),
-    ("signal 7", "BUS"),
-    ("signal 4", "ILL"),
-];
+const SIGNALS: &str = "SEGV: Segmentation fault|SIGSEGV|signal 11
+BUS: Bus error|SIGBUS|signal 7
+FPE: Floating point exception|SIGFPE|signal 8
+ILL: Illegal instruction|SIGILL|signal 4
+ABRT: Aborted|SIGABRT|signal 6
+TRAP: Trace/breakpoint trap|SIGTRAP
+SYS: Bad system call";
 
 /// Returns the kind of a message of the C or C++ library.
 fn reason(line: &str) -> Option<&'static str> {
@@ -106,9 +79,9 @@ fn reason(line: &str) -> Option<&'static str> {
     {
         return Some("assertion-failure");
     }
-    let (_, kind) = REASONS.iter().find(|(phrase, _)| line.contains(phrase))?;
+    let kind = phrases::find(REASONS, |phrase| line.contains(phrase))?;
     // In quotes it is quoted prose.
-    (!line.contains('"') || *kind == "uncaught-exception").then_some(kind)
+    (!line.contains('"') || kind == "uncaught-exception").then_some(kind)
 }
 
 /// Returns the signal that a line reports: the word alone, the word before
@@ -119,13 +92,13 @@ fn signal(line: &str) -> Option<&'static str> {
         return None;
     }
     let bare = line.trim_end_matches("(core dumped)").trim_end();
-    SIGNALS.iter().find_map(|(word, kind)| {
+    phrases::find(SIGNALS, |word| {
         let number = word.starts_with("signal ");
         let told = line.contains("terminated by")
             || line.contains("killed by")
             || line.contains("terminated with")
             || line.contains("rc=-");
-        let shell = bare == *word
+        let shell = bare == word
             || line.ends_with("(core dumped)") && bare.ends_with(word)
             || bare.ends_with(word) && is_job(bare, word)
             || line.contains(&format!("{word} (core dumped)"))
@@ -134,7 +107,7 @@ fn signal(line: &str) -> Option<&'static str> {
             text.split_once(word)
                 .is_some_and(|(_, rest)| !rest.starts_with(|c: char| c.is_ascii_digit()))
         };
-        (!number && shell || told && ends(line)).then_some(*kind)
+        !number && shell || told && ends(line)
     })
 }
 
@@ -195,28 +168,13 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
 
 /// `prog: file.c:12: function: Assertion ..`; C++ prints the whole signature.
 fn asserted(line: &str) -> Option<Frame> {
-    let (before, _) = line.split_once(": Assertion `")?;
-    // The place ends at the first `:12: `.
-    let mut at = 0;
-    while let Some(colon) = before.get(at..)?.find(": ") {
-        let head = before.get(..at + colon)?;
-        let (file, number, _) = native::read_position(head);
-        if number.is_some() {
-            let file = file.rsplit_once(": ").map_or(file, |(_, file)| file);
-            let function = before.get(at + colon + 2..)?;
-            return Some(Frame {
-                file: Some(file.to_owned()),
-                line: number,
-                ..Frame::named(if function.is_empty() {
-                    UNKNOWN_FUNCTION
-                } else {
-                    function
-                })
-            });
-        }
-        at += colon + 2;
-    }
-    None
+    let found = ASSERTED.captures(line)?;
+    let group = |name: &str| found.name(name).map(|group| group.as_str());
+    Some(Frame {
+        file: group("file").map(ToOwned::to_owned),
+        line: group("line").and_then(|line| line.parse().ok()),
+        ..Frame::named(group("function").unwrap_or(UNKNOWN_FUNCTION))
+    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,24 @@
 //! relative to the object next to it.
 
 use super::{Access, Operation, Side};
+use patchwright_source::built_in_regex;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// `.. is located 0 bytes to the right of 28-byte region [..)`, in the words of older and
+/// newer releases.
+static DISTANCE: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?x)\ is\ located\ .*?(?P<distance>\d+)\ bytes\ (?P<side>to\ the\ right\ of|after|to\ the\ left\ of|before|inside\ of)\ 
+          (?:.*?\b(?P<block>\d+)-byte\ region|.*?global\ variable\ '(?P<variable>[^']*)')?",
+    )
+});
+/// `[96, 2144) 'buf' (line 261) <== Memory access at offset 2144 overflows ..`
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"^\[(?P<start>\d+),\s*(?P<end>\d+)\)[^']*(?:'(?P<name>[^']*)')?.*<== Memory access at offset (?P<offset>\d+)",
+    )
+});
 
 /// Returns the first `0x..` of a text.
 pub(super) fn first_address(text: &str) -> Option<String> {
@@ -12,15 +30,6 @@ pub(super) fn first_address(text: &str) -> Option<String> {
         .take_while(char::is_ascii_hexdigit)
         .collect();
     (!digits.is_empty()).then(|| format!("0x{digits}"))
-}
-
-/// Returns the number before a word: `28-byte region`, `4 bytes to the right`.
-fn number_before(text: &str, mark: &str) -> Option<u64> {
-    let before = text.get(..text.find(mark)?)?;
-    let start = before
-        .rfind(|c: char| !c.is_ascii_digit())
-        .map_or(0, |at| at + 1);
-    before.get(start..)?.parse().ok()
 }
 
 fn number_after(text: &str, mark: &str) -> Option<u64> {
@@ -44,52 +53,39 @@ pub(super) fn read(access: &mut Access, text: &str) {
         }
     }
     read_distance(access, text);
-    if text.contains("<== Memory access at offset") {
-        read_variable(access, text);
-    }
+    read_variable(access, text);
 }
 
-/// `.. is located 0 bytes to the right of 28-byte region [..)`, in the words
-/// of older and newer releases.
+/// Reads the position beside a heap block or a global variable.
 fn read_distance(access: &mut Access, text: &str) {
-    if access.side.is_some() || !text.contains(" is located ") {
-        return;
-    }
-    let sides = [
-        (" bytes to the right of ", Side::After),
-        (" bytes after ", Side::After),
-        (" bytes to the left of ", Side::Before),
-        (" bytes before ", Side::Before),
-        (" bytes inside of ", Side::Inside),
-    ];
-    let found = sides
-        .iter()
-        .find_map(|(mark, side)| Some((*side, number_before(text, mark)?)));
-    let Some((side, distance)) = found else {
+    let Some(found) = DISTANCE.captures(text).filter(|_| access.side.is_none()) else {
         return;
     };
-    access.side = Some(side);
-    access.distance = Some(distance);
-    if let Some(size) = number_before(text, "-byte region") {
+    let group = |name: &str| found.name(name).map(|group| group.as_str());
+    let number = |name: &str| group(name)?.parse().ok();
+    access.distance = number("distance");
+    access.side = Some(match group("side").unwrap_or_default() {
+        "to the right of" | "after" => Side::After,
+        "to the left of" | "before" => Side::Before,
+        _ => Side::Inside,
+    });
+    if let Some(size) = number("block") {
         access.object = Some("a heap block".to_owned());
         access.object_size = Some(size);
-    } else if let Some((_, rest)) = text.split_once("global variable '") {
-        access.object = rest.split_once('\'').map(|(name, _)| format!("'{name}'"));
+    } else if let Some(name) = group("variable") {
+        access.object = Some(format!("'{name}'"));
         access.object_size = number_after(text, " of size ");
     }
 }
 
-/// `[96, 2144) 'buf' (line 261) <== Memory access at offset 2144 overflows ..`
+/// Reads the position beside a variable of the stack.
 fn read_variable(access: &mut Access, text: &str) {
-    let number = |text: &str| text.trim().parse::<u64>().ok();
-    let bounds = text
-        .trim_start_matches('[')
-        .split_once(')')
-        .and_then(|(bounds, _)| bounds.split_once(','));
-    let Some((Some(start), Some(end))) = bounds.map(|(a, b)| (number(a), number(b))) else {
+    let Some(found) = VARIABLE.captures(text) else {
         return;
     };
-    let Some(offset) = number_after(text, "Memory access at offset ") else {
+    let number = |name: &str| found.name(name)?.as_str().parse::<u64>().ok();
+    let (Some(start), Some(end), Some(offset)) = (number("start"), number("end"), number("offset"))
+    else {
         return;
     };
     let (side, distance) = if offset >= end {
@@ -101,10 +97,9 @@ fn read_variable(access: &mut Access, text: &str) {
     };
     access.side = Some(side);
     access.distance = Some(distance);
-    access.object = text
-        .split_once('\'')
-        .and_then(|(_, rest)| rest.split_once('\''))
-        .map(|(name, _)| format!("'{name}'"));
+    access.object = found
+        .name("name")
+        .map(|name| format!("'{}'", name.as_str()));
     access.object_size = Some(end.saturating_sub(start));
 }
 

@@ -9,7 +9,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, native};
+use super::{Family, Strength, Tool, frame_origin, native};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
@@ -23,18 +23,10 @@ pub(super) const FAMILY: Family = Family {
 const MAX_LINES: usize = 400;
 
 /// Functions that write the report: the innermost frames of every such stack.
-const REPORTERS: [&str; 10] = [
-    "base::debug::",
-    "logging::",
-    "v8::base::debug::",
-    "v8::base::(anonymous namespace)::",
-    "v8::base::FatalOOM",
-    "v8::platform::(anonymous namespace)::",
-    "v8::internal::V8::FatalProcessOutOfMemory",
-    "v8::Utils::ReportOOMFailure",
-    "V8_Fatal",
-    "V8_Dcheck",
-];
+const REPORTERS: &str = "base::debug::|logging::|v8::base::debug::|v8::base::(anonymous namespace)::|\
+     v8::base::FatalOOM|v8::platform::(anonymous namespace)::|\
+     v8::internal::V8::FatalProcessOutOfMemory|v8::Utils::ReportOOMFailure|V8_Fatal|\
+     V8_Dcheck";
 
 /// A place in the source and the message that goes with it.
 type Fatal<'a> = (Option<(&'a str, u32)>, &'a str);
@@ -124,11 +116,7 @@ fn stack(log: &Log<'_>, from: usize) -> Vec<Frame> {
             None => break,
         }
     }
-    let written = |frame: &Frame| {
-        REPORTERS
-            .iter()
-            .any(|name| frame.function.starts_with(name))
-    };
+    let written = |frame: &Frame| frame_origin::begins(&frame.function, REPORTERS);
     let own = frames.iter().rposition(written).map_or(0, |last| last + 1);
     frames.split_off(own)
 }

@@ -3,155 +3,105 @@
 //! A crash shows a symptom; the number is a likely name for it, not a finding. The
 //! direction of the access decides where a weakness depends on it.
 
-use super::{Access, Operation, Tool};
+use super::{Access, Operation, Tool, phrases};
 
 /// Kinds of the sanitizers, libFuzzer, Valgrind and signals.
-const NATIVE: [(&str, u32); 64] = [
-    ("heap-use-after-free", 416),
-    ("stack-use-after-return", 562),
-    ("stack-use-after-scope", 562),
-    ("use-after-poison", 825),
-    ("use-after-free", 416),
-    ("double-free", 415),
-    ("invalid-free", 763),
-    ("bad-free", 590),
-    ("alloc-dealloc-mismatch", 762),
-    ("new-delete-type-mismatch", 762),
-    ("bad-malloc_usable_size", 590),
-    ("memory-leak", 401),
-    ("stack-overflow", 674),
-    ("negative-size-param", 195),
-    ("calloc-overflow", 190),
-    ("reallocarray-overflow", 190),
-    ("allocation-size-too-big", 789),
-    ("out-of-memory", 770),
-    ("rss-limit-exceeded", 770),
-    ("memcpy-param-overlap", 475),
-    ("memmove-param-overlap", 475),
-    ("strcpy-param-overlap", 475),
-    ("strcat-param-overlap", 475),
-    ("strncpy-param-overlap", 475),
-    ("overlapping-memory", 475),
-    ("initialization-order-fiasco", 696),
-    ("odr-violation", 758),
-    ("invalid-pointer-pair", 469),
-    ("heap-corruption", 787),
-    ("stack-smashing", 121),
-    ("buffer-overflow", 120),
-    ("FPE", 369),
-    ("integer-divide-by-zero", 369),
-    ("float-divide-by-zero", 369),
-    ("signed-integer-overflow", 190),
-    ("unsigned-integer-overflow", 190),
-    ("shift", 1335),
-    ("null-pointer-use", 476),
-    ("nullptr-with-offset", 476),
-    ("invalid-null-argument", 476),
-    ("invalid-null-return", 476),
-    ("misaligned-pointer-use", 704),
-    ("out-of-bounds-index", 129),
-    ("insufficient-object-size", 119),
-    ("pointer-overflow", 823),
-    ("float-cast-overflow", 681),
-    ("implicit-integer-conversion", 681),
-    ("invalid-bool-load", 704),
-    ("invalid-enum-load", 704),
-    ("non-positive-vla-index", 1284),
-    ("unreachable", 758),
-    ("missing-return", 758),
-    ("function-type-mismatch", 843),
-    ("dynamic-type-mismatch", 843),
-    ("cfi-bad-type", 843),
-    ("invalid-builtin-use", 1284),
-    ("use-of-uninitialized-value", 457),
-    ("data-race", 362),
-    ("lock-order-inversion", 833),
-    ("assertion-failure", 617),
-    ("uncaught-exception", 248),
-    ("invalid-allocation-alignment", 1284),
-    ("timeout", 835),
-    ("hang", 835),
-];
+const NATIVE: &str = r"416: heap-use-after-free|use-after-free
+562: stack-use-after-return|stack-use-after-scope
+825: use-after-poison
+415: double-free
+763: invalid-free
+590: bad-free|bad-malloc_usable_size
+762: alloc-dealloc-mismatch|new-delete-type-mismatch
+401: memory-leak
+674: stack-overflow
+195: negative-size-param
+190: calloc-overflow|reallocarray-overflow|signed-integer-overflow|unsigned-integer-overflow
+789: allocation-size-too-big
+770: out-of-memory|rss-limit-exceeded
+475: memcpy-param-overlap|memmove-param-overlap|strcpy-param-overlap|strcat-param-overlap
+475: strncpy-param-overlap|overlapping-memory
+696: initialization-order-fiasco
+758: odr-violation|unreachable|missing-return
+469: invalid-pointer-pair
+787: heap-corruption
+121: stack-smashing
+120: buffer-overflow
+369: FPE|integer-divide-by-zero|float-divide-by-zero
+1335: shift
+476: null-pointer-use|nullptr-with-offset|invalid-null-argument|invalid-null-return
+704: misaligned-pointer-use|invalid-bool-load|invalid-enum-load
+129: out-of-bounds-index
+119: insufficient-object-size
+823: pointer-overflow
+681: float-cast-overflow|implicit-integer-conversion
+1284: non-positive-vla-index|invalid-builtin-use|invalid-allocation-alignment
+843: function-type-mismatch|dynamic-type-mismatch|cfi-bad-type
+457: use-of-uninitialized-value
+362: data-race
+833: lock-order-inversion
+617: assertion-failure
+248: uncaught-exception
+835: timeout|hang";
 
 /// Beginnings of kinds of ThreadSanitizer and Valgrind.
-const PREFIXES: [(&str, u32); 8] = [
-    ("data-race", 362),
-    ("lock-order-inversion", 833),
-    ("thread-leak", 772),
-    ("destroy-of-a-locked-mutex", 667),
-    ("unlock-of", 667),
-    ("double-lock", 667),
-    ("read-lock", 667),
-    ("signal-unsafe", 479),
-];
+const PREFIXES: &str = r"362: data-race
+833: lock-order-inversion
+772: thread-leak
+667: destroy-of-a-locked-mutex|unlock-of|double-lock|read-lock
+479: signal-unsafe";
 
 /// Phrases of the first line of Jazzer's own findings, in lower case.
-const JAZZER: [(&str, u32); 19] = [
-    ("stack overflow", 674),
-    ("out of memory", 770),
-    ("os command injection", 78),
-    ("sql injection", 89),
-    ("ldap injection", 90),
-    ("xpath injection", 643),
-    ("expression language injection", 917),
-    ("script engine injection", 94),
-    ("regular expression injection", 1333),
-    ("remote code execution", 502),
-    ("deserialization", 502),
-    ("remote jndi lookup", 74),
-    ("server side request forgery", 918),
-    ("path traversal", 22),
-    ("outside of", 22),
-    ("load arbitrary library", 114),
-    ("arbitrary class", 470),
-    ("reflective call", 470),
-    ("integer overflow", 190),
-];
+const JAZZER: &str = r"674: stack overflow
+770: out of memory
+78: os command injection
+89: sql injection
+90: ldap injection
+643: xpath injection
+917: expression language injection
+94: script engine injection
+1333: regular expression injection
+502: remote code execution|deserialization
+74: remote jndi lookup
+918: server side request forgery
+22: path traversal|outside of
+114: load arbitrary library
+470: arbitrary class|reflective call
+190: integer overflow";
 
 /// Exceptions of the JDK by their simple names.
-const JAVA: [(&str, u32); 20] = [
-    ("NullPointerException", 476),
-    ("ArrayIndexOutOfBoundsException", 129),
-    ("StringIndexOutOfBoundsException", 129),
-    ("IndexOutOfBoundsException", 129),
-    ("NegativeArraySizeException", 789),
-    ("ClassCastException", 704),
-    ("ArrayStoreException", 704),
-    ("ArithmeticException", 369),
-    ("BufferOverflowException", 120),
-    ("BufferUnderflowException", 125),
-    ("StackOverflowError", 674),
-    ("OutOfMemoryError", 770),
-    ("AssertionError", 617),
-    ("ConcurrentModificationException", 662),
-    ("NoSuchElementException", 754),
-    ("InputMismatchException", 20),
-    ("NumberFormatException", 20),
-    ("DateTimeException", 20),
-    ("IllegalArgumentException", 20),
-    ("PatternSyntaxException", 20),
-];
+const JAVA: &str = r"476: NullPointerException
+129: ArrayIndexOutOfBoundsException|StringIndexOutOfBoundsException|IndexOutOfBoundsException
+789: NegativeArraySizeException
+704: ClassCastException|ArrayStoreException
+369: ArithmeticException
+120: BufferOverflowException
+125: BufferUnderflowException
+674: StackOverflowError
+770: OutOfMemoryError
+617: AssertionError
+662: ConcurrentModificationException
+754: NoSuchElementException
+20: InputMismatchException|NumberFormatException|DateTimeException|IllegalArgumentException
+20: PatternSyntaxException";
 
 /// An uncaught exception of a class that is not listed.
 const UNCAUGHT: u32 = 248;
 
 /// Returns the number of the weakness.
 pub(super) fn of(tool: Tool, kind: &str, access: Option<&Access>) -> Option<u32> {
-    let find = |table: &[(&str, u32)], holds: &dyn Fn(&str) -> bool| {
-        table
-            .iter()
-            .find(|(name, _)| holds(name))
-            .map(|(_, number)| *number)
+    let find = |table: &'static str, holds: &dyn Fn(&str) -> bool| {
+        phrases::find(table, holds)?.parse::<u32>().ok()
     };
-    find(&NATIVE, &|name| name == kind)
-        .or_else(|| find(&PREFIXES, &|prefix| kind.starts_with(prefix)))
+    find(NATIVE, &|name| name == kind)
+        .or_else(|| find(PREFIXES, &|prefix| kind.starts_with(prefix)))
         .or_else(|| by_access(kind, access))
         .or_else(|| match tool {
             Tool::Jazzer | Tool::Java => {
                 let simple = kind.rsplit(['.', '$']).next().unwrap_or(kind);
                 let words = kind.to_ascii_lowercase().replace('-', " ");
-                find(&JAZZER, &|phrase| words.contains(phrase))
-                    .or_else(|| find(&JAVA, &|name| name == simple))
+                find(JAZZER, &|phrase| words.contains(phrase))
+                    .or_else(|| find(JAVA, &|name| name == simple))
                     .or(Some(UNCAUGHT))
             }
             Tool::Rust => Some(UNCAUGHT),

@@ -7,7 +7,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Operation, Role, Strength, Tool};
+use super::{Family, Operation, Role, Strength, Tool, frame_origin};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
     mark: concat!(
-        r"Exception Type:|stop reason = |Stack trace of thread|BUG: KASAN|^Backtrace:",
+        r"Exception Type:|stop reason = |Stack trace of thread|BUG: KASAN|^(=+ )?Backtrace:",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^(Uncaught )?[A-Za-z]*Error\b",
         r"|^Unhandled exception\. ",
@@ -60,7 +60,7 @@ static FORMS: LazyLock<[Form; 11]> = LazyLock::new(|| {
         Form::new(
             Tool::CrashReporter,
             r"^Exception Type:\s+(?P<kind>\w+)(?: \((?P<signal>SIG\w+)\))?",
-            r"^\d+\s+(?P<module>\S+)\s+0x[0-9a-f]+ (?P<function>.+?) \+ \d+(?: \((?P<file>[^:()]+):(?P<line>\d+)\))?$",
+            r"^\d+\s+(?P<module>\S.*?)\s+0x[0-9a-f]+ (?:0x[0-9a-f]+|(?P<function>.+?)) \+ \d+(?: \((?P<file>[^:()]+):(?P<line>\d+)\))?$",
         ),
         // `frame #0: 0x0000000100003f00 tap`fill(n=2) at a.c:12:5`
         Form::new(
@@ -86,11 +86,12 @@ static FORMS: LazyLock<[Form; 11]> = LazyLock::new(|| {
             r"BUG: KASAN: (?P<kind>[\w-]+)",
             r"^\s*(?:\? )?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?: (?P<file>[^\s:]+):(?P<line>\d+))?",
         ),
-        // `backtrace_symbols` and `catchsegv`: `/usr/bin/tap(fill+0x1a)[0x55]`
+        // `backtrace_symbols`: `/usr/bin/tap(fill+0x1a)[0x55]`; `catchsegv` finds the lines:
+        // `/src/a.c:12(fill)[0x55]`
         Form::new(
             Tool::Backtrace,
-            r"^Backtrace:",
-            r"^(?P<module>[^\s(]+)\((?P<function>[^+)]+)\+0x[0-9a-f]+\)\s?\[0x[0-9a-f]+\]",
+            r"^(?:=+ )?Backtrace:",
+            r"^(?P<module>[^\s(:]+)(?::(?P<line>\d+))?\((?P<function>[^+)]+)(?:\+0x[0-9a-f]+)?\)\s?\[0x[0-9a-f]+\]",
         ),
         // A tombstone: `#00 pc 0000000000012345  /system/lib64/libtap.so (fill+12)`
         Form::new(
@@ -125,16 +126,8 @@ static FORMS: LazyLock<[Form; 11]> = LazyLock::new(|| {
 });
 
 /// Frames of the kernel that report a crash, and are no part of it.
-const KERNEL_REPORTERS: [&str; 8] = [
-    "dump_stack",
-    "__dump_stack",
-    "kasan_",
-    "__kasan_",
-    "print_address",
-    "print_report",
-    "__asan_",
-    "check_memory_region",
-];
+const KERNEL_REPORTERS: &str = "dump_stack|__dump_stack|kasan_|__kasan_|print_address|print_report|__asan_|\
+     check_memory_region";
 
 /// Tells whether a tool reports crashes of a language that is not repaired.
 pub(super) fn is_foreign(tool: Tool) -> bool {
@@ -142,6 +135,12 @@ pub(super) fn is_foreign(tool: Tool) -> bool {
         tool,
         Tool::Go | Tool::Python | Tool::JavaScript | Tool::DotNet | Tool::Rust
     )
+}
+
+/// Tells whether a line is a frame of a form; those of Go look like any call.
+pub(super) fn is_frame(line: &str) -> bool {
+    let mut forms = FORMS.iter().filter(|form| form.tool != Tool::Go);
+    forms.any(|form| form.frame.is_match(line))
 }
 
 fn begun(line: &str) -> Option<(&'static Form, Captures<'_>)> {
@@ -188,6 +187,12 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
         }
     }
     push_all(&mut draft, form, &mut frames);
+    if form.tool == Tool::Backtrace
+        && let Some((kind, sentence)) = super::abort::reason_before(log, at)
+    {
+        kind.clone_into(&mut draft.kind);
+        draft.message = sentence;
+    }
     draft.has_frames().then_some(draft)
 }
 
@@ -204,7 +209,8 @@ fn push_all(draft: &mut Draft, form: &Form, frames: &mut Vec<Frame>) {
 /// Reads what a line beside the frames says of the crash.
 fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     let text = line.trim();
-    if let Some((_, address)) = text.split_once("fault addr 0x") {
+    let address = text.split_once("fault addr 0x");
+    if let Some((_, address)) = address.or_else(|| text.split_once("_ADDRESS at 0x")) {
         let digits = address.split([' ', ',']).next().unwrap_or(address);
         draft.access.address = Some(format!("0x{digits}"));
     } else if let Some((operation, size)) = sized_access(text) {
@@ -246,24 +252,26 @@ fn plain_kind(kind: &str) -> String {
 
 fn frame(found: &Captures<'_>) -> Option<Frame> {
     let group = |name: &str| found.name(name).map(|group| group.as_str().trim());
-    let module = group("module").map(ToOwned::to_owned);
+    let mut module = group("module").map(ToOwned::to_owned);
+    let line = group("line").and_then(|line| line.parse().ok());
+    let file = group("file").map(ToOwned::to_owned);
     let function = group("function").filter(|name| !name.is_empty());
-    if function.is_none() && module.is_none() && group("file").is_none() {
+    if function.is_none() && module.is_none() && file.is_none() {
         return None;
     }
+    // What has lines is a file.
+    let file = file.or_else(|| module.take_if(|_| line.is_some()));
     Some(Frame {
-        file: group("file").map(ToOwned::to_owned),
-        line: group("line").and_then(|line| line.parse().ok()),
+        file,
+        line,
         module,
         ..Frame::named(function.unwrap_or(UNKNOWN_FUNCTION))
     })
 }
 
 fn is_kernel_reporter(frame: &Frame) -> bool {
-    let mut reporters = KERNEL_REPORTERS.iter();
-    frame.module.is_none()
-        && frame.file.is_none()
-        && reporters.any(|name| frame.function.starts_with(name))
+    let bare = frame.module.is_none() && frame.file.is_none();
+    bare && frame_origin::begins(&frame.function, KERNEL_REPORTERS)
 }
 
 /// Reads the place of a Go frame, which stands below its function: `\t/src/a.go:12 +0x1d`.

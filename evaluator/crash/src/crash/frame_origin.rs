@@ -16,151 +16,36 @@ pub enum FrameOrigin {
 }
 
 /// Functions of the sanitizers, the fuzzers and the C library.
-const RUNTIME_PREFIXES: [&str; 23] = [
-    "__interceptor_",
-    "___interceptor_",
-    "__asan",
-    "__hwasan",
-    "__lsan",
-    "__msan",
-    "__tsan",
-    "__ubsan",
-    "__sanitizer",
-    "__sancov",
-    "__libc_",
-    "__GI_",
-    "__cxa_",
-    "__cxxabi",
-    "__gnu_cxx::",
-    "__pthread",
-    "pthread_",
-    "__restore_rt",
-    "__assert",
-    "fuzzer::",
-    "std::",
-    "operator new",
-    "operator delete",
-];
+const RUNTIME_PREFIXES: &str = "__interceptor_|___interceptor_|__asan|__hwasan|__lsan|__msan|__tsan|__ubsan|__sanitizer|\
+     __sancov|__libc_|__GI_|__cxa_|__cxxabi|__gnu_cxx::|__pthread|pthread_|__restore_rt|\
+     __assert|fuzzer::|std::|operator new|operator delete";
 
 /// Functions of the C library that appear above a crash without a path.
-const LIBC_FUNCTIONS: [&str; 62] = [
-    "_start",
-    "_exit",
-    "abort",
-    "atoi",
-    "bcmp",
-    "calloc",
-    "clone",
-    "clone3",
-    "exit",
-    "fclose",
-    "fgets",
-    "fopen",
-    "fprintf",
-    "fputs",
-    "fread",
-    "free",
-    "fscanf",
-    "fwrite",
-    "getenv",
-    "gsignal",
-    "longjmp",
-    "malloc",
-    "memchr",
-    "memcmp",
-    "memcpy",
-    "memmove",
-    "memset",
-    "pthread_create",
-    "pthread_join",
-    "pthread_kill",
-    "printf",
-    "puts",
-    "qsort",
-    "raise",
-    "rawmemchr",
-    "read",
-    "realloc",
-    "reallocarray",
-    "snprintf",
-    "sprintf",
-    "sscanf",
-    "start_thread",
-    "stpcpy",
-    "strcat",
-    "strchr",
-    "strcmp",
-    "strcpy",
-    "strdup",
-    "strlen",
-    "strncat",
-    "strncmp",
-    "strncpy",
-    "strndup",
-    "strrchr",
-    "strstr",
-    "strtol",
-    "strtoul",
-    "vfprintf",
-    "vsnprintf",
-    "vsprintf",
-    "wcslen",
-    "write",
-];
+const LIBC_FUNCTIONS: &str = "_start|_exit|abort|atoi|bcmp|calloc|clone|clone3|exit|fclose|fgets|fopen|fprintf|fputs|\
+     fread|free|fscanf|fwrite|getenv|gsignal|longjmp|malloc|memchr|memcmp|memcpy|memmove|\
+     memset|pthread_create|pthread_join|pthread_kill|printf|puts|qsort|raise|rawmemchr|read|\
+     realloc|reallocarray|snprintf|sprintf|sscanf|start_thread|stpcpy|strcat|strchr|strcmp|\
+     strcpy|strdup|strlen|strncat|strncmp|strncpy|strndup|strrchr|strstr|strtol|strtoul|\
+     vfprintf|vsnprintf|vsprintf|wcslen|write";
 
 /// Beginnings of internal functions of glibc, where debug information names their files.
-const GLIBC_INTERNALS: [&str; 13] = [
-    "_IO_",
-    "_int_",
-    "abort",
-    "malloc_consolidate",
-    "malloc_printerr",
-    "raise",
-    "sysmalloc",
-    "systrim",
-    "tcache_",
-    "unlink_chunk",
-    "__fortify",
-    "__chk_fail",
-    "__stack_chk_fail",
-];
+const GLIBC_INTERNALS: &str = "_IO_|_int_|abort|malloc_consolidate|malloc_printerr|raise|sysmalloc|systrim|tcache_|\
+     unlink_chunk|__fortify|__chk_fail|__stack_chk_fail";
 
 /// Parts of paths that no project has.
-const RUNTIME_PATHS: [&str; 17] = [
-    "/sysdeps/",
-    "/libsanitizer/",
-    "compiler-rt/",
-    "/usr/include/",
-    "/usr/lib/",
-    "/glibc",
-    "/csu/",
-    "nptl/",
-    "/rustc/",
-    "/libstdc++-v3/",
-    "/llvm-project/",
-    "/bits/stl_",
-    "/include/c++/",
-    "./stdlib/",
-    "./string/",
-    "./malloc/",
-    "\\vctools\\crt\\",
-];
+const RUNTIME_PATHS: &str = "/sysdeps/|/libsanitizer/|compiler-rt/|/usr/include/|/usr/lib/|/glibc|/csu/|nptl/|\
+     /rustc/|/libstdc++-v3/|/llvm-project/|/bits/stl_|/include/c++/|./stdlib/|./string/|\
+     ./malloc/|\\vctools\\crt\\";
 
-const JAVA_RUNTIME: [&str; 10] = [
-    "jaz.", "java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "scala.", "groovy.",
-    "clojure.",
-];
+const JAVA_RUNTIME: &str = "jaz.|java.|javax.|jdk.|sun.|com.sun.|kotlin.|scala.|groovy.|clojure.";
 
-const JAVA_HARNESS: [&str; 8] = [
-    "com.code_intelligence.",
-    "org.junit.",
-    "junit.",
-    "org.testng.",
-    "org.apache.maven.",
-    "org.gradle.",
-    "worker.org.gradle.",
-    "org.opentest4j.",
-];
+const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.|org.apache.maven.|org.gradle.|\
+     worker.org.gradle.|org.opentest4j.";
+
+/// Folders and beginnings of names of the libraries of systems; the last ones are of macOS.
+const SYSTEM_FOLDERS: &str = r"/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
+const SYSTEM_MODULES: &str = "libc.so|libc-|libstdc++|libjvm|ld-linux|libpthread|libjli|libjava|libasan|\
+     libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|CoreFoundation";
 
 impl FrameOrigin {
     /// Classifies a frame. A caller that has the tree knows better and decides first.
@@ -179,11 +64,11 @@ impl FrameOrigin {
     }
 
     fn of_java(function: &str) -> Self {
-        let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| function.starts_with(prefix));
+        let starts = |prefixes| begins(function, prefixes);
         let class = function.rsplit('.').nth(1).unwrap_or_default();
-        if starts(&JAVA_RUNTIME) || starts(&JAVA_HARNESS) && !function.ends_with("OneInput") {
+        if starts(JAVA_RUNTIME) || starts(JAVA_HARNESS) && !function.ends_with("OneInput") {
             Self::Runtime
-        } else if starts(&JAVA_HARNESS)
+        } else if starts(JAVA_HARNESS)
             || function.ends_with(".fuzzerTestOneInput")
             || function.ends_with(".fuzzerInitialize")
             || class.split('$').next().is_some_and(|class| {
@@ -197,20 +82,20 @@ impl FrameOrigin {
     }
 }
 
+/// Tells whether a name begins with one of a list.
+pub(super) fn begins(name: &str, list: &str) -> bool {
+    list.split('|').any(|prefix| name.starts_with(prefix))
+}
+
 fn is_runtime(frame: &Frame, file: &str) -> bool {
     let function = frame.function.as_str();
     let bare = function.split('(').next().unwrap_or(function);
     // `void std::swap<..>` begins with its return type.
     let named = bare.split(['<', ' ']).next_back().unwrap_or(bare);
-    RUNTIME_PREFIXES
-        .iter()
-        .any(|prefix| function.starts_with(prefix))
+    begins(function, RUNTIME_PREFIXES)
         || is_standard_library(bare)
-        || RUNTIME_PATHS.iter().any(|path| file.contains(path))
-        || !file.contains('/')
-            && GLIBC_INTERNALS
-                .iter()
-                .any(|name| function.starts_with(name))
+        || RUNTIME_PATHS.split('|').any(|path| file.contains(path))
+        || !file.contains('/') && begins(function, GLIBC_INTERNALS)
         || (file.is_empty() && is_bare_runtime(frame, named))
 }
 
@@ -226,18 +111,17 @@ fn is_bare_runtime(frame: &Frame, name: &str) -> bool {
         .find_map(|suffix| name.find(suffix))
         .and_then(|at| name.get(..at))
         .unwrap_or(name);
-    LIBC_FUNCTIONS.contains(&stem)
-        || LIBC_FUNCTIONS.contains(&name)
+    LIBC_FUNCTIONS
+        .split('|')
+        .any(|known| known == stem || known == name)
         || stem == "start"
         || frame.function == UNKNOWN_FUNCTION
         || frame.module.as_deref().is_some_and(is_system_module)
 }
 
 fn is_java_name(function: &str) -> bool {
-    JAVA_RUNTIME
-        .iter()
-        .chain(&JAVA_HARNESS)
-        .any(|prefix| function.starts_with(prefix))
+    begins(function, JAVA_RUNTIME)
+        || begins(function, JAVA_HARNESS)
         || function.ends_with(".fuzzerTestOneInput")
 }
 
@@ -268,36 +152,7 @@ fn is_harness_file(file: &str) -> bool {
 
 fn is_system_module(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or(module);
-    [
-        "/lib/",
-        "/lib64/",
-        "/usr/lib",
-        "/usr/local/lib",
-        "C:\\Windows\\",
-    ]
-    .iter()
-    .any(|folder| module.starts_with(folder))
-        || [
-            "libc.so",
-            "libc-",
-            "libstdc++",
-            "libjvm",
-            "ld-linux",
-            "libpthread",
-            "libjli",
-            "libjava",
-            "libasan",
-            // macOS
-            "libsystem_",
-            "libclang_rt.",
-            "libc++",
-            "libdispatch",
-            "libobjc",
-            "dyld",
-            "CoreFoundation",
-        ]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    begins(module, SYSTEM_FOLDERS) || begins(name, SYSTEM_MODULES)
 }
 
 #[cfg(test)]

@@ -9,7 +9,9 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Family, FrameOrigin, Strength, Tool, native};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
+use regex::Regex;
+use std::sync::LazyLock;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
@@ -20,6 +22,13 @@ pub(super) const FAMILY: Family = Family {
 
 /// A backtrace of an endless recursion may have a hundred thousand frames.
 const MAX_LINES: usize = 20_000;
+
+static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r#"(?x)assertion=0x[^\s"]*\ "(?P<assertion>[^"]*)"(?:.*?file=0x[^\s"]*\ "(?P<file>[^"]*)")?
+          .*?\bline=(?P<line>\d+)(?:.*?function=0x[^\s"]*\ "(?:[^"(]*[\ *&])?(?P<function>[^"(\ *&]+)[("])?"#,
+    )
+});
 
 /// Returns the signal of a stop.
 fn stopped(line: &str) -> Option<&str> {
@@ -115,25 +124,14 @@ struct FailedAssertion {
 
 /// Reads `__assert_fail (assertion=0x1 "a < b", file=0x2 "/src/a.c", line=7, function=0x3 "f")`.
 fn failed_assertion(text: &str) -> Option<FailedAssertion> {
-    let quoted = |name: &str| {
-        let (_, rest) = text.split_once(&format!("{name}=0x"))?;
-        let (_, rest) = rest.split_once(" \"")?;
-        Some(rest.split_once('"')?.0)
-    };
-    let assertion = quoted("assertion")?;
-    let (_, line) = text.split_once(" line=")?;
-    let line: String = line.chars().take_while(char::is_ascii_digit).collect();
-    let function = quoted("function").map_or(UNKNOWN_FUNCTION.to_owned(), |signature| {
-        let name = signature.split('(').next().unwrap_or(signature);
-        let name = name.rsplit([' ', '*', '&']).next().unwrap_or(name);
-        name.to_owned()
-    });
+    let found = ASSERTION.captures(text)?;
+    let group = |name: &str| found.name(name).map(|group| group.as_str());
     Some(FailedAssertion {
-        sentence: assertion.to_owned(),
+        sentence: group("assertion")?.to_owned(),
         place: Frame {
-            file: quoted("file").map(ToOwned::to_owned),
-            line: line.parse().ok(),
-            ..Frame::named(function)
+            file: group("file").map(ToOwned::to_owned),
+            line: group("line").and_then(|line| line.parse().ok()),
+            ..Frame::named(group("function").unwrap_or(UNKNOWN_FUNCTION))
         },
     })
 }

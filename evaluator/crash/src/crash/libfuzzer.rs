@@ -65,27 +65,26 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     Some(draft)
 }
 
+/// Kinds with the words that begin the headline.
+const KINDS: [(&str, &str); 5] = [
+    // How long it waited is a setting, and differs by a second.
+    ("timeout", "timeout"),
+    ("out-of-memory", "out-of-memory"),
+    ("unexpected-exit", "fuzz target exited"),
+    ("deadly-signal", "deadly signal"),
+    (
+        "overwrites-const-input",
+        "fuzz target overwrites its const input",
+    ),
+];
+
 fn kind(text: &str) -> (&'static str, String) {
-    if text.starts_with("timeout") {
-        // How long it waited is a setting, and differs by a second.
-        ("timeout", "timeout".to_owned())
-    } else if let Some(rest) = text.strip_prefix("out-of-memory (malloc(") {
-        let size = rest.split(')').next().unwrap_or_default();
-        ("out-of-memory", format!("out-of-memory (malloc({size}))"))
-    } else if text.starts_with("out-of-memory") {
-        ("out-of-memory", "out-of-memory".to_owned())
-    } else if text.starts_with("fuzz target exited") {
-        ("unexpected-exit", "fuzz target exited".to_owned())
-    } else if text.starts_with("deadly signal") {
-        ("deadly-signal", "deadly signal".to_owned())
-    } else if text.starts_with("fuzz target overwrites its const input") {
-        (
-            "overwrites-const-input",
-            "fuzz target overwrites its const input".to_owned(),
-        )
-    } else {
-        ("error", text.to_owned())
-    }
+    let found = KINDS.into_iter().find(|(_, words)| text.starts_with(words));
+    let (kind, words) = found.unwrap_or(("error", text));
+    let size = text.strip_prefix("out-of-memory (malloc(");
+    let size = size.and_then(|rest| rest.split(')').next());
+    let sentence = size.map_or(words.to_owned(), |size| format!("{words} (malloc({size}))"));
+    (kind, sentence)
 }
 
 /// Takes the stack of the thread that runs the fuzz target; the order of the threads varies.

@@ -5,9 +5,11 @@
 //! and wrapped lines. Several reports in one text are told apart. A text without any is
 //! not read here.
 
+use super::command_line::is_announced;
 use super::draft::Draft;
 use super::{
-    CrashReport, FrameOrigin, PASTED, Tool, forms, java, native, parse_with, purify, sanitizer,
+    CrashReport, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, native, parse_with, purify,
+    sanitizer,
 };
 use patchwright_source::built_in_regex;
 use regex::Regex;
@@ -42,10 +44,93 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Lines of logs that are neither a report's first line nor a frame.
+static LOG: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?x)^\s*(?:
+          \*{3}\ |==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
+        | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
+        | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
+        | Caused\ by:\ |\.\.\.\ \d+\ more|at\ [\w.$/<>]+\(|\d+\s+\S.*\s0x[0-9a-f]{6,}\s|[\w./-]+\(\+?[\w+]*\)\s?\[0x
+        )",
+    )
+});
+
+/// Lines between two of one log that may be anything.
+const GAP: usize = 8;
+/// Bytes of a text in which a person's words are searched; what is longer is a log.
+const MAX_WORDS: usize = 256 * 1024;
+
+/// Returns what a person wrote in a text: the text without its logs, but with the commands
+/// that stand in them; and whether there is a log.
+pub(super) fn words_of(text: &str) -> (String, bool) {
+    let head = text.get(..text.floor_char_boundary(MAX_WORDS));
+    let text = clean(head.unwrap_or_default());
+    let lines: Vec<&str> = text.lines().collect();
+    let title = lines.iter().position(|line| !line.trim().is_empty());
+    let begins = |line: &str| {
+        let mut known = PASTED.list.iter();
+        let told =
+            |family: &super::Family| family.strength < Strength::Last && (family.begins)(line);
+        PASTED.any.is_match(line) && known.any(told)
+    };
+    let is_log = |number: usize, line: &str| {
+        let frame = native::read(line).is_some() || java::read_frame(line).is_some();
+        LOG.is_match(line)
+            || frame
+            || forms::is_frame(line)
+            || Some(number) != title && begins(line)
+    };
+    let (mut words, mut has_log) = (String::new(), false);
+    let mut from = 0;
+    for (block, part) in lines.split(|line| is_fence(line)).enumerate() {
+        let logs: Vec<usize> = (0..part.len())
+            .filter(|at| part.get(*at).is_some_and(|line| is_log(from + at, line)))
+            .collect();
+        has_log |= !logs.is_empty();
+        let whole = block % 2 == 1 && logs.len() > 1;
+        for (at, line) in part.iter().enumerate() {
+            let next = logs.partition_point(|log| *log < at);
+            let before = next.checked_sub(1).and_then(|last| logs.get(last));
+            let near = logs
+                .get(next)
+                .is_some_and(|log| *log == at || before.is_some_and(|last| log - last <= GAP));
+            if !(whole || near) || is_announced(line) {
+                words.push_str(line);
+                words.push('\n');
+            }
+        }
+        from += part.len() + 1;
+        words.push_str("```\n");
+    }
+    words.truncate(words.len() - "```\n".len());
+    (words, has_log)
+}
+
+pub(super) fn is_fence(line: &str) -> bool {
+    ["```", "~~~"]
+        .iter()
+        .any(|mark| line.trim_start().starts_with(mark))
+}
+
 /// Reads every crash report of a pasted text; the one that shows most of the project comes
 /// first.
 pub fn read_pasted(text: &str) -> Vec<CrashReport> {
-    let text = clean(text);
+    let mut reports: Vec<CrashReport> = reports(text).into_iter().flat_map(by_site).collect();
+    reports.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
+    reports
+}
+
+/// Reads the crash report of a pasted text that shows most of the project.
+pub fn read_leading(text: &str) -> Option<CrashReport> {
+    // Of equals the first leads.
+    let reports = reports(text).into_iter().rev();
+    reports.max_by_key(project_frames)
+}
+
+/// Reads the reports in the order of the text.
+fn reports(text: &str) -> Vec<CrashReport> {
+    let text = clean(text).replace("```", "");
     let mut reports: Vec<CrashReport> = Vec::new();
     for part in parts(&text) {
         let report = parse_with(&PASTED, part).or_else(|| bare_exception(part));
@@ -55,13 +140,33 @@ pub fn read_pasted(text: &str) -> Vec<CrashReport> {
             reports.push(report);
         }
     }
-    reports.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
     reports
 }
 
-/// Reads the crash report of a pasted text that shows most of the project.
-pub fn read_leading(text: &str) -> Option<CrashReport> {
-    read_pasted(text).into_iter().next()
+/// Splits a report of leaks: each site of allocation is a leak of its own.
+fn by_site(report: CrashReport) -> Vec<CrashReport> {
+    if report.tool != Tool::LeakSanitizer {
+        return vec![report];
+    }
+    let mut sites: Vec<CrashReport> = Vec::new();
+    for stack in &report.stacks {
+        let known =
+            |site: &CrashReport| site.stacks.iter().any(|known| known.frames == stack.frames);
+        if !sites.iter().any(known) {
+            let title = stack.title.as_deref().unwrap_or_default();
+            let mut site = CrashReport {
+                purified: format!("{title}\n{}", purify::stack_text(&stack.frames)),
+                stacks: vec![stack.clone()],
+                ..report.clone()
+            };
+            site.summary = purify::summary(&site, "");
+            sites.push(site);
+        }
+    }
+    match sites.len() {
+        0 | 1 => vec![report],
+        _ => sites,
+    }
 }
 
 /// Counts the frames of the project with a place.
@@ -119,6 +224,7 @@ fn bare_exception(text: &str) -> Option<CrashReport> {
 /// Returns a text without what mail programs, trackers and build servers add.
 fn clean(text: &str) -> String {
     let text = unescape(text);
+    let text = ips::as_text(&text).map_or(text, Cow::Owned);
     let text = ENTITY.replace_all(&text, |found: &regex::Captures<'_>| {
         match found.get(0).map_or("", |found| found.as_str()) {
             "&lt;" => "<",
@@ -149,9 +255,6 @@ fn clean_line(line: &str) -> Cow<'_, str> {
     let mut rest = line;
     while let Some(found) = PREFIX.find(rest).filter(|found| !found.is_empty()) {
         rest = rest.get(found.end()..).unwrap_or_default();
-    }
-    if rest.trim_start().starts_with("```") {
-        return Cow::Borrowed("");
     }
     if let Some(cell) = rest
         .strip_prefix("| ")

@@ -37,7 +37,7 @@ pub(super) fn finish(draft: Draft) -> CrashReport {
 }
 
 /// Summarises a report in one line: tool, kind, access and position.
-fn summary(report: &CrashReport, message: &str) -> String {
+pub(super) fn summary(report: &CrashReport, message: &str) -> String {
     let mut line = format!("{}: {}", report.tool, report.kind);
     if !message.is_empty() {
         line.push_str(": ");

@@ -6,86 +6,61 @@
 
 use super::scrub::replace_path;
 use super::{Frame, FrameOrigin, Role};
+use patchwright_source::UNKNOWN_FUNCTION;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Frames of an overflowed stack in which its recursion is searched.
 const RECURSION: usize = 128;
 
-/// The tool that noticed a crash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Tool {
-    AddressSanitizer,
-    HWAddressSanitizer,
-    LeakSanitizer,
-    MemorySanitizer,
-    ThreadSanitizer,
-    UndefinedBehaviorSanitizer,
-    #[serde(rename = "libFuzzer")]
-    LibFuzzer,
-    Jazzer,
-    Java,
-    #[serde(rename = "JVM")]
-    Jvm,
-    Valgrind,
-    #[serde(rename = "gdb")]
-    Gdb,
-    #[serde(rename = "glibc")]
-    Glibc,
-    Rust,
-    Chromium,
-    #[serde(rename = "signal")]
-    Signal,
-    CrashReporter,
-    #[serde(rename = "lldb")]
-    Lldb,
-    Coredump,
-    #[serde(rename = "GWP-ASan")]
-    GwpAsan,
-    #[serde(rename = "KASAN")]
-    Kasan,
-    Backtrace,
-    Android,
-    Go,
-    Python,
-    JavaScript,
-    #[serde(rename = ".NET")]
-    DotNet,
+/// Declares the tools, each with the name that it gives itself.
+macro_rules! tools {
+    ($($tool:ident = $name:literal,)*) => {
+        /// The tool that noticed a crash.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum Tool {
+            $(#[serde(rename = $name)] $tool,)*
+        }
+
+        impl Tool {
+            /// The name as the tool spells it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$tool => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl Tool {
-    /// The name as the tool spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AddressSanitizer => "AddressSanitizer",
-            Self::HWAddressSanitizer => "HWAddressSanitizer",
-            Self::LeakSanitizer => "LeakSanitizer",
-            Self::MemorySanitizer => "MemorySanitizer",
-            Self::ThreadSanitizer => "ThreadSanitizer",
-            Self::UndefinedBehaviorSanitizer => "UndefinedBehaviorSanitizer",
-            Self::LibFuzzer => "libFuzzer",
-            Self::Jazzer => "Jazzer",
-            Self::Java => "Java",
-            Self::Jvm => "JVM",
-            Self::Valgrind => "Valgrind",
-            Self::Gdb => "gdb",
-            Self::Glibc => "glibc",
-            Self::Rust => "Rust",
-            Self::Chromium => "Chromium",
-            Self::Signal => "signal",
-            Self::CrashReporter => "CrashReporter",
-            Self::Lldb => "lldb",
-            Self::Coredump => "Coredump",
-            Self::GwpAsan => "GWP-ASan",
-            Self::Kasan => "KASAN",
-            Self::Backtrace => "Backtrace",
-            Self::Android => "Android",
-            Self::Go => "Go",
-            Self::Python => "Python",
-            Self::JavaScript => "JavaScript",
-            Self::DotNet => ".NET",
-        }
-    }
+tools! {
+    AddressSanitizer = "AddressSanitizer",
+    HWAddressSanitizer = "HWAddressSanitizer",
+    LeakSanitizer = "LeakSanitizer",
+    MemorySanitizer = "MemorySanitizer",
+    ThreadSanitizer = "ThreadSanitizer",
+    UndefinedBehaviorSanitizer = "UndefinedBehaviorSanitizer",
+    LibFuzzer = "libFuzzer",
+    Jazzer = "Jazzer",
+    Java = "Java",
+    Jvm = "JVM",
+    Valgrind = "Valgrind",
+    Gdb = "gdb",
+    Glibc = "glibc",
+    Rust = "Rust",
+    Chromium = "Chromium",
+    Signal = "signal",
+    CrashReporter = "CrashReporter",
+    Lldb = "lldb",
+    Coredump = "Coredump",
+    GwpAsan = "GWP-ASan",
+    Kasan = "KASAN",
+    Backtrace = "Backtrace",
+    Android = "Android",
+    Go = "Go",
+    Python = "Python",
+    JavaScript = "JavaScript",
+    DotNet = ".NET",
 }
 
 impl fmt::Display for Tool {
@@ -234,6 +209,22 @@ impl CrashReport {
     /// Tells whether the program ran out of stack, whichever tool reports it.
     pub fn is_stack_overflow(&self) -> bool {
         self.kind == "stack-overflow" || self.kind.ends_with("StackOverflowError")
+    }
+
+    /// Names the functions of frames that have only a place, and in the summary.
+    pub fn name_functions(&mut self, function_at: &dyn Fn(&str, u32) -> Option<String>) {
+        let frames = self.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
+        for frame in frames.filter(|frame| frame.function == UNKNOWN_FUNCTION) {
+            let place = frame.file.as_deref().zip(frame.line);
+            if let Some(name) = place.and_then(|(file, line)| function_at(file, line)) {
+                let unnamed = frame.to_string();
+                let place = unnamed.trim_start_matches("?? ");
+                frame.function = name;
+                self.summary = self
+                    .summary
+                    .replace(&format!(" in {place}"), &format!(" in {frame}"));
+            }
+        }
     }
 
     /// Replaces the paths of another machine, in frames and in texts.

@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Access, Family, Role, Strength, Tool, access, native};
+use super::{Access, Family, Role, Strength, Tool, access, native, phrases};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -29,84 +29,40 @@ const TOOLS: [(&str, Tool); 6] = [
 ];
 
 /// Headlines that do not begin with the kind's own name.
-const KINDS: [(&str, &str); 18] = [
-    ("attempting double-free", "double-free"),
-    ("attempting free on address", "bad-free"),
-    (
-        "attempting to call malloc_usable_size",
-        "bad-malloc_usable_size",
-    ),
-    (
-        "attempting to call __sanitizer_get_allocated_size",
-        "bad-malloc_usable_size",
-    ),
-    ("detected memory leaks", "memory-leak"),
-    ("requested allocation size", "allocation-size-too-big"),
-    ("calloc parameters overflow", "calloc-overflow"),
-    ("reallocarray parameters overflow", "reallocarray-overflow"),
-    ("allocator is out of memory", "out-of-memory"),
-    ("allocator is trying to allocate", "out-of-memory"),
-    ("out of memory", "out-of-memory"),
-    (MEMORY_LIMIT, "rss-limit-exceeded"),
-    ("specified RSS limit exceeded", "rss-limit-exceeded"),
-    (
-        "invalid alignment requested",
-        "invalid-allocation-alignment",
-    ),
-    ("invalid aligned_alloc", "invalid-allocation-alignment"),
-    (
-        "invalid allocation alignment",
-        "invalid-allocation-alignment",
-    ),
-    ("tag-mismatch", "tag-mismatch"),
-    ("failed to intercept", ""),
-];
+const KINDS: &str = r"double-free: attempting double-free
+bad-free: attempting free on address
+bad-malloc_usable_size: attempting to call malloc_usable_size
+bad-malloc_usable_size: attempting to call __sanitizer_get_allocated_size
+memory-leak: detected memory leaks
+allocation-size-too-big: requested allocation size
+calloc-overflow: calloc parameters overflow
+reallocarray-overflow: reallocarray parameters overflow
+out-of-memory: allocator is out of memory|allocator is trying to allocate|out of memory
+rss-limit-exceeded: hard rss limit exhausted|specified RSS limit exceeded
+invalid-allocation-alignment: invalid alignment requested|invalid aligned_alloc
+invalid-allocation-alignment: invalid allocation alignment
+tag-mismatch: tag-mismatch";
 
 /// Sentences that name the role of the stack below them, in the order in which they
 /// are tried.
-const ROLES: [(&str, Role); 23] = [
-    ("freed by thread", Role::Freed),
-    ("freed by ", Role::Freed),
-    ("deallocated by", Role::Freed),
-    ("previously allocated", Role::Allocated),
-    ("allocated by", Role::Allocated),
-    ("allocated from:", Role::Allocated),
-    ("allocated here", Role::Allocated),
-    ("is located in stack of thread", Role::Allocated),
-    ("Location is ", Role::Allocated),
-    ("was stored to memory at", Role::Stored),
-    ("was created by", Role::Created),
-    ("was marked as uninitialized", Role::Created),
-    ("Previous ", Role::Previous),
-    ("previously acquired by the same thread", Role::Previous),
-    ("created by T", Role::Created),
-    ("created by main thread", Role::Created),
-    ("created at:", Role::Created),
-    ("registered at", Role::Created),
-    ("allocated by thread", Role::Allocated),
-    ("while holding mutex", Role::Crash),
-    ("first allocated", Role::Allocated),
-    ("last zeroed", Role::Created),
-    ("As if synchronized via sleep", Role::Created),
-];
+const ROLES: &str = r"freed: freed by thread|freed by |deallocated by
+allocated: previously allocated|allocated by|allocated from:|allocated here
+allocated: is located in stack of thread|Location is |
+stored: was stored to memory at
+created: was created by|was marked as uninitialized
+previous: Previous |previously acquired by the same thread
+created: created by T|created by main thread|created at:|registered at
+allocated: allocated by thread
+crash: while holding mutex
+allocated: first allocated
+created: last zeroed|As if synchronized via sleep";
 
 /// Sentences that say nothing about the program.
-const NOISE: [&str; 14] = [
-    "HINT: this may be a false positive",
-    "(longjmp and C++ exceptions",
-    "Sanitizer can not provide",
-    "AddressSanitizer:DEADLYSIGNAL",
-    "HINT: if you don't care about these errors",
-    "Unpoisoned bytes",
-    "==ABORTING",
-    "Exiting",
-    "Register values:",
-    "NOTE: the stack trace above identifies",
-    "NOTE: libFuzzer has rudimentary",
-    "Combine libFuzzer with",
-    "HINT: LeakSanitizer does not work",
-    "Hint: use TSAN_OPTIONS",
-];
+const NOISE: &str = "HINT: this may be a false positive|(longjmp and C++ exceptions|\
+     Sanitizer can not provide|AddressSanitizer:DEADLYSIGNAL|\
+     HINT: if you don't care about these errors|Unpoisoned bytes|==ABORTING|Exiting|\
+     Register values:|NOTE: the stack trace above identifies|NOTE: libFuzzer has rudimentary|\
+     Combine libFuzzer with|HINT: LeakSanitizer does not work|Hint: use TSAN_OPTIONS";
 
 /// Headline for an exceeded limit of resident memory, which lacks the word `ERROR`.
 const MEMORY_LIMIT: &str = "hard rss limit exhausted";
@@ -131,8 +87,8 @@ fn headline(line: &str) -> Option<(Tool, &str)> {
 
 /// Returns the kind, from the text of the headline.
 fn kind(tool: Tool, text: &str) -> String {
-    if let Some((_, kind)) = KINDS.iter().find(|(phrase, _)| text.starts_with(phrase)) {
-        return (*kind).to_owned();
+    if let Some(kind) = phrases::find(KINDS, |phrase| text.starts_with(phrase)) {
+        return kind.to_owned();
     }
     let ends: &[&str] = match tool {
         Tool::ThreadSanitizer => &[" on unknown", " (", ": "],
@@ -211,22 +167,26 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
         draft.close();
         return true;
     }
-    if NOISE.iter().any(|noise| text.contains(noise))
+    if NOISE.split('|').any(|noise| text.contains(noise))
         || text.chars().all(|c| matches!(c, '=' | '-'))
         || is_register(text)
     {
         return true;
     }
     access::read(&mut draft.access, text);
+    // A tag says only that the memory is not the pointer's; the cause below is a guess from
+    // what lies around it, and mostly right.
+    if let Some(cause) = text.strip_prefix("Cause: ")
+        && !cause.contains(' ')
+    {
+        cause.clone_into(&mut draft.kind);
+    }
     if draft.tool == Tool::ThreadSanitizer && draft.access.operation.is_none() {
         access::read_race(&mut draft.access, text);
     }
     let role = match text {
         "and:" => Some(Role::Previous),
-        text => ROLES
-            .iter()
-            .find(|(phrase, _)| text.contains(phrase))
-            .map(|(_, role)| *role),
+        text => phrases::find(ROLES, |phrase| text.contains(phrase)).and_then(role),
     };
     draft.say(line.trim_end());
     match role {
@@ -235,6 +195,12 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
         None => draft.expect(Role::Crash),
     }
     true
+}
+
+fn role(name: &str) -> Option<Role> {
+    use Role::{Allocated, Crash, Created, Freed, Previous, Stored};
+    let roles = [Allocated, Crash, Created, Freed, Previous, Stored];
+    roles.into_iter().find(|role| role.name() == name)
 }
 
 /// `rax = 0x..  rbx = 0x..`

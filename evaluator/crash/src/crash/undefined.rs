@@ -4,7 +4,7 @@
 use super::draft::{Draft, Part};
 use super::frame_origin::FrameOrigin;
 use super::log_lines::Log;
-use super::{Family, Operation, Strength, Tool, native};
+use super::{Family, Operation, Strength, Tool, native, phrases};
 use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
@@ -19,57 +19,34 @@ const MAX_LINES: usize = 600;
 
 /// Phrases of the messages and the names of the checks behind them, as the
 /// `SUMMARY` line spells these.
-const KINDS: [(&str, &str); 40] = [
-    ("signed integer overflow", "signed-integer-overflow"),
-    ("unsigned integer overflow", "unsigned-integer-overflow"),
-    ("division by zero", "integer-divide-by-zero"),
-    ("shift exponent", "shift"),
-    ("left shift of", "shift"),
-    ("out of bounds for type", "out-of-bounds-index"),
-    ("null pointer passed as argument", "invalid-null-argument"),
-    ("null pointer returned", "invalid-null-return"),
-    ("null passed as", "invalid-null-argument"),
-    ("applying non-zero offset", "nullptr-with-offset"),
-    ("applying zero offset to null", "nullptr-with-offset"),
-    ("of misaligned address", "misaligned-pointer-use"),
-    ("within misaligned address", "misaligned-pointer-use"),
-    ("on misaligned address", "misaligned-pointer-use"),
-    ("to misaligned address", "misaligned-pointer-use"),
-    ("misaligned address", "misaligned-pointer-use"),
-    ("of null pointer", "null-pointer-use"),
-    ("within null pointer", "null-pointer-use"),
-    ("on null pointer", "null-pointer-use"),
-    ("to null pointer", "null-pointer-use"),
-    ("with insufficient space", "insufficient-object-size"),
-    ("not a valid value for type 'bool'", "invalid-bool-load"),
-    ("not a valid value for type '_Bool'", "invalid-bool-load"),
-    ("not a valid value for type", "invalid-enum-load"),
-    ("unreachable", "unreachable"),
-    ("without returning a value", "missing-return"),
-    ("variable length array bound", "non-positive-vla-index"),
-    (
-        "is outside the range of representable values",
-        "float-cast-overflow",
-    ),
-    ("implicit conversion from", "implicit-integer-conversion"),
-    (
-        "through pointer to incorrect function type",
-        "function-type-mismatch",
-    ),
-    (
-        "which does not point to an object of type",
-        "dynamic-type-mismatch",
-    ),
-    ("pointer index expression", "pointer-overflow"),
-    ("addition of unsigned offset", "pointer-overflow"),
-    ("subtraction of unsigned offset", "pointer-overflow"),
-    ("pointer arithmetic", "pointer-overflow"),
-    ("control flow integrity", "cfi-bad-type"),
-    ("passing zero to", "invalid-builtin-use"),
-    ("assumption is not satisfied", "alignment-assumption"),
-    ("assumption of", "alignment-assumption"),
-    ("negation of", "signed-integer-overflow"),
-];
+const KINDS: &str = r"signed-integer-overflow: signed integer overflow
+unsigned-integer-overflow: unsigned integer overflow
+integer-divide-by-zero: division by zero
+shift: shift exponent|left shift of
+out-of-bounds-index: out of bounds for type
+invalid-null-argument: null pointer passed as argument
+invalid-null-return: null pointer returned
+invalid-null-argument: null passed as
+nullptr-with-offset: applying non-zero offset|applying zero offset to null
+misaligned-pointer-use: of misaligned address|within misaligned address|on misaligned address
+misaligned-pointer-use: to misaligned address|misaligned address
+null-pointer-use: of null pointer|within null pointer|on null pointer|to null pointer
+insufficient-object-size: with insufficient space
+invalid-bool-load: not a valid value for type 'bool'|not a valid value for type '_Bool'
+invalid-enum-load: not a valid value for type
+unreachable: unreachable
+missing-return: without returning a value
+non-positive-vla-index: variable length array bound
+float-cast-overflow: is outside the range of representable values
+implicit-integer-conversion: implicit conversion from
+function-type-mismatch: through pointer to incorrect function type
+dynamic-type-mismatch: which does not point to an object of type
+pointer-overflow: pointer index expression|addition of unsigned offset
+pointer-overflow: subtraction of unsigned offset|pointer arithmetic
+cfi-bad-type: control flow integrity
+invalid-builtin-use: passing zero to
+alignment-assumption: assumption is not satisfied|assumption of
+signed-integer-overflow: negation of";
 
 /// Splits a sentence into its position, which may be missing, and its message. A panic
 /// of Go uses the same words.
@@ -84,10 +61,8 @@ fn sentence(line: &str) -> Option<(&str, &str)> {
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let line = log.line(at)?;
     let (place, message) = sentence(line)?;
-    let kind = KINDS
-        .iter()
-        .find(|(phrase, _)| message.contains(phrase))
-        .map_or("undefined-behavior", |(_, kind)| kind);
+    let kind = phrases::find(KINDS, |phrase| message.contains(phrase));
+    let kind = kind.unwrap_or("undefined-behavior");
     let mut draft = Draft::new(Tool::UndefinedBehaviorSanitizer, kind);
     message.clone_into(&mut draft.message);
     let place_said = if place.is_empty() {

@@ -9,8 +9,10 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Access, Family, Operation, Role, Side, Strength, Tool, native};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION};
+use super::{Access, Family, Operation, Role, Side, Strength, Tool, native, phrases};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
+use regex::Regex;
+use std::sync::LazyLock;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -21,40 +23,39 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_LINES: usize = 2_000;
 
+static FRAME: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"^(?:at|by) 0x[0-9A-Fa-f]+: (?P<name>.+?)(?: \((?:in (?P<module>[^()]+)|(?P<place>[^()]+))\))?$",
+    )
+});
+/// `Address 0x4a57068 is 0 bytes after a block of size 40 alloc'd`
+static DISTANCE: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?P<distance>[\d,]+) bytes (?P<side>after|before|inside) a block(?:.* of size (?P<size>[\d,]+))?",
+    )
+});
+
 /// Beginnings of errors, with the kind of each.
-const KINDS: [(&str, &str); 22] = [
-    ("Invalid read of size", "invalid-read"),
-    ("Invalid write of size", "invalid-write"),
-    ("Invalid free() / delete", "invalid-free"),
-    ("Mismatched free() / delete", "alloc-dealloc-mismatch"),
-    ("Mismatched new/delete", "new-delete-type-mismatch"),
-    (
-        "Conditional jump or move depends on uninitialised",
-        "use-of-uninitialized-value",
-    ),
-    ("Use of uninitialised value", "use-of-uninitialized-value"),
-    ("Uninitialised byte(s)", "use-of-uninitialized-value"),
-    ("Syscall param", "use-of-uninitialized-value"),
-    ("Source and destination overlap in", "overlapping-memory"),
-    ("Argument '", "negative-size-param"),
-    ("Jump to the invalid address", "invalid-jump"),
-    ("Illegal memory pool address", "invalid-read"),
-    ("Possible data race", "data-race"),
-    ("Thread #", "thread-error"),
-    ("Exiting thread still holds", "lock-leak"),
-    ("Stack overflow in thread", "stack-overflow"),
-    (
-        "Process terminating with default action of signal 11",
-        "SEGV",
-    ),
-    (
-        "Process terminating with default action of signal 6",
-        "ABRT",
-    ),
-    ("Process terminating with default action of signal 8", "FPE"),
-    ("Process terminating with default action of signal 4", "ILL"),
-    ("Process terminating with default action of signal 7", "BUS"),
-];
+const KINDS: &str = r"invalid-read: Invalid read of size
+invalid-write: Invalid write of size
+invalid-free: Invalid free() / delete
+alloc-dealloc-mismatch: Mismatched free() / delete
+new-delete-type-mismatch: Mismatched new/delete
+use-of-uninitialized-value: Conditional jump or move depends on uninitialised
+use-of-uninitialized-value: Use of uninitialised value|Uninitialised byte(s)|Syscall param
+overlapping-memory: Source and destination overlap in
+negative-size-param: Argument '
+invalid-jump: Jump to the invalid address
+invalid-read: Illegal memory pool address
+data-race: Possible data race
+thread-error: Thread #
+lock-leak: Exiting thread still holds
+stack-overflow: Stack overflow in thread
+SEGV: Process terminating with default action of signal 11
+ABRT: Process terminating with default action of signal 6
+FPE: Process terminating with default action of signal 8
+ILL: Process terminating with default action of signal 4
+BUS: Process terminating with default action of signal 7";
 
 /// Returns the text of one of Valgrind's lines, with its indentation.
 fn body(line: &str) -> Option<&str> {
@@ -70,8 +71,7 @@ fn kind(text: &str) -> Option<&'static str> {
     if text.contains(" bytes in ") && text.contains(" are definitely lost in loss record") {
         return Some("memory-leak");
     }
-    let (_, kind) = KINDS.iter().find(|(phrase, _)| text.starts_with(phrase))?;
-    Some(kind)
+    phrases::find(KINDS, |phrase| text.starts_with(phrase))
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
@@ -168,66 +168,44 @@ fn role(text: &str) -> Role {
     }
 }
 
-/// `Address 0x4a57068 is 0 bytes after a block of size 40 alloc'd`
+/// Reads how far an access is from a block.
 fn read_distance(access: &mut Access, text: &str) {
-    let Some((before, rest)) = text.split_once(" bytes ") else {
+    let Some(found) = DISTANCE.captures(text) else {
         return;
     };
-    let Some(distance) = before.rsplit(' ').next().and_then(number) else {
-        return;
+    let group = |name: &str| {
+        found
+            .name(name)
+            .map(|group| group.as_str().replace(',', ""))
     };
-    let sides = [
-        ("after a block", Side::After),
-        ("before a block", Side::Before),
-        ("inside a block", Side::Inside),
-    ];
-    let Some((_, side)) = sides.iter().find(|(words, _)| rest.starts_with(words)) else {
-        return;
-    };
-    access.distance = Some(distance);
-    access.side = Some(*side);
+    access.distance = group("distance").and_then(|number| number.parse().ok());
+    access.object_size = group("size").and_then(|number| number.parse().ok());
     access.object = Some("a heap block".to_owned());
-    access.object_size = rest
-        .split_once(" of size ")
-        .and_then(|(_, rest)| number(rest.split(' ').next()?));
-}
-
-fn number(text: &str) -> Option<u64> {
-    text.replace(',', "").parse().ok()
+    access.side = match group("side").as_deref() {
+        Some("after") => Some(Side::After),
+        Some("before") => Some(Side::Before),
+        _ => Some(Side::Inside),
+    };
 }
 
 /// `at 0x109189: N::f(int) (bad.cc:7)` or `by 0x48: ??? (in /usr/lib/x.so)`.
 fn read_frame(text: &str) -> Option<Frame> {
-    let text = text.trim_start();
-    let rest = text
-        .strip_prefix("at 0x")
-        .or_else(|| text.strip_prefix("by 0x"))?;
-    let (_, rest) = rest.split_once(": ")?;
-    let (name, place) = match rest
-        .strip_suffix(')')
-        .and_then(|rest| rest.rsplit_once(" ("))
-    {
-        Some((name, place)) => (name, Some(place)),
-        None => (rest, None),
-    };
-    let mut frame = Frame::named(if name == "???" {
-        UNKNOWN_FUNCTION
-    } else {
-        name
-    });
-    match place {
-        Some(place) if place.starts_with("in ") => {
-            frame.module = place.get(3..).map(ToOwned::to_owned);
+    let found = FRAME.captures(text.trim_start())?;
+    let group = |name: &str| found.name(name).map(|group| group.as_str());
+    let mut frame = Frame::named(
+        group("name")
+            .filter(|name| *name != "???")
+            .unwrap_or(UNKNOWN_FUNCTION),
+    );
+    frame.module = group("module").map(ToOwned::to_owned);
+    match group("place").map(native::read_position) {
+        // Valgrind's own replacements of the allocator.
+        Some((file, ..)) if file.starts_with("vg_replace") => {
+            frame.module = Some("/usr/lib/valgrind".to_owned());
         }
-        Some(place) => {
-            let (file, line, _) = native::read_position(place);
-            // Valgrind's own replacements of the allocator.
-            if file.starts_with("vg_replace") {
-                frame.module = Some("/usr/lib/valgrind".to_owned());
-            } else {
-                frame.file = Some(file.to_owned());
-                frame.line = line;
-            }
+        Some((file, line, _)) => {
+            frame.file = Some(file.to_owned());
+            frame.line = line;
         }
         None => {}
     }

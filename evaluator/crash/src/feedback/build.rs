@@ -210,36 +210,14 @@ enum LineClass {
 }
 
 /// Phrases of linkers.
-const LINKER: [&str; 12] = [
-    "undefined reference to",
-    "multiple definition of",
-    "first defined here",
-    "ld: cannot find ",
-    "ld: error:",
-    "undefined symbol: ",
-    "duplicate symbol: ",
-    "relocation truncated",
-    "relocation R_",
-    "ld returned ",
-    "linker command failed",
-    "file not recognized",
-];
+const LINKER: &str = "undefined reference to|multiple definition of|first defined here|ld: cannot find |\
+     ld: error:|undefined symbol: |duplicate symbol: |relocation truncated|relocation R_|\
+     ld returned |linker command failed|file not recognized";
 
 /// Words that begin an error of a build tool or a shell.
-const TOOLS: [&str; 12] = [
-    "CMake Error",
-    "configure: error:",
-    "* What went wrong:",
-    "error: ",
-    "fatal: ",
-    "cc1: all warnings",
-    "cc1plus: all warnings",
-    "[ERROR] Failed to execute goal",
-    "[ERROR] The build could not read",
-    "[ERROR] Non-resolvable",
-    "Error: ",
-    "e: ",
-];
+const TOOLS: &str = "CMake Error|configure: error:|* What went wrong:|error: |fatal: |cc1: all warnings|\
+     cc1plus: all warnings|[ERROR] Failed to execute goal|[ERROR] The build could not read|\
+     [ERROR] Non-resolvable|Error: |e: ";
 
 /// Classifies a line by itself, without the lines around it.
 fn classify(line: &str) -> LineClass {
@@ -265,7 +243,7 @@ fn classify(line: &str) -> LineClass {
     if is_position(text, "error: ")
         || is_position(text, "fatal error: ")
         || maven.is_some_and(is_maven_position)
-        || LINKER.iter().any(|phrase| text.contains(phrase))
+        || LINKER.split('|').any(|phrase| text.contains(phrase))
         || text.contains(": Error: ")
         || line.contains("No rule to make target")
         || text.contains("*** missing separator")
@@ -276,7 +254,7 @@ fn classify(line: &str) -> LineClass {
     if is_make(text) || text.starts_with("ninja: build stopped") || text.starts_with("FAILED: ") {
         return LineClass::Follows;
     }
-    if TOOLS.iter().any(|word| line.starts_with(word)) {
+    if TOOLS.split('|').any(|word| line.starts_with(word)) {
         return LineClass::Error;
     }
     if line.starts_with([' ', '\t', '|']) || is_caret(text) || text.starts_with("from ") {

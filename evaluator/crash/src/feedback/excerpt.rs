@@ -16,28 +16,12 @@ const MAX_LOG: usize = 4 * 1024 * 1024;
 const HEAD_SHARE: usize = 3;
 
 /// Progress lines, which report no result.
-const NOISE: [&str; 20] = [
-    "Downloading from ",
-    "Downloaded from ",
-    "Downloading: ",
-    "Downloaded: ",
-    "Progress (",
-    "[INFO] Download",
-    "[INFO] ---",
-    "[INFO] Total time:",
-    "[INFO] Finished at:",
-    "[ERROR] -> [Help",
-    "[ERROR] To see the full stack trace",
-    "[ERROR] Re-run Maven using the -X switch",
-    "[ERROR] For more information about the errors",
-    "[ERROR] [Help ",
-    "-- Performing Test ",
-    "-- Detecting ",
-    "-- Looking for ",
-    "make: Nothing to be done",
-    "Picked up JAVA_TOOL_OPTIONS",
-    "INFO: Instrumented ",
-];
+const NOISE: &str = "Downloading from |Downloaded from |Downloading: |Downloaded: |Progress (|\
+     [INFO] Download|[INFO] ---|[INFO] Total time:|[INFO] Finished at:|[ERROR] -> [Help|\
+     [ERROR] To see the full stack trace|[ERROR] Re-run Maven using the -X switch|\
+     [ERROR] For more information about the errors|[ERROR] [Help |-- Performing Test |\
+     -- Detecting |-- Looking for |make: Nothing to be done|Picked up JAVA_TOOL_OPTIONS|\
+     INFO: Instrumented ";
 
 static TIMES: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
@@ -66,7 +50,7 @@ pub(super) fn clean(line: &str) -> Option<String> {
         .filter(|c| !c.is_control() || *c == '\t')
         .collect();
     let text = line.trim();
-    let progress = NOISE.iter().any(|noise| text.starts_with(noise)) || is_progress(text);
+    let progress = NOISE.split('|').any(|noise| text.starts_with(noise)) || is_progress(text);
     (!progress).then(|| crate::crash::shorten(line.trim_end(), MAX_LINE))
 }
 

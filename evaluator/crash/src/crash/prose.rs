@@ -1,0 +1,417 @@
+//! Reports in words: what a person says of a crash, with a log beside it or without.
+//!
+//! Nothing is invented. A name counts where it is written as code is written, and each one
+//! stands in the text as it is given.
+
+use super::command_line::{CommandLine, read_line};
+use super::pasted;
+use patchwright_source::built_in_regex;
+use regex::{Captures, Regex};
+use serde::{Serialize, Serializer};
+use std::sync::LazyLock;
+
+/// What a reporter says in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ReportInWords {
+    /// The kind of failure that the words name.
+    pub kind: Option<String>,
+    pub functions: Vec<String>,
+    pub classes: Vec<String>,
+    /// Variables, constants and what else is written as code.
+    pub names: Vec<String>,
+    /// Source files, with the line where one is named.
+    pub files: Vec<Place>,
+    pub options: Vec<String>,
+    pub versions: Vec<String>,
+    /// Files that were attached or given to the program.
+    pub inputs: Vec<String>,
+    /// Code and inputs that the text holds themselves.
+    pub quoted: Vec<String>,
+    pub commands: Vec<CommandLine>,
+    /// What a repair needs and the text does not say.
+    pub missing: Vec<&'static str>,
+    /// The words themselves, without logs.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// A source file, and a line of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub file: String,
+    pub line: Option<u32>,
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.file)?;
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
+}
+
+/// The longest piece of quoted text, and the most pieces and names of a kind that are kept.
+const MAX_QUOTED: usize = 4_000;
+const MAX_NAMES: usize = 40;
+
+/// Kinds of failures with the words for each, the most precise first.
+const KINDS: &str = r"heap-use-after-free: use.?after.?free|\buaf\b|dangling pointer
+double-free: double.?free|freed twice
+heap-buffer-overflow: heap.{0,14}(?:over|under)[ -]?(?:flow|read|write|run)
+stack-buffer-overflow: stack.{0,9}buffer.{0,4}over[ -]?(?:flow|read|run)|stack smashing
+stack-overflow: stack.?overflow|stack exhaustion|(?:infinite|endless|unbounded|uncontrolled|deep) recursion|recurses? (?:forever|endlessly)
+integer-overflow: integer (?:over|under)flow
+buffer-overflow: out.?of.?bounds?|\boob\b|buffer.{0,4}(?:over|under)[ -]?(?:flow|read|write|run)|\bover[ -]?(?:read|write|run)s?\b|off.by.one|(?:reads?|writes?|reading|writing|run) (?:past|beyond|behind|outside)|past the end
+null-pointer-use: null.?(?:pointer|ptr|deref)|nullptr|dereferenc\w+ null|\bnpe\b
+integer-divide-by-zero: divi(?:de|sion).{0,4}by.?zero|floating point exception|sigfpe
+use-of-uninitialized-value: uninitiali[sz]ed
+memory-leak: memory leak|leaks? memory
+out-of-memory: out.?of.?memory|\boom\b|(?:excessive|huge|too much|all) memory|memory exhaustion
+assertion-failure: assert
+data-race: data race|race condition|deadlock
+timeout: (?:infinite|endless) loop|loops? (?:forever|endlessly|infinitely)|\bhang(?:s|ing)?\b|\bhung\b|never (?:returns|ends|terminates|finish\w+|stops)|freez|\bstuck\b|100 ?% (?:of )?(?:the )?cpu|time[sd]?.?out\b|runs? forever
+uncaught-exception: (?:uncaught|unhandled|unexpected) (?:\w+ )?exception|throws?\b|exception\b
+crash: seg.?(?:mentation.)?fault|\bsegv|sigsegv|crash|\baborts?\b|aborted|core dump|access violation|bus error
+wrong-output: wrong|incorrect|garbage|instead of|should (?:be|return|print|give)|\bbut (?:got|gets|returns|prints)|unexpected|corrupt|regression|truncat|missing from|is lost|are lost|ignored";
+static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    let rows = KINDS.lines().filter_map(|row| row.split_once(": "));
+    rows.map(|(kind, words)| (kind, built_in_regex(&format!("(?i){words}"))))
+        .collect()
+});
+/// Words before a kind that deny it.
+static DENIED: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(r"(?i)(?:\bno|\bnot|n't|without|instead of|rather than|\bnever)(?: \w+)?\W*$")
+});
+
+/// Extensions of source files, and of files that programs read.
+const SOURCE: &str = "c|h|cc|cpp|cxx|hpp|hh|hxx|inc|inl|ipp|tcc|java|kt|scala|py|js|ts|go|rs|cs|php|rb|pl|y|l|mm|asm";
+const DATA: &str = "bin|dat|raw|poc|crash|pdf|png|jpe?g|gif|bmp|tiff?|webp|svg|mp[34]|avi|mkv|mov|wav|flac|ogg|flv|swf|zip|gz|bz2|xz|tar|7z|rar|jar|apk|dex|elf|exe|dll|txt|xml|html?|json|ya?ml|toml|csv|ini|cfg|conf|tex|eps|ps|ttf|otf|woff2?|pcap|der|pem|crt|p12|wasm|sql|db|j2k|jp2|jpc|pnm|ppm|pgm|xlsx?|docx?|rtf|eml|ico|psd|dxf|stl|obj|mid|iso|img|awk|lua|input|repro";
+/// Pieces of a sentence that are written as code, and those that must not be taken for it.
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    let folders = r"(?:[A-Za-z]:\\)?(?:[A-Za-z0-9_.@+~-]*[/\\])*";
+    built_in_regex(&format!(
+        r#"(?x)
+          https?://[^\s)>\]"'`]*?/blob/[^/\s]+/(?P<linked>[^\s)>\]"'`\#]+)\#L(?P<linked_line>\d+)
+        | (?P<skipped>https?://[^\s)>\]"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+|\b0x[0-9a-fA-F]+)
+        | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
+          (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?\[line\s)`?(?P<line>\d+))?
+        | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
+          |(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
+        | (?P<option>--?[A-Za-z][A-Za-z0-9-]*)
+        | (?P<name>(?:[A-Za-z_~$][A-Za-z0-9_$]*(?:::|->|\.|\#))*~?[A-Za-z_$][A-Za-z0-9_$]*)(?P<call>\(\s*\)|\()?
+        "#
+    ))
+});
+static VERSION: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r#"(?x)
+          (?i:\b(?:version|release|ver\.?|tag)s?)[\s:=`*"(]+(?P<named>v?\d+\.\d[\w.+-]*)
+        | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
+        | (?i:\b(?:commit|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
+          (?:(?i:id|hash|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b"#,
+    )
+});
+/// Places of files outside the text, and files that it says are attached.
+static HOSTED: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"/files/|attachment|pastebin|gist\.|dropbox|drive\.google|(?i:poc|crash|repro)[\w.-]*$",
+    )
+});
+static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(r#"(?i:attach)\w*\b[^.\n]{0,40}?["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`]"#)
+});
+
+/// A change from small to capital letters, or some of each.
+static CAMEL: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}"));
+
+/// Words next to a name that say what it names.
+const FUNCTIONS: &str =
+    " function functions method methods func routine call calls calling called callback ";
+const CLASSES: &str =
+    " class classes struct structure type interface enum union exception object new ";
+const OTHERS: &str = " variable field member parameter param argument arg macro constant flag option value \
+     pointer array buffer index attribute property node element tag key keyword column table package binary \
+     executable program tool command branch library file directory folder user ";
+/// Words of languages, and names of systems and tools, that are written like names.
+const NO_NAMES: &str = " if for while switch sizeof return true false null NULL nullptr None int char void \
+     long short float double bool unsigned const static size_t ssize_t uint8_t uint16_t uint32_t uint64_t \
+     int8_t int16_t int32_t int64_t ptrdiff_t wchar_t uintptr_t intptr_t x86_64 GitHub GitLab macOS iOS \
+     iPhone iPad FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
+     AddressSanitizer UndefinedBehaviorSanitizer MemorySanitizer ThreadSanitizer LeakSanitizer ASan UBSan \
+     MSan TSan LSan VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT README ";
+
+/// Reads what a person says in a text, if that names anything of a program.
+pub fn read_words(text: &str) -> Option<ReportInWords> {
+    let mut words = ReportInWords::default();
+    let (text, has_log) = pasted::words_of(text);
+    let prose = words.read_blocks(&text);
+    let title = prose.lines().find(|line| !line.trim().is_empty());
+    words.kind = title.and_then(kind).or_else(|| kind(&prose));
+    words.read_names(&prose);
+    words.read_versions(&text);
+    words.say_missing(has_log);
+    words.text = text;
+    let code = !(words.functions.is_empty() && words.classes.is_empty() && words.files.is_empty());
+    let beside = !(words.names.is_empty() && words.commands.is_empty() && words.inputs.is_empty());
+    (code || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
+}
+
+/// Returns the kind of failure that a text names first; a precise word beats a general one.
+fn kind(text: &str) -> Option<String> {
+    let denied = |at: usize| DENIED.is_match(text.get(..at).unwrap_or_default());
+    let stated = |words: &Regex| {
+        let mut found = words.find_iter(text).map(|found| found.start());
+        found.find(|at| !denied(*at))
+    };
+    let general = |kind: &str| matches!(kind, "crash" | "wrong-output" | "uncaught-exception");
+    let kinds = KIND_WORDS
+        .iter()
+        .filter_map(|(kind, words)| Some((stated(words)?, *kind)));
+    let first = kinds.min_by_key(|(at, kind)| (general(kind), *at))?;
+    Some(first.1.to_owned())
+}
+
+fn add(list: &mut Vec<String>, name: &str) {
+    if list.len() < MAX_NAMES && !name.is_empty() && !list.iter().any(|known| known == name) {
+        list.push(name.to_owned());
+    }
+}
+
+impl ReportInWords {
+    /// Reads commands and quoted blocks; returns the rest, which is prose.
+    fn read_blocks(&mut self, text: &str) -> String {
+        let mut prose = String::new();
+        let mut code: Vec<&str> = Vec::new();
+        let mut fenced = false;
+        for line in text.lines().chain(["", "."]) {
+            let fence = pasted::is_fence(line);
+            let indented = line.starts_with("    ") || line.starts_with('\t');
+            fenced ^= fence;
+            if !fence && (fenced || indented || line.is_empty() && !code.is_empty()) {
+                code.push(line);
+                continue;
+            }
+            self.read_code(&std::mem::take(&mut code));
+            if !fence {
+                self.commands.extend(read_line(line, false));
+                prose.push_str(line);
+                prose.push('\n');
+            }
+        }
+        let mut known: Vec<CommandLine> = Vec::new();
+        for command in self.commands.drain(..) {
+            if !known.contains(&command) && known.len() < MAX_NAMES {
+                known.push(command);
+            }
+        }
+        self.commands = known;
+        prose
+    }
+
+    /// Reads a block of code: commands, or something that is quoted.
+    fn read_code(&mut self, lines: &[&str]) {
+        let text = lines.join("\n");
+        let text = text.trim_matches('\n');
+        let commands: Vec<CommandLine> = match text.lines().count() {
+            1 => read_line(&format!("`{}`", text.trim()), false),
+            _ => text
+                .lines()
+                .flat_map(|line| read_line(line, true))
+                .collect(),
+        };
+        let quoted = super::scrub::shorten(text, MAX_QUOTED);
+        if commands.is_empty() && !text.trim().is_empty() && self.quoted.len() < MAX_NAMES {
+            self.quoted.push(quoted);
+        }
+        self.commands.extend(commands);
+    }
+
+    fn read_names(&mut self, prose: &str) {
+        let commands = self.commands.clone();
+        for command in &commands {
+            command
+                .options()
+                .for_each(|name| add(&mut self.options, name));
+            command.files().for_each(|name| add(&mut self.inputs, name));
+        }
+        for found in ATTACHED.captures_iter(prose) {
+            add(
+                &mut self.inputs,
+                found.get(1).map_or("", |name| name.as_str()),
+            );
+        }
+        let of_command = |name: &str| {
+            let mut all = commands.iter();
+            all.any(|command| {
+                command.name() == name || command.arguments.iter().any(|word| word == name)
+            })
+        };
+        for found in TOKEN.captures_iter(prose) {
+            let Some(whole) = found.get(0) else { continue };
+            let around = Around::of(prose, &found, whole.start());
+            if around.joined {
+                continue;
+            }
+            let group = |name: &str| found.name(name).map(|group| group.as_str());
+            let line = group("line")
+                .or(group("linked_line"))
+                .and_then(|line| line.parse().ok());
+            if let Some(file) = group("file").or(group("linked")) {
+                self.add_place(file, line);
+            } else if let Some(url) = group("skipped").filter(|url| HOSTED.is_match(url)) {
+                add(&mut self.inputs, url);
+            } else if let Some(file) = group("input").filter(|file| !file.starts_with("README")) {
+                add(&mut self.inputs, file);
+            } else if let Some(option) = group("option").filter(|option| around.is_option(option)) {
+                add(&mut self.options, option);
+            } else if let Some(name) = group("name").filter(|name| !of_command(name)) {
+                if let Some(list) = self.list_of(name, group("call"), &around) {
+                    add(list, name);
+                }
+            }
+        }
+    }
+
+    /// Adds a place; a file that is named once with a line and once without is one.
+    fn add_place(&mut self, file: &str, line: Option<u32>) {
+        let known = self.files.iter_mut().find(|known| {
+            known.file == file && (known.line == line || known.line.is_none() || line.is_none())
+        });
+        if let Some(known) = known {
+            known.line = known.line.or(line);
+        } else if self.files.len() < MAX_NAMES && file != "Node.js" {
+            let file = file.to_owned();
+            self.files.push(Place { file, line });
+        }
+    }
+
+    /// Returns the list for a word, if it is written as code is.
+    fn list_of(
+        &mut self,
+        name: &str,
+        call: Option<&str>,
+        around: &Around<'_>,
+    ) -> Option<&mut Vec<String>> {
+        let foreign = ["std::", "java.", "javax."]
+            .iter()
+            .any(|scope| name.starts_with(scope));
+        if foreign || name.len() < 2 || NO_NAMES.contains(&format!(" {name} ")) {
+            return None;
+        }
+        let parts = || {
+            name.split([':', '.', '#', '>'])
+                .map(|part| part.trim_end_matches('-'))
+        };
+        let last = parts().next_back().unwrap_or(name);
+        let is_snake = |part: &str| part.trim_matches('_').contains('_');
+        let shaped = name.contains("::")
+            || name.contains('#')
+            || parts().any(|part| is_snake(part) || CAMEL.is_match(part));
+        let called = call.is_some_and(|call| call.ends_with(')') || shaped);
+        let capitals = !last.contains(|c: char| c.is_ascii_lowercase());
+        let small =
+            is_snake(last) || last.starts_with(|c: char| c.is_ascii_lowercase() || c == '~');
+        if !(shaped || called || around.quoted) {
+            None
+        } else if called && !around.is_among(" new ") {
+            Some(&mut self.functions)
+        } else if around.is_among(OTHERS) || name.contains("->") || capitals {
+            Some(&mut self.names)
+        } else if around.is_among(FUNCTIONS) {
+            Some(&mut self.functions)
+        } else if around.is_among(CLASSES) || last.ends_with("_t") {
+            Some(&mut self.classes)
+        } else if !shaped {
+            Some(&mut self.names)
+        } else if small {
+            Some(&mut self.functions)
+        } else {
+            Some(&mut self.classes)
+        }
+    }
+
+    fn read_versions(&mut self, text: &str) {
+        for found in VERSION.captures_iter(text) {
+            let hash = found
+                .name("hash")
+                .filter(|hash| hash.as_str().contains(|c: char| c.is_ascii_digit()));
+            let version = found.name("named").or(found.name("short")).or(hash);
+            let version = version.map_or("", |version| version.as_str());
+            add(
+                &mut self.versions,
+                version.trim_end_matches(['.', '-', '+']),
+            );
+        }
+    }
+
+    fn say_missing(&mut self, has_log: bool) {
+        let wanted = [
+            (
+                !has_log,
+                "the output of the failure (its first line and the stack)",
+            ),
+            (
+                self.inputs.is_empty() && self.quoted.is_empty(),
+                "the input",
+            ),
+            (self.commands.is_empty(), "the command line"),
+            (self.versions.is_empty(), "the version or commit"),
+        ];
+        let missing = wanted.into_iter().filter(|(is_missing, _)| *is_missing);
+        self.missing = missing.map(|(_, what)| what).collect();
+    }
+}
+
+/// The text around a piece of a sentence.
+struct Around<'a> {
+    /// True where a letter stands right before or behind it: it is a part of a word.
+    joined: bool,
+    quoted: bool,
+    previous: Option<char>,
+    /// The words before and behind it.
+    words: [&'a str; 2],
+}
+
+impl<'a> Around<'a> {
+    fn of(text: &'a str, found: &Captures<'_>, start: usize) -> Self {
+        let name = found.name("name").or(found.get(0));
+        let end = name.map_or(start, |name| name.end());
+        let (before, behind) = (
+            text.get(..start).unwrap_or_default(),
+            text.get(end..).unwrap_or_default(),
+        );
+        let (previous, next) = (before.chars().next_back(), behind.chars().next());
+        // Scripts without spaces between words stand right beside a name.
+        let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && c < '\u{2e80}');
+        let edge = |c: char| !c.is_ascii_alphanumeric();
+        let last = before.trim_end_matches(edge).rsplit(edge).next();
+        let first = behind.trim_start_matches(edge).split(edge).next();
+        Self {
+            joined: letter(previous) || letter(next),
+            quoted: previous == Some('`') && next == Some('`'),
+            previous,
+            words: [last.unwrap_or_default(), first.unwrap_or_default()],
+        }
+    }
+
+    fn is_among(&self, list: &str) -> bool {
+        let mut words = self.words.iter();
+        words.any(|word| !word.is_empty() && list.contains(&format!(" {} ", word.to_lowercase())))
+    }
+
+    /// Tells whether a word with a dash in front is an option here.
+    fn is_option(&self, word: &str) -> bool {
+        let apart = self
+            .previous
+            .is_none_or(|c| c.is_whitespace() || "`\"'([,/".contains(c));
+        apart
+            && (word.starts_with("--")
+                || self.quoted
+                || self.is_among(" option flag switch options flags "))
+    }
+}
