@@ -29,12 +29,18 @@ pub(crate) fn words_as_text(words: &ReportInWords) -> String {
 
 /// What the reporter names, a line for each kind of name.
 pub(crate) fn named_in_words(words: &ReportInWords) -> String {
-    let mut rows = json!(words);
-    rows["commands"] = words.commands.iter().map(ToString::to_string).collect();
-    let size = |text: &String| format!("{} bytes", text.len());
-    rows["quoted"] = words.quoted.iter().map(size).collect();
+    let Value::Object(mut rows) = json!(words) else {
+        return String::new();
+    };
+    let commands = words.commands.iter().map(ToString::to_string);
+    rows.insert("commands".to_owned(), commands.collect());
+    let sizes = words
+        .quoted
+        .iter()
+        .map(|text| format!("{} bytes", text.len()));
+    rows.insert("quoted".to_owned(), sizes.collect());
     let mut text = String::new();
-    for (title, names) in rows.as_object().into_iter().flatten() {
+    for (title, names) in &rows {
         let names = names.as_array().into_iter().flatten();
         let names: Vec<&str> = names.filter_map(Value::as_str).collect();
         if !names.is_empty() {
@@ -57,9 +63,8 @@ fn placed(mut report: CrashReport, tree: Option<&Tree>) -> (CrashReport, String)
         report.name_functions(&|file, line| function_at(tree, file, line));
     }
     let in_project = |frame: &Frame| {
-        let file = frame.file.as_deref();
-        let known = |tree: &Tree| file.is_some_and(|file| tree.rebase(file).is_some());
-        tree.is_some_and(known)
+        let place = tree.zip(frame.file.as_deref());
+        place.is_some_and(|(tree, file)| tree.rebase(file).is_some())
     };
     let signature = report.signature(&in_project).to_string();
     (report, signature)
@@ -70,8 +75,7 @@ fn function_at(tree: &Tree, file: &str, line: u32) -> Option<String> {
     let path = tree.rebase(file)?;
     let text = tree.read(&path).ok()?;
     let language = Language::of_path(&path)?;
-    let (name, _) = function_around(language, text.bytes(), line)?;
-    Some(name)
+    Some(function_around(language, text.bytes(), line)?.0)
 }
 
 /// The report and its signature, stack by stack.
@@ -104,20 +108,25 @@ fn show(text: &mut String, stack: &Stack) {
 }
 
 /// The report's own form, and the signature as one string.
-pub(crate) fn as_json(report: &CrashReport, signature: &str) -> serde_json::Result<Value> {
-    Ok(json!({
+pub(crate) fn as_json(
+    report: &CrashReport,
+    signature: &str,
+    words: Option<&ReportInWords>,
+) -> Value {
+    json!({
         "tool": report.tool,
         "kind": report.kind,
         "cwe": report.cwe,
         "access": report.access,
-        "stacks": serde_json::to_value(&report.stacks)?,
+        "stacks": report.stacks,
         "signature": signature,
         "summary": report.summary,
         "purified": report.purified,
         "cut": report.cut,
         "confidence": "high",
+        "words": words,
         "repaired": !is_only_shown(report.tool),
-    }))
+    })
 }
 
 #[cfg(test)]
@@ -148,7 +157,7 @@ mod tests {
     fn the_json_form_stays() {
         let report = parse(REPORT).unwrap();
         let signature = report.signature(&|_| false).to_string();
-        let value = as_json(&report, &signature).unwrap();
+        let value = as_json(&report, &signature, None);
         assert_eq!(value["tool"], "AddressSanitizer");
         assert_eq!(value["kind"], "heap-buffer-overflow");
         assert_eq!(value["cwe"], "CWE-122");

@@ -15,8 +15,9 @@ pub(crate) use judge::Judge;
 pub(crate) use kept::ServedTree;
 
 use kept::Kept;
+use patchwright_agent::drive::request_of;
 use patchwright_agent::signals::Charged;
-use patchwright_retrieval::{Engine, Memory, Miss, Query, Request};
+use patchwright_retrieval::{Engine, Memory, Miss, Query};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -102,7 +103,7 @@ impl CodeServer {
             }
             Wish::Context { budget } => {
                 let budget = budget.unwrap_or(self.context_tokens);
-                let context = engine.context(&request(&call.body, budget));
+                let context = engine.context(&request_of(&call.body, budget));
                 Ok(context.map_err(|error| error.to_string())?.render())
             }
             Wish::Judge => Err("judge is not answered from the index".to_owned()),
@@ -144,21 +145,10 @@ impl Call {
             Wish::Query => (self.kind == "search").then(|| self.body.clone()),
             Wish::Context { .. } => {
                 // Where the index fails, the context itself says so.
-                engine.words_of(&request(&self.body, 0)).ok()
+                engine.words_of(&request_of(&self.body, 0)).ok()
             }
             Wish::Crash | Wish::Judge => None,
         }
-    }
-}
-
-/// A request in words, or the crash report that a text holds.
-fn request(text: &str, budget: usize) -> Request {
-    let report = patchwright_crash::read_leading(text);
-    let frames = report.as_ref().map(patchwright_agent::drive::frames_of);
-    Request {
-        frames: frames.unwrap_or_default(),
-        text: report.map_or_else(|| text.to_owned(), |report| report.purified),
-        budget,
     }
 }
 

@@ -8,13 +8,13 @@ mod beside;
 mod card;
 mod crash;
 mod form;
+mod named;
 mod pack;
 mod picks;
 mod render;
 mod request;
 #[cfg(test)]
 pub(crate) mod tests;
-mod traceback;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -31,11 +31,16 @@ pub const DEFAULT_BUDGET: usize = 8_000;
 
 /// The request that a context is made for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Request {
     /// A request in words, or the text of a crash report.
     pub text: String,
     /// The frames of the crash report, when it is one.
     pub frames: Vec<CrashFrame>,
+    /// Functions and places that the reporter names: weaker than frames.
+    pub named: Vec<CrashFrame>,
+    /// Lines of code that the reporter quotes, and literals such as the name of an option.
+    pub quoted: Vec<String>,
     /// Tokens that the context may take. 0 lets the request decide, up to
     /// [`DEFAULT_BUDGET`]; more than 2,500 brings more code.
     pub budget: usize,
@@ -191,11 +196,7 @@ impl Engine {
     pub fn context(&self, request: &Request) -> Result<Context> {
         let started = Instant::now();
         let _hold = self.index.hold();
-        let located = if request.frames.is_empty() {
-            self.locate(&traceback::frames(&request.text))?
-        } else {
-            self.locate(&request.frames)?
-        };
+        let located = self.locate(&request.frames)?;
         let mut plan = if located.is_empty() {
             request::plan(self, &request.text)?
         } else {
@@ -204,6 +205,8 @@ impl Engine {
             plan.wanted.extend(beside);
             plan
         };
+        let named = self.named_by_reporter(request, &plan.wanted)?;
+        plan.wanted.extend(named);
         plan.widen(request.share(), self.ranking.crash.frames);
         self.packed(&plan, request, started)
     }

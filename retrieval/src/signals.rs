@@ -321,7 +321,7 @@ int unrelated(void) { return 0; }
                 role: Role::Crash,
                 depth: 0,
             }],
-            budget: 0,
+            ..Request::default()
         };
         let names = |engine: &Engine| -> Vec<String> {
             let context = engine.context(&request).unwrap();

@@ -20,24 +20,19 @@ impl Drive {
         (limits, spent): (&RunLimits, &Spent),
     ) -> Result<Outcome, JournalError> {
         let summary = format!("gathering the code of a crash with {} frames", frames.len());
-        self.intend(
-            id,
-            "context",
-            summary,
-            json!({ "request": text, "frames": frames }),
-        )
-        .await?;
-        let budget = self.parts.context_tokens;
+        let request = json!({ "request": text, "frames": frames });
+        self.intend(id, "context", summary, request).await?;
         let nearest = frames.clone();
+        let request = Request {
+            text,
+            frames,
+            budget: self.parts.context_tokens,
+            ..Request::default()
+        };
         let mut signals = Vec::new();
         if !self.parts.signals.is_empty()
             && let Ok(engine) = self.parts.engine.get(&nearest).await
         {
-            let request = Request {
-                text: text.clone(),
-                frames: frames.clone(),
-                budget,
-            };
             // Where the index fails, the context itself says so.
             if let Ok(words) = engine.words_of(&request) {
                 let asked = (&engine, words.as_str());
@@ -46,11 +41,7 @@ impl Drive {
         }
         Ok(self
             .with_engine(&nearest, move |engine| {
-                let context = engine.context(&Request {
-                    text,
-                    frames,
-                    budget,
-                })?;
+                let context = engine.context(&request)?;
                 let text = memory.render_context(round, &context);
                 Ok(Outcome::Context(ContextText {
                     text,
@@ -76,13 +67,8 @@ impl Drive {
             "round {round}: {}",
             words.join(", ").chars().take(300).collect::<String>()
         );
-        self.intend(
-            id,
-            "retrieve",
-            summary,
-            json!({ "round": round, "queries": queries }),
-        )
-        .await?;
+        let request = json!({ "round": round, "queries": queries });
+        self.intend(id, "retrieve", summary, request).await?;
         let queries: Vec<Query> = queries
             .iter()
             .filter_map(|query| Query::read(&query.kind, &query.body, &query.attributes).ok())

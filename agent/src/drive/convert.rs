@@ -2,8 +2,9 @@
 
 use crate::record::{Crash, CrashFrame};
 use patchwright_crash::feedback::{LineMap, LineOrigin};
-use patchwright_crash::{CrashReport, FrameOrigin, Stack};
+use patchwright_crash::{CrashReport, FrameOrigin, ReportInWords, Stack, read_leading, read_words};
 use patchwright_patcher::Prepared;
+use patchwright_retrieval::Request;
 use patchwright_source::{Changes, Role, Tree, TreePath};
 use patchwright_verdict::AttemptFacts;
 use std::cell::LazyCell;
@@ -11,6 +12,9 @@ use std::collections::BTreeMap;
 
 /// Frames of one stack that are of use for finding code.
 const FRAMES: usize = 24;
+/// Quoted lines of code that are looked for, and the length from which on one is distinctive.
+const CODE_LINES: usize = 3;
+const CODE_LENGTH: usize = 14;
 
 /// The frames of a report that may lie in a tree, with the stack each is from.
 /// The exception that caused another comes before it: that is where things
@@ -44,6 +48,53 @@ pub fn frames_of(report: &CrashReport) -> Vec<CrashFrame> {
         }));
     }
     frames
+}
+
+/// Returns the request for a text that people wrote: a crash report with the words beside it,
+/// or words alone.
+pub fn request_of(text: &str, budget: usize) -> Request {
+    let report = read_leading(text);
+    let words = read_words(text).unwrap_or_default();
+    Request {
+        frames: report.as_ref().map(frames_of).unwrap_or_default(),
+        named: named_in(&words),
+        quoted: quoted_in(&words),
+        text: report.map_or(text.to_owned(), |report| words.text + &report.purified),
+        budget,
+    }
+}
+
+/// The functions and places that a reporter names, in the form of frames.
+fn named_in(words: &ReportInWords) -> Vec<CrashFrame> {
+    let frame = |function: &str, file: Option<String>, line| CrashFrame {
+        function: function.to_owned(),
+        file,
+        line,
+        role: Role::Crash,
+        depth: 0,
+    };
+    let names = words.functions.iter().chain(&words.names);
+    let names = names.map(|name| frame(name, None, None));
+    let places = words.files.iter().filter(|place| place.line.is_some());
+    let places = places.map(|place| frame("", Some(place.file.clone()), place.line));
+    names.chain(places).collect()
+}
+
+/// Some quoted lines of code, and the options in the form in which programs compare them.
+fn quoted_in(words: &ReportInWords) -> Vec<String> {
+    let is_code = |line: &&str| line.len() >= CODE_LENGTH && line.contains(['(', '=', ';', '[']);
+    let lines = words.quoted.iter().flat_map(|text| text.lines());
+    let lines = lines.map(str::trim).filter(is_code).take(CODE_LINES);
+    let arguments = words.commands.iter().flat_map(|command| &command.arguments);
+    let keys = arguments.filter(|word| !word.starts_with('-'));
+    let keys = keys.filter_map(|word| Some(word.split_once('=')?.0));
+    let options = words.options.iter().map(String::as_str).chain(keys);
+    let names = options.map(|name| name.trim_start_matches('-'));
+    // Shorter ones are anywhere.
+    let names = names
+        .filter(|name| name.len() > 3)
+        .map(|name| format!("\"{name}"));
+    lines.map(str::to_owned).chain(names).collect()
 }
 
 /// A crash as a lane wants it: the report without what changes from run to
@@ -114,7 +165,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
 
 #[cfg(test)]
 mod tests {
-    use super::{frames_of, to_pristine_lines};
+    use super::{frames_of, request_of, to_pristine_lines};
     use crate::record::{Crash, CrashFrame};
     use patchwright_source::Changes;
     use patchwright_source::{Role, Tree, TreePath};
@@ -203,5 +254,24 @@ Caused by: java.lang.StackOverflowError
             .collect();
         crash.sort_by_key(|frame| frame.depth);
         assert!(crash[0].function.ends_with("Inner.read"), "{frames:?}");
+    }
+
+    #[test]
+    fn a_reporter_is_heard_beside_the_log() {
+        let words = "Overflow in `fold_hyphens` (fold.c:12)\n\n$ ./fit --layers=2 a.txt\n";
+        let log = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x5020000d4cd3 at pc 0x1 bp 0x2 sp 0x3\n    #0 0x1 in line_fits /src/line.c:90:7\n";
+        let request = request_of(&format!("{words}{log}"), 0);
+        assert_eq!(request.frames.len(), 1, "{request:?}");
+        assert_eq!(request.named[0].function, "fold_hyphens");
+        assert_eq!(request.named[1].line, Some(12));
+        assert_eq!(request.quoted, ["\"layers"]);
+        assert!(request.text.starts_with("Overflow in"), "{}", request.text);
+        assert!(
+            request.text.contains("heap-buffer-overflow"),
+            "{}",
+            request.text
+        );
+        let alone = request_of(words, 0);
+        assert!(alone.frames.is_empty() && alone.text == words, "{alone:?}");
     }
 }

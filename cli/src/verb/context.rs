@@ -8,7 +8,7 @@ use super::retrieve::{Opened, note, open, print, snippet_value, tell_cost};
 use crate::common::{Common, Format, WrongInput, flag};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
-use patchwright_agent::drive::frames_of;
+use patchwright_agent::drive::request_of;
 use patchwright_agent::signals::Charged;
 use patchwright_config::Flag;
 use patchwright_model::account::{Account, Accounted};
@@ -67,19 +67,15 @@ pub(crate) async fn context(
         let reason = "standard input is empty: give a request in words, or a crash report";
         return Err(WrongInput(reason.to_owned()).into());
     }
-    let report = patchwright_crash::read_leading(&text);
     let mut flags = flags(arguments);
     if arguments.model.is_some() {
         flags.push(flag("", "retrieval.max_results", &HITS.to_string()));
     }
     let Opened { engine, settings } = open(common, &arguments.repo, flags)?;
-    let request = Request {
-        frames: report.as_ref().map(frames_of).unwrap_or_default(),
-        text: report.map_or(text, |report| report.purified),
-        budget: arguments
-            .budget
-            .unwrap_or(settings.retrieval.context_tokens),
-    };
+    let budget = arguments
+        .budget
+        .unwrap_or(settings.retrieval.context_tokens);
+    let request = request_of(&text, budget);
     let account = Arc::new(Account::new(settings.limits.usd));
     let signals = Arc::new(patchwright_run::signals(&settings, &account)?);
     let engine = Arc::new(engine);

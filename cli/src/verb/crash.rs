@@ -51,8 +51,8 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
             writeln!(std::io::stderr(), "{}", visible(&nothing(arguments, &text)))?;
             return Ok(ExitCode::from(NOTHING));
         }
-        (Format::Json, words) => in_json(&reports, words.as_ref(), arguments.all)?,
-        (Format::Text, Some(words)) if reports.is_empty() => visible(&words_as_text(words)),
+        (Format::Json, words) => in_json(&reports, words.as_ref(), arguments.all),
+        (Format::Text, Some(words)) if reports.is_empty() => visible(&words_as_text(words)).into(),
         (Format::Text, words) => {
             let named = words.as_ref().map(named_in_words);
             let beside = named.map(|named| format!("\nthe reporter's words\n{}", visible(&named)));
@@ -65,23 +65,20 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
 
 /// The reports for programs: the first one, or an array of all. What the reporter says in
 /// words goes with each, and stands alone where no tool's report does.
-fn in_json(
-    reports: &[(CrashReport, String)],
-    words: Option<&ReportInWords>,
-    all: bool,
-) -> anyhow::Result<String> {
-    let one = |(report, signature): &(CrashReport, String)| {
-        let mut value = as_json(report, signature)?;
-        value["words"] = json!(words);
-        Ok(value)
+fn in_json(reports: &[(CrashReport, String)], words: Option<&ReportInWords>, all: bool) -> String {
+    let values = reports.iter();
+    let values = values.map(|(report, signature)| as_json(report, signature, words));
+    let mut values: Vec<Value> = values.collect();
+    if values.is_empty() {
+        let kind = words.map(|words| &words.kind);
+        values.push(json!({ "kind": kind, "confidence": "low", "words": words }));
+    }
+    let shown = if all {
+        Value::from(values)
+    } else {
+        values.swap_remove(0)
     };
-    let values: Vec<Value> = reports.iter().map(one).collect::<serde_json::Result<_>>()?;
-    let kind = words.map(|words| &words.kind);
-    let alone = || json!({ "kind": kind, "confidence": "low", "words": words });
-    Ok(match values.first() {
-        _ if all => format!("{:#}\n", Value::from(values)),
-        first => format!("{:#}\n", first.cloned().unwrap_or_else(alone)),
-    })
+    format!("{shown:#}\n")
 }
 
 /// The first reports for people, with their number where the text holds several.

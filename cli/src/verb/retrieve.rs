@@ -5,10 +5,10 @@
 
 use crate::common::{Common, Format, USAGE, WrongInput, write_result};
 use clap::Args;
-use patchwright_agent::drive::{frames_of, open_engine};
+use patchwright_agent::drive::{open_engine, request_of};
 use patchwright_config::{Flag, Settings};
 use patchwright_model::account::Account;
-use patchwright_retrieval::{Answer, Engine, Memory, Query, Snippet};
+use patchwright_retrieval::{Answer, Engine, Memory, Query, Request, Snippet};
 use patchwright_run::engine_settings;
 use patchwright_source::visible;
 use serde_json::{Value, json};
@@ -118,10 +118,13 @@ pub(crate) async fn retrieve(
     } = open(common, &arguments.repo, Vec::new())?;
     if let Some(file) = &arguments.crash {
         let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
-        let report = patchwright_crash::read_leading(&log).ok_or_else(|| {
-            WrongInput(format!("--crash: {} holds no crash report", file.display()))
-        })?;
-        engine.set_crash(&frames_of(&report))?;
+        let Request { frames, named, .. } = request_of(&log, 0);
+        let frames = [frames, named].concat();
+        if frames.is_empty() {
+            let reason = format!("--crash: {} holds no crash report", file.display());
+            return Err(WrongInput(reason).into());
+        }
+        engine.set_crash(&frames)?;
     }
     let engine = Arc::new(engine);
     let account = Arc::new(Account::new(settings.limits.usd));

@@ -100,7 +100,7 @@ fn crash(folder: PathBuf) -> Case {
         request: Request {
             frames: frames::read(&log),
             text: log,
-            budget: 0,
+            ..Request::default()
         },
         intent: Some("BUG_FIX".to_owned()),
         files: list(&table, "files"),

@@ -3,6 +3,7 @@
 mod beside;
 mod cards;
 mod crashes;
+mod named;
 mod requests;
 mod shares;
 
@@ -27,6 +28,7 @@ fn crash_in_add(budget: usize) -> Request {
             frame("__libc_start_main", "../csu/libc-start.c", 360, 3),
         ],
         budget,
+        ..Request::default()
     }
 }
 
@@ -127,27 +129,6 @@ fn symbols(engine: &Engine, text: &str) -> Vec<String> {
     let context = engine.context(&request).unwrap();
     let snippets = context.snippets.into_iter();
     snippets.flat_map(|one| one.symbols).collect()
-}
-
-#[test]
-fn a_traceback_is_a_crash_and_its_last_line_the_top() {
-    let (_folder, engine) = tree_of(&[(
-        "pkg/a.py",
-        "def outer(x):\n    return inner(clean(x))\n\n\ndef inner(x):\n    y = x\n    y = y\n    y = y\n    y = y\n    return x[0]\n\n\n\
-         def clean(x):\n    return x or None\n",
-    )]);
-    let found = symbols(
-        &engine,
-        "Traceback (most recent call last):\n  File \"/b/pkg/a.py\", line 2, in outer\n    ...\n  \
-         File \"/b/pkg/a.py\", line 10, in inner\n    return x[0]\nTypeError: no\n",
-    );
-    assert_eq!(
-        found.first().map(String::as_str),
-        Some("inner"),
-        "{found:?}"
-    );
-    // What made the argument is called on the line of the stack.
-    assert!(found.contains(&"clean".to_owned()), "{found:?}");
 }
 
 #[test]

@@ -446,7 +446,7 @@ proptest::proptest! {
                 depth,
             })
             .collect();
-        let request = crate::Request { text, frames, budget: 500 };
+        let request = crate::Request { text, frames, budget: 500, ..crate::Request::default() };
         let context = shared().context(&request).unwrap();
         proptest::prop_assert!(context.tokens <= 700, "{}", context.tokens);
     }

@@ -1,7 +1,7 @@
 //! Crashes without a sanitizer: messages of the C library before it aborts, failed
 //! assertions, uncaught exceptions, and signals as shells and other parents report them.
 
-use super::draft::Draft;
+use super::draft::{Draft, Part};
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, phrases};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
@@ -127,6 +127,15 @@ fn is_job_line(line: &str, word: &str) -> bool {
         let command = after.starts_with("  ") || after.starts_with(['.', '/', '(']);
         before.contains(": ") && command && is_job(&format!("{before}{word}"), word)
     })
+}
+
+/// Explains an abort by the message that the program printed before it.
+pub(super) fn explain(draft: &mut Draft, log: &Log<'_>, at: usize) {
+    if let Some((kind, sentence)) = reason_before(log, at) {
+        kind.clone_into(&mut draft.kind);
+        draft.message.clone_from(&sentence);
+        draft.parts.insert(0, Part::Text(sentence));
+    }
 }
 
 /// Finds the reason of an abort in the lines before it.

@@ -9,7 +9,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, frame_origin, native};
+use super::{Family, Strength, Tool, frame_origin, native, phrases};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
@@ -27,6 +27,10 @@ const REPORTERS: &str = "base::debug::|logging::|v8::base::debug::|v8::base::(an
      v8::base::FatalOOM|v8::platform::(anonymous namespace)::|\
      v8::internal::V8::FatalProcessOutOfMemory|v8::Utils::ReportOOMFailure|V8_Fatal|\
      V8_Dcheck";
+
+/// Kinds by the messages, in lower case.
+const KINDS: &str = "out-of-memory: out of memory
+assertion-failure: check failed|unreachable code";
 
 /// A place in the source and the message that goes with it.
 type Fatal<'a> = (Option<(&'a str, u32)>, &'a str);
@@ -94,13 +98,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
 
 fn kind(message: &str) -> &'static str {
     let lower = message.to_ascii_lowercase();
-    if lower.contains("out of memory") {
-        "out-of-memory"
-    } else if lower.contains("check failed") || lower.contains("unreachable code") {
-        "assertion-failure"
-    } else {
-        "fatal-error"
-    }
+    phrases::find(KINDS, |phrase| lower.contains(phrase)).unwrap_or("fatal-error")
 }
 
 /// Returns the stack below the message without the functions that write it.

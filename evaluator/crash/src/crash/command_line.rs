@@ -38,7 +38,7 @@ static FILE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Programs that prepare a run, and show nothing of a crash.
-const PREPARING: &str = " cd git make cmake configure autoreconf autogen.sh bootstrap mkdir rm cp mv ls \
+const PREPARING: &str = " cd git make touch cmake configure autoreconf autogen.sh bootstrap mkdir rm cp mv ls \
      echo printf export set unset ulimit source apt apt-get yum dnf brew pip pip3 npm yarn wget curl tar \
      unzip gcc g++ cc c++ clang clang++ meson ninja docker bazel mvn gradle gradlew cargo xxd hexdump \
      base64 uname ldd file which chmod sysctl patch diff hg svn run bt backtrace ";
@@ -124,9 +124,8 @@ fn simple(words: &[String]) -> Option<CommandLine> {
         }
     }
     let is_variable = |word: &String| {
-        word.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        })
+        let name = word.split_once('=').map(|(name, _)| name);
+        name.is_some_and(|name| PROGRAM.is_match(name))
     };
     let mut rest = kept.as_slice();
     while let Some((first, others)) = rest.split_first() {

@@ -7,7 +7,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Operation, Role, Strength, Tool, frame_origin};
+use super::{Family, Role, Strength, Tool, access, frame_origin, phrases, sanitizer};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ pub(super) const FAMILY: Family = Family {
         r"Exception Type:|stop reason = |Stack trace of thread|BUG: KASAN|^(=+ )?Backtrace:",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^(Uncaught )?[A-Za-z]*Error\b",
-        r"|^Unhandled exception\. ",
+        r"|^Unhandled exception\. |^AddrPC ",
     ),
     begins: |line| begun(line).is_some(),
     read: |log, at| {
@@ -54,7 +54,7 @@ impl Form {
     }
 }
 
-static FORMS: LazyLock<[Form; 11]> = LazyLock::new(|| {
+static FORMS: LazyLock<[Form; 12]> = LazyLock::new(|| {
     [
         // `ReportCrash`: `0   tap   0x0000000100b0edd0 fill + 452 (a.c:12)`
         Form::new(
@@ -91,7 +91,13 @@ static FORMS: LazyLock<[Form; 11]> = LazyLock::new(|| {
         Form::new(
             Tool::Backtrace,
             r"^(?:=+ )?Backtrace:",
-            r"^(?P<module>[^\s(:]+)(?::(?P<line>\d+))?\((?P<function>[^+)]+)(?:\+0x[0-9a-f]+)?\)\s?\[0x[0-9a-f]+\]",
+            r"^(?P<module>[^\s(:\[]+)(?::(?P<line>\d+))?(?:\((?P<function>[^+)]*)(?:\+0x[0-9a-f]+)?\))?\s?\[0x[0-9a-f]+\]",
+        ),
+        // Dr. Mingw: `00401F2 00DBE310  tap.exe!Inlet::Fill+0x8a  [C:\src\inlet.cpp @ 12]`
+        Form::new(
+            Tool::DrMingw,
+            r"^AddrPC\s+Params",
+            r"^[0-9A-Fa-f]{8,16}\s.*?\s(?P<module>\S+)!(?P<function>\S+?)\+0x[0-9a-f]+(?:\s+\[(?P<file>.+) @ (?P<line>\d+)\])?",
         ),
         // A tombstone: `#00 pc 0000000000012345  /system/lib64/libtap.so (fill+12)`
         Form::new(
@@ -128,6 +134,10 @@ static FORMS: LazyLock<[Form; 11]> = LazyLock::new(|| {
 /// Frames of the kernel that report a crash, and are no part of it.
 const KERNEL_REPORTERS: &str = "dump_stack|__dump_stack|kasan_|__kasan_|print_address|print_report|__asan_|\
      check_memory_region";
+
+/// Sentences above the other stacks, by their roles.
+const ROLES: &str = "allocated: Allocated by |was allocated by thread
+freed: Freed by |was deallocated by thread";
 
 /// Tells whether a tool reports crashes of a language that is not repaired.
 pub(super) fn is_foreign(tool: Tool) -> bool {
@@ -187,11 +197,8 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
         }
     }
     push_all(&mut draft, form, &mut frames);
-    if form.tool == Tool::Backtrace
-        && let Some((kind, sentence)) = super::abort::reason_before(log, at)
-    {
-        kind.clone_into(&mut draft.kind);
-        draft.message = sentence;
+    if draft.kind == "crash" {
+        super::abort::explain(&mut draft, log, at);
     }
     draft.has_frames().then_some(draft)
 }
@@ -213,9 +220,8 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     if let Some((_, address)) = address.or_else(|| text.split_once("_ADDRESS at 0x")) {
         let digits = address.split([' ', ',']).next().unwrap_or(address);
         draft.access.address = Some(format!("0x{digits}"));
-    } else if let Some((operation, size)) = sized_access(text) {
-        draft.access.operation = Some(operation);
-        draft.access.size = Some(size);
+    } else if text.starts_with("Read of size ") || text.starts_with("Write of size ") {
+        access::read_race(&mut draft.access, text);
     } else if form.tool == Tool::Python
         && after_frames
         && draft.message.is_empty()
@@ -227,27 +233,14 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     }
 }
 
-/// `Read of size 4 at addr ..`
-fn sized_access(text: &str) -> Option<(Operation, u64)> {
-    let (operation, rest) = text.split_once(" of size ")?;
-    let operation = match operation {
-        "Read" => Operation::Read,
-        "Write" => Operation::Write,
-        _ => return None,
-    };
-    Some((operation, rest.split(' ').next()?.parse().ok()?))
-}
-
 /// Returns the kind in the spelling of the sanitizers.
 fn plain_kind(kind: &str) -> String {
     let kind = kind.trim_start_matches("SIG");
-    if kind.contains(' ') {
-        kind.to_lowercase()
-            .replace([' ', '(', ')'], "-")
-            .replace("--", "-")
-    } else {
-        kind.to_owned()
+    if !kind.contains(' ') {
+        return kind.to_owned();
     }
+    let words = kind.to_lowercase().replace([' ', '(', ')'], "-");
+    words.replace("--", "-")
 }
 
 fn frame(found: &Captures<'_>) -> Option<Frame> {
@@ -290,12 +283,5 @@ fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
 
 /// Returns the role of the stack that a sentence announces.
 fn role(line: &str) -> Option<Role> {
-    let text = line.trim_start();
-    if text.starts_with("Allocated by ") || text.contains("was allocated by thread") {
-        Some(Role::Allocated)
-    } else if text.starts_with("Freed by ") || text.contains("was deallocated by thread") {
-        Some(Role::Freed)
-    } else {
-        None
-    }
+    phrases::find(ROLES, |phrase| line.contains(phrase)).and_then(sanitizer::role)
 }

@@ -75,9 +75,12 @@ fn reads_every_form_that_people_paste() {
             Some(fact) => !said.iter().any(|known| known == fact),
             None => said.iter().any(|known| known == fact),
         };
-        let is_true = |fact: &str| match fact.contains("says ") {
-            true => is_said(fact),
-            false => holds(fact, &reports),
+        let is_true = |fact: &str| {
+            if fact.contains("says ") {
+                is_said(fact)
+            } else {
+                holds(fact, &reports)
+            }
         };
         for fact in right.lines().filter(|fact| !is_true(fact)) {
             let seen = reports.iter().map(|report| {
@@ -169,8 +172,8 @@ fn every_name_that_is_given_stands_in_the_text() {
             continue;
         }
         expect_no_invention(&text);
-        for part in 1..12 {
-            let cut = text.char_indices().nth(text.chars().count() * part / 12);
+        for part in 1..6 {
+            let cut = text.char_indices().nth(text.chars().count() * part / 6);
             let (head, tail) = text.split_at(cut.map_or(0, |(at, _)| at));
             expect_no_invention(head);
             expect_no_invention(tail);

@@ -32,6 +32,10 @@ const LIBC_FUNCTIONS: &str = "_start|_exit|abort|atoi|bcmp|calloc|clone|clone3|e
 const GLIBC_INTERNALS: &str = "_IO_|_int_|abort|malloc_consolidate|malloc_printerr|raise|sysmalloc|systrim|tcache_|\
      unlink_chunk|__fortify|__chk_fail|__stack_chk_fail";
 
+/// Headers of libstdc++, which Valgrind names without their folder.
+const CXX_HEADERS: &str = "basic_string.h|basic_string.tcc|stl_|vector.tcc|char_traits.h|new_allocator.h|\
+     alloc_traits.h|shared_ptr|unique_ptr.h|std_function.h|invoke.h|ostream.tcc|istream.tcc";
+
 /// Parts of paths that no project has.
 const RUNTIME_PATHS: &str = "/sysdeps/|/libsanitizer/|compiler-rt/|/usr/include/|/usr/lib/|/glibc|/csu/|nptl/|\
      /rustc/|/libstdc++-v3/|/llvm-project/|/bits/stl_|/include/c++/|./stdlib/|./string/|\
@@ -42,10 +46,12 @@ const JAVA_RUNTIME: &str = "jaz.|java.|javax.|jdk.|sun.|com.sun.|kotlin.|scala.|
 const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.|org.apache.maven.|org.gradle.|\
      worker.org.gradle.|org.opentest4j.";
 
-/// Folders and beginnings of names of the libraries of systems; the last ones are of macOS.
+/// Folders and beginnings of names of the libraries of systems; the last ones are of macOS
+/// and Windows.
 const SYSTEM_FOLDERS: &str = r"/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
 const SYSTEM_MODULES: &str = "libc.so|libc-|libstdc++|libjvm|ld-linux|libpthread|libjli|libjava|libasan|\
-     libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|CoreFoundation";
+     libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|CoreFoundation|\
+     ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
 
 impl FrameOrigin {
     /// Classifies a frame. A caller that has the tree knows better and decides first.
@@ -95,7 +101,7 @@ fn is_runtime(frame: &Frame, file: &str) -> bool {
     begins(function, RUNTIME_PREFIXES)
         || is_standard_library(bare)
         || RUNTIME_PATHS.split('|').any(|path| file.contains(path))
-        || !file.contains('/') && begins(function, GLIBC_INTERNALS)
+        || !file.contains('/') && (begins(function, GLIBC_INTERNALS) || begins(file, CXX_HEADERS))
         || (file.is_empty() && is_bare_runtime(frame, named))
 }
 

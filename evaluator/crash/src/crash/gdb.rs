@@ -150,12 +150,8 @@ fn add_asserted_place(draft: &mut Draft) {
 /// Refines the kind: a recursion that filled the stack looks like any other invalid
 /// access, and an abort is explained by the message before it.
 fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
-    if draft.kind == "ABRT"
-        && let Some((kind, sentence)) = super::abort::reason_before(log, at)
-    {
-        kind.clone_into(&mut draft.kind);
-        draft.message.clone_from(&sentence);
-        draft.parts.insert(0, super::draft::Part::Text(sentence));
+    if draft.kind == "ABRT" {
+        super::abort::explain(draft, log, at);
     }
     let deep = draft
         .stacks

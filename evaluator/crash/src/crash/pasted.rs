@@ -37,7 +37,20 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
         )",
     )
 });
-static LOST_COLOURS: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\[(?:\d+;)*\d*m"));
+/// What lines lost on their way, and what restores it: the escape of colours, the process of
+/// Valgrind's lines, and the usual form of a Java frame.
+static LOST: LazyLock<[(Regex, &str); 4]> = LazyLock::new(|| {
+    let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on )|Invalid (?:read|write|free)|Conditional jump|Use of uninit)";
+    [
+        (built_in_regex(r"\[(?:\d+;)*\d*m"), ""),
+        (built_in_regex(valgrind), "==0== $1"),
+        (
+            built_in_regex(r"^\s*([\w./$<>]+)::([\w$]+\.java:\d+)\s*$"),
+            "\tat $1($2)",
+        ),
+        (built_in_regex(r"::([\w$]+\.java:\d+)"), "($1)"),
+    ]
+});
 static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
@@ -262,7 +275,11 @@ fn clean_line(line: &str) -> Cow<'_, str> {
     {
         rest = cell.trim_end();
     }
-    LOST_COLOURS.replace_all(rest, "")
+    let mut line = Cow::Borrowed(rest);
+    for (lost, whole) in LOST.iter().filter(|(lost, _)| lost.is_match(rest)) {
+        line = Cow::Owned(lost.replace_all(&line, *whole).into_owned());
+    }
+    line
 }
 
 /// Joins frames that were wrapped: the line alone has no place, with the next one it has.

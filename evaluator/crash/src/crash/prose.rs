@@ -78,6 +78,8 @@ timeout: (?:infinite|endless) loop|loops? (?:forever|endlessly|infinitely)|\bhan
 uncaught-exception: (?:uncaught|unhandled|unexpected) (?:\w+ )?exception|throws?\b|exception\b
 crash: seg.?(?:mentation.)?fault|\bsegv|sigsegv|crash|\baborts?\b|aborted|core dump|access violation|bus error
 wrong-output: wrong|incorrect|garbage|instead of|should (?:be|return|print|give)|\bbut (?:got|gets|returns|prints)|unexpected|corrupt|regression|truncat|missing from|is lost|are lost|ignored";
+/// Kinds that say little.
+const GENERAL: [&str; 3] = ["uncaught-exception", "crash", "wrong-output"];
 static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let rows = KINDS.lines().filter_map(|row| row.split_once(": "));
     rows.map(|(kind, words)| (kind, built_in_regex(&format!("(?i){words}"))))
@@ -113,7 +115,7 @@ static VERSION: LazyLock<Regex> = LazyLock::new(|| {
           (?i:\b(?:version|release|ver\.?|tag)s?)[\s:=`*"(]+(?P<named>v?\d+\.\d[\w.+-]*)
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:commit|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
-          (?:(?i:id|hash|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b"#,
+          (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b"#,
     )
 });
 /// Places of files outside the text, and files that it says are attached.
@@ -135,8 +137,10 @@ const FUNCTIONS: &str =
 const CLASSES: &str =
     " class classes struct structure type interface enum union exception object new ";
 const OTHERS: &str = " variable field member parameter param argument arg macro constant flag option value \
-     pointer array buffer index attribute property node element tag key keyword column table package binary \
+     pointer array buffer index attribute property node element tag key keyword counter size length offset value increase \
+     increment decrement set sets assigned column table package binary \
      executable program tool command branch library file directory folder user ";
+const INPUTS: &str = " file input sample attached testcase reproducer ";
 /// Words of languages, and names of systems and tools, that are written like names.
 const NO_NAMES: &str = " if for while switch sizeof return true false null NULL nullptr None int char void \
      long short float double bool unsigned const static size_t ssize_t uint8_t uint16_t uint32_t uint64_t \
@@ -151,29 +155,31 @@ pub fn read_words(text: &str) -> Option<ReportInWords> {
     let (text, has_log) = pasted::words_of(text);
     let prose = words.read_blocks(&text);
     let title = prose.lines().find(|line| !line.trim().is_empty());
-    words.kind = title.and_then(kind).or_else(|| kind(&prose));
+    let kinds = [title.and_then(kind), kind(&prose)].into_iter().flatten();
+    words.kind = kinds
+        .min_by_key(|kind| GENERAL.contains(kind))
+        .map(str::to_owned);
     words.read_names(&prose);
     words.read_versions(&text);
     words.say_missing(has_log);
     words.text = text;
     let code = !(words.functions.is_empty() && words.classes.is_empty() && words.files.is_empty());
-    let beside = !(words.names.is_empty() && words.commands.is_empty() && words.inputs.is_empty());
-    (code || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
+    let beside = !(words.names.is_empty() && words.inputs.is_empty());
+    let ran = !words.commands.is_empty();
+    (code || ran || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
 }
 
 /// Returns the kind of failure that a text names first; a precise word beats a general one.
-fn kind(text: &str) -> Option<String> {
+fn kind(text: &str) -> Option<&'static str> {
     let denied = |at: usize| DENIED.is_match(text.get(..at).unwrap_or_default());
     let stated = |words: &Regex| {
         let mut found = words.find_iter(text).map(|found| found.start());
         found.find(|at| !denied(*at))
     };
-    let general = |kind: &str| matches!(kind, "crash" | "wrong-output" | "uncaught-exception");
-    let kinds = KIND_WORDS
-        .iter()
-        .filter_map(|(kind, words)| Some((stated(words)?, *kind)));
-    let first = kinds.min_by_key(|(at, kind)| (general(kind), *at))?;
-    Some(first.1.to_owned())
+    let kinds = KIND_WORDS.iter();
+    let kinds = kinds.filter_map(|(kind, words)| Some((stated(words)?, *kind)));
+    let first = kinds.min_by_key(|(at, kind)| (GENERAL.contains(kind), *at));
+    first.map(|(_, kind)| kind)
 }
 
 fn add(list: &mut Vec<String>, name: &str) {
@@ -217,13 +223,11 @@ impl ReportInWords {
     fn read_code(&mut self, lines: &[&str]) {
         let text = lines.join("\n");
         let text = text.trim_matches('\n');
-        let commands: Vec<CommandLine> = match text.lines().count() {
-            1 => read_line(&format!("`{}`", text.trim()), false),
-            _ => text
-                .lines()
-                .flat_map(|line| read_line(line, true))
-                .collect(),
-        };
+        let lines = text.lines().flat_map(|line| read_line(line, true));
+        let mut commands: Vec<CommandLine> = lines.collect();
+        if commands.is_empty() && !text.contains('\n') {
+            commands = read_line(&format!("`{}`", text.trim()), false);
+        }
         let quoted = super::scrub::shorten(text, MAX_QUOTED);
         if commands.is_empty() && !text.trim().is_empty() && self.quoted.len() < MAX_NAMES {
             self.quoted.push(quoted);
@@ -263,16 +267,18 @@ impl ReportInWords {
                 .and_then(|line| line.parse().ok());
             if let Some(file) = group("file").or(group("linked")) {
                 self.add_place(file, line);
-            } else if let Some(url) = group("skipped").filter(|url| HOSTED.is_match(url)) {
+            } else if let Some(url) =
+                group("skipped").filter(|url| HOSTED.is_match(url) || around.is_among(INPUTS))
+            {
                 add(&mut self.inputs, url);
             } else if let Some(file) = group("input").filter(|file| !file.starts_with("README")) {
                 add(&mut self.inputs, file);
             } else if let Some(option) = group("option").filter(|option| around.is_option(option)) {
                 add(&mut self.options, option);
-            } else if let Some(name) = group("name").filter(|name| !of_command(name)) {
-                if let Some(list) = self.list_of(name, group("call"), &around) {
-                    add(list, name);
-                }
+            } else if let Some(name) = group("name").filter(|name| !of_command(name))
+                && let Some(list) = self.list_of(name, group("call"), &around)
+            {
+                add(list, name);
             }
         }
     }
@@ -381,13 +387,13 @@ impl<'a> Around<'a> {
     fn of(text: &'a str, found: &Captures<'_>, start: usize) -> Self {
         let name = found.name("name").or(found.get(0));
         let end = name.map_or(start, |name| name.end());
-        let (before, behind) = (
-            text.get(..start).unwrap_or_default(),
-            text.get(end..).unwrap_or_default(),
-        );
+        let before = text.get(..start).unwrap_or_default();
+        let behind = text.get(end..).unwrap_or_default();
         let (previous, next) = (before.chars().next_back(), behind.chars().next());
         // Scripts without spaces between words stand right beside a name.
-        let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && c < '\u{2e80}');
+        // A slash is part of a path.
+        let joins = |c: char| c == '/' || c.is_alphanumeric() && c < '\u{2e80}';
+        let letter = |c: Option<char>| c.is_some_and(joins);
         let edge = |c: char| !c.is_ascii_alphanumeric();
         let last = before.trim_end_matches(edge).rsplit(edge).next();
         let first = behind.trim_start_matches(edge).split(edge).next();

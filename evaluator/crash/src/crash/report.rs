@@ -57,6 +57,7 @@ tools! {
     Kasan = "KASAN",
     Backtrace = "Backtrace",
     Android = "Android",
+    DrMingw = "DrMingw",
     Go = "Go",
     Python = "Python",
     JavaScript = "JavaScript",

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, native};
+use super::{Family, Strength, Tool, native, phrases};
 use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
@@ -35,7 +35,9 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         ),
     };
     draft.say(format!("panicked at {place}: {message}"));
-    kind(&message).clone_into(&mut draft.kind);
+    if let Some(kind) = phrases::find(KINDS, |phrase| message.contains(phrase)) {
+        kind.clone_into(&mut draft.kind);
+    }
     draft.message = message;
     let (file, line, column) = native::read_position(place);
     let position = Frame {
@@ -95,16 +97,8 @@ fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
     }
 }
 
-fn kind(message: &str) -> &'static str {
-    if message.starts_with("index out of bounds") || message.contains("out of range for slice") {
-        "out-of-bounds-index"
-    } else if message.starts_with("attempt to divide by zero") {
-        "integer-divide-by-zero"
-    } else if message.starts_with("attempt to ") && message.ends_with("with overflow") {
-        "signed-integer-overflow"
-    } else if message.starts_with("assertion ") {
-        "assertion-failure"
-    } else {
-        "panic"
-    }
-}
+/// Kinds of panics by their messages.
+const KINDS: &str = "out-of-bounds-index: index out of bounds|out of range for slice
+integer-divide-by-zero: attempt to divide by zero
+signed-integer-overflow: with overflow
+assertion-failure: assertion ";

@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Access, Family, Role, Strength, Tool, access, native, phrases};
+use super::{Access, Family, Role, Strength, Tool, abort, access, native, phrases};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -16,16 +16,13 @@ pub(super) const FAMILY: Family = Family {
 /// hundred lines for each leak.
 const MAX_LINES: usize = 20_000;
 
-const TOOLS: [(&str, Tool); 6] = [
-    ("AddressSanitizer: ", Tool::AddressSanitizer),
-    ("HWAddressSanitizer: ", Tool::HWAddressSanitizer),
-    ("LeakSanitizer: ", Tool::LeakSanitizer),
-    ("MemorySanitizer: ", Tool::MemorySanitizer),
-    ("ThreadSanitizer: ", Tool::ThreadSanitizer),
-    (
-        "UndefinedBehaviorSanitizer: ",
-        Tool::UndefinedBehaviorSanitizer,
-    ),
+const TOOLS: [Tool; 6] = [
+    Tool::AddressSanitizer,
+    Tool::HWAddressSanitizer,
+    Tool::LeakSanitizer,
+    Tool::MemorySanitizer,
+    Tool::ThreadSanitizer,
+    Tool::UndefinedBehaviorSanitizer,
 ];
 
 /// Headlines that do not begin with the kind's own name.
@@ -79,10 +76,9 @@ fn headline(line: &str) -> Option<(Tool, &str)> {
     // Anything may stand before it: the program's own unfinished line.
     let from = line.get(..at)?.rfind(' ')? + 1;
     let rest = line.get(from..)?;
-    TOOLS
-        .iter()
-        .find_map(|(name, tool)| Some((*tool, rest.strip_prefix(name)?)))
-        .filter(|(_, rest)| !rest.starts_with("failed to intercept"))
+    let (name, rest) = rest.split_once(": ")?;
+    let tool = TOOLS.into_iter().find(|tool| tool.name() == name)?;
+    Some((tool, rest)).filter(|(_, rest)| !rest.starts_with("failed to intercept"))
 }
 
 /// Returns the kind, from the text of the headline.
@@ -141,7 +137,11 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             break;
         }
     }
-    explain_abort(&mut draft, log, at);
+    if draft.kind == "ABRT" {
+        abort::explain(&mut draft, log, at);
+        // The address of an abort is the process id.
+        draft.access = Access::default();
+    }
     (draft.has_frames() || !draft.kind.is_empty()).then_some(draft)
 }
 
@@ -197,7 +197,7 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
     true
 }
 
-fn role(name: &str) -> Option<Role> {
+pub(super) fn role(name: &str) -> Option<Role> {
     use Role::{Allocated, Crash, Created, Freed, Previous, Stored};
     let roles = [Allocated, Crash, Created, Freed, Previous, Stored];
     roles.into_iter().find(|role| role.name() == name)
@@ -207,18 +207,4 @@ fn role(name: &str) -> Option<Role> {
 fn is_register(text: &str) -> bool {
     text.split_once(" = 0x")
         .is_some_and(|(name, _)| (2..=4).contains(&name.trim().len()))
-}
-
-/// Explains an abort by the message that the program printed before it.
-fn explain_abort(draft: &mut Draft, log: &Log<'_>, at: usize) {
-    if draft.kind != "ABRT" {
-        return;
-    }
-    if let Some((kind, sentence)) = super::abort::reason_before(log, at) {
-        kind.clone_into(&mut draft.kind);
-        draft.message.clone_from(&sentence);
-        draft.parts.insert(0, super::draft::Part::Text(sentence));
-    }
-    // The address of an abort is the process id.
-    draft.access = Access::default();
 }

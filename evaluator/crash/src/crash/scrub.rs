@@ -82,38 +82,31 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
 /// Replaces a path where it occurs as a whole.
 pub(crate) fn replace_path(text: &str, old: &str, new: &str) -> String {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '$');
-    let mut replaced = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(old) {
-        let previous = before.chars().next_back().or(replaced.chars().next_back());
-        let inside = previous.is_some_and(part)
-            || after.chars().next().is_some_and(|c| part(c) && c != '.')
-            || old.is_empty();
-        replaced.push_str(before);
-        replaced.push_str(if inside { old } else { new });
-        rest = after;
-        if old.is_empty() {
-            break;
-        }
-    }
-    replaced.push_str(rest);
-    replaced
+    replace_where(text, (old, new), |previous, next| {
+        previous.is_some_and(part) || next.is_some_and(|c| part(c) && c != '.')
+    })
 }
 
 /// Drops a folder in front of paths: `/tree/a.c` becomes `a.c`.
 pub(crate) fn replace_folder(text: &str, folder: &str) -> String {
-    let with_slash = format!("{folder}/");
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    replace_where(text, (&format!("{folder}/"), ""), |previous, _| {
+        previous.is_some_and(part)
+    })
+}
+
+/// Replaces a text where it does not lie inside another, as the characters beside it tell.
+fn replace_where(
+    text: &str,
+    (old, new): (&str, &str),
+    is_inside: impl Fn(Option<char>, Option<char>) -> bool,
+) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once(&with_slash) {
+    while let Some((before, after)) = rest.split_once(old).filter(|_| !old.is_empty()) {
         replaced.push_str(before);
-        let inside = replaced
-            .chars()
-            .next_back()
-            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
-        if inside {
-            replaced.push_str(&with_slash);
-        }
+        let inside = is_inside(replaced.chars().next_back(), after.chars().next());
+        replaced.push_str(if inside { old } else { new });
         rest = after;
     }
     replaced.push_str(rest);

@@ -111,6 +111,9 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         }
     }
     kind.clone_into(&mut draft.kind);
+    if kind == "ABRT" {
+        super::abort::explain(&mut draft, log, at);
+    }
     Some(draft)
 }
 

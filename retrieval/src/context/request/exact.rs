@@ -58,16 +58,11 @@ fn add_near(engine: &Engine, name: &str, picks: &mut Picks) -> Result<()> {
 fn add_places(engine: &Engine, text: &str, picks: &mut Picks) -> Result<()> {
     let python = text.replace("\", line ", ":").replace("File \"", " ");
     for token in python.split(|c: char| c.is_whitespace() || "\"'`(),;".contains(c)) {
-        let Ok(Query::File { path, lines }) = Query::read("file", token, &[]) else {
-            continue;
-        };
-        let Some(line) = lines.first().map(|range| range.first) else {
-            continue;
-        };
-        let Ok((path, _)) = engine.resolve(&path) else {
-            continue;
-        };
-        if let Some(symbol) = engine.index.enclosing_function(&path, line)? {
+        if let Ok(Query::File { path, lines }) = Query::read("file", token, &[])
+            && let Some(line) = lines.first().map(|range| range.first)
+            && let Ok((path, _)) = engine.resolve(&path)
+            && let Some(symbol) = engine.index.enclosing_function(&path, line)?
+        {
             picks.add(&symbol, 1.0, &[line], "at a place that the request names");
         }
     }

@@ -1,0 +1,68 @@
+//! Additions of what a reporter names beside a log: functions, places, and the functions that
+//! hold quoted code.
+
+use super::{Request, Wanted};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::symbol::Symbol;
+use crate::text::find_regex;
+
+/// Limit on how many functions a reporter's words add.
+const NAMED: usize = 6;
+/// Limit on how many quoted lines are looked for.
+const QUOTED: usize = 6;
+/// A quoted line that more functions hold tells none of them.
+const HOLDERS: usize = 3;
+
+impl Engine {
+    /// Returns the functions that the reporter names and that are not wanted yet.
+    ///
+    /// The first weighs as much as the frame below the top of a stack: reporters have read the
+    /// code or ran a debugger, but a log says more.
+    pub(crate) fn named_by_reporter(
+        &self,
+        request: &Request,
+        wanted: &[Wanted],
+    ) -> Result<Vec<Wanted>> {
+        let places = self.locate(&request.named)?.into_iter();
+        let places = places.filter(|place| !place.is_harness);
+        let named = places.map(|place| (place.symbol, place.line, "named by the reporter"));
+        let holders = self.holders(&request.quoted)?.into_iter();
+        let quoted = holders.map(|(symbol, line)| (symbol, Some(line), "quoted by the reporter"));
+        let mut added: Vec<Wanted> = Vec::new();
+        for (symbol, line, why) in named.chain(quoted) {
+            let is_same = |one: &Wanted| one.symbol.id == symbol.id;
+            if added.len() < NAMED && !wanted.iter().chain(&added).any(is_same) {
+                let below = 1.0 + added.len() as f64 / NAMED as f64;
+                let weight = self.ranking.crash.next_frame.powf(below);
+                let mut one = Wanted::new(symbol, weight, why);
+                one.lines.extend(line);
+                added.push(one);
+            }
+        }
+        Ok(added)
+    }
+
+    /// Returns the functions that hold one of some lines of code, in whatever white space,
+    /// where few do.
+    fn holders(&self, quoted: &[String]) -> Result<Vec<(Symbol, u32)>> {
+        let files = self.files_in(None);
+        let mut all = Vec::new();
+        for line in quoted.iter().take(QUOTED) {
+            let words: Vec<String> = line.split_whitespace().map(regex::escape).collect();
+            let found = find_regex(self.tree(), &files, &words.join(r"\s+"), &self.settings);
+            let mut holders: Vec<(Symbol, u32)> = Vec::new();
+            for file in &found.unwrap_or_default().files {
+                for (number, _) in file.matches.iter().take(HOLDERS + 1) {
+                    let symbol = self.index.enclosing_function(&file.path, *number)?;
+                    holders.extend(symbol.map(|symbol| (symbol, *number)));
+                }
+            }
+            holders.dedup_by_key(|(symbol, _)| symbol.id);
+            if holders.len() <= HOLDERS {
+                all.extend(holders);
+            }
+        }
+        Ok(all)
+    }
+}
