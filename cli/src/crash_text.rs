@@ -27,7 +27,7 @@ pub(crate) fn words_as_text(words: &ReportInWords) -> String {
     format!("{kind}, {head}\n{}", named_in_words(words))
 }
 
-/// What the reporter names, a line for each kind of name.
+/// Lists the names in a reporter's words, a line for each kind.
 pub(crate) fn named_in_words(words: &ReportInWords) -> String {
     let Value::Object(mut rows) = json!(words) else {
         return String::new();

@@ -20,7 +20,7 @@ const CYCLE_FRAMES: usize = 256;
 /// Occurrences there that make a function part of the cycle.
 const CYCLE_TIMES: usize = 3;
 
-/// What compilers append to the names of copies.
+/// Suffixes that compilers append to the names of copies.
 static CLONE: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"\.(?:constprop|isra|part|cold|llvm|localalias)"));
 /// Numbers of anonymous classes: `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and

@@ -16,13 +16,13 @@ pub struct CommandLine {
     pub input: Option<String>,
 }
 
-/// What stands behind the prompt of a shell.
+/// A command behind the prompt of a shell.
 static PROMPT: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#)\s+(.+)$",
     )
 });
-/// What stands behind the words with which debuggers and forms announce a command.
+/// A command behind the words with which debuggers and forms announce one.
 static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"^\W*(?:==\d+==\s)?(?i:command(?: ?line)?|cmd(?: ?line)?|run(?:ning)?|starting program)[\s*`]{0,4}:[\s*`]{0,4}([^`*]+)",

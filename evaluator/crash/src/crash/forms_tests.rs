@@ -4,7 +4,7 @@ use super::{CrashReport, parse, read_pasted, read_words};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What a text says in words, in the lines of `right.txt`.
+/// Returns the facts that a text states in words, as lines of `right.txt`.
 fn said(text: &str) -> Vec<String> {
     let Some(words) = read_words(text) else {
         return Vec::new();

@@ -37,8 +37,8 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
         )",
     )
 });
-/// What lines lost on their way, and what restores it: the escape of colours, the process of
-/// Valgrind's lines, and the usual form of a Java frame.
+/// Parts that lines lost on their way, with their repair: the escape of colours, the process
+/// of Valgrind's lines, and the usual form of a Java frame.
 static LOST: LazyLock<[(Regex, &str); 4]> = LazyLock::new(|| {
     let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on )|Invalid (?:read|write|free)|Conditional jump|Use of uninit)";
     [

@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use serde::{Serialize, Serializer};
 use std::sync::LazyLock;
 
-/// What a reporter says in words.
+/// A report in a person's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ReportInWords {
     /// The kind of failure that the words name.
@@ -28,7 +28,7 @@ pub struct ReportInWords {
     /// Code and inputs that the text holds themselves.
     pub quoted: Vec<String>,
     pub commands: Vec<CommandLine>,
-    /// What a repair needs and the text does not say.
+    /// Facts that a repair needs and the text does not give.
     pub missing: Vec<&'static str>,
     /// The words themselves, without logs.
     #[serde(skip)]
