@@ -17,6 +17,7 @@ pub mod ground;
 pub mod oss;
 pub mod patch_request;
 pub mod protocol;
+pub mod rows;
 pub mod watch;
 
 use patchwright_agent::task::TaskError;
@@ -24,6 +25,28 @@ use patchwright_store::StoreError;
 
 /// When the competition answered last, as the watcher notes it.
 const READY: &str = "crs ready";
+
+/// Reads the body of an answer; what is longer than a limit is cut off behind it.
+async fn body(mut answer: reqwest::Response, limit: usize) -> Result<Vec<u8>, reqwest::Error> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk().await? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > limit {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+/// The language of a task for a word of OSS-Fuzz.
+pub fn language_of(word: &str) -> Option<&'static str> {
+    match word {
+        "c" => Some("c"),
+        "c++" => Some("c++"),
+        "jvm" | "java" => Some("java"),
+        _ => None,
+    }
+}
 
 /// Failure of a step that knows if it may pass.
 #[derive(Debug, thiserror::Error)]

@@ -43,13 +43,16 @@ const SESSION: &str = "SET idle_in_transaction_session_timeout = '60s'";
 
 /// The words of the migrations that the databases have different ones for:
 /// SQLite's, then PostgreSQL's.
-const WORDS: [(&str, &str, &str); 3] = [
+const WORDS: [(&str, &str, &str); 6] = [
     ("{bytes}", "BLOB", "BYTEA"),
     (
         "{sequence}",
         "INTEGER PRIMARY KEY AUTOINCREMENT",
         "BIGSERIAL PRIMARY KEY",
     ),
+    ("{json_object}", "json_object", "json_build_object"),
+    ("{json:", "json(", "CAST("),
+    (":}", ")", " AS JSON)"),
     (
         "{forget_tickets}",
         "DROP TABLE IF EXISTS Jobs; DROP TABLE IF EXISTS Workers; DROP TABLE IF EXISTS apalis_migrations;",

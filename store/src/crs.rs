@@ -1,31 +1,101 @@
-//! Messages of cyber reasoning systems, and what they were sent, written and
-//! read. What they mean is the business of the daemon.
+//! Records of the interfaces for cyber reasoning systems: cases, findings and patches, as
+//! JSON under the keys that they are found by. What they mean is the business of the daemon.
 
-use crate::crs_rows::{list, word};
 use crate::store::{Store, StoreError};
 use crate::submissions::in_journal_form;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::AnyConnection;
 
-pub use crate::crs_rows::{
-    CaseRow, CaseState, Fate, FindingKind, FindingRow, FindingState, PatchRow,
-};
+/// Kinds of records.
+pub const CASE: &str = "case";
+pub const FINDING: &str = "finding";
+pub const PATCH: &str = "patch";
 
-/// Content of a message: cases and findings, written together with it or not at all.
-#[derive(Debug, Default)]
-pub struct Brought {
-    /// The message; none for a request that is known by its finding.
-    pub message: Option<String>,
-    /// New cases; those that are known stay as they are.
-    pub cases: Vec<CaseRow>,
-    /// New findings; those that are known stay as they are.
-    pub findings: Vec<FindingRow>,
+/// Something that is kept for a case.
+pub trait Record: Serialize + DeserializeOwned {
+    /// Its kind.
+    const KIND: &'static str;
+
+    /// The keys that it is found by.
+    fn keys(&self) -> Keys<'_>;
 }
 
+/// The keys of a record.
+#[derive(Debug)]
+pub struct Keys<'a> {
+    pub id: &'a str,
+    /// The case that it belongs to; a case belongs to itself.
+    pub case: &'a str,
+    /// What is compared before the record is changed. That of a finding that is worked on
+    /// begins with `open`.
+    pub tag: String,
+    /// When nobody wants anything of the case any more, in milliseconds.
+    pub until: Option<i64>,
+}
+
+/// A record as it is written.
+#[derive(Debug)]
+pub struct Written {
+    kind: &'static str,
+    id: String,
+    case: String,
+    tag: String,
+    until: Option<i64>,
+    body: String,
+}
+
+impl Written {
+    /// Writes a record as JSON.
+    pub fn of<R: Record>(record: &R) -> Result<Self, StoreError> {
+        let body = serde_json::to_string(record);
+        let keys = record.keys();
+        Ok(Self {
+            kind: R::KIND,
+            id: keys.id.to_owned(),
+            case: keys.case.to_owned(),
+            tag: keys.tag,
+            until: keys.until,
+            body: body.map_err(|error| sqlx::Error::Encode(error.into()))?,
+        })
+    }
+
+    async fn insert(
+        &self,
+        database: &mut AnyConnection,
+        statement: &'static str,
+    ) -> Result<(), StoreError> {
+        sqlx::query(statement)
+            .bind(self.kind)
+            .bind(&self.id)
+            .bind(&self.case)
+            .bind(&self.tag)
+            .bind(self.until)
+            .bind(&self.body)
+            .bind(jiff::Timestamp::now().as_millisecond())
+            .execute(database)
+            .await?;
+        Ok(())
+    }
+}
+
+const ADD: &str = "INSERT INTO crs_records (kind, id, crs_case, tag, until, body, created)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (kind, id) DO NOTHING";
+const SET: &str = "INSERT INTO crs_records (kind, id, crs_case, tag, until, body, created)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (kind, id) DO UPDATE SET tag = excluded.tag, body = excluded.body";
+
 impl Store {
-    /// Writes down what a message brings. A message that was taken before brings nothing.
-    pub async fn crs_take(&self, brought: &Brought) -> Result<(), StoreError> {
-        let now = jiff::Timestamp::now().as_millisecond();
+    /// Writes down what a message brings, all of it or nothing. Records that are known stay
+    /// as they are, and a message that was taken before brings nothing. A request that is
+    /// known by its record has no message.
+    pub async fn crs_take(
+        &self,
+        message: Option<&str>,
+        brought: &[Written],
+    ) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        if let Some(message) = &brought.message {
+        if let Some(message) = message {
             let taken = sqlx::query(
                 "INSERT INTO crs_messages (id, received) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
             )
@@ -37,182 +107,58 @@ impl Store {
                 return Ok(());
             }
         }
-        for case in &brought.cases {
-            sqlx::query(
-                "INSERT INTO crs_cases (id, project, detail, prepared, state, deadline, created)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING",
-            )
-            .bind(&case.id)
-            .bind(&case.project)
-            .bind(&case.detail)
-            .bind(&case.prepared)
-            .bind(word(case.state))
-            .bind(case.deadline)
-            .bind(now)
-            .execute(&mut *transaction)
-            .await?;
-        }
-        for finding in &brought.findings {
-            sqlx::query(
-                "INSERT INTO crs_findings (id, crs_case, kind, request, created)
-                 VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING",
-            )
-            .bind(&finding.id)
-            .bind(&finding.case)
-            .bind(word(finding.kind))
-            .bind(&finding.request)
-            .bind(now)
-            .execute(&mut *transaction)
-            .await?;
+        for record in brought {
+            record.insert(&mut transaction, ADD).await?;
         }
         transaction.commit().await?;
         Ok(())
     }
 
-    /// All cases, the newest first; of one project when it is named.
-    pub async fn crs_cases(&self, project: Option<&str>) -> Result<Vec<CaseRow>, StoreError> {
-        let rows = sqlx::query_as(
-            "SELECT * FROM crs_cases WHERE $1 = '' OR project = $1 ORDER BY created DESC, id",
+    /// One record.
+    pub async fn crs_record<R: Record>(&self, id: &str) -> Result<Option<R>, StoreError> {
+        let found: Option<(String,)> =
+            sqlx::query_as("SELECT body FROM crs_records WHERE kind = $1 AND id = $2")
+                .bind(R::KIND)
+                .bind(id)
+                .fetch_optional(&self.pool)
+                .await?;
+        found.map(|(body,)| read(&body)).transpose()
+    }
+
+    /// The records of a case, or of all cases, the oldest first.
+    pub async fn crs_records<R: Record>(&self, case: Option<&str>) -> Result<Vec<R>, StoreError> {
+        let found: Vec<(String,)> = sqlx::query_as(
+            "SELECT body FROM crs_records WHERE kind = $1 AND ($2 = '' OR crs_case = $2)
+             ORDER BY created, id",
         )
-        .bind(project.unwrap_or_default())
+        .bind(R::KIND)
+        .bind(case.unwrap_or_default())
         .fetch_all(&self.pool)
         .await?;
-        Ok(rows)
+        found.iter().map(|(body,)| read(body)).collect()
     }
 
-    /// One case.
-    pub async fn crs_case(&self, id: &str) -> Result<Option<CaseRow>, StoreError> {
-        let row = sqlx::query_as("SELECT * FROM crs_cases WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-        Ok(row)
+    /// Writes a record down, new or changed.
+    pub async fn crs_set<R: Record>(&self, record: &R) -> Result<(), StoreError> {
+        let mut connection = self.pool.acquire().await?;
+        Written::of(record)?.insert(&mut connection, SET).await
     }
 
-    /// The cases that there may be something to do for: those that are not
-    /// over by themselves or by their deadline.
-    pub async fn crs_open_cases(&self, now: i64) -> Result<Vec<CaseRow>, StoreError> {
-        let rows = sqlx::query_as(
-            "SELECT * FROM crs_cases WHERE state IN ('pending', 'waiting', 'processing')
-             OR (state IN ('succeeded', 'failed') AND (deadline IS NULL OR deadline > $1))
-             ORDER BY created DESC, id",
-        )
-        .bind(now)
-        .fetch_all(&self.pool)
-        .await?;
-        Ok(rows)
-    }
-
-    /// Writes down how far a case has come since it was read; nothing when
-    /// somebody else changed its state.
-    pub async fn crs_change_case(
-        &self,
-        before: &CaseRow,
-        case: &CaseRow,
-    ) -> Result<bool, StoreError> {
+    /// Writes down what became of a record since it was read; false, and nothing is written,
+    /// when somebody else changed its tag.
+    pub async fn crs_change<R: Record>(&self, before: &R, after: &R) -> Result<bool, StoreError> {
+        let after = Written::of(after)?;
         let done = sqlx::query(
-            "UPDATE crs_cases SET prepared = $1, state = $2, problem = $3 WHERE id = $4 AND state = $5",
+            "UPDATE crs_records SET tag = $1, body = $2 WHERE kind = $3 AND id = $4 AND tag = $5",
         )
-        .bind(&case.prepared)
-        .bind(word(case.state))
-        .bind(&case.problem)
-        .bind(&case.id)
-        .bind(word(before.state))
+        .bind(&after.tag)
+        .bind(&after.body)
+        .bind(after.kind)
+        .bind(&after.id)
+        .bind(before.keys().tag)
         .execute(&self.pool)
         .await?;
         Ok(done.rows_affected() == 1)
-    }
-
-    /// Stops a case: nothing is sought any more for what is open in it.
-    pub async fn crs_cancel(&self, case: &str) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        for stop in [
-            "UPDATE crs_cases SET state = 'canceled' WHERE id = $1",
-            "UPDATE crs_findings SET state = 'failed' WHERE crs_case = $1 AND state = 'open'",
-        ] {
-            sqlx::query(stop)
-                .bind(case)
-                .execute(&mut *transaction)
-                .await?;
-        }
-        transaction.commit().await?;
-        Ok(())
-    }
-
-    /// The findings of a case, the oldest first.
-    pub async fn crs_findings(&self, case: &str) -> Result<Vec<FindingRow>, StoreError> {
-        let rows =
-            sqlx::query_as("SELECT * FROM crs_findings WHERE crs_case = $1 ORDER BY created, id")
-                .bind(case)
-                .fetch_all(&self.pool)
-                .await?;
-        Ok(rows)
-    }
-
-    /// One finding.
-    pub async fn crs_finding(&self, id: &str) -> Result<Option<FindingRow>, StoreError> {
-        let row = sqlx::query_as("SELECT * FROM crs_findings WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-        Ok(row)
-    }
-
-    /// Writes down what came of a finding since it was read; nothing when
-    /// somebody else changed its state.
-    pub async fn crs_change_finding(
-        &self,
-        before: &FindingRow,
-        finding: &FindingRow,
-    ) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "UPDATE crs_findings SET round = $1, state = $2, patch = $3
-             WHERE id = $4 AND state = $5 AND round = $6",
-        )
-        .bind(finding.round)
-        .bind(word(finding.state))
-        .bind(&finding.patch)
-        .bind(&finding.id)
-        .bind(word(before.state))
-        .bind(before.round)
-        .execute(&self.pool)
-        .await?;
-        Ok(done.rows_affected() == 1)
-    }
-
-    /// The patches of a case, the oldest first.
-    pub async fn crs_patches(&self, case: &str) -> Result<Vec<PatchRow>, StoreError> {
-        let rows =
-            sqlx::query_as("SELECT * FROM crs_patches WHERE crs_case = $1 ORDER BY created, id")
-                .bind(case)
-                .fetch_all(&self.pool)
-                .await?;
-        Ok(rows)
-    }
-
-    /// Writes a patch down, new or changed.
-    pub async fn crs_set_patch(&self, patch: &PatchRow) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO crs_patches (id, crs_case, finding, diff, doubt, stops, tried, fate, remote, sent, rests, created)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-             ON CONFLICT (id) DO UPDATE SET stops = excluded.stops, tried = excluded.tried,
-             fate = excluded.fate, remote = excluded.remote, sent = excluded.sent, rests = excluded.rests",
-        )
-        .bind(&patch.id)
-        .bind(&patch.case)
-        .bind(&patch.finding)
-        .bind(&patch.diff)
-        .bind(patch.doubt)
-        .bind(list(&patch.stops))
-        .bind(list(&patch.tried))
-        .bind(patch.fate.map(word))
-        .bind(&patch.remote)
-        .bind(patch.sent)
-        .bind(patch.rests)
-        .bind(patch.created)
-        .execute(&self.pool)
-        .await?;
-        Ok(())
     }
 
     /// Forgets messages that came before a time, challenges whose deadline lies
@@ -224,14 +170,14 @@ impl Store {
             .execute(&mut *transaction)
             .await?;
         for forget in [
-            "DELETE FROM crs_patches WHERE crs_case IN (SELECT id FROM crs_cases WHERE deadline < $1)",
-            "DELETE FROM crs_findings WHERE crs_case IN (SELECT id FROM crs_cases WHERE deadline < $1)",
-            "DELETE FROM crs_cases WHERE deadline < $1",
-            "DELETE FROM crs_findings WHERE created < $1 AND state <> 'open'
-             AND crs_case IN (SELECT id FROM crs_cases WHERE deadline IS NULL)",
-            "DELETE FROM crs_patches WHERE created < $1
-             AND crs_case IN (SELECT id FROM crs_cases WHERE deadline IS NULL)
-             AND NOT EXISTS (SELECT 1 FROM crs_findings WHERE crs_findings.patch = crs_patches.id)",
+            "DELETE FROM crs_records WHERE crs_case IN
+             (SELECT id FROM crs_records WHERE kind = 'case' AND until < $1)",
+            "DELETE FROM crs_records WHERE kind = 'finding' AND created < $1 AND tag NOT LIKE 'open%'
+             AND crs_case IN (SELECT id FROM crs_records WHERE kind = 'case' AND until IS NULL)",
+            "DELETE FROM crs_records WHERE kind = 'patch' AND created < $1
+             AND crs_case IN (SELECT id FROM crs_records WHERE kind = 'case' AND until IS NULL)
+             AND NOT EXISTS (SELECT 1 FROM crs_records AS other WHERE other.kind = 'finding'
+                             AND other.body LIKE '%' || crs_records.id || '%')",
         ] {
             sqlx::query(forget)
                 .bind(before.as_millisecond())
@@ -257,4 +203,9 @@ impl Store {
         .await?;
         Ok(leased.rows_affected() == 1)
     }
+}
+
+fn read<R: Record>(body: &str) -> Result<R, StoreError> {
+    let record = serde_json::from_str(body);
+    Ok(record.map_err(|error| sqlx::Error::Decode(error.into()))?)
 }

@@ -80,7 +80,7 @@ impl Store {
         let old: Vec<(String,)> = sqlx::query_as(
             "SELECT hash FROM files WHERE created < $1
              AND NOT EXISTS (SELECT 1 FROM submissions WHERE submissions.task LIKE '%' || hash || '%')
-             AND NOT EXISTS (SELECT 1 FROM crs_cases WHERE crs_cases.prepared LIKE '%' || hash || '%')",
+             AND NOT EXISTS (SELECT 1 FROM crs_records WHERE kind = 'case' AND body LIKE '%' || hash || '%')",
         )
         .bind(before)
         .fetch_all(&self.pool)

@@ -8,16 +8,17 @@ mod challenge;
 mod oss_fuzz;
 
 pub use challenge::prepare;
+pub use oss_fuzz::yaml_value;
 
 use super::Failure;
 use super::patch_request::PatchRequest;
 use super::protocol::decode;
+use super::rows::{CaseRow, FindingKind, FindingRow};
 use patchwright_agent::task::file::PovKeys;
 use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
 use patchwright_config::Settings;
 use patchwright_source::Tree;
 use patchwright_store::Store;
-use patchwright_store::crs::{CaseRow, FindingKind, FindingRow};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -63,11 +64,9 @@ pub async fn task(
     settings: &Settings,
     store: &Store,
 ) -> Result<Task, Failure> {
-    let damaged = |error| Failure::lasting(format!("the finding cannot be read: {error}"));
-    let request: PatchRequest = serde_json::from_str(&finding.request).map_err(damaged)?;
+    let request = finding.request.clone();
     let template = template(&case.project, settings)?;
-    let prepared = case.prepared.as_deref().map(serde_json::from_str);
-    let prepared: Option<Prepared> = prepared.transpose().map_err(damaged)?;
+    let prepared = case.prepared.clone();
     let (mut keys, folder) = match (template, &prepared) {
         (Some((keys, folder)), _) => (keys, Some(folder)),
         (None, Some(prepared)) => (oss_fuzz::keys(prepared, &request)?, None),

@@ -4,14 +4,14 @@
 //! superfluous; of those that are ready the smallest set goes.
 
 use super::cover::{Candidate, smallest};
-use patchwright_store::crs::{Fate, FindingRow, FindingState, PatchRow};
+use super::rows::{Fate, FindingRow, PatchRow};
 use std::collections::BTreeSet;
 
 /// Inputs of the choice besides the rows. Times are milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
     /// The most doubt that a patch may leave.
-    pub doubt: i64,
+    pub doubt: u32,
     /// Time that a patch waits for others.
     pub hold: i64,
     pub now: i64,
@@ -44,12 +44,10 @@ pub fn to_send(findings: &[FindingRow], patches: &[PatchRow], terms: Terms) -> V
             } else {
                 BTreeSet::new()
             },
-            doubt: u32::try_from(patch.doubt).unwrap_or_default(),
+            doubt: patch.doubt,
         })
         .collect();
-    let unfinished = findings
-        .iter()
-        .any(|finding| finding.state == FindingState::Open);
+    let unfinished = findings.iter().any(FindingRow::is_open);
     let pressed = terms
         .deadline
         .is_some_and(|deadline| deadline - terms.now <= terms.hold);
@@ -67,14 +65,22 @@ pub fn to_send(findings: &[FindingRow], patches: &[PatchRow], terms: Terms) -> V
 #[cfg(test)]
 mod tests {
     use super::{Terms, to_send};
-    use patchwright_store::crs::{Fate, FindingKind, FindingRow, FindingState, PatchRow};
+    use crate::crs::patch_request::PatchRequest;
+    use crate::crs::protocol::TaskKind;
+    use crate::crs::rows::{Fate, FindingKind, FindingRow, FindingState, PatchRow};
 
     fn finding(id: &str, state: FindingState) -> FindingRow {
         FindingRow {
             id: id.into(),
             case: "case".into(),
             kind: FindingKind::Pov,
-            request: String::new(),
+            request: PatchRequest {
+                project_name: String::new(),
+                blobs: Vec::new(),
+                pov_id: String::new(),
+                sarif_report: None,
+                kind: TaskKind::Full,
+            },
             round: 1,
             state,
             patch: None,
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_smallest_set_that_is_not_there_yet() {
-        let done = [finding("a", FindingState::Patched)];
+        let done = [finding("a", FindingState::Stopped)];
         let cases: &[(&[PatchRow], &[usize])] = &[
             (&[], &[]),
             (&[patch("a", None, 990), patch("ab", None, 990)], &[1]),
@@ -139,7 +145,7 @@ mod tests {
     #[test]
     fn a_patch_waits_for_others_but_not_for_ever() {
         let open = [
-            finding("a", FindingState::Patched),
+            finding("a", FindingState::Stopped),
             finding("b", FindingState::Open),
         ];
         let young = [patch("a", None, 950)];

@@ -3,8 +3,8 @@
 //! It sends what it is told to send and says what was answered. When to send
 //! again is not decided here.
 
-use super::Failure;
 use super::protocol::{PatchAnswer, PatchSubmission, Refusal, encode};
+use super::{Failure, body};
 use patchwright_model::http::default_client;
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
@@ -68,15 +68,9 @@ impl Competition {
             ))
         };
         let request = request.basic_auth(&self.key, Some(self.token.expose_secret()));
-        let mut answer = request.timeout(ANSWER).send().await.map_err(unreachable)?;
+        let answer = request.timeout(ANSWER).send().await.map_err(unreachable)?;
         let status = answer.status();
-        let mut bytes = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
-            bytes.extend_from_slice(&chunk);
-            if bytes.len() > ANSWER_LIMIT {
-                break;
-            }
-        }
+        let bytes = body(answer, ANSWER_LIMIT).await.map_err(unreachable)?;
         let later = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
         if status.is_server_error() || later.contains(&status) {
             return Err(Failure::later(format!(

@@ -10,7 +10,7 @@ const BLOBS: usize = 64;
 const BLOB_LIMIT: usize = 16 << 20;
 
 /// The body of `POST /v1/patch/`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchRequest {
     /// The OSS-Fuzz project.
     pub project_name: String,
@@ -27,7 +27,7 @@ pub struct PatchRequest {
 }
 
 /// An input that crashes.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blob {
     /// The program that it is fed to.
     pub harness_name: String,

@@ -3,9 +3,9 @@
 //!
 //! Unknown keys are ignored: the two sides may be of different versions.
 
+use super::rows::{CaseState, Fate};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use patchwright_store::crs::{CaseState, Fate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub struct TaskMessage {
 }
 
 /// One challenge.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskDetail {
     /// A UUID.
     pub task_id: String,
@@ -67,7 +67,7 @@ pub enum TaskKind {
 }
 
 /// A tarball.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceDetail {
     /// Its content.
     #[serde(rename = "type")]
@@ -251,7 +251,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{PatchAnswer, SarifMessage, TaskMessage, decode, encode};
-    use patchwright_store::crs::Fate;
+    use crate::crs::rows::Fate;
     use serde_json::{Value, json};
 
     const ID: &str = "5c24a2b9-7d1b-4d3c-9df1-4a4f4e3b7a10";

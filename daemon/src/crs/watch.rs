@@ -10,12 +10,11 @@ mod matrix;
 mod sending;
 
 use super::competition::Competition;
-use super::protocol::TaskDetail;
-use super::{Failure, READY, case};
+use super::rows::{CaseRow, CaseState, FindingRow, FindingState};
+use super::{READY, case};
 use crate::service::Service;
 use futures::StreamExt;
 use patchwright_config::Settings;
-use patchwright_store::crs::{CaseRow, CaseState, FindingState};
 use patchwright_store::{Store, StoreError};
 use std::collections::HashMap;
 use std::fmt;
@@ -127,11 +126,12 @@ impl Watch {
     }
 
     async fn round(&self, competition: Option<&Competition>) {
-        let cases = match self.store().crs_open_cases(now()).await {
+        let cases: Vec<CaseRow> = match self.store().crs_records(None).await {
             Ok(cases) => cases,
             Err(error) => return warn("the cases cannot be read", "", &error),
         };
-        let cases = cases.into_iter().filter(|case| !self.rests(&case.id));
+        let open = |case: &CaseRow| case.is_open(now()) && !self.rests(&case.id);
+        let cases = cases.into_iter().rev().filter(open);
         futures::stream::iter(cases)
             .for_each_concurrent(ABREAST, |case| async move {
                 if let Err(error) = self.attend(&case, competition).await {
@@ -150,7 +150,7 @@ impl Watch {
         let mut case = before.clone();
         self.look_at(&mut case, competition).await?;
         if case != *before {
-            self.store().crs_change_case(before, &case).await?;
+            self.store().crs_change(before, &case).await?;
         }
         Ok(())
     }
@@ -160,20 +160,20 @@ impl Watch {
         case: &mut CaseRow,
         competition: Option<&Competition>,
     ) -> anyhow::Result<()> {
-        self.collect(case).await?;
-        if case.is_late(now()) {
-            self.give_up(case).await?;
-        } else {
+        let mut findings = self.settle(case).await?;
+        if !case.is_late(now()) {
             if !self.prepared(case).await {
                 return Ok(());
             }
-            self.fill_matrix(case).await?;
-            self.queue(case).await?;
+            self.fill_matrix(case, &findings).await?;
+            findings = self.settle(case).await?;
+            self.queue(case, &findings).await?;
             if let Some(competition) = competition {
-                self.send(case, competition).await?;
+                self.send((case, &findings), competition).await?;
             }
         }
-        self.judge(case).await
+        case.state = state_of(case, &findings);
+        Ok(())
     }
 
     /// Gets the files of a case when they are not there; true when they are.
@@ -181,7 +181,7 @@ impl Watch {
         let (Some(detail), None) = (&case.detail, &case.prepared) else {
             return true;
         };
-        match self.prepare(detail).await {
+        match case::prepare(detail, &self.settings, self.store()).await {
             Ok(prepared) => {
                 case.prepared = Some(prepared);
                 case.problem = None;
@@ -200,29 +200,6 @@ impl Watch {
         }
     }
 
-    async fn prepare(&self, detail: &str) -> Result<String, Failure> {
-        let wrong = |error: serde_json::Error| Failure::lasting(error.to_string());
-        let detail: TaskDetail = serde_json::from_str(detail).map_err(wrong)?;
-        let prepared = case::prepare(&detail, &self.settings, self.store()).await?;
-        serde_json::to_string(&prepared).map_err(wrong)
-    }
-
-    /// State of the case, as `/status/` counts it.
-    async fn judge(&self, case: &mut CaseRow) -> anyhow::Result<()> {
-        let findings = self.store().crs_findings(&case.id).await?;
-        let is = |state| findings.iter().any(|finding| finding.state == state);
-        case.state = if is(FindingState::Open) {
-            CaseState::Processing
-        } else if is(FindingState::Patched) || is(FindingState::Closed) {
-            CaseState::Succeeded
-        } else if !findings.is_empty() || case.is_late(now()) {
-            CaseState::Failed
-        } else {
-            CaseState::Waiting
-        };
-        Ok(())
-    }
-
     fn leave_alone(&self, case: &str) {
         let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
         resting.insert(case.to_owned(), Instant::now() + REST);
@@ -232,6 +209,20 @@ impl Watch {
         let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
         resting.retain(|_, until| *until > Instant::now());
         resting.contains_key(case)
+    }
+}
+
+/// State of the case, as `/status/` counts it.
+fn state_of(case: &CaseRow, findings: &[FindingRow]) -> CaseState {
+    let is = |state| findings.iter().any(|finding| finding.state == state);
+    if is(FindingState::Open) {
+        CaseState::Processing
+    } else if is(FindingState::Stopped) {
+        CaseState::Succeeded
+    } else if !findings.is_empty() || case.is_late(now()) {
+        CaseState::Failed
+    } else {
+        CaseState::Waiting
     }
 }
 

@@ -1,9 +1,12 @@
 //! Stored cases, findings and patches: the same on SQLite and on PostgreSQL.
 
 use crate::store::stores;
-use patchwright_store::crs::{
-    Brought, CaseRow, CaseState, Fate, FindingKind, FindingRow, FindingState, PatchRow,
+use patchwright_daemon::crs::rows::{
+    CaseRow, CaseState, Fate, FindingKind, FindingRow, FindingState, PatchRow,
 };
+use patchwright_store::Store;
+use patchwright_store::crs::Written;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -11,7 +14,7 @@ fn case(id: &str, deadline: Option<i64>) -> CaseRow {
     CaseRow {
         id: id.to_owned(),
         project: "twins".to_owned(),
-        detail: deadline.map(|_| "{}".to_owned()),
+        detail: None,
         prepared: None,
         state: CaseState::Waiting,
         problem: None,
@@ -25,7 +28,10 @@ fn finding(id: &str, case: &str) -> FindingRow {
         id: id.to_owned(),
         case: case.to_owned(),
         kind: FindingKind::Pov,
-        request: "{}".to_owned(),
+        request: serde_json::from_value(json!({
+            "project_name": "twins", "blobs": [], "pov_id": id, "sarif_report": null, "type": "full",
+        }))
+        .unwrap(),
         round: 0,
         state: FindingState::Open,
         patch: None,
@@ -50,59 +56,79 @@ fn patch(id: &str, case: &str) -> PatchRow {
     }
 }
 
+/// Hands in a message with a case and its findings.
+async fn take(store: &Store, message: Option<&str>, case: &CaseRow, findings: &[FindingRow]) {
+    let mut brought = vec![Written::of(case).unwrap()];
+    brought.extend(findings.iter().map(|finding| Written::of(finding).unwrap()));
+    store.crs_take(message, &brought).await.unwrap();
+}
+
+async fn case_of(store: &Store, id: &str) -> Option<CaseRow> {
+    store.crs_record(id).await.unwrap()
+}
+
+async fn finding_of(store: &Store, id: &str) -> Option<FindingRow> {
+    store.crs_record(id).await.unwrap()
+}
+
+async fn findings_of(store: &Store, case: &str) -> Vec<FindingRow> {
+    store.crs_records(Some(case)).await.unwrap()
+}
+
+async fn patches_of(store: &Store, case: &str) -> Vec<PatchRow> {
+    store.crs_records(Some(case)).await.unwrap()
+}
+
 #[tokio::test]
 async fn a_message_is_taken_once_and_nobody_writes_over_a_cancellation() {
     for (_folder, store) in stores().await {
-        let brought = |case: CaseRow, finding: FindingRow| Brought {
-            message: Some("m".to_owned()),
-            cases: vec![case],
-            findings: vec![finding],
-        };
-        let challenge = brought(case("c", Some(i64::MAX)), finding("a", "c"));
-        store.crs_take(&challenge).await.unwrap();
-        let again = brought(case("d", Some(i64::MAX)), finding("b", "d"));
-        store.crs_take(&again).await.unwrap();
-        assert_eq!(store.crs_case("d").await.unwrap(), None, "the same message");
-        let cases = store.crs_cases(Some("twins")).await.unwrap();
-        assert_eq!(cases.len(), 1);
-        assert!(store.crs_cases(Some("others")).await.unwrap().is_empty());
+        let challenge = case("c", Some(i64::MAX));
+        take(&store, Some("m"), &challenge, &[finding("a", "c")]).await;
+        let again = case("d", Some(i64::MAX));
+        take(&store, Some("m"), &again, &[finding("b", "d")]).await;
+        assert_eq!(case_of(&store, "d").await, None, "the same message");
         // Somebody read both before they were canceled.
-        let before = cases[0].clone();
-        let open = store.crs_finding("a").await.unwrap().unwrap();
-        store.crs_cancel("c").await.unwrap();
+        let before = case_of(&store, "c").await.unwrap();
+        assert_eq!(before, challenge);
+        let open = finding_of(&store, "a").await.unwrap();
+        let canceled = CaseRow {
+            state: CaseState::Canceled,
+            ..before.clone()
+        };
+        store.crs_set(&canceled).await.unwrap();
+        let failed = FindingRow {
+            state: FindingState::Failed,
+            ..open.clone()
+        };
+        assert!(store.crs_change(&open, &failed).await.unwrap());
         let after = CaseRow {
             state: CaseState::Processing,
             ..before.clone()
         };
-        assert!(!store.crs_change_case(&before, &after).await.unwrap());
+        assert!(!store.crs_change(&before, &after).await.unwrap());
         let patched = FindingRow {
-            state: FindingState::Patched,
+            state: FindingState::Stopped,
             ..open.clone()
         };
-        assert!(!store.crs_change_finding(&open, &patched).await.unwrap());
-        let rows = store.crs_findings("c").await.unwrap();
+        assert!(!store.crs_change(&open, &patched).await.unwrap());
+        let rows = findings_of(&store, "c").await;
         assert_eq!(rows[0].state, FindingState::Failed);
-        assert!(store.crs_open_cases(0).await.unwrap().is_empty());
+        assert!(!case_of(&store, "c").await.unwrap().is_open(0));
     }
 }
 
 #[tokio::test]
 async fn patches_come_back_as_they_went_and_one_process_watches() {
     for (_folder, store) in stores().await {
-        let known = Brought {
-            message: None,
-            cases: vec![case("c", None)],
-            findings: vec![finding("a", "c")],
-        };
-        store.crs_take(&known).await.unwrap();
+        take(&store, None, &case("c", None), &[finding("a", "c")]).await;
         let mut sent = patch("p", "c");
-        store.crs_set_patch(&sent).await.unwrap();
+        store.crs_set(&sent).await.unwrap();
         sent.fate = Some(Fate::DeadlineExceeded);
         sent.remote = Some("r".to_owned());
         sent.sent = 2;
         sent.rests = 1_795_000_000_000;
-        store.crs_set_patch(&sent).await.unwrap();
-        assert_eq!(store.crs_patches("c").await.unwrap(), [sent]);
+        store.crs_set(&sent).await.unwrap();
+        assert_eq!(patches_of(&store, "c").await, [sent]);
         let now = 1_795_000_000_000;
         assert!(store.crs_lease("one", now, now + 10).await.unwrap());
         assert!(!store.crs_lease("two", now + 5, now + 15).await.unwrap());
@@ -115,34 +141,27 @@ async fn patches_come_back_as_they_went_and_one_process_watches() {
 #[tokio::test]
 async fn ended_rows_are_deleted_in_time() {
     for (_folder, store) in stores().await {
-        let brought = Brought {
-            message: Some("m".to_owned()),
-            cases: vec![case("late", Some(1)), case("known", None)],
-            findings: [("a", "late"), ("b", "known"), ("c", "known")]
-                .map(|(id, case)| finding(id, case))
-                .to_vec(),
-        };
-        store.crs_take(&brought).await.unwrap();
+        let (late, known) = (case("late", Some(1)), case("known", None));
+        take(&store, Some("m"), &late, &[finding("a", "late")]).await;
+        let findings = ["b", "c"].map(|id| finding(id, "known"));
+        take(&store, None, &known, &findings).await;
         for (id, case) in [("p", "late"), ("q", "known")] {
-            store.crs_set_patch(&patch(id, case)).await.unwrap();
+            store.crs_set(&patch(id, case)).await.unwrap();
         }
-        let open = store.crs_finding("b").await.unwrap().unwrap();
+        let open = finding_of(&store, "b").await.unwrap();
         let closed = FindingRow {
-            state: FindingState::Closed,
+            state: FindingState::Stopped,
             ..open.clone()
         };
-        assert!(store.crs_change_finding(&open, &closed).await.unwrap());
+        assert!(store.crs_change(&open, &closed).await.unwrap());
         store.prune(Duration::from_hours(1)).await.unwrap();
-        assert_eq!(store.crs_case("late").await.unwrap(), None);
-        assert!(
-            store.crs_finding("b").await.unwrap().is_some(),
-            "it is young"
-        );
+        assert_eq!(case_of(&store, "late").await, None);
+        assert!(finding_of(&store, "b").await.is_some(), "it is young");
         std::thread::sleep(Duration::from_millis(5));
         store.prune(Duration::ZERO).await.unwrap();
-        assert!(store.crs_finding("b").await.unwrap().is_none());
-        let left = store.crs_findings("known").await.unwrap();
+        assert!(finding_of(&store, "b").await.is_none());
+        let left = findings_of(&store, "known").await;
         assert_eq!(left.len(), 1, "what is open stays: {left:?}");
-        assert!(store.crs_patches("known").await.unwrap().is_empty());
+        assert!(patches_of(&store, "known").await.is_empty());
     }
 }

@@ -57,7 +57,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store runs connect backup blobs quota files submissions crs_rows crs reviews journal spending prune \
+        "words address store runs connect backup blobs quota files submissions crs reviews journal spending prune \
          tokens",
     ),
     (

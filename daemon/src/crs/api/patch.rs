@@ -2,17 +2,16 @@
 
 use super::Front;
 use super::refused::{Refused, read};
-use super::task::{finding, only, written};
+use super::task::{finding, only};
 use crate::crs::case::{self, queue_id};
 use crate::crs::patch_request::{PatchRequest, PatchState, PatchStatus};
 use crate::crs::protocol::Refusal;
+use crate::crs::rows::{CaseRow, CaseState, FindingKind, FindingRow, FindingState, PatchRow};
 use crate::crs::watch::now;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use patchwright_store::crs::{
-    Brought, CaseRow, CaseState, FindingKind, FindingRow, FindingState, PatchRow,
-};
+use patchwright_store::crs::Written;
 use patchwright_store::submissions::TaskState;
 
 /// `POST /v1/patch/`
@@ -27,19 +26,18 @@ pub(super) async fn take(
     }
     request.pov_id = request.pov_id.to_lowercase();
     let store = front.service.store();
-    let text = written(&request)?;
-    match store.crs_finding(&request.pov_id).await? {
-        Some(known) if known.request == text => return Ok(taken("this PoV was handed in before")),
+    let known: Option<FindingRow> = store.crs_record(&request.pov_id).await?;
+    match known {
+        Some(known) if known.request == request => {
+            return Ok(taken("this PoV was handed in before"));
+        }
         Some(_) => return Err(only("pov_id", "is the id of another PoV")),
         None => {}
     }
     let case = case_of(&front, &request).await?;
-    let brought = Brought {
-        message: None,
-        findings: vec![finding(FindingKind::Pov, &case.id, &request)?],
-        cases: vec![case],
-    };
-    store.crs_take(&brought).await?;
+    let finding = finding(FindingKind::Pov, &case.id, request);
+    let brought = [Written::of(&case)?, Written::of(&finding)?];
+    store.crs_take(None, &brought).await?;
     Ok(taken("a patch is sought"))
 }
 
@@ -54,10 +52,12 @@ fn taken(message: &str) -> Json<Refusal> {
 /// the settings know it.
 async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refused> {
     let name = &request.project_name;
-    let cases = front.service.store().crs_cases(Some(name)).await?;
-    let open = cases.into_iter().find(|case| {
-        let over = matches!(case.state, CaseState::Canceled | CaseState::Errored);
-        case.detail.is_some() && !over && !case.is_late(now())
+    let cases: Vec<CaseRow> = front.service.store().crs_records(None).await?;
+    let open = cases.into_iter().rev().find(|case| {
+        case.project == *name
+            && case.detail.is_some()
+            && case.is_open(now())
+            && !case.is_late(now())
     });
     if let Some(case) = open {
         return Ok(case);
@@ -72,7 +72,7 @@ async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refus
             state: CaseState::Waiting,
             problem: None,
             deadline: None,
-            created: 0,
+            created: now(),
         }),
         Ok(None) => Err(only("project_name", "is no project that is known here")),
         Err(error) => Err(only("project_name", error.to_string())),
@@ -85,7 +85,7 @@ pub(super) async fn tell(
     Path(id): Path<String>,
 ) -> Result<Json<PatchStatus>, Refused> {
     let store = front.service.store();
-    let known = store.crs_finding(&id.to_lowercase()).await?;
+    let known: Option<FindingRow> = store.crs_record(&id.to_lowercase()).await?;
     let known = known.filter(|finding| finding.kind == FindingKind::Pov);
     let finding = known.ok_or_else(|| Refused::unknown("the PoV"))?;
     let patch = patch_of(&front, &finding).await?;
@@ -102,7 +102,8 @@ async fn patch_of(front: &Front, finding: &FindingRow) -> Result<Option<PatchRow
     if finding.patch.is_none() {
         return Ok(None);
     }
-    let patches = front.service.store().crs_patches(&finding.case).await?;
+    let store = front.service.store();
+    let patches: Vec<PatchRow> = store.crs_records(Some(&finding.case)).await?;
     let least = front.settings.crs.least.doubt();
     let mut own = patches
         .into_iter()
@@ -116,8 +117,8 @@ async fn state(
     patch: Option<&PatchRow>,
 ) -> Result<PatchState, Refused> {
     Ok(match finding.state {
-        FindingState::Patched | FindingState::Closed if patch.is_some() => PatchState::Succeeded,
-        FindingState::Patched | FindingState::Closed | FindingState::Failed => PatchState::Failed,
+        FindingState::Stopped if patch.is_some() => PatchState::Succeeded,
+        FindingState::Stopped | FindingState::Failed => PatchState::Failed,
         FindingState::Errored => PatchState::Errored,
         FindingState::Open => match front.service.task(&queue_id(finding)).await? {
             None => PatchState::Waiting,

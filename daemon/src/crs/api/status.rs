@@ -5,11 +5,11 @@ use super::Front;
 use super::refused::Refused;
 use crate::crs::READY;
 use crate::crs::protocol::{Status, StatusState};
+use crate::crs::rows::{CaseRow, CaseState};
 use crate::crs::watch::now;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use patchwright_store::crs::CaseState;
 use std::collections::BTreeMap;
 
 /// Since when the counters count.
@@ -20,7 +20,7 @@ const LOOKS: u32 = 5;
 /// `GET /status/`
 pub(super) async fn status(State(front): State<Front>) -> Result<Json<Status>, Refused> {
     let store = front.service.store();
-    let cases = store.crs_cases(None).await?;
+    let cases: Vec<CaseRow> = store.crs_records(None).await?;
     let since = if let Some(since) = number(store.switch(SINCE).await?) {
         since
     } else {

@@ -5,12 +5,14 @@ use super::Front;
 use super::refused::{Refused, read};
 use crate::crs::case::queue_id;
 use crate::crs::patch_request::PatchRequest;
-use crate::crs::protocol::{SarifMessage, TaskDetail, TaskMessage, Wrong};
+use crate::crs::protocol::{Broadcast, SarifMessage, TaskDetail, TaskMessage, Wrong};
+use crate::crs::rows::{CaseRow, CaseState, FindingKind, FindingRow, FindingState};
+use crate::crs::watch::now;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use patchwright_store::crs::{Brought, CaseRow, CaseState, FindingKind, FindingRow, FindingState};
-use serde::Serialize;
+use patchwright_store::crs::Written;
+use patchwright_store::{Store, StoreError};
 
 /// `POST /v1/task/`
 pub(super) async fn take(State(front): State<Front>, body: Bytes) -> Result<StatusCode, Refused> {
@@ -19,30 +21,27 @@ pub(super) async fn take(State(front): State<Front>, body: Bytes) -> Result<Stat
     if !wrong.is_empty() {
         return Err(Refused::wrong(wrong));
     }
-    let mut brought = Brought {
-        message: Some(message.message_id),
-        ..Brought::default()
-    };
+    let mut brought = Vec::new();
     for detail in message.tasks {
         tracing::info!(case = detail.task_id, project = detail.project_name, metadata = %serde_json::Value::from(detail.metadata.clone()), "a challenge came");
-        brought.cases.push(case(detail)?);
+        brought.push(Written::of(&case(detail))?);
     }
-    front.service.store().crs_take(&brought).await?;
+    let store = front.service.store();
+    store.crs_take(Some(&message.message_id), &brought).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
-fn case(detail: TaskDetail) -> Result<CaseRow, Refused> {
-    let text = written(&detail)?;
-    Ok(CaseRow {
+fn case(detail: TaskDetail) -> CaseRow {
+    CaseRow {
         id: detail.task_id.to_lowercase(),
-        project: detail.project_name,
-        detail: Some(text),
+        project: detail.project_name.clone(),
+        deadline: Some(detail.deadline),
+        detail: Some(detail),
         prepared: None,
         state: CaseState::Pending,
         problem: None,
-        deadline: Some(detail.deadline),
-        created: 0,
-    })
+        created: now(),
+    }
 }
 
 /// `POST /v1/sarif/`
@@ -53,11 +52,13 @@ pub(super) async fn take_sarif(
     let message: SarifMessage = read(&body)?;
     let mut wrong = message.wrong();
     let mut findings = Vec::new();
+    let store = front.service.store();
     for (at, broadcast) in message.broadcasts.into_iter().enumerate() {
-        let task = broadcast.task_id.to_lowercase();
-        let case = front.service.store().crs_case(&task).await?;
-        if let Some(case) = case.filter(|case| case.detail.is_some()) {
-            findings.push(suspicion(&case, &broadcast.sarif_id, &broadcast.sarif)?);
+        if let Some(detail) = challenge(store, &broadcast.task_id)
+            .await?
+            .and_then(|case| case.detail)
+        {
+            findings.push(Written::of(&suspicion(&broadcast, detail))?);
         } else {
             let key = format!("broadcasts[{at}].task_id");
             wrong.insert(key, "is no task that was sent here".into());
@@ -66,56 +67,45 @@ pub(super) async fn take_sarif(
     if !wrong.is_empty() {
         return Err(Refused::wrong(wrong));
     }
-    let brought = Brought {
-        message: Some(message.message_id),
-        cases: Vec::new(),
-        findings,
-    };
-    front.service.store().crs_take(&brought).await?;
+    store.crs_take(Some(&message.message_id), &findings).await?;
     Ok(StatusCode::OK)
 }
 
-fn suspicion(case: &CaseRow, id: &str, sarif: &serde_json::Value) -> Result<FindingRow, Refused> {
-    let detail: TaskDetail = read(case.detail.as_deref().unwrap_or_default().as_bytes())?;
+/// A challenge by its id, in any case of its letters.
+async fn challenge(store: &Store, id: &str) -> Result<Option<CaseRow>, StoreError> {
+    let case: Option<CaseRow> = store.crs_record(&id.to_lowercase()).await?;
+    Ok(case.filter(|case| case.detail.is_some()))
+}
+
+fn suspicion(broadcast: &Broadcast, detail: TaskDetail) -> FindingRow {
     let request = PatchRequest {
-        project_name: case.project.clone(),
+        project_name: detail.project_name,
         blobs: Vec::new(),
-        pov_id: id.to_lowercase(),
-        sarif_report: Some(sarif.to_string()),
+        pov_id: broadcast.sarif_id.to_lowercase(),
+        sarif_report: Some(broadcast.sarif.to_string()),
         kind: detail.kind,
     };
-    finding(FindingKind::Sarif, &case.id, &request)
+    finding(FindingKind::Sarif, &detail.task_id.to_lowercase(), request)
 }
 
 /// A finding that nobody has looked at.
-pub(super) fn finding(
-    kind: FindingKind,
-    case: &str,
-    request: &PatchRequest,
-) -> Result<FindingRow, Refused> {
-    Ok(FindingRow {
+pub(super) fn finding(kind: FindingKind, case: &str, request: PatchRequest) -> FindingRow {
+    FindingRow {
         id: request.pov_id.clone(),
         case: case.to_owned(),
         kind,
-        request: written(request)?,
+        request,
         round: 0,
         state: FindingState::Open,
         patch: None,
-    })
-}
-
-/// A message as the store keeps it.
-pub(super) fn written(message: &impl Serialize) -> Result<String, Refused> {
-    serde_json::to_string(message)
-        .map_err(|error| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+    }
 }
 
 /// `DELETE /v1/task/`
 pub(super) async fn cancel_all(State(front): State<Front>) -> Result<StatusCode, Refused> {
-    for case in front.service.store().crs_cases(None).await? {
-        if case.detail.is_some() {
-            cancel_case(&front, &case.id).await?;
-        }
+    let cases: Vec<CaseRow> = front.service.store().crs_records(None).await?;
+    for case in cases.into_iter().filter(|case| case.detail.is_some()) {
+        cancel_case(&front, case).await?;
     }
     Ok(StatusCode::OK)
 }
@@ -125,22 +115,28 @@ pub(super) async fn cancel(
     State(front): State<Front>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refused> {
-    let case = front.service.store().crs_case(&id.to_lowercase()).await?;
-    let case = case.filter(|case| case.detail.is_some());
-    cancel_case(
-        &front,
-        &case.ok_or_else(|| Refused::unknown("the task"))?.id,
-    )
-    .await?;
+    let case = challenge(front.service.store(), &id).await?;
+    let case = case.ok_or_else(|| Refused::unknown("the task"))?;
+    cancel_case(&front, case).await?;
     Ok(StatusCode::OK)
 }
 
 /// Stops a case first and its tasks then: whoever queues one meanwhile sees it
 /// stopped. A call that was cut off between the two is made again.
-async fn cancel_case(front: &Front, case: &str) -> Result<(), Refused> {
+async fn cancel_case(front: &Front, case: CaseRow) -> Result<(), Refused> {
     let store = front.service.store();
-    store.crs_cancel(case).await?;
-    for finding in store.crs_findings(case).await? {
+    let findings: Vec<FindingRow> = store.crs_records(Some(&case.id)).await?;
+    let state = CaseState::Canceled;
+    store.crs_set(&CaseRow { state, ..case }).await?;
+    for finding in findings {
+        if finding.is_open() {
+            let state = FindingState::Failed;
+            let failed = FindingRow {
+                state,
+                ..finding.clone()
+            };
+            store.crs_change(&finding, &failed).await?;
+        }
         front.service.cancel(&queue_id(&finding)).await?;
     }
     Ok(())

@@ -55,20 +55,22 @@ pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, Failure> {
 }
 
 fn language(project: &str) -> Result<String, Failure> {
-    let value = project.lines().find_map(|line| {
-        let value = line.strip_prefix("language:")?;
-        let value = value.split('#').next().unwrap_or_default();
-        Some(value.trim().trim_matches(['"', '\'']).to_owned())
-    });
-    match value.as_deref() {
-        Some("c") => Ok("c".to_owned()),
-        Some("c++") => Ok("c++".to_owned()),
-        Some("jvm" | "java") => Ok("java".to_owned()),
-        Some(other) => Err(Failure::lasting(format!(
-            "project.yaml: patches are written for c, c++ and jvm, not for {other:?}"
-        ))),
-        None => Err(Failure::lasting("project.yaml does not say its language")),
-    }
+    let word = yaml_value(project, "language");
+    let word = word.ok_or_else(|| Failure::lasting("project.yaml does not say its language"))?;
+    let known = crate::crs::language_of(&word).map(str::to_owned);
+    known.ok_or_else(|| {
+        Failure::lasting(format!(
+            "project.yaml: patches are written for c, c++ and jvm, not for {word:?}"
+        ))
+    })
+}
+
+/// Returns the value of a key at the top of a YAML file: a plain or quoted word.
+pub fn yaml_value(yaml: &str, key: &str) -> Option<String> {
+    let mut lines = yaml.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = lines.find(|(name, _)| *name == key)?;
+    let value = value.split(" #").next().unwrap_or(value);
+    Some(value.trim().trim_matches(['"', '\'']).to_owned())
 }
 
 /// The change in question.

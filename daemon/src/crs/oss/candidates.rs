@@ -5,7 +5,9 @@
 //! target and harness, and changes the claim and the status of one.
 
 use super::Environment;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use sqlx::Row;
+use sqlx::query::Query;
+use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,6 +36,8 @@ const SETTLE: &str = "UPDATE candidates SET claim_owner = NULL, claim_lease_expi
 /// The entry that others follow.
 const NOTE: &str = "INSERT INTO updates (target_key, harness, correlation_id, type, payload_json, crs, agent, ts) \
      VALUES (?1, ?2, ?5, ?6, ?7, ?3, ?3, ?4)";
+
+type Statement<'q> = Query<'q, Sqlite, SqliteArguments>;
 
 /// A candidate of our target and harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,24 +85,30 @@ impl Candidates {
         }))
     }
 
+    /// A statement about our target and harness, with who we are and the time.
+    fn statement(&self, sql: &'static str, now: f64) -> Statement<'_> {
+        sqlx::query(sql)
+            .bind(&self.target)
+            .bind(&self.harness)
+            .bind(&self.owner)
+            .bind(now)
+    }
+
     /// Lists the candidates that may be claimed.
     ///
     /// # Errors
     /// The database fails.
     pub async fn open_ones(&self) -> Result<Vec<Candidate>, sqlx::Error> {
-        let rows: Vec<(String, Option<String>)> = sqlx::query_as(OPEN)
-            .bind(&self.target)
-            .bind(&self.harness)
-            .bind(&self.owner)
-            .bind(now())
-            .bind(MOST)
-            .fetch_all(&self.pool)
-            .await?;
-        let candidates = rows.into_iter().filter_map(|(id, path)| {
-            let sarif = text_of(Path::new(&path?))?;
-            Some(Candidate { id, sarif })
-        });
-        Ok(candidates.collect())
+        let open = self.statement(OPEN, now()).bind(MOST);
+        let mut candidates = Vec::new();
+        for row in open.fetch_all(&self.pool).await? {
+            let path: Option<String> = row.try_get("sarif_path")?;
+            if let Some(sarif) = path.and_then(|path| text_of(Path::new(&path))) {
+                let id = row.try_get("correlation_id")?;
+                candidates.push(Candidate { id, sarif });
+            }
+        }
+        Ok(candidates)
     }
 
     /// Claims a candidate; false where somebody else was quicker.
@@ -108,15 +118,8 @@ impl Candidates {
     pub async fn claim(&self, id: &str) -> Result<bool, sqlx::Error> {
         let now = now();
         let mut change = self.pool.begin().await?;
-        let claimed = sqlx::query(CLAIM)
-            .bind(&self.target)
-            .bind(&self.harness)
-            .bind(&self.owner)
-            .bind(now)
-            .bind(id)
-            .bind(LEASE)
-            .execute(&mut *change)
-            .await?;
+        let claim = self.statement(CLAIM, now).bind(id).bind(LEASE);
+        let claimed = claim.execute(&mut *change).await?;
         if claimed.rows_affected() == 0 {
             return Ok(false);
         }
@@ -134,15 +137,9 @@ impl Candidates {
     pub async fn settle(&self, id: &str, fixed: bool) -> Result<(), sqlx::Error> {
         let now = now();
         let mut change = self.pool.begin().await?;
-        let settled = sqlx::query(SETTLE)
-            .bind(&self.target)
-            .bind(&self.harness)
-            .bind(&self.owner)
-            .bind(now)
-            .bind(id)
-            .bind(fixed.then_some("fixed"))
-            .execute(&mut *change)
-            .await?;
+        let status = fixed.then_some("fixed");
+        let settle = self.statement(SETTLE, now).bind(id).bind(status);
+        let settled = settle.execute(&mut *change).await?;
         // A claim that ran out belongs to somebody else now.
         if settled.rows_affected() == 0 {
             return Ok(());
@@ -162,24 +159,16 @@ impl Candidates {
         (id, now): (&str, f64),
         (kind, payload): (&str, serde_json::Value),
     ) -> Result<(), sqlx::Error> {
-        let written = sqlx::query(NOTE)
-            .bind(&self.target)
-            .bind(&self.harness)
-            .bind(&self.owner)
-            .bind(now)
-            .bind(id)
-            .bind(kind)
-            .bind(payload.to_string())
-            .execute(change);
+        let note = self.statement(NOTE, now).bind(id).bind(kind);
+        let written = note.bind(payload.to_string()).execute(change);
         written.await.map(|_| ())
     }
 }
 
 /// Seconds since 1970, as the framework's library counts them.
 fn now() -> f64 {
-    let time = std::time::SystemTime::now();
-    time.duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default()
+    let now = jiff::Timestamp::now();
+    now.duration_since(jiff::Timestamp::UNIX_EPOCH)
         .as_secs_f64()
 }
 

@@ -111,15 +111,12 @@ impl Read<'_> {
 }
 
 fn language(text: &str) -> Result<String, EnvironmentError> {
-    match text {
-        "c" | "c++" => Ok(text.to_owned()),
-        "jvm" | "java" => Ok("java".to_owned()),
-        _ => Err(EnvironmentError::Wrong {
-            name: "FUZZING_LANGUAGE",
-            value: text.to_owned(),
-            reason: "patches are written for c, c++ and jvm",
-        }),
-    }
+    let known = crate::crs::language_of(text).map(str::to_owned);
+    known.ok_or_else(|| EnvironmentError::Wrong {
+        name: "FUZZING_LANGUAGE",
+        value: text.to_owned(),
+        reason: "patches are written for c, c++ and jvm",
+    })
 }
 
 /// The framework's proxy speaks OpenAI's interface below `/v1`.

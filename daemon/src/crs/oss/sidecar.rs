@@ -4,6 +4,7 @@
 //! one call. What an exit status means is not decided here.
 
 use super::Environment;
+use crate::crs::body;
 use patchwright_model::http::default_client;
 use reqwest::StatusCode;
 use reqwest::multipart::{Form, Part};
@@ -291,19 +292,10 @@ async fn refused(url: &str, answer: reqwest::Response) -> SidecarError {
 }
 
 async fn beginning(answer: reqwest::Response) -> String {
-    let bytes = body(answer).await.unwrap_or_default();
-    String::from_utf8_lossy(&bytes).chars().take(300).collect()
-}
-
-async fn body(mut answer: reqwest::Response) -> Result<Vec<u8>, reqwest::Error> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = answer.chunk().await? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > ANSWER_LIMIT {
-            break;
-        }
+    match body(answer, ANSWER_LIMIT).await {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).chars().take(300).collect(),
+        Err(error) => format!("its reason did not come: {error}"),
     }
-    Ok(bytes)
 }
 
 async fn read<T: serde::de::DeserializeOwned>(
@@ -314,7 +306,7 @@ async fn read<T: serde::de::DeserializeOwned>(
     if !status.is_success() {
         return Err(refused(url, answer).await);
     }
-    let bytes = body(answer)
+    let bytes = body(answer, ANSWER_LIMIT)
         .await
         .map_err(|source| unreachable(url, source))?;
     serde_json::from_slice(&bytes).map_err(|error| SidecarError::Refused {

@@ -2,13 +2,13 @@
 //! other findings of its case, and closes those that it stops.
 
 use super::{Watch, warn};
-use crate::crs::case::{self, queue_id};
+use crate::crs::case;
 use crate::crs::ground::Ground;
 use crate::crs::protocol::decode;
+use crate::crs::rows::{CaseRow, FindingKind, FindingRow, FindingState, PatchRow};
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::Task;
 use patchwright_run::files::lay_out;
-use patchwright_store::crs::{CaseRow, FindingKind, FindingRow, FindingState, PatchRow};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -20,18 +20,18 @@ struct Field {
 }
 
 impl Watch {
-    /// Tries what was not tried yet. What could not be tried because of disk,
+    /// Tries patches on PoVs that they were not tried on yet. What could not be tried because of disk,
     /// sandbox or network is tried again later.
-    pub(super) async fn fill_matrix(&self, case: &CaseRow) -> anyhow::Result<()> {
-        let findings = self.store().crs_findings(&case.id).await?;
+    pub(super) async fn fill_matrix(
+        &self,
+        case: &CaseRow,
+        findings: &[FindingRow],
+    ) -> anyhow::Result<()> {
         let povs = findings
             .iter()
             .filter(|one| one.kind == FindingKind::Pov && one.state != FindingState::Errored);
-        let patches = self.store().crs_patches(&case.id).await?;
-        let patches: Vec<PatchRow> = patches
-            .into_iter()
-            .filter(|patch| !patch.is_refuted())
-            .collect();
+        let mut patches: Vec<PatchRow> = self.store().crs_records(Some(&case.id)).await?;
+        patches.retain(|patch| !patch.is_refuted());
         let untried: Vec<FindingRow> = povs
             .filter(|pov| patches.iter().any(|patch| !patch.tried.contains(&pov.id)))
             .cloned()
@@ -40,10 +40,10 @@ impl Watch {
             return Ok(());
         }
         let tried = match self.field(case, &untried).await {
-            Ok(field) => self.try_all(patches, field.as_ref(), &findings).await?,
+            Ok(field) => self.try_all(patches, field.as_ref(), findings).await?,
             Err(ending) if is_final(&ending) => {
                 warn("patches cannot be tried", &case.id, &ending.detail);
-                self.try_all(patches, None, &findings).await?
+                self.try_all(patches, None, findings).await?
             }
             Err(ending) => Some(ending),
         };
@@ -83,24 +83,9 @@ impl Watch {
                 Err(ending) => return Ok(Some(ending)),
             }
             patch.tried.extend(povs.iter().cloned());
-            self.store().crs_set_patch(&patch).await?;
-            self.close(&patch, findings).await?;
+            self.store().crs_set(&patch).await?;
         }
         Ok(None)
-    }
-
-    /// Closes the open findings that a patch stops; what runs for them ends.
-    async fn close(&self, patch: &PatchRow, findings: &[FindingRow]) -> anyhow::Result<()> {
-        for finding in findings {
-            if finding.state != FindingState::Open || !patch.stops.contains(&finding.id) {
-                continue;
-            }
-            let closed = self.settle(finding, FindingState::Closed, Some(patch.id.clone()));
-            if closed.await? {
-                self.service.cancel(&queue_id(finding)).await?;
-            }
-        }
-        Ok(())
     }
 
     /// The PoVs of these findings, replayed on the unpatched program; nothing

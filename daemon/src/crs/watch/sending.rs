@@ -4,15 +4,13 @@ use super::{Watch, milliseconds, now, warn};
 use crate::crs::Failure;
 use crate::crs::choice::{Terms, to_send};
 use crate::crs::competition::Competition;
-use crate::crs::protocol::{PATCH_LIMIT, PatchAnswer, TaskDetail, decode, is_uuid};
+use crate::crs::protocol::{PATCH_LIMIT, PatchAnswer, decode, is_uuid};
+use crate::crs::rows::{CaseRow, Fate, FindingRow, PatchRow};
 use crate::telemetry::spans;
-use patchwright_store::crs::{CaseRow, Fate, FindingRow, FindingState, PatchRow};
 use serde_json::Value;
 use std::time::Duration;
 use tracing::Instrument;
 
-/// Number of times a finding is queued anew when its patches are refused on the other side.
-const ROUNDS: i64 = 2;
 /// The longest time between two sendings of one patch.
 const LONGEST_REST: Duration = Duration::from_mins(1);
 
@@ -20,32 +18,26 @@ impl Watch {
     /// Sends the chosen patches of a challenge and asks after those that were sent.
     pub(super) async fn send(
         &self,
-        case: &CaseRow,
+        (case, findings): (&CaseRow, &[FindingRow]),
         competition: &Competition,
     ) -> anyhow::Result<()> {
         let Some(detail) = &case.detail else {
             return Ok(());
         };
-        let detail: TaskDetail = serde_json::from_str(detail)?;
-        let metadata = Value::from(detail.metadata).to_string();
-        let mut patches = self.store().crs_patches(&case.id).await?;
+        let metadata = Value::from(detail.metadata.clone()).to_string();
+        let mut patches: Vec<PatchRow> = self.store().crs_records(Some(&case.id)).await?;
         for at in 0..patches.len() {
             let asked = patches.get_mut(at).filter(|patch| is_looked_at(patch));
             let Some(patch) = asked else { continue };
             self.ask_after(competition, patch).await?;
-            if patch.is_refuted() {
-                let refuted = patch.id.clone();
-                self.reopen(&refuted, &patches).await?;
-            }
         }
-        let findings = self.store().crs_findings(&case.id).await?;
         let terms = Terms {
             doubt: self.settings.crs.least.doubt(),
             hold: milliseconds(self.settings.crs.hold),
             now: now(),
             deadline: case.deadline,
         };
-        for place in to_send(&findings, &patches, terms) {
+        for place in to_send(findings, &patches, terms) {
             if let Some(patch) = patches.get_mut(place) {
                 let action = ("scoring_submission", "submit_patch");
                 let span = spans::action(action, &patch.case, &metadata);
@@ -67,13 +59,13 @@ impl Watch {
         let Ok(diff) = diff.inspect_err(|reason| warn("a patch is not sent", &patch.id, reason))
         else {
             patch.fate = Some(Fate::Failed);
-            self.store().crs_set_patch(patch).await?;
+            self.store().crs_set(patch).await?;
             return Ok(());
         };
         patch.fate = Some(Fate::Sending);
         patch.sent += 1;
         patch.rests = now() + milliseconds(rest(self.settings.crs.watch, patch.sent));
-        self.store().crs_set_patch(patch).await?;
+        self.store().crs_set(patch).await?;
         let answer = competition.submit(&patch.case, &diff).await;
         self.hear(patch, answer).await
     }
@@ -117,36 +109,7 @@ impl Watch {
             fate
         });
         patch.fate = Some(fate);
-        self.store().crs_set_patch(patch).await?;
-        Ok(())
-    }
-
-    /// Handles what a refused patch was meant to stop: another patch that stops it too
-    /// takes its place, else it is open again, a few times.
-    async fn reopen(&self, refuted: &str, patches: &[PatchRow]) -> anyhow::Result<()> {
-        let Some(patch) = patches.iter().find(|patch| patch.id == refuted) else {
-            return Ok(());
-        };
-        for finding in self.store().crs_findings(&patch.case).await? {
-            if finding.patch.as_deref() != Some(refuted) {
-                continue;
-            }
-            let mut others = patches
-                .iter()
-                .filter(|other| !other.is_refuted() && other.stops.contains(&finding.id));
-            let mut after = FindingRow {
-                patch: others.next().map(|other| other.id.clone()),
-                state: FindingState::Closed,
-                ..finding.clone()
-            };
-            if after.patch.is_none() && finding.round < ROUNDS {
-                after.state = FindingState::Open;
-                after.round += 1;
-            } else if after.patch.is_none() {
-                after.state = FindingState::Failed;
-            }
-            self.store().crs_change_finding(&finding, &after).await?;
-        }
+        self.store().crs_set(patch).await?;
         Ok(())
     }
 }

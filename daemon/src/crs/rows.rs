@@ -1,23 +1,22 @@
-//! Rows of what cyber reasoning systems sent, and what they were sent. What the
-//! rows mean is the business of the daemon.
+//! Cases, findings and patches, as the store keeps them.
 
+use super::case::Prepared;
+use super::patch_request::PatchRequest;
+use super::protocol::TaskDetail;
+use patchwright_store::crs::{CASE, FINDING, Keys, PATCH, Record};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use sqlx::any::AnyRow;
-use sqlx::{FromRow, Row};
 use std::collections::BTreeSet;
 
 /// A challenge, or a project of the settings.
-#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaseRow {
     pub id: String,
     /// The OSS-Fuzz project.
     pub project: String,
-    /// The challenge as it was sent, as JSON; nothing for a project of the settings.
-    pub detail: Option<String>,
-    /// Facts that were read from its files, as JSON.
-    pub prepared: Option<String>,
-    #[sqlx(try_from = "String")]
+    /// The challenge as it was sent; nothing for a project of the settings.
+    pub detail: Option<TaskDetail>,
+    /// Facts that were read from its files.
+    pub prepared: Option<Prepared>,
     pub state: CaseState,
     /// The reason why it cannot be worked on.
     pub problem: Option<String>,
@@ -47,26 +46,23 @@ pub enum CaseState {
 }
 
 /// A PoV or a report.
-#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingRow {
     pub id: String,
     /// The case it belongs to.
-    #[sqlx(rename = "crs_case")]
     pub case: String,
-    #[sqlx(try_from = "String")]
     pub kind: FindingKind,
-    /// The message, as JSON.
-    pub request: String,
+    /// The message.
+    pub request: PatchRequest,
     /// Number of times it was queued anew.
     pub round: i64,
     /// Its outcome.
-    #[sqlx(try_from = "String")]
     pub state: FindingState,
     /// The patch that stops it.
     pub patch: Option<String>,
 }
 
-/// The hash that was found.
+/// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
@@ -82,17 +78,16 @@ pub enum FindingKind {
 pub enum FindingState {
     /// A patch is sought.
     Open,
-    /// Its own run found one.
-    Patched,
-    /// The patch of another finding stops it.
-    Closed,
+    /// A patch stops it: that of its own run, or of another finding.
+    #[serde(alias = "patched", alias = "closed")]
+    Stopped,
     /// There is none.
     Failed,
     /// It could not be worked on.
     Errored,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchRow {
     /// The hash of case and diff.
     pub id: String,
@@ -103,7 +98,7 @@ pub struct PatchRow {
     /// The unified diff in base64.
     pub diff: String,
     /// The doubt that it leaves.
-    pub doubt: i64,
+    pub doubt: u32,
     /// The findings that it stops.
     pub stops: BTreeSet<String>,
     /// The findings it was tried on.
@@ -158,6 +153,23 @@ impl CaseRow {
     pub fn is_late(&self, now: i64) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= now)
     }
+
+    /// Returns true when there may be something to do for it: it is not over by itself or by
+    /// its deadline.
+    pub fn is_open(&self, now: i64) -> bool {
+        match self.state {
+            CaseState::Pending | CaseState::Waiting | CaseState::Processing => true,
+            CaseState::Succeeded | CaseState::Failed => !self.is_late(now),
+            CaseState::Errored | CaseState::Canceled => false,
+        }
+    }
+}
+
+impl FindingRow {
+    /// Returns true while a patch is sought.
+    pub fn is_open(&self) -> bool {
+        self.state == FindingState::Open
+    }
 }
 
 impl PatchRow {
@@ -167,61 +179,41 @@ impl PatchRow {
     }
 }
 
-/// The word of a state.
-pub(crate) fn word(state: impl Serialize) -> String {
-    match serde_json::to_value(state) {
-        Ok(Value::String(word)) => word,
-        _ => String::new(),
+impl Record for CaseRow {
+    const KIND: &'static str = CASE;
+
+    fn keys(&self) -> Keys<'_> {
+        Keys {
+            id: &self.id,
+            case: &self.id,
+            tag: format!("{:?}", self.state).to_lowercase(),
+            until: self.deadline,
+        }
     }
 }
 
-/// A list as JSON.
-pub(crate) fn list(values: &BTreeSet<String>) -> String {
-    serde_json::to_string(values).unwrap_or_else(|_| "[]".to_owned())
-}
+impl Record for FindingRow {
+    const KIND: &'static str = FINDING;
 
-/// Reads each state from its word in the table.
-macro_rules! read_words {
-    ($($state:ty),*) => {$(
-        impl TryFrom<String> for $state {
-            type Error = serde_json::Error;
-
-            fn try_from(word: String) -> Result<Self, Self::Error> {
-                serde_json::from_value(Value::String(word))
-            }
+    fn keys(&self) -> Keys<'_> {
+        Keys {
+            id: &self.id,
+            case: &self.case,
+            tag: format!("{:?} {}", self.state, self.round).to_lowercase(),
+            until: None,
         }
-    )*};
-}
-read_words!(CaseState, FindingKind, FindingState, Fate);
-
-fn set(row: &AnyRow, column: &str) -> Result<BTreeSet<String>, sqlx::Error> {
-    let text: String = row.try_get(column)?;
-    read(serde_json::from_str(&text), column)
+    }
 }
 
-fn read<T>(value: serde_json::Result<T>, column: &str) -> Result<T, sqlx::Error> {
-    value.map_err(|error| sqlx::Error::ColumnDecode {
-        index: column.to_owned(),
-        source: Box::new(error),
-    })
-}
+impl Record for PatchRow {
+    const KIND: &'static str = PATCH;
 
-impl FromRow<'_, AnyRow> for PatchRow {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let fate: Option<String> = row.try_get("fate")?;
-        Ok(Self {
-            id: row.try_get("id")?,
-            case: row.try_get("crs_case")?,
-            finding: row.try_get("finding")?,
-            diff: row.try_get("diff")?,
-            doubt: row.try_get("doubt")?,
-            stops: set(row, "stops")?,
-            tried: set(row, "tried")?,
-            fate: fate.map(|fate| read(fate.try_into(), "fate")).transpose()?,
-            remote: row.try_get("remote")?,
-            sent: row.try_get("sent")?,
-            rests: row.try_get("rests")?,
-            created: row.try_get("created")?,
-        })
+    fn keys(&self) -> Keys<'_> {
+        Keys {
+            id: &self.id,
+            case: &self.case,
+            tag: String::new(),
+            until: None,
+        }
     }
 }
