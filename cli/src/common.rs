@@ -1,8 +1,10 @@
 //! Common parts of the subcommands: flags, forms of output, exit statuses.
 
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use patchwright_config::{Color, Flag, Loaded, SettingsError, Sources};
 use patchwright_source::visible;
+use patchwright_store::Store;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -16,33 +18,11 @@ pub(crate) struct Common {
     #[arg(long, global = true, value_name = "DIR")]
     pub state: Option<PathBuf>,
     /// Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
-    #[arg(long, global = true, value_name = "WHEN")]
-    pub color: Option<ColorChoice>,
+    #[arg(long, global = true, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
+    pub color: Option<String>,
     /// Set any setting, as in --set limits.attempts=3
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-}
-
-/// When colours are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl ColorChoice {
-    /// Returns the word that the setting takes.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
-    }
 }
 
 /// Form of a printed result.
@@ -68,6 +48,13 @@ pub(crate) const PAUSED: u8 = 75;
 pub(crate) struct WrongInput(pub String);
 
 impl Common {
+    /// Loads the settings and opens the store that they name.
+    pub(crate) async fn open(&self) -> anyhow::Result<(Loaded, Store)> {
+        let loaded = self.load(Vec::new())?;
+        let store = Store::of(&loaded.settings).await?;
+        Ok((loaded, store))
+    }
+
     /// Loads the settings, with the flags of a subcommand on top.
     pub(crate) fn load(&self, mut flags: Vec<Flag>) -> Result<Loaded, SettingsError> {
         for set in &self.set {
@@ -81,8 +68,8 @@ impl Common {
                 &state.display().to_string(),
             ));
         }
-        if let Some(color) = self.color {
-            flags.push(flag("--color", "display.color", color.word()));
+        if let Some(color) = &self.color {
+            flags.push(flag("--color", "display.color", color));
         }
         let sources = Sources::from_process(self.config.clone(), flags);
         let no_color = sources.variables.get("NO_COLOR");
@@ -104,6 +91,20 @@ pub(crate) fn write_result(bytes: &[u8]) -> std::io::Result<()> {
         return out.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes());
     }
     out.write_all(bytes)
+}
+
+/// Writes the result of a command to standard output, byte for byte.
+pub(crate) fn write_out(result: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    let written = std::io::stdout().write_all(result.as_ref());
+    written.context("standard output is closed")
+}
+
+/// The flags of those settings that were given.
+pub(crate) fn flags_given(given: &[(&str, &str, &Option<String>)]) -> Vec<Flag> {
+    let flags = given.iter();
+    flags
+        .filter_map(|(name, key, value)| Some(flag(name, key, value.as_deref()?)))
+        .collect()
 }
 
 /// A flag that sets a setting.

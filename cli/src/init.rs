@@ -12,6 +12,7 @@ pub(crate) mod trials;
 
 use patchwright_agent::task::file::TaskFile;
 use patchwright_target::Baseline;
+use serde::Serialize;
 use std::sync::Arc;
 
 /// A task as far as it is known, with what was seen of each part.
@@ -24,7 +25,7 @@ pub(crate) struct Draft {
 }
 
 /// Comments of the task file: what was tried, and what was seen.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Remarks {
     /// On the build.
     pub build: String,

@@ -17,11 +17,13 @@ pub(crate) fn host() -> String {
 /// The name of the user of this process, or its number.
 pub(crate) fn user() -> String {
     let number = rustix::process::getuid().as_raw().to_string();
-    let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = known.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == number).then(|| name.to_owned())
+    let known = std::fs::read_to_string("/etc/passwd").ok();
+    let name = known.as_deref().and_then(|known| {
+        known.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            (fields.nth(1)? == number).then(|| name.to_owned())
+        })
     });
     name.unwrap_or_else(|| format!("user {number}"))
 }

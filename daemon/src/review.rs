@@ -117,19 +117,9 @@ fn router(review: Review) -> Router {
         .route("/runs/{run}/attempts/{number}", get(pages::candidate))
         .route("/runs/{run}/attempts/{number}/source", get(pages::source))
         .route(
-            "/runs/{run}/attempts/{number}/approve",
-            post(decide::approve),
+            "/runs/{run}/attempts/{number}/{decision}",
+            post(decide::decide),
         )
-        .route("/runs/{run}/attempts/{number}/reject", post(decide::reject))
-        .route(
-            "/runs/{run}/attempts/{number}/contest",
-            post(decide::contest),
-        )
-        .route(
-            "/runs/{run}/attempts/{number}/evaluate",
-            post(decide::evaluate),
-        )
-        .route("/runs/{run}/attempts/{number}/export", post(decide::export))
         .route_layer(middleware::from_fn_with_state(
             review.clone(),
             access::guard,

@@ -12,9 +12,10 @@ use patchwright_store::submissions::{
 use crate::submitter::{NotWritten, Submitter};
 use crate::task_watcher::TaskWatcher;
 use patchwright_agent::task::{Source, Task};
+use patchwright_store::Store;
 use patchwright_store::submissions::TaskVersion;
-use patchwright_store::{DatabaseKind, Store};
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{Notify, watch};
 
@@ -74,10 +75,7 @@ impl Service {
     /// Writes tasks down in one commit, together with those of whoever else
     /// submits at this moment. What this yields is not lost by a kill.
     pub async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Submitted>, ServiceError> {
-        let tasks = match self.store.kind() {
-            DatabaseKind::Sqlite => tasks,
-            DatabaseKind::Postgres => tasks.into_iter().map(placed).collect(),
-        };
+        let tasks = tasks.into_iter().map(placed).collect();
         let submitted = self.submitter.submit(tasks).await;
         self.submitted.notify_waiters();
         Ok(submitted?)
@@ -160,8 +158,10 @@ impl Service {
 /// that every worker can get is for all.
 fn placed(task: NewTask) -> NewTask {
     let read: Option<Task> = serde_json::from_str(&task.task).ok();
-    let here = read.is_some_and(|read| {
-        matches!(read.source, Source::Path(_)) || (read.sent.is_empty() && !read.povs.is_empty())
+    let here = read.is_some_and(|read| match &read.source {
+        Source::Path(_) => true,
+        Source::Archive { location, .. } if Path::new(location).is_absolute() => true,
+        _ => read.sent.is_empty() && !read.povs.is_empty(),
     });
     let place = task.place.or_else(|| here.then(crate::machine::host));
     NewTask { place, ..task }

@@ -57,7 +57,7 @@ pub fn event(event: &Event) -> String {
     let markup = html! {
         @for (title, text) in &found { h4 { (title) } (text_block(text)) }
         @if found.is_empty() {
-            (text_block(&serde_json::to_string_pretty(&event.body).unwrap_or_default()))
+            (text_block(&format!("{:#}", event.body)))
         }
     };
     markup.into_string()

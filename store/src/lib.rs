@@ -9,7 +9,6 @@ mod backup;
 mod blobs;
 mod connect;
 pub mod crs;
-mod crs_rows;
 mod files;
 mod journal;
 mod prune;
@@ -22,6 +21,7 @@ pub mod submissions;
 #[cfg(test)]
 mod tests;
 pub mod tokens;
+mod words;
 
 pub use address::DatabaseKind;
 pub use journal::Journal;

@@ -8,6 +8,7 @@ pub use figures::DayFigures;
 pub use list::{ListFilter, ListPage, ListedTask};
 
 use crate::store::{Store, StoreError, now, storable};
+use crate::words::words;
 use patchwright_agent::journal::EventKind;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -36,20 +37,10 @@ pub enum DecisionKind {
     Cancel,
 }
 
-impl DecisionKind {
-    /// One word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Approve => "approve",
-            Self::Reject => "reject",
-            Self::Contest => "contest",
-            Self::Evaluate => "evaluate",
-            Self::Revise => "revise",
-            Self::Export => "export",
-            Self::Cancel => "cancel",
-        }
-    }
+words!(DecisionKind: Approve "approve", Reject "reject", Contest "contest", Evaluate "evaluate", Revise "revise",
+    Export "export", Cancel "cancel");
 
+impl DecisionKind {
     /// Tells whether it says that a candidate is right or wrong.
     pub fn is_verdict(self) -> bool {
         matches!(self, Self::Approve | Self::Reject)
@@ -247,7 +238,10 @@ impl Store {
 
 /// Writes decisions as CSV, for programs that learn from them: one line a decision, the
 /// figures of the evidence as JSON in the last column.
-pub fn csv(decisions: &[Decision]) -> String {
+///
+/// # Errors
+/// A figure has no form in JSON.
+pub fn csv(decisions: &[Decision]) -> serde_json::Result<String> {
     let mut text =
         "time,run,task,attempt,decision,who,reason,input,follow_up,ending,p_right,features\n"
             .to_owned();
@@ -259,7 +253,7 @@ pub fn csv(decisions: &[Decision]) -> String {
         ..
     } in decisions
     {
-        let features = serde_json::to_string(&made.features).unwrap_or_default();
+        let features = serde_json::to_string(&made.features)?;
         let cells = [
             time.clone(),
             run.clone(),
@@ -276,16 +270,16 @@ pub fn csv(decisions: &[Decision]) -> String {
                 .unwrap_or_default(),
             features,
         ];
-        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+        let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
         text.push_str(&cells.join(","));
         text.push('\n');
     }
-    text
+    Ok(text)
 }
 
-/// Quotes a cell. One that begins like a formula gets a quote in front, so that no
+/// Quotes a cell of CSV. One that begins like a formula gets a quote in front, so that no
 /// spreadsheet computes it.
-fn quoted(cell: &str) -> String {
+pub fn csv_cell(cell: &str) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let cell = if formula {
         format!("'{cell}")

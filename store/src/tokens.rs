@@ -4,6 +4,7 @@
 //! plain hash gives nothing away. A token that was revoked stays in the list.
 
 use crate::store::{Store, StoreError, now};
+use crate::words::words;
 use sha2::{Digest, Sha256};
 
 /// Prefix of every token, so that a scanner of repositories knows one.
@@ -22,23 +23,7 @@ pub enum Role {
     Admin,
 }
 
-impl Role {
-    /// One word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Review => "review",
-            Self::Submit => "submit",
-            Self::Admin => "admin",
-        }
-    }
-
-    /// The role of a word.
-    pub fn read(word: &str) -> Option<Self> {
-        [Self::Review, Self::Submit, Self::Admin]
-            .into_iter()
-            .find(|role| role.as_str() == word)
-    }
-}
+words!(Role: Review "review", Submit "submit", Admin "admin");
 
 impl From<String> for Role {
     /// Reads a role of the table; one of a newer version allows the least here.

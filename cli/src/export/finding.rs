@@ -3,11 +3,15 @@
 
 use super::Exported;
 use super::message::subject;
+use anyhow::Context;
 use patchwright_source::{DiffHunk, FileDiff, Side};
 use serde_json::{Value, json};
 
 /// Returns a SARIF log with the crash as one result and the patch as its fix.
-pub(crate) fn sarif(exported: &Exported<'_>) -> Value {
+///
+/// # Errors
+/// The diff of the patch cannot be read.
+pub(crate) fn sarif(exported: &Exported<'_>) -> anyhow::Result<Value> {
     let crash = exported.report.crash.as_ref();
     let kind = crash.map_or("crash", |crash| crash.kind.as_str());
     let text = crash.map_or_else(|| subject(exported), |crash| crash.summary.clone());
@@ -19,7 +23,8 @@ pub(crate) fn sarif(exported: &Exported<'_>) -> Value {
         }
         Some(json!({ "physicalLocation": place }))
     });
-    json!({
+    let changes = changes(&exported.attempt.diff)?;
+    Ok(json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -35,7 +40,7 @@ pub(crate) fn sarif(exported: &Exported<'_>) -> Value {
                 "locations": location.into_iter().collect::<Vec<_>>(),
                 "fixes": [{
                     "description": { "text": format!("{} ({})", subject(exported), exported.report.ending) },
-                    "artifactChanges": changes(&exported.attempt.diff),
+                    "artifactChanges": changes,
                 }],
                 "properties": {
                     "patchwright/run": exported.report.run,
@@ -43,20 +48,19 @@ pub(crate) fn sarif(exported: &Exported<'_>) -> Value {
                 },
             }],
         }],
-    })
+    }))
 }
 
 /// The hunks of a unified diff as replacements of whole lines.
-fn changes(diff: &str) -> Vec<Value> {
-    let files = FileDiff::read(diff).unwrap_or_default().into_iter();
-    let changed = files.filter(|file| !file.hunks.is_empty());
-    changed
-        .filter_map(|file| {
-            let replacements: Vec<Value> = file.hunks.iter().map(replacement).collect();
-            let place = json!({ "uri": file.old? });
-            Some(json!({ "artifactLocation": place, "replacements": replacements }))
-        })
-        .collect()
+fn changes(diff: &str) -> anyhow::Result<Vec<Value>> {
+    let files = FileDiff::read(diff).context("the diff of the patch cannot be read")?;
+    let changed = files.into_iter().filter(|file| !file.hunks.is_empty());
+    let changes = changed.filter_map(|file| {
+        let replacements: Vec<Value> = file.hunks.iter().map(replacement).collect();
+        let place = json!({ "uri": file.old? });
+        Some(json!({ "artifactLocation": place, "replacements": replacements }))
+    });
+    Ok(changes.collect())
 }
 
 fn replacement(hunk: &DiffHunk) -> Value {
@@ -99,7 +103,7 @@ mod tests {
     #[test]
     fn hunks_are_replacements_of_lines() {
         let diff = "--- a/a.c\n+++ b/a.c\n@@ -3,2 +3,3 @@ f\n x\n+y\n-z\n+w\n--- a/b.c\n+++ b/b.c\n@@ -1 +1 @@\n-a\n+b\n";
-        let found = changes(diff);
+        let found = changes(diff).unwrap();
         assert_eq!(found.len(), 2, "{found:?}");
         let first = &found[0]["replacements"][0];
         assert_eq!(first["deletedRegion"]["startLine"], 3);

@@ -10,6 +10,8 @@ pub(crate) mod helper_script;
 use self::helper_script::Subject;
 use crate::common::WrongInput;
 use crate::init::build_systems::Proposal;
+use patchwright_daemon::crs::case::yaml_value;
+use patchwright_daemon::crs::language_of;
 use patchwright_source::Language;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,25 +55,26 @@ impl Project {
         };
         text("build.sh")?;
         let yaml = text("project.yaml")?;
-        let language = match value(&yaml, "language").as_deref() {
-            Some("c") => Language::C,
-            Some("c++") => Language::Cpp,
-            Some("jvm") => Language::Java,
-            other => {
-                let other = other.unwrap_or("none");
-                return Err(WrongInput(format!(
-                    "--oss-fuzz: the language of the project is {other}; c, c++ and jvm can be repaired"
-                )));
-            }
-        };
+        let word = yaml_value(&yaml, "language");
+        let known = word.as_deref().and_then(language_of);
+        let language = known.and_then(|known| known.parse().ok()).ok_or_else(|| {
+            let word = word.as_deref().unwrap_or("none");
+            WrongInput(format!(
+                "--oss-fuzz: the language of the project is {word}; c, c++ and jvm can be repaired"
+            ))
+        })?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let docker = std::fs::read_to_string(folder.join("Dockerfile")).unwrap_or_default();
+        let docker = if folder.join("Dockerfile").exists() {
+            text("Dockerfile")?
+        } else {
+            String::new()
+        };
         let work = work_folder(&docker).unwrap_or_else(|| name.into_owned());
         let first = work.split('/').next().unwrap_or(&work);
         let tests = TESTS.into_iter();
         Ok(Self {
             language,
-            repository: value(&yaml, "main_repo"),
+            repository: yaml_value(&yaml, "main_repo"),
             folder: first.to_owned(),
             place: format!("/src/{work}"),
             tests: tests.filter(|name| folder.join(name).is_file()).collect(),
@@ -219,14 +222,6 @@ impl Project {
     }
 }
 
-/// Returns the value of a key at the top of a YAML file: a plain or quoted word.
-fn value(yaml: &str, key: &str) -> Option<String> {
-    let mut lines = yaml.lines().filter_map(|line| line.split_once(':'));
-    let (_, value) = lines.find(|(name, _)| *name == key)?;
-    let value = value.split(" #").next().unwrap_or(value);
-    Some(value.trim().trim_matches(['"', '\'']).to_owned())
-}
-
 /// Returns the path below `$SRC` that a Dockerfile works in.
 fn work_folder(docker: &str) -> Option<String> {
     let mut lines = docker
@@ -248,17 +243,17 @@ fn work_folder(docker: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{value, work_folder};
+    use super::{work_folder, yaml_value};
 
     #[test]
     fn a_project_tells_its_language_and_its_folder() {
         let yaml = "homepage: \"https://a.org\"\nlanguage: c++ # the harness\nmain_repo: 'https://a.org/a.git'\n";
-        assert_eq!(value(yaml, "language").as_deref(), Some("c++"));
+        assert_eq!(yaml_value(yaml, "language").as_deref(), Some("c++"));
         assert_eq!(
-            value(yaml, "main_repo").as_deref(),
+            yaml_value(yaml, "main_repo").as_deref(),
             Some("https://a.org/a.git")
         );
-        assert_eq!(value(yaml, "sanitizers"), None);
+        assert_eq!(yaml_value(yaml, "sanitizers"), None);
         for (docker, expected) in [
             (
                 "FROM a\nRUN git clone b\nWORKDIR $SRC/libgif\nCOPY build.sh $SRC/\n",

@@ -10,7 +10,7 @@ mod watch;
 
 use super::session;
 use super::work::workers_flag;
-use crate::common::Common;
+use crate::common::{Common, write_out};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use list::Listed;
@@ -84,9 +84,7 @@ pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::
     watch.close();
     let rows = report::rows(&service, &listed, &refused).await?;
     let text = report::write(&rows, arguments.report)?;
-    std::io::stdout()
-        .write_all(text.as_bytes())
-        .context("standard output is closed")?;
+    write_out(&text)?;
     if rows.iter().any(|row| row.ending.is_empty()) {
         let path = arguments.tasks.display();
         writeln!(std::io::stderr(), "to go on: patchwright batch {path}")?;

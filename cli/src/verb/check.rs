@@ -7,12 +7,11 @@ mod attack;
 mod model;
 mod sandbox;
 
-use crate::common::{Common, Format, flag};
+use crate::common::{Common, Format, flags_given, write_out};
 use clap::Args;
 use patchwright_sandbox::{Host, Image};
 use patchwright_source::visible;
 use serde::Serialize;
-use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::process::ExitCode;
 
@@ -94,14 +93,10 @@ pub(crate) async fn run(
         let (text, held) = attack::look(&attacked, &host, arguments.format).await;
         return print(&text, held);
     }
-    let named = [
+    let flags = flags_given(&[
         ("--model", "model.name", &arguments.model),
         ("--base-url", "model.base_url", &arguments.base_url),
-    ];
-    let flags = named
-        .into_iter()
-        .filter_map(|(name, key, value)| Some(flag(name, key, value.as_ref()?)))
-        .collect();
+    ]);
     let loaded = common.load(flags)?;
     let settings = &loaded.settings;
     let mut findings = vec![
@@ -125,7 +120,7 @@ pub(crate) async fn run(
 }
 
 fn print(text: &str, works: bool) -> anyhow::Result<ExitCode> {
-    std::io::stdout().write_all(text.as_bytes())?;
+    write_out(&text)?;
     Ok(if works {
         ExitCode::SUCCESS
     } else {

@@ -1,10 +1,12 @@
 //! Client of a daemon, for the verbs that talk to one: where it is, who asks, and what
 //! its refusals say.
 
+use super::session::find_run;
 use anyhow::{Context, anyhow, bail};
 use patchwright_config::{self as settings, Loaded};
 use patchwright_model::http::client_builder;
 use patchwright_source::visible_line;
+use patchwright_store::{Store, StoreError};
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -84,6 +86,11 @@ impl Daemon {
         bail!("the daemon refuses ({status}): {said}")
     }
 
+    /// Reads what is at a path.
+    pub(super) async fn get(&self, path: &[&str]) -> anyhow::Result<Value> {
+        self.json(self.request(Method::GET, path)?).await
+    }
+
     /// Sends a request and reads the answer.
     pub(super) async fn json(&self, request: RequestBuilder) -> anyhow::Result<Value> {
         let response = self.send(request).await?;
@@ -91,6 +98,34 @@ impl Daemon {
             .json()
             .await
             .context("the daemon's answer is no JSON")
+    }
+}
+
+/// Where a run is that was named.
+pub(super) enum Place {
+    /// A run of this machine's store, by its id.
+    Here(String),
+    /// A task of the daemon.
+    There(Daemon, String),
+}
+
+impl Place {
+    /// Looks in the store of this machine, then at the daemon that `client.server` names.
+    pub(super) async fn of(
+        (loaded, store): (&Loaded, &Store),
+        named: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        let error = match find_run(store, named).await {
+            Ok(id) => return Ok(Self::Here(id)),
+            Err(error) => error,
+        };
+        let unknown = matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }));
+        match (named, &loaded.settings.client.server) {
+            (Some(task), Some(_)) if unknown => {
+                Ok(Self::There(Daemon::of(loaded)?, task.to_owned()))
+            }
+            _ => Err(error),
+        }
     }
 }
 

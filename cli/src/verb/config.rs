@@ -1,10 +1,9 @@
 //! `patchwright config`: every effective setting and where it came from.
 
-use crate::common::{Common, Format, WrongInput};
+use crate::common::{Common, Format, WrongInput, write_out};
 use clap::Args;
 use patchwright_config::{self as settings, Entry};
 use patchwright_source::visible;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// The widest value that its line's origin still stands beside.
@@ -48,7 +47,7 @@ pub(crate) fn run(common: &Common, arguments: &ConfigArguments) -> anyhow::Resul
             Format::Text => visible(&table(&wanted)).into_owned(),
         }
     };
-    std::io::stdout().write_all(text.as_bytes())?;
+    write_out(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,7 @@
 //! the plain context.
 
 use super::retrieve::{Opened, note, open, print, snippet_value, tell_cost};
-use crate::common::{Common, Format, WrongInput, flag};
+use crate::common::{Common, Format, WrongInput, flag, flags_given};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
 use patchwright_agent::drive::request_of;
@@ -103,14 +103,10 @@ pub(crate) async fn context(
 }
 
 fn flags(arguments: &ContextArguments) -> Vec<Flag> {
-    let given = [
+    flags_given(&[
         ("--model", "model.name", &arguments.model),
         ("--base-url", "model.base_url", &arguments.base_url),
-    ];
-    given
-        .into_iter()
-        .filter_map(|(name, key, value)| Some(flag(name, key, value.as_ref()?)))
-        .collect()
+    ])
 }
 
 /// The context without patterns and SQL of a model.

@@ -3,7 +3,7 @@
 //! It reads a log, says what kind of crash it holds, where, and what makes it
 //! the same as another one. It runs nothing and asks no model.
 
-use crate::common::{Format, WrongInput};
+use crate::common::{Format, WrongInput, write_out};
 use crate::crash_text::{as_json, as_text, in_tree, named_in_words, words_as_text};
 use clap::Args;
 use patchwright_crash::{CrashReport, ReportInWords, read_words};
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
             in_words(&reports, shown) + &beside.unwrap_or_default()
         }
     };
-    std::io::stdout().write_all(text.as_bytes())?;
+    write_out(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

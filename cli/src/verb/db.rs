@@ -2,7 +2,6 @@
 
 use crate::common::Common;
 use clap::{Args, Subcommand};
-use patchwright_store::Store;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,8 +33,7 @@ pub(crate) enum DbCommand {
 /// # Errors
 /// When the store cannot be opened, or the copy cannot be written.
 pub(crate) async fn run(common: &Common, arguments: &DbArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
+    let (loaded, store) = common.open().await?;
     let mut out = std::io::stdout();
     match &arguments.command {
         DbCommand::Migrate => {

@@ -2,11 +2,9 @@
 //! P(right) can be fitted on.
 
 use super::session::find_run;
-use crate::common::Common;
+use crate::common::{Common, write_out};
 use clap::{Args, ValueEnum};
-use patchwright_store::Store;
 use patchwright_store::reviews::csv;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Arguments of `decisions`.
@@ -37,17 +35,16 @@ pub(crate) async fn run(
     common: &Common,
     arguments: &DecisionsArguments,
 ) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
+    let (_, store) = common.open().await?;
     let id = match &arguments.run {
         Some(named) => Some(find_run(&store, Some(named)).await?),
         None => None,
     };
     let decisions = store.decisions(id.as_deref()).await?;
     let text = match arguments.format {
-        TableFormat::Csv => csv(&decisions),
+        TableFormat::Csv => csv(&decisions)?,
         TableFormat::Json => serde_json::to_string_pretty(&decisions)? + "\n",
     };
-    std::io::stdout().write_all(text.as_bytes())?;
+    write_out(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,7 +11,6 @@ use clap::Args;
 use patchwright_agent::task::{Mode, Task};
 use patchwright_patcher::Patch;
 use patchwright_run::Answers;
-use patchwright_store::Store;
 use std::process::ExitCode;
 
 /// Arguments of `evaluate`.
@@ -34,8 +33,7 @@ pub(crate) async fn evaluate(
     common: &Common,
     arguments: EvaluateArguments,
 ) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
+    let (loaded, store) = common.open().await?;
     let id = find_run(&store, Some(&arguments.run)).await?;
     let report = report(&store, &id).await?;
     let attempt = candidate(&report, Some(arguments.candidate))?;

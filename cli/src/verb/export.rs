@@ -1,19 +1,15 @@
 //! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
 
-use super::client::Daemon;
-use super::session::find_run;
-use crate::common::{Common, WrongInput, write_result};
+use super::client::{Daemon, Place};
+use crate::common::{Common, WrongInput, write_out, write_result};
 use crate::export::{self, Branch, Exported, Signatures};
 use crate::output;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::{Source, Task};
-use patchwright_config::Loaded;
-use patchwright_store::{Store, StoreError};
-use reqwest::Method;
+use patchwright_store::Store;
 use serde_json::Value;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -97,14 +93,10 @@ pub(crate) async fn export(
     common: &Common,
     arguments: ExportArguments,
 ) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
-    let finished = match find_run(&store, arguments.run.as_deref()).await {
-        Ok(id) => of_store(&store, &id).await?,
-        Err(error) => match elsewhere(&error, &arguments, &loaded) {
-            Some(task) => of_daemon(&Daemon::of(&loaded)?, task).await?,
-            None => return Err(error),
-        },
+    let (loaded, store) = common.open().await?;
+    let finished = match Place::of((&loaded, &store), arguments.run.as_deref()).await? {
+        Place::Here(id) => of_store(&store, &id).await?,
+        Place::There(daemon, task) => of_daemon(&daemon, &task).await?,
     };
     match (arguments.format, &finished.task) {
         (Form::Folder, Some(task)) => folder(&store, task, finished.report, &arguments).await,
@@ -115,17 +107,6 @@ pub(crate) async fn export(
         .into()),
         _ => one_file(&finished, &arguments).await,
     }
-}
-
-/// The name of a task of the daemon, where this machine knows no such run.
-fn elsewhere<'a>(
-    error: &anyhow::Error,
-    arguments: &'a ExportArguments,
-    loaded: &Loaded,
-) -> Option<&'a str> {
-    let unknown = matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }));
-    let task = arguments.run.as_deref()?;
-    (unknown && loaded.settings.client.server.is_some()).then_some(task)
 }
 
 async fn of_store(store: &Store, id: &str) -> anyhow::Result<Finished> {
@@ -145,9 +126,8 @@ async fn of_store(store: &Store, id: &str) -> anyhow::Result<Finished> {
 
 /// A run that a daemon carried out. Its logs and inputs stay there.
 async fn of_daemon(daemon: &Daemon, task: &str) -> anyhow::Result<Finished> {
-    let asked = |part: &[&str]| daemon.request(Method::GET, &[&["tasks", task], part].concat());
-    let told = daemon.json(asked(&[])?).await?;
-    let report = daemon.json(asked(&["report"])?).await?;
+    let told = daemon.get(&["tasks", task]).await?;
+    let report = daemon.get(&["tasks", task, "report"]).await?;
     let created = told.get("created").and_then(Value::as_str);
     Ok(Finished {
         title: told.get("title").and_then(Value::as_str).map(str::to_owned),
@@ -212,7 +192,7 @@ fn written(exported: &Exported<'_>, began: jiff::Timestamp, form: Form) -> anyho
             text
         }
         Form::Pr => export::pull_request(exported)?.into_bytes(),
-        Form::Sarif => json(export::sarif(exported))?,
+        Form::Sarif => json(export::sarif(exported)?)?,
         Form::Openvex => json(export::openvex(exported, &began.to_string()))?,
     })
 }
@@ -301,7 +281,7 @@ async fn folder(
     let events = store.events(&report.run).await?;
     let story = export::story(task.title.as_deref(), &report, &events)?;
     write(&out.join("story.md"), story.as_bytes())?;
-    say(format!("{}\n", out.display()).as_bytes())?;
+    write_out(format!("{}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -324,7 +304,7 @@ async fn branch(
         author: &exported.signatures.author(),
     })
     .await?;
-    say(format!("{name} {commit}\n").as_bytes())
+    write_out(format!("{name} {commit}\n"))
 }
 
 fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {
@@ -336,9 +316,4 @@ fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {
 
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))
-}
-
-fn say(bytes: &[u8]) -> anyhow::Result<()> {
-    let mut out = std::io::stdout();
-    out.write_all(bytes).context("standard output is closed")
 }

@@ -77,7 +77,7 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     }
     let draft = found?;
     let complete = draft.keys.pov.is_empty() || draft.keys.commands.pov.is_some();
-    std::fs::write(&out, task_file::render(&draft))
+    std::fs::write(&out, task_file::render(&draft)?)
         .with_context(|| format!("{} cannot be written", out.display()))?;
     display.close();
     let mut stdout = std::io::stdout();

@@ -2,10 +2,10 @@
 //! `man`, made from the definition of the command line.
 
 use super::CommandLine;
+use crate::common::write_out;
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,9 +31,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> anyhow::Result<Ex
     let mut text = Vec::new();
     let mut command = CommandLine::command();
     clap_complete::generate(arguments.shell, &mut command, "patchwright", &mut text);
-    std::io::stdout()
-        .write_all(&text)
-        .context("standard output is closed")?;
+    write_out(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,6 @@
 //! Flags of the verbs that ask a model: which one, and what is recorded of it.
 
-use crate::common::flag;
+use crate::common::flags_given;
 use clap::Args;
 use patchwright_config::Flag;
 use patchwright_model::recorded::Recording;
@@ -36,15 +36,11 @@ impl ModelArguments {
 
     /// Returns the settings that the flags stand for.
     pub(crate) fn settings(&self) -> Vec<Flag> {
-        let given = [
+        flags_given(&[
             ("--model", "model.name", &self.model),
             ("--base-url", "model.base_url", &self.base_url),
             ("--api", "model.api", &self.api),
-        ];
-        let given = given.into_iter();
-        given
-            .filter_map(|(name, key, value)| Some(flag(name, key, value.as_ref()?)))
-            .collect()
+        ])
     }
 
     /// Returns models whose every exchange goes to one file, where one is named.

@@ -8,15 +8,13 @@ mod campaign;
 mod summary;
 
 use super::session::stop_on_signal;
-use crate::common::{Common, Format, flag};
+use crate::common::{Common, Format, flag, write_out};
 use crate::display;
-use anyhow::Context;
 use campaign::Campaign;
 use clap::Args;
 use patchwright_config::{Flag, Sources};
 use patchwright_daemon::crs::oss::{Environment, Found, Sidecars, tasks};
 use patchwright_source::visible;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use summary::Summary;
@@ -106,7 +104,5 @@ fn print(summary: &Summary, format: Format) -> anyhow::Result<()> {
         Format::Text => visible(&summary.text()).into_owned(),
         Format::Json => serde_json::to_string_pretty(summary)? + "\n",
     };
-    std::io::stdout()
-        .write_all(text.as_bytes())
-        .context("standard output is closed")
+    write_out(&text)
 }

@@ -7,7 +7,6 @@ use crate::display;
 use clap::Args;
 use patchwright_run::Answers;
 use patchwright_run::session;
-use patchwright_store::Store;
 use std::process::ExitCode;
 
 /// Arguments of `replay`.
@@ -29,8 +28,7 @@ pub(crate) async fn replay(
     common: &Common,
     arguments: ReplayArguments,
 ) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
+    let (loaded, store) = common.open().await?;
     let id = find_run(&store, arguments.run.as_deref()).await?;
     let (task, beginning) = session::read(&store, &id).await?;
     let models = session::journaled(&store, &id, beginning.critic.is_some()).await?;

@@ -5,7 +5,6 @@ use crate::common::Common;
 use crate::display;
 use clap::Args;
 use patchwright_run::session::{Right, Session};
-use patchwright_store::Store;
 use std::process::ExitCode;
 
 /// Arguments of `resume`.
@@ -28,8 +27,7 @@ pub(crate) async fn resume(
     common: &Common,
     arguments: ResumeArguments,
 ) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
+    let (_, store) = common.open().await?;
     let id = find_unfinished(&store, arguments.run.as_deref()).await?;
     if store.report(&id).await?.is_some() {
         return super::show::show(&store, &id, arguments.output.format).await;

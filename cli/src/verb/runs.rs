@@ -6,7 +6,6 @@ use clap::Args;
 use patchwright_agent::report::Report;
 use patchwright_agent::report_text::money;
 use patchwright_source::visible_line;
-use patchwright_store::Store;
 use patchwright_store::runs::{RunFilter, RunRow};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -37,8 +36,7 @@ pub(crate) struct RunsArguments {
 /// # Errors
 /// The store fails.
 pub(crate) async fn list(common: &Common, arguments: &RunsArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
+    let (_, store) = common.open().await?;
     let filter = RunFilter {
         task: arguments.task.clone(),
         ending: arguments.ending.clone(),

@@ -2,7 +2,7 @@
 //! to go on to the printed report and the exit status.
 
 use super::model_arguments::ModelArguments;
-use crate::common::{Format, WrongInput};
+use crate::common::{Format, WrongInput, write_out};
 use crate::display::Display;
 use crate::output;
 use anyhow::Context;
@@ -21,7 +21,6 @@ use patchwright_source::visible_line;
 use patchwright_store::Store;
 use patchwright_store::runs::RunFilter;
 use patchwright_target::Target;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -230,9 +229,7 @@ pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
         Format::Text => report_text::render(report)?,
         Format::Json => serde_json::to_string_pretty(report)? + "\n",
     };
-    std::io::stdout()
-        .write_all(text.as_bytes())
-        .context("standard output is closed")
+    write_out(&text)
 }
 
 /// The word for the run that began last.

@@ -1,15 +1,15 @@
 //! `patchwright show`: the report of a run, or how far it has come. What this
 //! machine's store does not know, the daemon of the settings is asked about.
 
-use super::client::{Daemon, field};
-use super::session::{find_run, print, status};
-use crate::common::{Common, Format, PAUSED};
+use super::client::{Daemon, Place, field};
+use super::session::{print, status};
+use crate::common::{Common, Format, PAUSED, write_out};
 use crate::story;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::report::Report;
 use patchwright_config::{Color, Settings};
-use patchwright_store::{Store, StoreError};
+use patchwright_store::Store;
 use reqwest::Method;
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
@@ -48,19 +48,11 @@ pub(crate) struct Paging {
 /// # Errors
 /// There is no such run, or the store fails.
 pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
-    let id = match find_run(&store, arguments.run.as_deref()).await {
-        Ok(id) => id,
-        Err(error) => {
-            let unknown = matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }));
-            return match (&arguments.run, &loaded.settings.client.server) {
-                (Some(task), Some(_)) if unknown => {
-                    of_daemon(&Daemon::of(&loaded)?, task, &arguments).await
-                }
-                _ => Err(error),
-            };
-        }
+    let (loaded, store) = common.open().await?;
+    let place = Place::of((&loaded, &store), arguments.run.as_deref()).await?;
+    let id = match place {
+        Place::Here(id) => id,
+        Place::There(daemon, task) => return of_daemon(&daemon, &task, &arguments).await,
     };
     if arguments.journal {
         return journal(&store, &id, arguments.format).await;
@@ -93,8 +85,7 @@ fn tell(text: &str, settings: &Settings, paging: &Paging) -> anyhow::Result<()> 
     if terminal && !paging.no_pager && story::paged(&text, &paging.pager)? {
         return Ok(());
     }
-    let written = std::io::stdout().write_all(text.as_bytes());
-    written.context("standard output is closed")
+    write_out(&text)
 }
 
 async fn finished(store: &Store, id: &str) -> anyhow::Result<Option<Report>> {

@@ -2,7 +2,8 @@
 //! callers.
 
 use crate::common::{Common, WrongInput};
-use clap::{Args, Subcommand, ValueEnum};
+use anyhow::Context;
+use clap::{Args, Subcommand};
 use patchwright_store::Store;
 use patchwright_store::tokens::{Role, Token};
 use std::io::Write;
@@ -32,9 +33,10 @@ pub(crate) enum TokenCommand {
 pub(crate) struct CreateArguments {
     /// Name of the token, as in "ci"
     pub name: String,
-    /// Rights of the token
-    #[arg(long, value_enum, default_value_t = RoleName::Submit)]
-    pub role: RoleName,
+    /// Rights of the token: review sees everything, submit also hands tasks in and cancels
+    /// them, admin may do everything
+    #[arg(long, default_value = "submit", value_parser = ["review", "submit", "admin"])]
+    pub role: String,
     /// Life of the token, as in 90d or 12h; without end when this is not given
     #[arg(long, value_name = "TIME")]
     pub expires: Option<String>,
@@ -47,24 +49,12 @@ pub(crate) struct RevokeArguments {
     pub name: String,
 }
 
-/// Role of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RoleName {
-    /// See everything
-    Review,
-    /// See everything, hand tasks in and cancel them
-    Submit,
-    /// Everything
-    Admin,
-}
-
 /// Runs `token`.
 ///
 /// # Errors
 /// When the store fails, or a name or time makes no sense.
 pub(crate) async fn run(common: &Common, arguments: TokenArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let store = Store::of(&loaded.settings).await?;
+    let (_, store) = common.open().await?;
     match arguments.command {
         TokenCommand::Create(arguments) => create(&store, arguments).await,
         TokenCommand::List => list(&store.tokens().await?),
@@ -84,11 +74,7 @@ async fn create(store: &Store, arguments: CreateArguments) -> anyhow::Result<Exi
         return Err(WrongInput(message.to_owned()).into());
     }
     let expires = arguments.expires.as_deref().map(until).transpose()?;
-    let role = match arguments.role {
-        RoleName::Review => Role::Review,
-        RoleName::Submit => Role::Submit,
-        RoleName::Admin => Role::Admin,
-    };
+    let role = Role::read(&arguments.role).context("the command line names the roles")?;
     let created = store.create_token(&arguments.name, role, expires).await?;
     let secret = created.ok_or_else(|| {
         WrongInput(format!(

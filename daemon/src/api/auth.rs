@@ -12,11 +12,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use patchwright_store::tokens::Role;
 
-/// The right that a request needs.
+/// The right that a request needs which changes something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Right {
-    /// See tasks and what came of them.
-    Read,
     /// Hand tasks in, and take them back.
     Submit,
     /// Change what holds for everybody.
@@ -27,7 +25,7 @@ impl Caller {
     /// Refuses a caller whose role is too small.
     pub(crate) fn needs(&self, right: Right) -> Result<(), Problem> {
         let may = match (self.role, right) {
-            (Role::Admin, _) | (_, Right::Read) => true,
+            (Role::Admin, _) => true,
             (Role::Submit, right) => right == Right::Submit,
             (Role::Review, _) => false,
         };

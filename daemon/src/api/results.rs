@@ -1,10 +1,8 @@
 //! Results of a task: its patch, its report, its journal.
 
 use super::Api;
-use super::auth::Right;
 use super::extract::TaskId;
 use super::problem::{Kind, Problem};
-use crate::login::Caller;
 use crate::service::Service;
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -26,10 +24,8 @@ const BATCH: u32 = 256;
 )]
 pub(crate) async fn report(
     State(api): State<Api>,
-    caller: Caller,
     TaskId(id): TaskId,
 ) -> Result<Json<Value>, Problem> {
-    caller.needs(Right::Read)?;
     Ok(Json(known_report(&api, &id).await?))
 }
 
@@ -38,12 +34,7 @@ pub(crate) async fn report(
     get, path = "/api/v1/tasks/{id}/patch", tag = "results", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")),
     responses((status = 200, description = "A unified diff", body = String, content_type = "text/x-diff"))
 )]
-pub(crate) async fn patch(
-    State(api): State<Api>,
-    caller: Caller,
-    TaskId(id): TaskId,
-) -> Result<Response, Problem> {
-    caller.needs(Right::Read)?;
+pub(crate) async fn patch(State(api): State<Api>, TaskId(id): TaskId) -> Result<Response, Problem> {
     let report = known_report(&api, &id).await?;
     let best = report.get("best").cloned().unwrap_or_default();
     let best = serde_json::from_value::<Option<AttemptReport>>(best);
@@ -71,10 +62,8 @@ pub(crate) async fn patch(
 )]
 pub(crate) async fn journal(
     State(api): State<Api>,
-    caller: Caller,
     TaskId(id): TaskId,
 ) -> Result<Response, Problem> {
-    caller.needs(Right::Read)?;
     let task = api.service.task(&id).await?;
     let task = task.ok_or_else(|| Problem::no_task(&id))?;
     let run = task.run.ok_or_else(|| not_begun(&id))?;

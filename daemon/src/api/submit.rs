@@ -14,7 +14,7 @@ use crate::login::Caller;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, StatusCode, header};
-use patchwright_agent::task::{self, NOWHERE, Sender, Source, Task, TaskError, TaskFile};
+use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
 use patchwright_run::admission;
 use patchwright_store::Quota;
 use patchwright_store::submissions::{NewTask, Submitted, TaskRow};
@@ -96,8 +96,8 @@ pub(crate) async fn submit(
         deadline,
         origin: ORIGIN.to_owned(),
         group,
-        place: place(&task),
         quota: Some(quota),
+        ..NewTask::default()
     };
     let status = match api.service.submit(vec![new]).await?.first() {
         Some(Submitted::New) => StatusCode::CREATED,
@@ -113,17 +113,6 @@ pub(crate) async fn submit(
     let row = row.ok_or_else(|| Problem::no_task(&id))?;
     let place = [(header::LOCATION, format!("/api/v1/tasks/{id}"))];
     Ok((status, place, Json(row)))
-}
-
-/// The machine that alone can work on a task: this one, when the task names
-/// files that lie here.
-fn place(task: &Task) -> Option<String> {
-    let nowhere = Path::new(NOWHERE);
-    let mut files = task.povs.iter().map(|pov| &pov.file);
-    let here = matches!(task.source, Source::Path(_))
-        || files.any(|file| !file.starts_with(nowhere))
-        || matches!(&task.source, Source::Archive { location, .. } if Path::new(location).is_absolute());
-    here.then(crate::machine::host)
 }
 
 fn time(text: &str) -> Result<jiff::Timestamp, Problem> {

@@ -36,6 +36,8 @@ pub(super) enum Access {
 #[derive(Clone)]
 pub struct Opening {
     secret: String,
+    /// The secret of the cookie that the browser gets.
+    session: String,
     who: String,
 }
 
@@ -48,13 +50,14 @@ impl std::fmt::Debug for Opening {
 }
 
 impl Opening {
-    /// Makes a secret for a user.
+    /// Makes the secrets for a user.
     ///
     /// # Errors
     /// When the system gives no random bytes.
     pub fn new(who: &str) -> std::io::Result<Self> {
         Ok(Self {
             secret: secret()?,
+            session: secret()?,
             who: who.to_owned(),
         })
     }
@@ -77,8 +80,7 @@ impl Access {
     pub(super) fn of_user(opening: &Opening) -> Self {
         Self::User {
             opening: Arc::new(Mutex::new(Some(opening.secret.clone()))),
-            // Without random bytes nobody is let in.
-            session: secret().unwrap_or_default().into(),
+            session: opening.session.as_str().into(),
             who: opening.who.as_str().into(),
         }
     }
@@ -88,7 +90,7 @@ impl Access {
             Self::User { session, who, .. } => {
                 let local = headers.get(HOST).and_then(|host| host.to_str().ok());
                 let known = cookie(headers).is_some_and(|given| hash_of(given) == hash_of(session));
-                if known && !session.is_empty() && local.is_some_and(is_this_machine) {
+                if known && local.is_some_and(is_this_machine) {
                     return Ok(viewer(who, Role::Admin, false));
                 }
                 Err(NotAdmitted::NoToken)
@@ -129,10 +131,10 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 /// browser says so in `Sec-Fetch-Site` or `Origin`; what says neither must carry a
 /// token in a header, which no form can.
 fn from_own_page(headers: &HeaderMap) -> bool {
+    // A header that is no text comes from no page of ours.
     let text = |name: &str| {
-        headers
-            .get(name)
-            .map(|value| value.to_str().unwrap_or_default())
+        let value = headers.get(name);
+        value.map(|value| value.to_str().unwrap_or(""))
     };
     let site = text("sec-fetch-site").map(|site| site == "same-origin");
     let origin = text(ORIGIN.as_str()).map(|origin| {
@@ -153,8 +155,7 @@ pub(super) async fn guard(
 ) -> Response {
     let reads = *request.method() == Method::GET || *request.method() == Method::HEAD;
     if !reads && !from_own_page(request.headers()) {
-        let detail = "this request does not come from a page of this server; nothing was changed";
-        return refused(StatusCode::FORBIDDEN, "Not allowed", detail);
+        return refuse(FOREIGN);
     }
     match review.access.viewer(request.headers(), request.uri()).await {
         Ok(viewer) => {
@@ -183,12 +184,30 @@ pub(super) async fn guard(
             "Not allowed",
             "without a token only this machine is answered, under the name localhost",
         ),
-        Err(NotAdmitted::Store(_)) => refused(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "Try again later",
-            "the store cannot be read now",
-        ),
+        Err(NotAdmitted::Store(_)) => refuse(UNREADABLE),
     }
+}
+
+type Refusal = (StatusCode, &'static str, &'static str);
+
+const FOREIGN: Refusal = (
+    StatusCode::FORBIDDEN,
+    "Not allowed",
+    "this request does not come from a page of this server; nothing was changed",
+);
+const NOBODY: Refusal = (
+    StatusCode::NOT_FOUND,
+    "Nothing here",
+    "nobody signs in here",
+);
+const UNREADABLE: Refusal = (
+    StatusCode::SERVICE_UNAVAILABLE,
+    "Try again later",
+    "the store cannot be read now",
+);
+
+fn refuse((status, title, detail): Refusal) -> Response {
+    refused(status, title, detail)
 }
 
 /// A refusal as a page.
@@ -200,11 +219,7 @@ pub(super) fn refused(status: StatusCode, title: &str, detail: &str) -> Response
 pub(super) async fn sign_in_page(State(review): State<Review>) -> Response {
     match review.access {
         Access::Daemon(_) => Html(sign_in_text(false)).into_response(),
-        Access::User { .. } => refused(
-            StatusCode::NOT_FOUND,
-            "Nothing here",
-            "nobody signs in here",
-        ),
+        Access::User { .. } => refuse(NOBODY),
     }
 }
 
@@ -221,15 +236,10 @@ pub(super) async fn sign_in(
     Form(form): Form<SignIn>,
 ) -> Response {
     let Access::Daemon(login) = &review.access else {
-        return refused(
-            StatusCode::NOT_FOUND,
-            "Nothing here",
-            "nobody signs in here",
-        );
+        return refuse(NOBODY);
     };
     if !from_own_page(&headers) {
-        let detail = "this request does not come from a page of this server";
-        return refused(StatusCode::FORBIDDEN, "Not allowed", detail);
+        return refuse(FOREIGN);
     }
     let token = form.token.trim();
     match login.caller(Some(token), &headers, &Uri::default()).await {
@@ -237,19 +247,14 @@ pub(super) async fn sign_in(
         Err(NotAdmitted::UnknownToken) => {
             (StatusCode::UNAUTHORIZED, Html(sign_in_text(true))).into_response()
         }
-        Err(_) => refused(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "Try again later",
-            "the store cannot be read now",
-        ),
+        Err(_) => refuse(UNREADABLE),
     }
 }
 
 /// Takes the cookie away.
 pub(super) async fn sign_out(headers: HeaderMap) -> Response {
     if !from_own_page(&headers) {
-        let detail = "this request does not come from a page of this server";
-        return refused(StatusCode::FORBIDDEN, "Not allowed", detail);
+        return refuse(FOREIGN);
     }
     with_cookie(
         Redirect::to(&format!("{ROOT}/sign-in")),

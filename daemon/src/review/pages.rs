@@ -14,7 +14,7 @@ use patchwright_store::reviews::{Decision, ListFilter};
 use serde::Deserialize;
 
 /// Events of one fragment of the story.
-const EARLIER: i64 = 400;
+const EARLIER: usize = 400;
 /// Letters of a filter; no task has a longer name.
 const LONGEST: usize = 200;
 
@@ -135,8 +135,7 @@ pub(super) async fn story(
 ) -> Page {
     let mut headings = review.store.headings(&run, 0, u32::MAX).await?;
     headings.retain(|heading| heading.kind != "intent" && heading.number < wanted.before);
-    let most = usize::try_from(EARLIER).unwrap_or_default();
-    let headings = headings.split_off(headings.len().saturating_sub(most));
+    let headings = headings.split_off(headings.len().saturating_sub(EARLIER));
     Ok(html(page::story_lines(&run, &headings)))
 }
 
@@ -256,7 +255,7 @@ pub(super) async fn decisions_json(
 
 pub(super) async fn decisions_csv(State(review): State<Review>) -> Page {
     let decisions = review.store.decisions(None).await?;
-    let text = patchwright_store::reviews::csv(&decisions);
+    let text = patchwright_store::reviews::csv(&decisions)?;
     Ok(download(
         "decisions.csv",
         "text/csv; charset=utf-8",

@@ -1,6 +1,7 @@
 //! Reads tasks: one, many by filter and page, and their number in each state.
 
 use crate::store::{Store, StoreError};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use sqlx::FromRow;
 use utoipa::ToSchema;
@@ -27,32 +28,9 @@ pub enum TaskState {
     Canceled,
 }
 
+words!(TaskState: Queued "queued", Running "running", Paused "paused", Done "done", Canceled "canceled");
+
 impl TaskState {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Queued,
-        Self::Running,
-        Self::Paused,
-        Self::Done,
-        Self::Canceled,
-    ];
-
-    /// One word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Done => "done",
-            Self::Canceled => "canceled",
-        }
-    }
-
-    /// The state of a word.
-    pub fn read(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word)
-    }
-
     /// Returns true when the task has ended.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Canceled)

@@ -3,9 +3,12 @@
 use super::ReportShape;
 use super::list::Listed;
 use patchwright_agent::report::Report;
+use patchwright_agent::template::{self, Error, environment};
 use patchwright_daemon::service::Service;
 use patchwright_source::{visible, visible_line};
+use patchwright_store::reviews::csv_cell;
 use serde::Serialize;
+use serde_json::json;
 use std::fmt::Write;
 
 /// Endings that say nothing about a patch.
@@ -80,7 +83,7 @@ pub(super) fn write(rows: &[Row], shape: Option<ReportShape>) -> anyhow::Result<
         Some(ReportShape::Json) => serde_json::to_string_pretty(rows)? + "\n",
         Some(ReportShape::Csv) => csv(rows),
         Some(ReportShape::Markdown) => markdown(rows),
-        Some(ReportShape::Junit) => junit(rows),
+        Some(ReportShape::Junit) => junit(rows)?,
     })
 }
 
@@ -130,18 +133,12 @@ fn table(rows: &[Row]) -> String {
 }
 
 fn csv(rows: &[Row]) -> String {
-    let quoted = |cell: &str| {
-        if cell.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", cell.replace('"', "\"\""))
-        } else {
-            cell.to_owned()
-        }
-    };
     let mut text = format!("{},detail\n", HEAD.join(","));
     for row in rows {
         let cells = cells(row);
-        let cells = cells.iter().chain([&row.detail]).map(|cell| quoted(cell));
-        text.push_str(&cells.collect::<Vec<_>>().join(","));
+        let cells = cells.iter().chain([&row.detail]);
+        let cells: Vec<String> = cells.map(|cell| csv_cell(cell)).collect();
+        text.push_str(&cells.join(","));
         text.push('\n');
     }
     text
@@ -159,36 +156,27 @@ fn markdown(rows: &[Row]) -> String {
 
 /// `verified` passes; an ending that says nothing about a patch is an error,
 /// any other a failure, none at all is skipped.
-fn junit(rows: &[Row]) -> String {
+fn junit(rows: &[Row]) -> Result<String, Error> {
     let of = |kind: &str| rows.iter().filter(|row| verdict(row) == kind).count();
-    let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
-    let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"patchwright\" tests=\"{}\" \
-         failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\">\n",
-        rows.len(),
-        of("failure"),
-        of("error"),
-        of("skipped"),
-    );
-    for row in rows {
-        let name = xml(&row.task);
-        let _ = write!(
-            text,
-            "    <testcase classname=\"patchwright\" name=\"{name}\" time=\"{:.3}\"",
-            row.seconds
-        );
-        let _ = match verdict(row) {
-            "passed" => writeln!(text, "/>"),
-            "skipped" => writeln!(text, "><skipped/></testcase>"),
-            kind => writeln!(
-                text,
-                "><{kind} type=\"{}\" message=\"{}\"/></testcase>",
-                xml(&row.ending),
-                xml(&row.detail)
-            ),
-        };
-    }
-    text + "  </testsuite>\n</testsuites>\n"
+    let time = |seconds: f64| format!("{seconds:.3}");
+    let cases = rows.iter().map(|row| {
+        json!({
+            "task": row.task,
+            "ending": row.ending,
+            "detail": row.detail,
+            "seconds": time(row.seconds),
+            "verdict": verdict(row),
+        })
+    });
+    let values = json!({
+        "rows": cases.collect::<Vec<_>>(),
+        "counts": { "failure": of("failure"), "error": of("error"), "skipped": of("skipped") },
+        "seconds": time(rows.iter().map(|row| row.seconds).sum()),
+    });
+    let mut environment = environment()?;
+    environment.add_filter("xml", |text: &str| xml(text));
+    environment.add_template("junit", include_str!("templates/junit"))?;
+    template::render(&environment, "junit", &values)
 }
 
 fn verdict(row: &Row) -> &'static str {

@@ -1,0 +1,24 @@
+//! Words of states, as the database and callers write them.
+
+/// Gives every state of a type its word.
+macro_rules! words {
+    ($name:ident: $($state:ident $word:literal),+) => {
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$state),+];
+
+            /// One word.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$state => $word),+
+                }
+            }
+
+            /// The state of a word.
+            pub fn read(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.as_str() == word)
+            }
+        }
+    };
+}
+pub(crate) use words;
