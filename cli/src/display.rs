@@ -19,59 +19,41 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Where progress is shown.
 #[derive(Debug)]
-pub(crate) enum Display {
-    /// A moving line on a terminal.
-    Terminal {
-        /// The line.
-        bar: ProgressBar,
-        /// True when colours are used.
-        color: bool,
-    },
-    /// One of many moving lines; nothing stays.
-    Batch {
-        /// The line.
-        bar: ProgressBar,
-        /// Name at its beginning.
-        name: String,
-    },
-    /// A line for each thing.
-    Plain {
-        /// True when colours are used.
-        color: bool,
-        /// The budget that was told last: it is told again when it has changed.
-        told: Mutex<String>,
-    },
+pub(crate) struct Display {
+    line: Line,
+    /// True when colours are used.
+    color: bool,
+}
+
+#[derive(Debug)]
+enum Line {
+    /// A moving line: the only one of a terminal, below those that stay; or one of many, each
+    /// with a name, and nothing stays.
+    Moving(ProgressBar, Option<String>),
+    /// A line for each thing. The budget that was told last is told again when it has changed.
+    Plain(Mutex<String>),
     /// Nothing.
     Silent,
 }
 
 impl Display {
     /// A display with a moving line.
-    pub(crate) fn terminal(color: bool) -> Self {
+    fn terminal(color: bool) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = if color {
-            "{spinner:.cyan} {elapsed:>4} {wide_msg}"
-        } else {
-            "{spinner} {elapsed:>4} {wide_msg}"
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(TICK);
-        Self::Terminal { bar, color }
+        let line = Line::moving(bar, None, if color { ":.cyan" } else { "" });
+        Self { line, color }
     }
 
     /// One of many moving lines, with a name.
     pub(crate) fn batch(bar: ProgressBar, name: &str) -> Self {
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
-            bar.set_style(style);
-        }
         bar.set_message(name.to_owned());
-        bar.enable_steady_tick(TICK);
-        Self::Batch {
-            bar,
-            name: name.to_owned(),
-        }
+        let line = Line::moving(bar, Some(name.to_owned()), "");
+        Self { line, color: false }
+    }
+
+    /// Tells whether it moves a line on a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        matches!(self.line, Line::Moving(..))
     }
 
     /// Prints a line that stays; what a terminal would obey is escaped.
@@ -80,13 +62,13 @@ impl Display {
     }
 
     fn print(&self, text: &str) {
-        match self {
-            Self::Terminal { bar, .. } => bar.println(text),
-            Self::Plain { .. } => {
+        match &self.line {
+            Line::Moving(bar, None) => bar.println(text),
+            Line::Plain(_) => {
                 // A closed standard error is no reason to stop a run.
                 let _ = writeln!(std::io::stderr(), "{text}");
             }
-            Self::Silent | Self::Batch { .. } => {}
+            Line::Silent | Line::Moving(_, Some(_)) => {}
         }
     }
 
@@ -104,40 +86,24 @@ impl Display {
     /// Says what is about to be done.
     fn show(&self, progress: &Progress) {
         let doing = visible_line(&progress.doing);
-        match self {
-            Self::Terminal { bar, .. } => {
-                bar.reset_elapsed();
-                bar.set_message(format!("{doing}{}", in_brackets(&progress.left)));
-            }
-            Self::Batch { bar, name } => {
-                bar.set_message(format!("{name}: {doing}{}", in_brackets(&progress.left)));
-            }
-            Self::Plain { told, .. } => {
-                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-                let left = if *told == progress.left {
-                    String::new()
-                } else {
-                    in_brackets(&progress.left)
-                };
-                progress.left.clone_into(&mut told);
-                self.print(&format!("  .. {doing}{left}"));
-            }
-            Self::Silent => {}
+        if let Line::Plain(told) = &self.line {
+            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            let changed = *told != progress.left;
+            let left = if changed { progress.left.as_str() } else { "" };
+            self.print(&format!("  .. {doing}{}", in_brackets(left)));
+            progress.left.clone_into(&mut told);
         }
+        self.line
+            .set(&format!("{doing}{}", in_brackets(&progress.left)));
     }
 
     /// Says which part of a step has begun.
     fn show_part(&self, text: &str) {
         let part = visible_line(text);
-        match self {
-            Self::Terminal { bar, .. } => {
-                bar.reset_elapsed();
-                bar.set_message(part.into_owned());
-            }
-            Self::Batch { bar, name } => bar.set_message(format!("{name}: {part}")),
-            Self::Plain { .. } => self.print(&format!("     {part}")),
-            Self::Silent => {}
+        if let Line::Plain(_) = &self.line {
+            self.print(&format!("     {part}"));
         }
+        self.line.set(&part);
     }
 
     /// Says what came of it.
@@ -167,15 +133,15 @@ impl Display {
 
     /// Does something that writes to the terminal itself.
     pub(crate) fn pause<T>(&self, work: impl FnOnce() -> T) -> T {
-        match self {
-            Self::Terminal { bar, .. } => bar.suspend(work),
+        match &self.line {
+            Line::Moving(bar, None) => bar.suspend(work),
             _ => work(),
         }
     }
 
     /// Takes the moving line away.
     pub(crate) fn close(&self) {
-        if let Self::Terminal { bar, .. } | Self::Batch { bar, .. } = self {
+        if let Line::Moving(bar, _) = &self.line {
             bar.finish_and_clear();
         }
     }
@@ -186,11 +152,33 @@ impl Display {
             Mark::Bad => ("no", 31),
             Mark::Open => ("--", 33),
         };
+        if self.color {
+            format!("\u{1b}[{color}m{word}\u{1b}[0m")
+        } else {
+            word.to_owned()
+        }
+    }
+}
+
+impl Line {
+    fn moving(bar: ProgressBar, name: Option<String>, color: &str) -> Self {
+        let template = format!("{{spinner{color}}} {{elapsed:>4}} {{wide_msg}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(TICK);
+        Self::Moving(bar, name)
+    }
+
+    /// Sets what a moving line says.
+    fn set(&self, text: &str) {
         match self {
-            Self::Terminal { color: true, .. } | Self::Plain { color: true, .. } => {
-                format!("\u{1b}[{color}m{word}\u{1b}[0m")
+            Self::Moving(bar, Some(name)) => bar.set_message(format!("{name}: {text}")),
+            Self::Moving(bar, None) => {
+                bar.reset_elapsed();
+                bar.set_message(text.to_owned());
             }
-            _ => word.to_owned(),
+            Self::Plain(_) | Self::Silent => {}
         }
     }
 }
@@ -203,22 +191,25 @@ fn in_brackets(left: &str) -> String {
     }
 }
 
-/// The display that the settings ask for.
-pub(crate) fn of_settings(settings: &Settings) -> Display {
-    let terminal = std::io::stderr().is_terminal();
-    let color = match settings.display.color {
+/// Tells whether the settings ask for colours where this is a terminal.
+pub(crate) fn colored(settings: &Settings, terminal: bool) -> bool {
+    match settings.display.color {
         Color::Always => true,
         Color::Auto => terminal,
         Color::Never => false,
-    };
-    match settings.display.progress {
-        settings::Progress::None => Display::Silent,
-        settings::Progress::Auto if terminal => Display::terminal(color),
-        settings::Progress::Auto | settings::Progress::Plain => Display::Plain {
-            color,
-            told: Mutex::default(),
-        },
     }
+}
+
+/// The display that the settings ask for.
+pub(crate) fn of_settings(settings: &Settings) -> Display {
+    let terminal = std::io::stderr().is_terminal();
+    let color = colored(settings, terminal);
+    let line = match settings.display.progress {
+        settings::Progress::None => Line::Silent,
+        settings::Progress::Auto if terminal => return Display::terminal(color),
+        settings::Progress::Auto | settings::Progress::Plain => Line::Plain(Mutex::default()),
+    };
+    Display { line, color }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

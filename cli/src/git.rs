@@ -85,6 +85,19 @@ impl Git {
         Ok(String::from_utf8_lossy(&output).trim_end().to_owned())
     }
 
+    /// Returns the hash of a commit by one of its names.
+    pub(crate) async fn commit(&self, name: &str) -> Result<String, GitError> {
+        let name = format!("{name}^{{commit}}");
+        let arguments = ["--verify", "--quiet", "--end-of-options", &name];
+        self.run(&[&["rev-parse"][..], &arguments].concat()).await
+    }
+
+    /// Tells whether one commit is another, or comes before it.
+    pub(crate) async fn is_before(&self, one: &str, other: &str) -> bool {
+        let arguments = ["merge-base", "--is-ancestor", one, other];
+        self.run(&arguments).await.is_ok()
+    }
+
     /// Runs git and returns its output, byte for byte.
     pub(crate) async fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
         let variables = self.variables.iter();

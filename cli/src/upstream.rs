@@ -148,13 +148,10 @@ impl Place {
         let base = git.run(&["rev-parse", "--verify", "HEAD"]).await.ok()?;
         let mut later = None;
         for name in LATER {
-            let commit = format!("{name}^{{commit}}");
-            let arguments = ["rev-parse", "--verify", "--quiet", &commit];
-            let Ok(commit) = git.run(&arguments).await else {
+            let Ok(commit) = git.commit(name).await else {
                 continue;
             };
-            let arguments = ["merge-base", "--is-ancestor", &base, &commit];
-            if commit != base && git.run(&arguments).await.is_ok() {
+            if commit != base && git.is_before(&base, &commit).await {
                 later = Some((name, commit));
                 break;
             }
@@ -238,24 +235,10 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Returns the hash of a commit; nothing where there is no such commit.
-    async fn commit(&self, name: &str) -> Option<String> {
-        let name = format!("{name}^{{commit}}");
-        let arguments = [
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &name,
-        ];
-        self.git.run(&arguments).await.ok()
-    }
-
     /// Tries a revision, each once.
     async fn seen(&mut self, name: &str) -> anyhow::Result<Seen> {
-        let commit = self.commit(name).await;
-        let commit =
-            commit.with_context(|| format!("there is no commit {}", visible_line(name)))?;
+        let missing = || format!("there is no commit {}", visible_line(name));
+        let commit = self.git.commit(name).await.ok().with_context(missing)?;
         if let Some(seen) = self.known.get(&commit) {
             return Ok(seen.clone());
         }
@@ -303,7 +286,7 @@ impl<'a> Search<'a> {
     ) -> anyhow::Result<Option<CommitRecord>> {
         let mut old = None;
         if let Some(base) = base
-            && self.is_before(base, tip).await
+            && self.git.is_before(base, tip).await
             && self.seen(base).await? == Seen::Crashes
         {
             old = Some(base.to_owned());
@@ -354,16 +337,11 @@ impl<'a> Search<'a> {
         Ok(Some(found))
     }
 
-    async fn is_before(&self, one: &str, other: &str) -> bool {
-        let arguments = ["merge-base", "--is-ancestor", one, other];
-        self.git.run(&arguments).await.is_ok()
-    }
-
     /// Steps back from a commit, ever farther, to one that does this with the PoVs.
     async fn earlier(&mut self, from: &str, wanted: &Seen) -> anyhow::Result<Option<String>> {
         let mut step = FIRST_STEP;
         while self.builds < self.settings.limits.bisect {
-            let Some(commit) = self.commit(&format!("{from}~{step}")).await else {
+            let Ok(commit) = self.git.commit(&format!("{from}~{step}")).await else {
                 let arguments = ["rev-list", "--max-parents=0", "--first-parent", from];
                 let roots = self.git.run(&arguments).await?;
                 let root = roots.lines().next().unwrap_or_default().to_owned();
@@ -388,7 +366,7 @@ impl<'a> Search<'a> {
         wanted: &Seen,
     ) -> anyhow::Result<(CommitRecord, String)> {
         let missing = || format!("there is no commit {}", visible_line(new));
-        let mut new = self.commit(new).await.with_context(missing)?;
+        let mut new = self.git.commit(new).await.ok().with_context(missing)?;
         let mut olds = vec![old];
         loop {
             let bounds: Vec<String> = olds.iter().map(|old| format!("^{old}")).collect();

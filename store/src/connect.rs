@@ -14,11 +14,10 @@ use secrecy::ExposeSecret;
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{MigrateError, Migration, Migrator};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr, Transaction};
-use std::fmt::Write;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::future::Future;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The file in the state folder.
@@ -109,9 +108,10 @@ impl Store {
         // SQLite only says that it cannot open a file where nothing can be written.
         File::create(folder.join(LOCK)).map_err(|source| unusable(folder, source))?;
         closed_file(&folder.join(FILE)).map_err(|source| unusable(folder, source))?;
+        let url = sqlite_url(&folder.join(FILE)).map_err(|source| unusable(folder, source))?;
         let address = Address {
             kind: DatabaseKind::Sqlite,
-            url: sqlite_url(&folder.join(FILE)),
+            url,
         };
         Self::connect(folder, address).await
     }
@@ -279,20 +279,10 @@ fn unusable(folder: &Path, source: std::io::Error) -> StoreError {
 
 /// The address of a SQLite file, with everything escaped that an address gives
 /// a meaning to.
-fn sqlite_url(file: &Path) -> String {
-    use std::os::unix::ffi::OsStrExt;
-    let file: PathBuf = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
-    let mut url = "sqlite://".to_owned();
-    for byte in file.as_os_str().as_bytes() {
-        match byte {
-            b'/' | b'.' | b'_' | b'-' => url.push(char::from(*byte)),
-            byte if byte.is_ascii_alphanumeric() => url.push(char::from(*byte)),
-            byte => {
-                let _ = write!(url, "%{byte:02X}");
-            }
-        }
-    }
-    url + "?mode=rwc"
+fn sqlite_url(file: &Path) -> std::io::Result<String> {
+    let url = url::Url::from_file_path(std::path::absolute(file)?);
+    let url = url.map_err(|()| std::io::ErrorKind::InvalidFilename)?;
+    Ok(format!("sqlite://{}?mode=rwc", url.path()))
 }
 
 #[cfg(test)]
@@ -308,7 +298,7 @@ mod tests {
                 "sqlite:///a%20b/%C3%A4%3F%23%25.db?mode=rwc",
             ),
         ] {
-            assert_eq!(sqlite_url(Path::new(path)), url);
+            assert_eq!(sqlite_url(Path::new(path)).unwrap(), url);
         }
     }
 
@@ -333,22 +323,65 @@ mod tests {
         }
     }
 
+    /// A SQLite file as a version with the migrations before this one left it.
+    async fn made_before(folder: &Path, version: i64, rows: &[&'static str]) {
+        sqlx::any::install_default_drivers();
+        let url = sqlite_url(&folder.join(FILE)).unwrap();
+        let pool = AnyPoolOptions::new().connect(&url).await.unwrap();
+        let all = migrator(DatabaseKind::Sqlite);
+        let before = all.iter().filter(|one| one.version < version);
+        let before = Migrator::with_migrations(before.cloned().collect());
+        before.run(&pool).await.unwrap();
+        for row in rows {
+            sqlx::query(*row).execute(&pool).await.unwrap();
+        }
+        pool.close().await;
+    }
+
+    #[tokio::test]
+    async fn cases_of_older_versions_become_records() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = [
+            "INSERT INTO crs_cases (id, project, detail, state, deadline, created)
+             VALUES ('c', 'twins', '{\"focus\":\"a\"}', 'processing', 9, 1)",
+            "INSERT INTO crs_findings (id, crs_case, kind, request, round, state, created)
+             VALUES ('f', 'c', 'pov', '{\"blobs\":[]}', 2, 'open', 3)",
+            "INSERT INTO crs_patches (id, crs_case, finding, diff, doubt, stops, tried, created)
+             VALUES ('p', 'c', 'f', 'eA==', 1, '[\"f\"]', '[]', 4)",
+        ];
+        made_before(folder.path(), 11, &rows).await;
+        let store = Store::open(folder.path()).await.unwrap();
+        let found: Vec<(String, String, String, Option<i64>, String)> = sqlx::query_as(
+            "SELECT kind, crs_case, tag, until, body FROM crs_records ORDER BY kind",
+        )
+        .fetch_all(&store.pool)
+        .await
+        .unwrap();
+        let keys: Vec<_> = found
+            .iter()
+            .map(|row| (&*row.0, &*row.1, &*row.2, row.3))
+            .collect();
+        let expected = [
+            ("case", "c", "processing", Some(9)),
+            ("finding", "c", "open 2", None),
+            ("patch", "c", "", None),
+        ];
+        assert_eq!(keys, expected);
+        let body = |at: usize| -> serde_json::Value { serde_json::from_str(&found[at].4).unwrap() };
+        assert_eq!(body(0)["detail"]["focus"], "a");
+        assert!(body(0)["prepared"].is_null());
+        assert_eq!(body(1)["request"]["blobs"], serde_json::json!([]));
+        assert_eq!(body(2)["stops"], serde_json::json!(["f"]));
+    }
+
     #[tokio::test]
     async fn runs_of_older_versions_keep_their_task() {
         let folder = tempfile::tempdir().unwrap();
-        sqlx::any::install_default_drivers();
-        let url = sqlite_url(&folder.path().join(FILE));
-        let pool = AnyPoolOptions::new().connect(&url).await.unwrap();
-        let all = migrator(DatabaseKind::Sqlite);
-        let before = all.iter().filter(|one| one.version < 6).cloned().collect();
-        Migrator::with_migrations(before).run(&pool).await.unwrap();
-        for old in [
+        let rows = [
             "INSERT INTO tasks (id, task, created) VALUES ('t', '{\"id\":\"t\"}', '')",
             "INSERT INTO runs (id, task, created, settings) VALUES ('r', 't', '', '{}')",
-        ] {
-            sqlx::query(old).execute(&pool).await.unwrap();
-        }
-        pool.close().await;
+        ];
+        made_before(folder.path(), 6, &rows).await;
         let store = Store::open(folder.path()).await.unwrap();
         let (task, settings) = store.run("r").await.unwrap();
         assert_eq!((task.as_str(), settings.as_str()), ("{\"id\":\"t\"}", "{}"));

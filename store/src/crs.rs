@@ -17,21 +17,23 @@ pub trait Record: Serialize + DeserializeOwned {
     /// Its kind.
     const KIND: &'static str;
 
-    /// The keys that it is found by.
-    fn keys(&self) -> Keys<'_>;
-}
+    fn id(&self) -> &str;
 
-/// The keys of a record.
-#[derive(Debug)]
-pub struct Keys<'a> {
-    pub id: &'a str,
     /// The case that it belongs to; a case belongs to itself.
-    pub case: &'a str,
+    fn case(&self) -> &str {
+        self.id()
+    }
+
     /// What is compared before the record is changed. That of a finding that is worked on
     /// begins with `open`.
-    pub tag: String,
+    fn tag(&self) -> String {
+        String::new()
+    }
+
     /// When nobody wants anything of the case any more, in milliseconds.
-    pub until: Option<i64>,
+    fn until(&self) -> Option<i64> {
+        None
+    }
 }
 
 /// A record as it is written.
@@ -49,13 +51,12 @@ impl Written {
     /// Writes a record as JSON.
     pub fn of<R: Record>(record: &R) -> Result<Self, StoreError> {
         let body = serde_json::to_string(record);
-        let keys = record.keys();
         Ok(Self {
             kind: R::KIND,
-            id: keys.id.to_owned(),
-            case: keys.case.to_owned(),
-            tag: keys.tag,
-            until: keys.until,
+            id: record.id().to_owned(),
+            case: record.case().to_owned(),
+            tag: record.tag(),
+            until: record.until(),
             body: body.map_err(|error| sqlx::Error::Encode(error.into()))?,
         })
     }
@@ -155,7 +156,7 @@ impl Store {
         .bind(&after.body)
         .bind(after.kind)
         .bind(&after.id)
-        .bind(before.keys().tag)
+        .bind(before.tag())
         .execute(&self.pool)
         .await?;
         Ok(done.rows_affected() == 1)
@@ -177,7 +178,7 @@ impl Store {
             "DELETE FROM crs_records WHERE kind = 'patch' AND created < $1
              AND crs_case IN (SELECT id FROM crs_records WHERE kind = 'case' AND until IS NULL)
              AND NOT EXISTS (SELECT 1 FROM crs_records AS other WHERE other.kind = 'finding'
-                             AND other.body LIKE '%' || crs_records.id || '%')",
+                             AND other.body LIKE '%\"' || crs_records.id || '\"%')",
         ] {
             sqlx::query(forget)
                 .bind(before.as_millisecond())

@@ -341,13 +341,13 @@ mod tests {
         assert_eq!(all[0].made.p_right, Some(0.5));
         assert_eq!(all[1].made.kind, DecisionKind::Approve);
         assert!(store.decisions(Some("s")).await.unwrap().is_empty());
-        let text = csv(&all);
+        let text = csv(&all).unwrap();
         assert_eq!(text.lines().count(), 3, "{text}");
         assert!(
             text.contains(",reject,ada,") && text.contains("0.5,\"{\"\"tests\"\":1.5}\""),
             "{text}"
         );
-        assert_eq!(quoted("=1+1"), "'=1+1");
+        assert_eq!(csv_cell("=1+1"), "'=1+1");
         let headings = store.headings("r", 0, 10).await.unwrap();
         assert_eq!(headings[0].name, DECISION);
         assert!(headings[0].summary.starts_with("ada rejected attempt 1"));

@@ -196,9 +196,7 @@ pub(crate) async fn write_run(
 
 /// The time as journals show it: UTC, to the millisecond.
 pub fn now() -> String {
-    jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
-        .to_string()
+    crate::submissions::in_journal_form(jiff::Timestamp::now())
 }
 
 /// Text as every database takes it: PostgreSQL has no place for a NUL.

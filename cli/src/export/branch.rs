@@ -37,16 +37,7 @@ pub(crate) async fn make(branch: &Branch<'_>) -> Result<String, GitError> {
     let git = git.at(&top);
     git.run(&["check-ref-format", "--branch", branch.name])
         .await?;
-    let commit = format!("{}^{{commit}}", branch.base);
-    let base = git
-        .run(&[
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &commit,
-        ])
-        .await?;
+    let base = git.commit(branch.base).await?;
     git.run(&["read-tree", &base]).await?;
     let directory = format!("--directory={}", prefix.trim_end_matches('/'));
     let mut apply = vec!["apply", "--cached", "--whitespace=nowarn"];

@@ -102,12 +102,9 @@ async fn submit(service: &Service, listed: &[Listed], place: &str) -> anyhow::Re
             Ok(task) => tasks.push(NewTask {
                 id: task.id.clone(),
                 task: serde_json::to_string(task)?,
-                priority: 0,
-                deadline: None,
                 origin: "batch".to_owned(),
-                group: None,
                 place: Some(place.to_owned()),
-                quota: None,
+                ..NewTask::default()
             }),
             Err(error) => refused.push(Row::refused(&listed.id, error)),
         }

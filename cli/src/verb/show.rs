@@ -4,11 +4,12 @@
 use super::client::{Daemon, Place, field};
 use super::session::{print, status};
 use crate::common::{Common, Format, PAUSED, write_out};
+use crate::display;
 use crate::story;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::report::Report;
-use patchwright_config::{Color, Settings};
+use patchwright_config::Settings;
 use patchwright_store::Store;
 use reqwest::Method;
 use serde_json::Value;
@@ -72,11 +73,7 @@ pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Re
 /// Prints a story: with colours where they are wanted, in a pager on a terminal.
 fn tell(text: &str, settings: &Settings, paging: &Paging) -> anyhow::Result<()> {
     let terminal = std::io::stdout().is_terminal();
-    let colored = match settings.display.color {
-        Color::Always => true,
-        Color::Auto => terminal,
-        Color::Never => false,
-    };
+    let colored = display::colored(settings, terminal);
     let text = if colored {
         story::painted(text)
     } else {

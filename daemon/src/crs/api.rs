@@ -2,40 +2,37 @@
 //! API v1.4, with their own paths, statuses and errors.
 //!
 //! It takes messages down and tells what came of them. The work is done by
-//! whoever watches over the cases and by the workers of the queue.
+//! whoever watches over the cases and by the workers of the queue. A caller is known by
+//! Basic authentication: the key id is the name of a token of the daemon.
 
-mod auth;
 mod patch;
-mod refused;
 mod status;
 mod task;
 
-use crate::login::Login;
-use crate::service::Service;
+use super::protocol::{Refusal, Wrong, decode};
+use crate::login::{Login, NotAdmitted};
+use crate::service::{Service, ServiceError};
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use axum::{Router, middleware};
+use axum::{Json, Router, middleware};
 use patchwright_config::Settings;
+use patchwright_store::StoreError;
+use patchwright_store::tokens::Role;
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-/// The paths of these interfaces, for the listener of the daemon.
+/// The paths of these interfaces as the protocols write them, slashes at the end included,
+/// for the listener of the daemon.
 pub fn routes(service: &Service, settings: &Arc<Settings>) -> Router {
-    router(Front {
+    let front = Front {
         service: service.clone(),
         settings: settings.clone(),
         login: Login::new(service.store().clone(), &settings.http),
-    })
-}
-
-/// State of every handler. Cheap to clone.
-#[derive(Debug, Clone)]
-pub(crate) struct Front {
-    pub(crate) service: Service,
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) login: Login,
-}
-
-/// The paths as the protocols write them, slashes at the end included.
-fn router(front: Front) -> Router {
+    };
     Router::new()
         .route("/status/", get(status::status).delete(status::reset))
         .route("/v1/task/", post(task::take).delete(task::cancel_all))
@@ -43,6 +40,149 @@ fn router(front: Front) -> Router {
         .route("/v1/sarif/", post(task::take_sarif))
         .route("/v1/patch/", post(patch::take))
         .route("/v1/patch/{pov_id}/", get(patch::tell))
-        .route_layer(middleware::from_fn_with_state(front.clone(), auth::guard))
+        .route_layer(middleware::from_fn_with_state(front.clone(), guard))
         .with_state(front)
+}
+
+/// State of every handler. Cheap to clone.
+#[derive(Debug, Clone)]
+struct Front {
+    service: Service,
+    settings: Arc<Settings>,
+    login: Login,
+}
+
+/// Lets known callers through.
+async fn guard(State(front): State<Front>, request: Request, next: Next) -> Response {
+    match admit(&front, request.headers(), request.uri()).await {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    }
+}
+
+async fn admit(front: &Front, headers: &HeaderMap, uri: &Uri) -> Result<(), Refused> {
+    let unauthorized = |reason: &str| Refused::new(StatusCode::UNAUTHORIZED, reason);
+    let no_token = || unauthorized("send key id and token by Basic authentication");
+    let unknown = || unauthorized("the key is unknown, expired or revoked");
+    let given = headers.get(AUTHORIZATION);
+    let pair = given.map(|given| given.to_str().ok().and_then(credentials));
+    let pair = pair.map(|pair| pair.ok_or_else(unknown)).transpose()?;
+    // A page of a web site is no cyber reasoning system.
+    if pair.is_none() && headers.contains_key(ORIGIN) {
+        return Err(no_token());
+    }
+    let secret = pair.as_ref().map(|(_, secret)| secret.as_str());
+    let caller = front.login.caller(secret, headers, uri);
+    let caller = caller.await.map_err(|refused| match refused {
+        NotAdmitted::NoToken | NotAdmitted::Elsewhere => no_token(),
+        NotAdmitted::UnknownToken => unknown(),
+        NotAdmitted::Store(error) => error.into(),
+    })?;
+    if pair.is_some_and(|(key, _)| key != caller.name) {
+        return Err(unknown());
+    }
+    if caller.role == Role::Review {
+        let reason = "this key may look at tasks but hand none in";
+        return Err(Refused::new(StatusCode::FORBIDDEN, reason));
+    }
+    Ok(())
+}
+
+/// Key id and token of a header.
+fn credentials(header: &str) -> Option<(String, String)> {
+    let (scheme, rest) = header.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let pair = String::from_utf8(decode(rest.trim())?).ok()?;
+    let (key, secret) = pair.split_once(':')?;
+    Some((key.to_owned(), secret.to_owned()))
+}
+
+/// A request that was not served.
+#[derive(Debug)]
+struct Refused {
+    status: StatusCode,
+    refusal: Refusal,
+}
+
+impl Refused {
+    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        let refusal = Refusal {
+            message: message.into(),
+            fields: None,
+        };
+        Self { status, refusal }
+    }
+
+    fn unknown(what: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, format!("{what} is not known"))
+    }
+
+    /// A message that is wrong in these keys.
+    fn wrong(fields: Wrong) -> Self {
+        let refusal = Refusal {
+            message: "the message does not fit the schema".to_owned(),
+            fields: Some(fields),
+        };
+        Self {
+            status: StatusCode::BAD_REQUEST,
+            refusal,
+        }
+    }
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "a request of a CRS could not be served");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed")
+    }
+}
+
+impl From<ServiceError> for Refused {
+    fn from(error: ServiceError) -> Self {
+        tracing::error!(%error, "a request of a CRS could not be served");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the queue failed")
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.refusal)).into_response();
+        if self.status == StatusCode::UNAUTHORIZED {
+            let basic = HeaderValue::from_static("Basic realm=\"patchwright\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, basic);
+        }
+        response
+    }
+}
+
+/// Reads a body. These protocols answer 400 to everything that does not fit.
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
+    serde_json::from_slice(body)
+        .map_err(|error| Refused::new(StatusCode::BAD_REQUEST, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::credentials;
+    use crate::crs::protocol::encode;
+
+    #[test]
+    fn reads_basic_authentication() {
+        let basic = |text: &str| format!("Basic {}", encode(text.as_bytes()));
+        for (header, expected) in [
+            (basic("key:secret"), Some(("key", "secret"))),
+            (basic("key:with:colon"), Some(("key", "with:colon"))),
+            (basic("key").replace("Basic", "basic"), None),
+            ("Basic %".to_owned(), None),
+            ("Bearer x".to_owned(), None),
+            ("Basic".to_owned(), None),
+            (String::new(), None),
+        ] {
+            let read = credentials(&header);
+            let read = read.as_ref().map(|(key, secret)| (&**key, &**secret));
+            assert_eq!(read, expected, "{header}");
+        }
+    }
 }

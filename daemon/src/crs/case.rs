@@ -13,30 +13,17 @@ pub use oss_fuzz::yaml_value;
 use super::Failure;
 use super::patch_request::PatchRequest;
 use super::protocol::decode;
-use super::rows::{CaseRow, FindingKind, FindingRow};
+use super::rows::{CaseRow, FindingKind, FindingRow, Prepared};
 use patchwright_agent::task::file::PovKeys;
 use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
 use patchwright_config::Settings;
 use patchwright_source::Tree;
 use patchwright_store::Store;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The largest file of a project's folder that goes along with a challenge.
 const PROJECT_FILE: u64 = 16 << 20;
-
-/// Facts that were read from the files of a challenge.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prepared {
-    /// The hashes of the files that go along with each task, by their names.
-    pub files: BTreeMap<String, String>,
-    /// `c`, `c++` or `java`.
-    pub language: String,
-    /// True when the project has a `test.sh`.
-    pub tests: bool,
-}
 
 /// The template of a project that the settings know, and its folder.
 pub fn template(name: &str, settings: &Settings) -> Result<Option<(TaskFile, PathBuf)>, Failure> {

@@ -3,7 +3,6 @@
 //!
 //! Unknown keys are ignored: the two sides may be of different versions.
 
-use super::rows::{CaseState, Fate};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -129,6 +128,59 @@ pub struct Status {
     pub details: BTreeMap<String, String>,
 }
 
+/// State of a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseState {
+    /// Its files are on the way.
+    Pending,
+    /// Nothing was found in it yet.
+    Waiting,
+    /// Something is open in it.
+    Processing,
+    /// There is a patch, and nothing is open.
+    Succeeded,
+    /// There is no patch, and nothing is open.
+    Failed,
+    /// It cannot be worked on.
+    Errored,
+    /// Somebody stopped it.
+    Canceled,
+}
+
+impl CaseState {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Waiting,
+        Self::Processing,
+        Self::Succeeded,
+        Self::Failed,
+        Self::Errored,
+        Self::Canceled,
+    ];
+}
+
+/// Status of a patch on the other side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It is on its way; whoever finds it so was cut off and does not know.
+    Sending,
+    /// It is looked at.
+    Accepted,
+    /// It is good.
+    Passed,
+    /// It is not.
+    Failed,
+    /// It came too late.
+    DeadlineExceeded,
+    /// The other side made a mistake.
+    Errored,
+    /// There was no verdict in time.
+    Inconclusive,
+}
+
 /// The counters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusState {
@@ -250,8 +302,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PatchAnswer, SarifMessage, TaskMessage, decode, encode};
-    use crate::crs::rows::Fate;
+    use super::{Fate, PatchAnswer, SarifMessage, TaskMessage, decode, encode};
     use serde_json::{Value, json};
 
     const ID: &str = "5c24a2b9-7d1b-4d3c-9df1-4a4f4e3b7a10";

@@ -1,11 +1,11 @@
 //! Cases, findings and patches, as the store keeps them.
 
-use super::case::Prepared;
 use super::patch_request::PatchRequest;
 use super::protocol::TaskDetail;
-use patchwright_store::crs::{CASE, FINDING, Keys, PATCH, Record};
+pub use super::protocol::{CaseState, Fate};
+use patchwright_store::crs::{CASE, FINDING, PATCH, Record};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A challenge, or a project of the settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,23 +26,15 @@ pub struct CaseRow {
     pub created: i64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CaseState {
-    /// Its files are on the way.
-    Pending,
-    /// Nothing was found in it yet.
-    Waiting,
-    /// Something is open in it.
-    Processing,
-    /// There is a patch, and nothing is open.
-    Succeeded,
-    /// There is no patch, and nothing is open.
-    Failed,
-    /// It cannot be worked on.
-    Errored,
-    /// Somebody stopped it.
-    Canceled,
+/// Facts that were read from the files of a challenge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The hashes of the files that go along with each task, by their names.
+    pub files: BTreeMap<String, String>,
+    /// `c`, `c++` or `java`.
+    pub language: String,
+    /// True when the project has a `test.sh`.
+    pub tests: bool,
 }
 
 /// A PoV or a report.
@@ -62,7 +54,7 @@ pub struct FindingRow {
     pub patch: Option<String>,
 }
 
-/// What was found.
+/// A kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
@@ -115,39 +107,6 @@ pub struct PatchRow {
     pub created: i64,
 }
 
-/// Status of a patch on the other side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fate {
-    /// It is on its way; whoever finds it so was cut off and does not know.
-    Sending,
-    /// It is looked at.
-    Accepted,
-    /// It is good.
-    Passed,
-    /// It is not.
-    Failed,
-    /// It came too late.
-    DeadlineExceeded,
-    /// The other side made a mistake.
-    Errored,
-    /// There was no verdict in time.
-    Inconclusive,
-}
-
-impl CaseState {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Pending,
-        Self::Waiting,
-        Self::Processing,
-        Self::Succeeded,
-        Self::Failed,
-        Self::Errored,
-        Self::Canceled,
-    ];
-}
-
 impl CaseRow {
     /// Returns true when nobody wants a patch any more.
     pub fn is_late(&self, now: i64) -> bool {
@@ -182,38 +141,43 @@ impl PatchRow {
 impl Record for CaseRow {
     const KIND: &'static str = CASE;
 
-    fn keys(&self) -> Keys<'_> {
-        Keys {
-            id: &self.id,
-            case: &self.id,
-            tag: format!("{:?}", self.state).to_lowercase(),
-            until: self.deadline,
-        }
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn tag(&self) -> String {
+        format!("{:?}", self.state).to_lowercase()
+    }
+
+    fn until(&self) -> Option<i64> {
+        self.deadline
     }
 }
 
 impl Record for FindingRow {
     const KIND: &'static str = FINDING;
 
-    fn keys(&self) -> Keys<'_> {
-        Keys {
-            id: &self.id,
-            case: &self.case,
-            tag: format!("{:?} {}", self.state, self.round).to_lowercase(),
-            until: None,
-        }
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn case(&self) -> &str {
+        &self.case
+    }
+
+    fn tag(&self) -> String {
+        format!("{:?} {}", self.state, self.round).to_lowercase()
     }
 }
 
 impl Record for PatchRow {
     const KIND: &'static str = PATCH;
 
-    fn keys(&self) -> Keys<'_> {
-        Keys {
-            id: &self.id,
-            case: &self.case,
-            tag: String::new(),
-            until: None,
-        }
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn case(&self) -> &str {
+        &self.case
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(settings: &Settings) -> Self {
-        let terminal = matches!(display::of_settings(settings), Display::Terminal { .. });
+        let terminal = display::of_settings(settings).is_terminal();
         Self {
             bars: terminal.then(MultiProgress::new),
             silent: settings.display.progress == settings::Progress::None,

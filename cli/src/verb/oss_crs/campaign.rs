@@ -115,8 +115,7 @@ impl Campaign {
             let mut line = Box::pin(self.repair(task)).await?;
             let stops = self.stops(ground, &line).await;
             summary.stopped(&stops, &mut line);
-            self.early(&mut line)?;
-            summary.runs.push(line);
+            self.keep(line, summary)?;
         }
         Ok(())
     }
@@ -147,9 +146,7 @@ impl Campaign {
                 break;
             }
             let task = tasks::task(&self.environment, &self.found, &[], report)?;
-            let mut line = Box::pin(self.repair(task)).await?;
-            self.early(&mut line)?;
-            summary.runs.push(line);
+            self.keep(Box::pin(self.repair(task)).await?, summary)?;
         }
         Ok(())
     }
@@ -175,9 +172,7 @@ impl Campaign {
             let verified = |line: &RunLine| line.kind == Some(EndingKind::Verified);
             let fixed = line.as_ref().is_ok_and(verified);
             shared.settle(&id, fixed).await?;
-            let mut line = line?;
-            self.early(&mut line)?;
-            summary.runs.push(line);
+            self.keep(line?, summary)?;
         }
         Ok(())
     }
@@ -254,8 +249,17 @@ impl Campaign {
         }
     }
 
-    fn early(&self, line: &mut RunLine) -> anyhow::Result<()> {
-        if let (true, Some(diff)) = (self.at_once, &line.diff) {
+    /// Adds a run to the summary; its patch is given out where none is held back.
+    fn keep(&self, mut line: RunLine, summary: &mut Summary) -> anyhow::Result<()> {
+        if self.at_once {
+            self.give_out(&mut line)?;
+        }
+        summary.runs.push(line);
+        Ok(())
+    }
+
+    fn give_out(&self, line: &mut RunLine) -> anyhow::Result<()> {
+        if let Some(diff) = &line.diff {
             line.submitted = Some(oss::submit(&self.environment.submit, diff)?);
         }
         Ok(())
@@ -268,11 +272,8 @@ impl Campaign {
             return Ok(());
         }
         for place in cover::smallest(&summary.candidates()) {
-            let Some(line) = summary.runs.get_mut(place) else {
-                continue;
-            };
-            if let Some(diff) = &line.diff {
-                line.submitted = Some(oss::submit(&self.environment.submit, diff)?);
+            if let Some(line) = summary.runs.get_mut(place) {
+                self.give_out(line)?;
             }
         }
         Ok(())

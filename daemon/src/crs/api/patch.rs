@@ -1,8 +1,7 @@
 //! `/v1/patch/`: one PoV in, its patch out.
 
-use super::Front;
-use super::refused::{Refused, read};
 use super::task::{finding, only};
+use super::{Front, Refused, read};
 use crate::crs::case::{self, queue_id};
 use crate::crs::patch_request::{PatchRequest, PatchState, PatchStatus};
 use crate::crs::protocol::Refusal;

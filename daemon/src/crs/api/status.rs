@@ -1,8 +1,7 @@
 //! `/status/`: whether work would be done, and how many challenges there are in
 //! each state.
 
-use super::Front;
-use super::refused::Refused;
+use super::{Front, Refused};
 use crate::crs::READY;
 use crate::crs::protocol::{Status, StatusState};
 use crate::crs::rows::{CaseRow, CaseState};

@@ -1,8 +1,7 @@
 //! `/v1/task/` and `/v1/sarif/`: challenges and reports, taken once however
 //! often they are sent.
 
-use super::Front;
-use super::refused::{Refused, read};
+use super::{Front, Refused, read};
 use crate::crs::case::queue_id;
 use crate::crs::patch_request::PatchRequest;
 use crate::crs::protocol::{Broadcast, SarifMessage, TaskDetail, TaskMessage, Wrong};

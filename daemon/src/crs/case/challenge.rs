@@ -1,9 +1,10 @@
 //! The files of a challenge: downloaded, compared with their hashes, kept in the
 //! store, and read as far as a task needs to know them.
 
-use super::{Prepared, hash_of, oss_fuzz, scratch};
+use super::{hash_of, oss_fuzz, scratch};
 use crate::crs::Failure;
 use crate::crs::protocol::{SourceDetail, SourceKind, TaskDetail, TaskKind};
+use crate::crs::rows::Prepared;
 use patchwright_config::Settings;
 use patchwright_run::intake::download;
 use patchwright_run::intake::unpack::{UnpackLimits, unpack};

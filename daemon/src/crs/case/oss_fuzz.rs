@@ -4,9 +4,9 @@
 //! No container is started: the commands run `build.sh` with the variables that
 //! the base image would set, with the compilers of this machine.
 
-use super::Prepared;
 use crate::crs::Failure;
 use crate::crs::patch_request::PatchRequest;
+use crate::crs::rows::Prepared;
 use patchwright_agent::task::TaskFile;
 use patchwright_agent::task::file::SourceKeys;
 use serde_json::{Value, json};

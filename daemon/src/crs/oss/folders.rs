@@ -93,53 +93,54 @@ impl Found {
 
     /// Reads reports: texts, or the gzipped tar archives that the framework makes of them.
     fn bundles(&mut self, folder: &Path) -> Vec<(String, String)> {
-        let mut texts = Vec::new();
-        for path in self.files(folder, TEXT_LIMIT) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let read = match File::open(&path) {
-                Ok(file) if name.ends_with(".tar.gz") => unpacked(file),
-                Ok(file) => beginning(file).map(|text| vec![(String::new(), text)]),
-                Err(error) => Err(error),
-            };
-            match read {
-                Ok(parts) => texts.extend(parts.into_iter().map(|(part, text)| {
-                    let separator = if part.is_empty() { "" } else { "/" };
-                    (format!("{name}{separator}{part}"), text)
-                })),
-                Err(error) => self.left_out.push(format!("{name}: {error}")),
+        let parts = self.each(folder, TEXT_LIMIT, |name, path| {
+            let file = File::open(path)?;
+            if !name.ends_with(".tar.gz") {
+                return Ok(vec![(name.to_owned(), beginning(file)?)]);
             }
-        }
-        texts
+            let parts = unpacked(file)?.into_iter();
+            Ok(parts
+                .map(|(part, text)| (format!("{name}/{part}"), text))
+                .collect())
+        });
+        parts.into_iter().flatten().collect()
     }
 
     fn inputs(&mut self, folder: &Path) -> Vec<PathBuf> {
         let mut known = BTreeSet::new();
-        let files = self.files(folder, INPUT_LIMIT);
-        files
-            .into_iter()
-            .filter(|path| match std::fs::read(path) {
-                Ok(bytes) => known.insert(Sha256::digest(&bytes)),
-                Err(error) => {
-                    self.left_out.push(format!("{}: {error}", path.display()));
-                    false
-                }
-            })
-            .collect()
+        let files = self.each(folder, INPUT_LIMIT, |_, path| {
+            let new = known.insert(Sha256::digest(std::fs::read(path)?));
+            Ok(new.then(|| path.to_path_buf()))
+        });
+        files.into_iter().flatten().collect()
     }
 
     fn texts(&mut self, folder: &Path) -> Vec<(String, String)> {
-        let mut texts = Vec::new();
-        for path in self.files(folder, TEXT_LIMIT) {
+        self.each(folder, TEXT_LIMIT, |name, path| {
+            let bytes = std::fs::read(path)?;
+            Ok((
+                name.to_owned(),
+                String::from_utf8_lossy(&bytes).into_owned(),
+            ))
+        })
+    }
+
+    /// Reads each file below a folder by its name; one that cannot be read is left out.
+    fn each<T>(
+        &mut self,
+        folder: &Path,
+        limit: u64,
+        mut read: impl FnMut(&str, &Path) -> std::io::Result<T>,
+    ) -> Vec<T> {
+        let mut found = Vec::new();
+        for path in self.files(folder, limit) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            match std::fs::read(&path) {
-                Ok(bytes) => texts.push((
-                    name.into_owned(),
-                    String::from_utf8_lossy(&bytes).into_owned(),
-                )),
+            match read(&name, &path) {
+                Ok(part) => found.push(part),
                 Err(error) => self.left_out.push(format!("{name}: {error}")),
             }
         }
-        texts
+        found
     }
 
     /// The regular files below a folder, sorted.

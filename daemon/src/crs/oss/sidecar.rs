@@ -31,35 +31,12 @@ const ANSWER_LIMIT: usize = 64 << 20;
 /// Error of a sidecar. None of it says anything about a patch.
 #[derive(Debug, thiserror::Error)]
 pub enum SidecarError {
-    /// Nobody answers.
-    #[error("the sidecar at {url} cannot be reached: {source}")]
-    Unreachable {
-        /// The request.
-        url: String,
-        /// The error of the client.
-        #[source]
-        source: reqwest::Error,
-    },
-    /// It answered something that is no answer.
-    #[error("the sidecar at {url} answered {status}: {text}")]
-    Refused {
-        /// The request.
-        url: String,
-        status: StatusCode,
-        /// The beginning of what it said.
-        text: String,
-    },
-    /// A job was lost again and again, or broke inside the sidecar.
-    #[error("the builder could not do its job: {0}")]
-    Job(String),
     /// There is no such harness among what was built.
-    #[error("the runner does not know the harness {harness:?}: {text}")]
-    NoHarness {
-        /// Its name.
-        harness: String,
-        /// The runner's answer.
-        text: String,
-    },
+    #[error("the runner does not know the harness {0}")]
+    NoHarness(String),
+    /// A sidecar cannot be reached, refuses, or lost a job.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// Result of a command in a sidecar.
@@ -148,9 +125,7 @@ impl Sidecars {
                 let asked = self.client.get(&url).timeout(ANSWER).send().await;
                 match asked {
                     Ok(answer) if answer.status().is_success() => break,
-                    Err(source) if Instant::now() > until => {
-                        return Err(SidecarError::Unreachable { url, source });
-                    }
+                    Err(error) if Instant::now() > until => return Err(unreachable(&url, &error)),
                     Ok(answer) if Instant::now() > until => {
                         return Err(refused(&url, answer).await);
                     }
@@ -180,8 +155,7 @@ impl Sidecars {
                 return Ok(told);
             }
         }
-        let reason = format!("it forgot the {what} {HANDED_IN} times");
-        Err(SidecarError::Job(reason))
+        Err(lost(&format!("it forgot the {what} {HANDED_IN} times")))
     }
 
     async fn hand_in(&self, what: &str, patch: &[u8]) -> Result<Job, SidecarError> {
@@ -201,7 +175,7 @@ impl Sidecars {
         }
         let request = self.client.post(&url).timeout(ANSWER).multipart(form);
         let answer = request.send().await;
-        let answer = answer.map_err(|source| unreachable(&url, source))?;
+        let answer = answer.map_err(|error| unreachable(&url, &error))?;
         read(&url, answer).await
     }
 
@@ -209,7 +183,7 @@ impl Sidecars {
     async fn wait_for(&self, mut job: Job) -> Result<Option<CommandResult>, SidecarError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
         if job.id.is_empty() || job.id.len() > 128 || !job.id.chars().all(plain) {
-            return Err(SidecarError::Job(format!("{:?} is no job", job.id)));
+            return Err(lost(&format!("{:?} is no job", job.id)));
         }
         let url = format!("{}/status/{}", self.builder, job.id);
         let (until, mut pause, mut silent) = (Instant::now() + JOB, PAUSES.0, 0);
@@ -221,7 +195,7 @@ impl Sidecars {
             }
             if Instant::now() > until {
                 let reason = format!("it did not end within {} minutes", JOB.as_secs() / 60);
-                return Err(SidecarError::Job(reason));
+                return Err(lost(&reason));
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSES.1);
@@ -229,7 +203,7 @@ impl Sidecars {
                 Ok(answer) if answer.status() == StatusCode::NOT_FOUND => return Ok(None),
                 Ok(answer) => (job, silent) = (read(&url, answer).await?, 0),
                 Err(_) if silent < SILENT => silent += 1,
-                Err(source) => return Err(unreachable(&url, source)),
+                Err(error) => return Err(unreachable(&url, &error)),
             }
         }
     }
@@ -252,13 +226,13 @@ impl Sidecars {
         }
         let request = self.client.post(&url).timeout(RUN).multipart(form);
         let answer = request.send().await;
-        let answer = answer.map_err(|source| unreachable(&url, source))?;
+        let answer = answer.map_err(|error| unreachable(&url, &error))?;
         match answer.status() {
             StatusCode::UNPROCESSABLE_ENTITY if rebuild.is_none() => Ok(Ran::NeedsBuild),
-            StatusCode::NOT_FOUND => Err(SidecarError::NoHarness {
-                harness: harness.to_owned(),
-                text: beginning(answer).await,
-            }),
+            StatusCode::NOT_FOUND => {
+                let text = beginning(answer).await;
+                Err(SidecarError::NoHarness(format!("{harness:?}: {text}")))
+            }
             _ => Ok(Ran::Finished(read::<Outcome>(&url, answer).await?.into())),
         }
     }
@@ -273,22 +247,23 @@ fn finished(job: Job) -> Result<CommandResult, SidecarError> {
 
 fn broken(job: Job) -> SidecarError {
     let reason = job.error.unwrap_or_else(|| "it gave no result".to_owned());
-    SidecarError::Job(reason.chars().take(1_000).collect())
+    lost(&reason.chars().take(1_000).collect::<String>())
 }
 
-fn unreachable(url: &str, source: reqwest::Error) -> SidecarError {
-    SidecarError::Unreachable {
-        url: url.to_owned(),
-        source,
-    }
+fn lost(reason: &str) -> SidecarError {
+    SidecarError::Failed(format!("the builder could not do its job: {reason}"))
+}
+
+fn unreachable(url: &str, error: &reqwest::Error) -> SidecarError {
+    SidecarError::Failed(format!("the sidecar at {url} cannot be reached: {error}"))
+}
+
+fn no_answer(url: &str, status: StatusCode, text: &str) -> SidecarError {
+    SidecarError::Failed(format!("the sidecar at {url} answered {status}: {text}"))
 }
 
 async fn refused(url: &str, answer: reqwest::Response) -> SidecarError {
-    SidecarError::Refused {
-        url: url.to_owned(),
-        status: answer.status(),
-        text: beginning(answer).await,
-    }
+    no_answer(url, answer.status(), &beginning(answer).await)
 }
 
 async fn beginning(answer: reqwest::Response) -> String {
@@ -306,12 +281,7 @@ async fn read<T: serde::de::DeserializeOwned>(
     if !status.is_success() {
         return Err(refused(url, answer).await);
     }
-    let bytes = body(answer, ANSWER_LIMIT)
-        .await
-        .map_err(|source| unreachable(url, source))?;
-    serde_json::from_slice(&bytes).map_err(|error| SidecarError::Refused {
-        url: url.to_owned(),
-        status,
-        text: error.to_string(),
-    })
+    let bytes = body(answer, ANSWER_LIMIT).await;
+    let bytes = bytes.map_err(|error| unreachable(url, &error))?;
+    serde_json::from_slice(&bytes).map_err(|error| no_answer(url, status, &error.to_string()))
 }

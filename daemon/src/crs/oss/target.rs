@@ -370,7 +370,7 @@ fn machinery(what: &str, place: &str) -> TargetError {
 
 fn failed(error: &SidecarError) -> TargetError {
     match error {
-        SidecarError::NoHarness { .. } => TargetError::InvalidTask {
+        SidecarError::NoHarness(_) => TargetError::InvalidTask {
             reason: error.to_string(),
             log: String::new(),
         },

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of times a finding is queued anew when its patches are refused on the other side.
 const ROUNDS: i64 = 2;
 
-/// How the task of a finding ended; nothing for a word that is not known.
+/// Ending of a finding's task; nothing for a word that is not known.
 type Ended = Option<EndingKind>;
 
 /// Decides what becomes of a finding by what is known now. `ended` tells of its task once that
@@ -125,14 +125,12 @@ impl Watch {
         let new = NewTask {
             id: task.id.clone(),
             task: text,
-            priority: 0,
             deadline: case
                 .deadline
                 .and_then(|time| jiff::Timestamp::from_millisecond(time).ok()),
             origin: origin.to_owned(),
             group: Some(case.id.clone()),
-            place: None,
-            quota: None,
+            ..NewTask::default()
         };
         self.service.submit(vec![new]).await?;
         // Whoever stopped the case meanwhile did not see this task.
