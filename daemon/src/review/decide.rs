@@ -37,6 +37,14 @@ impl Decided {
     }
 }
 
+fn needed(given: bool, message: &str) -> Result<(), NoFollowUp> {
+    if given {
+        Ok(())
+    } else {
+        Err(NoFollowUp(message.to_owned()))
+    }
+}
+
 fn may(allowed: bool) -> Result<(), Forbidden> {
     if allowed { Ok(()) } else { Err(Forbidden) }
 }
@@ -49,68 +57,40 @@ pub(super) async fn decide(
     Form(form): Form<Decided>,
 ) -> Answer {
     let kind = DecisionKind::read(&word);
-    let revise = form.revise == "yes";
+    let kind = kind.ok_or_else(|| Missing(format!("there is no decision {word:?}")))?;
+    let revise = kind == DecisionKind::Reject && form.revise == "yes";
     may(match kind {
-        Some(DecisionKind::Evaluate) => viewer.starts,
-        Some(DecisionKind::Reject) => viewer.decides && (viewer.starts || !revise),
-        _ => viewer.decides,
+        DecisionKind::Evaluate => viewer.starts,
+        _ => viewer.decides && (viewer.starts || !revise),
     })?;
-    let subject = (run.as_str(), number);
     let (_, report, _) = review.report(&run).await?;
-    let made = |kind| follow_up::decision(kind, (&report, number), &viewer.name);
-    let reason = form.reason();
+    let attempt = follow_up::attempt(&report, number)?;
+    let mut decision = follow_up::decision(kind, (&report, number), &viewer.name)?;
+    decision.reason = form.reason();
     match kind {
-        Some(kind @ DecisionKind::Approve) => {
-            let decision = NewDecision {
-                reason,
-                ..made(kind)?
-            };
-            review.store.decide(&run, &decision).await?;
-        }
-        Some(kind @ DecisionKind::Reject) => {
-            if reason.is_empty() {
-                return Err(NoFollowUp("a rejection needs a reason".to_owned()).into());
-            }
-            let decision = NewDecision {
-                reason,
-                ..made(kind)?
-            };
-            review.store.decide(&run, &decision).await?;
-            if revise {
-                return review.revise(subject, decision).await;
-            }
-        }
-        Some(kind @ DecisionKind::Contest) => {
-            let attempt = follow_up::attempt(&report, number)?;
+        DecisionKind::Approve => {}
+        DecisionKind::Reject => needed(!decision.reason.is_empty(), "a rejection needs a reason")?,
+        DecisionKind::Contest => {
             let mut doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
-            if reason.is_empty() || !doubts.any(|doubt| doubt.input.as_ref() == Some(&form.input)) {
-                let message = "a doubt is contested with its input and a reason";
-                return Err(NoFollowUp(message.to_owned()).into());
-            }
-            let input = Some(form.input);
-            let decision = NewDecision {
-                reason,
-                input,
-                ..made(kind)?
-            };
+            let known = doubts.any(|doubt| doubt.input.as_ref() == Some(&form.input));
+            let message = "a doubt is contested with its input and a reason";
+            needed(known && !decision.reason.is_empty(), message)?;
+            decision.input = Some(form.input);
+        }
+        DecisionKind::Evaluate => return review.evaluate((&run, number), decision).await,
+        DecisionKind::Export => {
+            let bytes = attempt.delivered_bytes();
             review.store.decide(&run, &decision).await?;
+            let name = format!("attempt-{number}.diff");
+            return Ok(download(&name, "text/x-diff", bytes));
         }
-        Some(kind @ DecisionKind::Evaluate) => {
-            let decision = made(kind)?;
-            let snapshot = Snapshot::read(&review.store, &review.loaded.settings, &run).await?;
-            let (task, _) = follow_up::evaluate(&review.store, &snapshot, subject).await?;
-            return review.follow(task, &run, decision).await;
+        DecisionKind::Revise | DecisionKind::Cancel => {
+            return Err(Missing(format!("{word:?} is decided elsewhere")).into());
         }
-        Some(kind @ DecisionKind::Export) => {
-            let bytes = follow_up::attempt(&report, number)?.delivered_bytes();
-            review.store.decide(&run, &made(kind)?).await?;
-            return Ok(download(
-                &format!("attempt-{number}.diff"),
-                "text/x-diff",
-                bytes,
-            ));
-        }
-        _ => return Err(Missing(format!("there is no decision {word:?}")).into()),
+    }
+    review.store.decide(&run, &decision).await?;
+    if revise {
+        return review.revise((&run, number), decision).await;
     }
     Ok(Redirect::to(&format!("{ROOT}/runs/{run}/attempts/{number}")).into_response())
 }
@@ -133,6 +113,13 @@ pub(super) async fn cancel(
 }
 
 impl Review {
+    /// Has a candidate climb the ladder, in a run of its own.
+    async fn evaluate(&self, (run, number): (&str, u32), decision: NewDecision) -> Answer {
+        let snapshot = Snapshot::read(&self.store, &self.loaded.settings, run).await?;
+        let (task, _) = follow_up::evaluate(&self.store, &snapshot, (run, number)).await?;
+        self.follow(task, run, decision).await
+    }
+
     /// Starts another attempt, because a person rejected one.
     async fn revise(&self, (run, number): (&str, u32), rejected: NewDecision) -> Answer {
         let snapshot = Snapshot::read(&self.store, &self.loaded.settings, run).await?;

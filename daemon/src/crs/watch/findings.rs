@@ -258,7 +258,7 @@ mod tests {
                 finding(Open, 0, None),
                 None,
                 false,
-                std::slice::from_ref(&good),
+                &[good.clone()],
                 finding(Stopped, 0, Some("a")),
             ),
             (
@@ -279,14 +279,14 @@ mod tests {
                 finding(Stopped, 0, Some("b")),
                 None,
                 false,
-                std::slice::from_ref(&refuted),
+                &[refuted.clone()],
                 finding(Open, 1, None),
             ),
             (
                 finding(Stopped, ROUNDS, Some("b")),
                 None,
                 false,
-                std::slice::from_ref(&refuted),
+                &[refuted.clone()],
                 finding(Failed, ROUNDS, None),
             ),
             (
