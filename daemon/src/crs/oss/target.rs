@@ -374,7 +374,7 @@ fn failed(error: &SidecarError) -> TargetError {
             reason: error.to_string(),
             log: String::new(),
         },
-        _ => machinery(&error.to_string(), "OSS-CRS"),
+        SidecarError::Failed(_) => machinery(&error.to_string(), "OSS-CRS"),
     }
 }
 

@@ -52,8 +52,8 @@ fn settled(
         _ => (FindingState::Failed, finding.round),
     };
     FindingRow {
-        state,
         round,
+        state,
         patch,
         ..finding.clone()
     }
