@@ -196,138 +196,56 @@ fn ending(row: &TaskRow) -> Ended {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, ROUNDS, settled};
-    use crate::crs::patch_request::PatchRequest;
-    use crate::crs::protocol::TaskKind;
-    use crate::crs::rows::{Fate, FindingKind, FindingRow, FindingState, PatchRow};
+    use super::settled;
+    use crate::crs::rows::{FindingRow, PatchRow};
     use patchwright_agent::record::EndingKind;
-    use std::collections::BTreeSet;
+    use serde_json::json;
 
-    fn finding(state: FindingState, round: i64, patch: Option<&str>) -> FindingRow {
-        FindingRow {
-            id: "f".to_owned(),
-            case: "c".to_owned(),
-            kind: FindingKind::Pov,
-            request: PatchRequest {
-                project_name: String::new(),
-                blobs: Vec::new(),
-                pov_id: String::new(),
-                sarif_report: None,
-                kind: TaskKind::Full,
-            },
-            round,
-            state,
-            patch: patch.map(str::to_owned),
-        }
+    /// `"stopped 1 a"`: a state, a round, and the patch, if any.
+    fn finding(text: &str) -> FindingRow {
+        let words: Vec<&str> = text.split(' ').collect();
+        let request = json!({
+            "project_name": "p", "blobs": [], "pov_id": "f", "sarif_report": null, "type": "full",
+        });
+        let finding = json!({
+            "id": "f", "case": "c", "kind": "pov", "request": request, "state": words[0],
+            "round": words[1].parse::<i64>().unwrap(), "patch": words.get(2),
+        });
+        serde_json::from_value(finding).unwrap()
     }
 
-    fn patch(id: &str, fate: Option<Fate>) -> PatchRow {
-        PatchRow {
-            id: id.to_owned(),
-            case: "c".to_owned(),
-            finding: "g".to_owned(),
-            diff: String::new(),
-            doubt: 0,
-            stops: BTreeSet::from(["f".to_owned()]),
-            tried: BTreeSet::new(),
-            fate,
-            remote: None,
-            sent: 0,
-            rests: 0,
-            created: 0,
-        }
+    /// `"a b!"`: two patches that stop it, of which the other side refused the second.
+    fn patches(text: &str) -> Vec<PatchRow> {
+        let patch = |word: &str| {
+            let patch = json!({
+                "id": word.trim_end_matches('!'), "case": "c", "finding": "g", "diff": "",
+                "doubt": 0, "stops": ["f"], "tried": [], "remote": null, "sent": 0, "rests": 0,
+                "created": 0, "fate": word.ends_with('!').then_some("failed"),
+            });
+            serde_json::from_value(patch).unwrap()
+        };
+        text.split_whitespace().map(patch).collect()
     }
 
     #[test]
     fn a_finding_goes_with_the_patches_that_stop_it() {
-        use FindingState::{Errored, Failed, Open, Stopped};
-        let (good, refuted) = (patch("a", None), patch("b", Some(Fate::Failed)));
-        let own = patch("own", None);
-        let ended = |kind| Some(Some(kind));
-        let none: &[PatchRow] = &[];
-        type Case<'a> = (FindingRow, Option<Ended>, bool, &'a [PatchRow], FindingRow);
-        let cases: &[Case<'_>] = &[
-            (
-                finding(Open, 0, None),
-                None,
-                false,
-                none,
-                finding(Open, 0, None),
-            ),
-            (
-                finding(Open, 0, None),
-                None,
-                false,
-                &[good.clone()],
-                finding(Stopped, 0, Some("a")),
-            ),
-            (
-                finding(Stopped, 0, Some("own")),
-                None,
-                false,
-                &[good.clone(), own],
-                finding(Stopped, 0, Some("own")),
-            ),
-            (
-                finding(Stopped, 0, Some("b")),
-                None,
-                false,
-                &[refuted.clone(), good],
-                finding(Stopped, 0, Some("a")),
-            ),
-            (
-                finding(Stopped, 0, Some("b")),
-                None,
-                false,
-                &[refuted.clone()],
-                finding(Open, 1, None),
-            ),
-            (
-                finding(Stopped, ROUNDS, Some("b")),
-                None,
-                false,
-                &[refuted.clone()],
-                finding(Failed, ROUNDS, None),
-            ),
-            (
-                finding(Open, 0, None),
-                Some(None),
-                false,
-                none,
-                finding(Failed, 0, None),
-            ),
-            (
-                finding(Open, 0, None),
-                ended(EndingKind::InfraError),
-                false,
-                none,
-                finding(Errored, 0, None),
-            ),
-            (
-                finding(Open, 0, None),
-                ended(EndingKind::NoPatch),
-                false,
-                &[refuted],
-                finding(Failed, 0, None),
-            ),
-            (
-                finding(Open, 0, None),
-                None,
-                true,
-                none,
-                finding(Failed, 0, None),
-            ),
-            (
-                finding(Failed, 0, None),
-                None,
-                false,
-                none,
-                finding(Failed, 0, None),
-            ),
-        ];
-        for (before, ended, late, patches, expected) in cases {
-            let after = settled(before, (*ended, *late), patches);
-            assert_eq!(after, *expected, "{before:?} {ended:?} {late} {patches:?}");
+        let infrastructure = Some(Some(EndingKind::InfraError));
+        let no_patch = Some(Some(EndingKind::NoPatch));
+        for (before, known, known_patches, after) in [
+            ("open 0", (None, false), "", "open 0"),
+            ("open 0", (None, false), "a", "stopped 0 a"),
+            ("stopped 0 own", (None, false), "a own", "stopped 0 own"),
+            ("closed 0 b", (None, false), "b! a", "stopped 0 a"),
+            ("stopped 0 b", (None, false), "b!", "open 1"),
+            ("patched 2 b", (None, false), "b!", "failed 2"),
+            ("open 0", (Some(None), false), "", "failed 0"),
+            ("open 0", (infrastructure, false), "", "errored 0"),
+            ("open 0", (no_patch, false), "b!", "failed 0"),
+            ("open 0", (None, true), "", "failed 0"),
+            ("failed 0", (None, false), "a", "failed 0"),
+        ] {
+            let found = settled(&finding(before), known, &patches(known_patches));
+            assert_eq!(found, finding(after), "{before} {known:?} {known_patches}");
         }
     }
 }
