@@ -86,6 +86,17 @@ pub(crate) enum Command {
     Context(context::ContextArguments),
     /// Serve the code search to agents and editors (Model Context Protocol, standard input and output)
     Mcp(mcp::McpArguments),
+    /// This machine, its settings and its runs.
+    #[command(flatten)]
+    Machine(Machine),
+    /// Many tasks at once.
+    #[command(flatten)]
+    Many(Many),
+}
+
+/// The subcommands that tell of this machine, its settings and its runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Machine {
     /// Say what works on this machine, and what to do about the rest
     Check(check::CheckArguments),
     /// Print every setting and where its value comes from
@@ -102,6 +113,11 @@ pub(crate) enum Command {
     Completions(manual::CompletionsArguments),
     /// Write the manual pages
     Man(manual::ManArguments),
+}
+
+/// The subcommands for many tasks: the daemon, its callers, and a batch.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Many {
     /// Take tasks in over HTTP and work them off
     Serve(serve::ServeArguments),
     /// Make, list and revoke the tokens of the daemon's callers
@@ -149,25 +165,35 @@ async fn execute_command(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments).await,
         Command::Context(arguments) => context::context(&line.common, &arguments).await,
         Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
-        Command::Check(arguments) => {
-            check::run(&line.common, &arguments, patchwright_run::host()).await
-        }
-        Command::Completions(arguments) => manual::completions(&arguments),
-        Command::Man(arguments) => manual::man(&arguments),
-        Command::Runs(arguments) => runs::list(&line.common, &arguments).await,
-        Command::Config(arguments) => config::run(&line.common, &arguments),
-        Command::Review(arguments) => review::run(&line.common, arguments).await,
-        Command::Decisions(arguments) => decisions::run(&line.common, &arguments).await,
-        Command::Show(arguments) => show::run(&line.common, arguments).await,
-        Command::Serve(arguments) => serve::run(&line.common, arguments).await,
-        Command::Token(arguments) => token::run(&line.common, arguments).await,
-        Command::OssCrs(arguments) => Box::pin(oss_crs::run(&line.common, *arguments)).await,
-        Command::Submit(arguments) => submit::run(&line.common, &arguments).await,
-        Command::Tasks(arguments) => tasks::list(&line.common, &arguments).await,
-        Command::Events(arguments) => events::run(&line.common, &arguments).await,
-        Command::Cancel(arguments) => tasks::cancel(&line.common, &arguments).await,
-        Command::Batch(arguments) => batch::run(&line.common, &arguments).await,
-        Command::Work(arguments) => work::run(&line.common, &arguments).await,
-        Command::Db(arguments) => db::run(&line.common, &arguments).await,
+        Command::Machine(machine) => execute_machine(&line.common, machine).await,
+        Command::Many(many) => execute_many(&line.common, many).await,
+    }
+}
+
+async fn execute_machine(common: &Common, machine: Machine) -> anyhow::Result<ExitCode> {
+    match machine {
+        Machine::Check(arguments) => check::run(common, &arguments, patchwright_run::host()).await,
+        Machine::Completions(arguments) => manual::completions(&arguments),
+        Machine::Man(arguments) => manual::man(&arguments),
+        Machine::Runs(arguments) => runs::list(common, &arguments).await,
+        Machine::Config(arguments) => config::run(common, &arguments),
+        Machine::Review(arguments) => review::run(common, arguments).await,
+        Machine::Decisions(arguments) => decisions::run(common, &arguments).await,
+        Machine::Show(arguments) => show::run(common, arguments).await,
+    }
+}
+
+async fn execute_many(common: &Common, many: Many) -> anyhow::Result<ExitCode> {
+    match many {
+        Many::Serve(arguments) => serve::run(common, arguments).await,
+        Many::Token(arguments) => token::run(common, arguments).await,
+        Many::OssCrs(arguments) => Box::pin(oss_crs::run(common, *arguments)).await,
+        Many::Submit(arguments) => submit::run(common, &arguments).await,
+        Many::Tasks(arguments) => tasks::list(common, &arguments).await,
+        Many::Events(arguments) => events::run(common, &arguments).await,
+        Many::Cancel(arguments) => tasks::cancel(common, &arguments).await,
+        Many::Batch(arguments) => batch::run(common, &arguments).await,
+        Many::Work(arguments) => work::run(common, &arguments).await,
+        Many::Db(arguments) => db::run(common, &arguments).await,
     }
 }

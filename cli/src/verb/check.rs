@@ -120,7 +120,7 @@ pub(crate) async fn run(
 }
 
 fn print(text: &str, works: bool) -> anyhow::Result<ExitCode> {
-    write_out(&text)?;
+    write_out(text)?;
     Ok(if works {
         ExitCode::SUCCESS
     } else {
