@@ -12,9 +12,9 @@ const GOAL: usize = 70_000;
 /// was raised; empty where it never was.
 const BUDGETS: &[(&str, usize, &str)] = &[
     ("agent", 9_600, ""),
-    ("cli", 8_200, ""),
-    ("config", 1_650, ""),
-    ("daemon", 7_600, ""),
+    ("cli", 7_850, ""),
+    ("config", 1_600, ""),
+    ("daemon", 7_480, ""),
     (
         "evaluator/crash",
         6_050,
@@ -28,13 +28,13 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("patcher", 8_350, ""),
     ("record", 500, ""),
     ("retrieval", 17_200, ""),
-    ("run", 2_100, ""),
+    ("run", 2_050, ""),
     (
         "source",
         1_350,
         "what reads diffs and knows kinds of files moved here",
     ),
-    ("store", 2_800, ""),
+    ("store", 2_540, ""),
 ];
 
 /// Lines that a package may fall below its budget before the budget has to follow.
