@@ -16,6 +16,7 @@ pub(crate) mod decisions;
 pub(crate) mod evaluate;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod fix;
 pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod manual;
@@ -58,40 +59,50 @@ pub(crate) struct CommandLine {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// From a source tree and a crash to a mail with the patch: init, run and export in one
+    Fix(Box<fix::FixArguments>),
     /// Repair a crash and print the patch with its evidence
     Run(Box<run::RunArguments>),
     /// Write the task file of a project by trying what works
     Init(Box<init::InitArguments>),
     /// Climb the ladder with a patch that somebody else wrote
     Judge(judge::JudgeArguments),
-    /// Print the diff that a reply stands for, or why there is none
-    Apply(apply::ApplyArguments),
     /// Climb the ladder with a candidate that a dry run proposed
     Evaluate(evaluate::EvaluateArguments),
     /// Make another attempt, because a candidate is wrong; the reason is the issue to solve
     Revise(revise::ReviseArguments),
     /// Hand on a finished run: a folder with its story, a diff, a mail, a branch
     Export(export::ExportArguments),
-    /// Read a crash report from a log
-    Crash(crash::CrashArguments),
     /// Go on with a run that was cut off
     Resume(resume::ResumeArguments),
     /// Walk a finished run again, offline, and judge its patches anew
     Replay(replay::ReplayArguments),
-    /// Index a source tree, and say what was skipped
-    Index(retrieve::IndexArguments),
-    /// Ask a source tree, as a model would
-    Retrieve(retrieve::RetrieveArguments),
-    /// Gather the code that a request or a crash report on standard input concerns
-    Context(context::ContextArguments),
-    /// Serve the code search to agents and editors (Model Context Protocol, standard input and output)
-    Mcp(mcp::McpArguments),
+    /// The parts of a repair that need no run.
+    #[command(flatten)]
+    Code(Code),
     /// This machine, its settings and its runs.
     #[command(flatten)]
     Machine(Machine),
     /// Many tasks at once.
     #[command(flatten)]
     Many(Many),
+}
+
+/// The subcommands that read code, reports and replies, and run nothing.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Code {
+    /// Read a crash report from a log
+    Crash(crash::CrashArguments),
+    /// Gather the code that a request or a crash report on standard input concerns
+    Context(context::ContextArguments),
+    /// Index a source tree, and say what was skipped
+    Index(retrieve::IndexArguments),
+    /// Ask a source tree, as a model would
+    Retrieve(retrieve::RetrieveArguments),
+    /// Serve the code search to agents and editors (Model Context Protocol, standard input and output)
+    Mcp(mcp::McpArguments),
+    /// Print the diff that a reply stands for, or why there is none
+    Apply(apply::ApplyArguments),
 }
 
 /// The subcommands that tell of this machine, its settings and its runs.
@@ -151,22 +162,29 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
 
 async fn execute_command(line: CommandLine) -> anyhow::Result<ExitCode> {
     match line.command {
+        Command::Fix(arguments) => Box::pin(fix::run(&line.common, *arguments)).await,
         Command::Run(arguments) => Box::pin(run::run(&line.common, *arguments)).await,
         Command::Init(arguments) => Box::pin(init::run(&line.common, *arguments)).await,
         Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
-        Command::Apply(arguments) => apply::run(&arguments),
         Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,
         Command::Revise(arguments) => Box::pin(revise::revise(&line.common, arguments)).await,
         Command::Export(arguments) => export::export(&line.common, arguments).await,
-        Command::Crash(arguments) => crash::run(&arguments),
         Command::Resume(arguments) => Box::pin(resume::resume(&line.common, arguments)).await,
         Command::Replay(arguments) => Box::pin(replay::replay(&line.common, arguments)).await,
-        Command::Index(arguments) => retrieve::index(&line.common, &arguments),
-        Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments).await,
-        Command::Context(arguments) => context::context(&line.common, &arguments).await,
-        Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
+        Command::Code(code) => execute_code(&line.common, code).await,
         Command::Machine(machine) => execute_machine(&line.common, machine).await,
         Command::Many(many) => execute_many(&line.common, many).await,
+    }
+}
+
+async fn execute_code(common: &Common, code: Code) -> anyhow::Result<ExitCode> {
+    match code {
+        Code::Crash(arguments) => crash::run(&arguments),
+        Code::Context(arguments) => context::context(common, &arguments).await,
+        Code::Index(arguments) => retrieve::index(common, &arguments),
+        Code::Retrieve(arguments) => retrieve::retrieve(common, &arguments).await,
+        Code::Mcp(arguments) => mcp::run(common, arguments).await,
+        Code::Apply(arguments) => apply::run(&arguments),
     }
 }
 

@@ -49,11 +49,23 @@ impl fmt::Display for Answers {
 /// Decides whose answers are used. A model that was named wins over the
 /// transcript that an example names; a task that has neither is refused.
 pub fn answers(task: &Task, replay: Option<&PathBuf>, loaded: &Loaded) -> Result<Answers, String> {
+    answering(task.transcript.as_ref(), replay, loaded)
+}
+
+/// The same before there is a task, but for the transcript that it may name.
+///
+/// # Errors
+/// Nobody is named who answers, or the key is missing; the message is for people.
+pub fn answering(
+    transcript: Option<&PathBuf>,
+    replay: Option<&PathBuf>,
+    loaded: &Loaded,
+) -> Result<Answers, String> {
     if let Some(path) = replay {
         return Ok(Answers::Recorded(path.clone()));
     }
     let name = &loaded.settings.model.name;
-    match (&task.transcript, name.is_empty()) {
+    match (transcript, name.is_empty()) {
         (_, false) if lacks_key(&loaded.settings.model) => Err(format!(
             "the model {name} needs a key: put it in PATCHWRIGHT_MODEL__API_KEY or OPENAI_API_KEY, or name a server \
              of your own with --base-url URL"

@@ -17,7 +17,7 @@ mod plan;
 mod prepare;
 pub mod session;
 
-pub use answers::{Answers, answers, models, signals};
+pub use answers::{Answers, answering, answers, models, signals};
 pub use checkout::kept_source;
 pub use commands::{host, isolation, target_task};
 pub use limits::limits;

@@ -17,7 +17,7 @@ check: records
 .DEFAULT_GOAL = all
 ";
 
-fn project(scene: &Scene) -> PathBuf {
+pub(crate) fn project(scene: &Scene) -> PathBuf {
     let tree = scene.patchwright.scratch("project");
     fs::create_dir_all(tree.join("samples")).unwrap();
     for file in ["src/records.c", "src/records.h", "harness.c"] {

@@ -20,6 +20,8 @@ mod examples;
 #[cfg(test)]
 mod export;
 #[cfg(test)]
+mod fix;
+#[cfg(test)]
 mod found;
 #[cfg(test)]
 mod guides;

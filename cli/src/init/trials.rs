@@ -8,6 +8,8 @@ use patchwright_agent::record::Ending;
 use patchwright_agent::task;
 use patchwright_agent::task::file::{PovKeys, TaskFile};
 use patchwright_config::Settings;
+use patchwright_crash::CrashReport;
+use patchwright_crash::signature::{self, Change};
 use patchwright_crash::test_report::Status;
 use patchwright_target::{Baseline, Build, Target, TargetError};
 use std::collections::BTreeMap;
@@ -29,6 +31,8 @@ pub(crate) struct Trials<'a> {
     pub folder: PathBuf,
     /// Where progress is told.
     pub display: &'a Display,
+    /// The crash that was reported.
+    pub report: Option<CrashReport>,
 }
 
 /// Why a baseline does not stand.
@@ -48,6 +52,11 @@ async fn observed(target: &dyn Target) -> Result<Arc<Baseline>, Failure> {
         TargetError::NotReproducible { .. } => Failure::NoCrash(error.to_string()),
         error => Failure::Other(explain(&error)),
     })
+}
+
+/// Returns the crash of the first PoV, where it has a report.
+fn crash_of(baseline: &Baseline) -> Option<&CrashReport> {
+    baseline.povs.first()?.replay.crash.as_ref()
 }
 
 /// Ways to feed a PoV to a program.
@@ -150,6 +159,11 @@ impl Trials<'_> {
         match self.baseline(&keys).await {
             Ok(baseline) => {
                 let crash = crash_in_words(&baseline).unwrap_or_default();
+                if let Some(why) = self.is_another(&keys, &baseline).await {
+                    self.display
+                        .line(&format!("  another crash, {why}: {crash}"));
+                    return false;
+                }
                 self.display.line(&format!("  ok it crashes: {crash}"));
                 draft.remarks.pov = format!("crashes here: {crash}");
                 draft.keys = keys;
@@ -162,6 +176,31 @@ impl Trials<'_> {
                 false
             }
         }
+    }
+
+    /// Says why a crash that was seen is not the one to repair: it is not the reported one, or,
+    /// without a report, an empty input brings it too (above all a leak).
+    async fn is_another(&self, keys: &TaskFile, seen: &Baseline) -> Option<&'static str> {
+        let seen = crash_of(seen)?;
+        let differs = |earlier| signature::compare(earlier, seen, &|_| true) == Change::New;
+        if let Some(report) = &self.report {
+            let tells = report.stacks.iter().any(|stack| !stack.frames.is_empty());
+            return (tells && differs(report)).then_some("not the reported one");
+        }
+        let ending = Path::new(&keys.pov.first()?.file).extension();
+        let ending = ending.map(|ending| format!(".{}", ending.to_string_lossy()));
+        let mut named = tempfile::Builder::new();
+        let empty = named
+            .suffix(ending.as_deref().unwrap_or_default())
+            .tempfile();
+        let empty = empty.ok()?;
+        let mut keys = keys.clone();
+        keys.pov = vec![PovKeys {
+            file: empty.path().display().to_string(),
+            ..PovKeys::default()
+        }];
+        let on_empty = self.baseline(&keys).await.ok()?;
+        (!differs(crash_of(&on_empty)?)).then_some("an empty input brings it too")
     }
 
     /// Finds the first test command that runs tests that pass.

@@ -9,6 +9,7 @@ mod sandbox;
 
 use crate::common::{Common, Format, flags_given, write_out};
 use clap::Args;
+use patchwright_config::Settings;
 use patchwright_sandbox::{Host, Image};
 use patchwright_source::visible;
 use serde::Serialize;
@@ -68,6 +69,13 @@ impl Finding {
             detail: detail.into(),
         }
     }
+}
+
+/// Says why the model's endpoint cannot be asked; nothing where it answers.
+pub(super) async fn model_problem(settings: &Settings) -> Option<String> {
+    let findings = model::look(settings).await.into_iter();
+    let mut failed = findings.filter(|finding| finding.state == State::Failed);
+    failed.next().map(|finding| finding.detail)
 }
 
 /// Looks at everything and prints what was found. `host` is what commands may

@@ -11,14 +11,15 @@ use crate::init::{Draft, task_file};
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
-use patchwright_crash::Tool;
+use patchwright_config::Settings;
+use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::Language;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `init`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct InitArguments {
     /// The source tree
     #[arg(default_value = ".")]
@@ -58,28 +59,7 @@ pub(crate) struct InitArguments {
 /// There is no tree, nothing builds, or the file cannot be written.
 pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let out = std::path::absolute(&arguments.out)?;
-    if out.exists() && !arguments.force {
-        let out = arguments.out.display();
-        return Err(WrongInput(format!("{out} exists; replace it with --force")).into());
-    }
-    let folder = out.parent().context("--out names no file")?.to_path_buf();
-    let display = display::of_settings(&loaded.settings);
-    let trials = Trials {
-        settings: &loaded.settings,
-        folder: folder.clone(),
-        display: &display,
-    };
-    let copied = Project::has_copy(&folder);
-    let found = Box::pin(draft(&trials, &arguments)).await;
-    if found.is_err() && !copied {
-        Project::remove_copy(&folder);
-    }
-    let draft = found?;
-    let complete = draft.keys.pov.is_empty() || draft.keys.commands.pov.is_some();
-    std::fs::write(&out, task_file::render(&draft)?)
-        .with_context(|| format!("{} cannot be written", out.display()))?;
-    display.close();
+    let Written { complete, .. } = write(&loaded.settings, &arguments).await?;
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{}", arguments.out.display())?;
     let next = if complete {
@@ -92,12 +72,54 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
+/// What was found of a task.
+pub(super) struct Written {
+    /// True where nothing that a run needs is missing.
+    pub(super) complete: bool,
+    /// The crash that was seen, in one line.
+    pub(super) crash: Option<String>,
+}
+
+/// Tries commands and writes the task file, as [`run`] does, and prints nothing of the result.
+pub(super) async fn write(
+    settings: &Settings,
+    arguments: &InitArguments,
+) -> anyhow::Result<Written> {
+    let out = std::path::absolute(&arguments.out)?;
+    if out.exists() && !arguments.force {
+        let out = arguments.out.display();
+        return Err(WrongInput(format!("{out} exists; replace it with --force")).into());
+    }
+    let folder = out.parent().context("--out names no file")?.to_path_buf();
+    let display = display::of_settings(settings);
+    let trials = Trials {
+        settings,
+        folder: folder.clone(),
+        display: &display,
+        report: reported(arguments)?,
+    };
+    let copied = Project::has_copy(&folder);
+    let found = Box::pin(draft(&trials, arguments)).await;
+    if found.is_err() && !copied {
+        Project::remove_copy(&folder);
+    }
+    let draft = found?;
+    let complete = draft.keys.pov.is_empty() || draft.keys.commands.pov.is_some();
+    std::fs::write(&out, task_file::render(&draft)?)
+        .with_context(|| format!("{} cannot be written", out.display()))?;
+    display.close();
+    Ok(Written {
+        complete,
+        crash: Some(draft.remarks.pov).filter(|seen| !seen.is_empty()),
+    })
+}
+
 async fn draft(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Draft> {
     let mut start = begin(arguments, &trials.folder)?;
     if let (Some(script), Some(project)) = (&arguments.helper, &arguments.oss_fuzz) {
         in_image(trials, arguments, (script, project), &mut start).await?;
     }
-    find(trials, arguments, start).await
+    Box::pin(find(trials, arguments, start)).await
 }
 
 /// The command of a harness that is named.
@@ -241,6 +263,12 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
         proposals,
         log,
     })
+}
+
+/// Reads the crash report that was given; nothing where the text holds none.
+fn reported(arguments: &InitArguments) -> anyhow::Result<Option<CrashReport>> {
+    let log = arguments.project.crash.as_deref().map(read).transpose()?;
+    Ok(log.as_deref().and_then(patchwright_crash::read_leading))
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

@@ -8,6 +8,7 @@ use crate::display::{self, Display};
 use crate::upstream::{self, HistoryQuestion};
 use clap::Args;
 use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
+use patchwright_agent::report::Report;
 use patchwright_agent::task::{self, Mode, Task};
 use patchwright_config::Loaded;
 use patchwright_daemon::telemetry;
@@ -55,26 +56,55 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
     let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
         .map_err(|detail| output.invalid(&name, &detail))?;
     let display = display::of_settings(&loaded.settings);
-    let history = look_up(&task, &loaded, &display, &arguments).await;
-    let history = history.map_err(|ending| output.refused(&task.id, ending))?;
+    let request = Request {
+        answers,
+        asked: &arguments.asked,
+        output,
+        upstream: arguments.upstream.as_deref(),
+        introduced: arguments.bisect,
+    };
+    let report = Box::pin(repair((task, loaded), &request, display)).await?;
+    Ok(session::status(&report))
+}
+
+/// A repair as it was asked for, beside its task and settings.
+pub(super) struct Request<'a> {
+    pub(super) answers: Answers,
+    pub(super) asked: &'a ModelArguments,
+    pub(super) output: &'a OutputArguments,
+    /// The repository in which a fix is looked for first.
+    pub(super) upstream: Option<&'a str>,
+    /// True where the commit that introduced the crash is looked for.
+    pub(super) introduced: bool,
+}
+
+/// Repairs a crash, or judges the commit that fixed it already, and prints the report.
+pub(super) async fn repair(
+    (task, loaded): (Task, Loaded),
+    request: &Request<'_>,
+    display: Display,
+) -> anyhow::Result<Report> {
+    let history = look_up(&task, &loaded, &display, request).await;
+    let history = history.map_err(|ending| request.output.refused(&task.id, ending))?;
     let fix = history.fixed_by.as_ref().map(upstream::patch_of);
     if fix.is_some() {
         display.line("history: the crash is fixed already; judging that commit as a patch");
     }
     let new = NewRun {
-        answers: fix.as_ref().map_or(answers, |_| Answers::Nobody),
+        answers: match fix {
+            Some(_) => Answers::Nobody,
+            None => request.answers.clone(),
+        },
         foreign: fix,
         history,
     };
-    let asked = (&arguments.asked, output);
-    let session = Box::pin(session::begin_announced(
-        &display,
-        (task, loaded),
-        new,
-        asked,
-    ))
-    .await?;
-    session::carry_out(&session, output, display).await
+    let asked = (request.asked, request.output);
+    let session = session::begin_announced(&display, (task, loaded), new, asked);
+    let session = Box::pin(session).await?;
+    let ended = session::to_the_end(&session, request.output, (display, None));
+    let (_, report) = ended.await?;
+    session::print(&report, request.output.format)?;
+    Ok(report)
 }
 
 /// Looks the crash up in the history of its project, before anything is paid for.
@@ -82,14 +112,14 @@ async fn look_up(
     task: &Task,
     loaded: &Loaded,
     display: &Display,
-    arguments: &RunArguments,
+    request: &Request<'_>,
 ) -> Result<CrashHistory, Ending> {
     if task.mode == Mode::DryRun {
         return Ok(CrashHistory::default());
     }
     let question = HistoryQuestion {
-        upstream: arguments.upstream.clone(),
-        introduced: arguments.bisect,
+        upstream: request.upstream.map(str::to_owned),
+        introduced: request.introduced,
     };
     let stop = CancellationToken::new();
     let watcher = tokio::spawn(session::stop_on_signal(stop.clone()));

@@ -34,7 +34,7 @@ pub(crate) struct TaskFlags {
 }
 
 /// The flags of `run` and `init` that tell of a project.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ProjectFlags {
     /// The crash report
     #[arg(long, value_name = "FILE")]

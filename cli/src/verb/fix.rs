@@ -1,0 +1,179 @@
+//! `patchwright fix`: from a source tree and a crash to a mail with the patch, or the reason why
+//! there is none.
+//!
+//! It does what `init`, `run` and `export` do, one after the other, and keeps what they write in
+//! one folder. The model is tried before anything is built. Without one it ends after the
+//! diagnosis, and says what to set.
+
+use super::check;
+use super::export::{self, ExportArguments, Form};
+use super::init::{self, InitArguments};
+use super::model_arguments::ModelArguments;
+use super::run;
+use super::session::{self, OutputArguments};
+use super::task_flags::{ProjectFlags, name_of};
+use crate::common::{Common, Format, USAGE, WrongInput};
+use crate::display;
+use anyhow::Context;
+use clap::Args;
+use patchwright_agent::record::EndingKind;
+use patchwright_agent::report::Report;
+use patchwright_agent::task;
+use patchwright_config::Loaded;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The files of the folder.
+const TASK: &str = "task.toml";
+const RESULT: &str = "result";
+const MAIL: &str = "patch.mbox";
+
+/// Arguments of `fix`.
+#[derive(Debug, Args)]
+pub(crate) struct FixArguments {
+    /// The source tree
+    #[arg(default_value = ".")]
+    pub tree: PathBuf,
+    /// A crashing input, several times
+    #[arg(long, value_name = "FILE", visible_alias = "testcase")]
+    pub pov: Vec<PathBuf>,
+    /// The project; what is given is not searched for
+    #[command(flatten)]
+    pub project: ProjectFlags,
+    /// Feeds $POV to the program, in place of what is found
+    #[arg(long, value_name = "COMMAND")]
+    pub feed: Option<String>,
+    /// The model that answers
+    #[command(flatten)]
+    pub asked: ModelArguments,
+    /// The folder for the task, the evidence and the mail; by default patchwright-NAME, by the name of the tree
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace what an earlier call wrote there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Finds out how the project is built, repairs the crash and writes the mail.
+///
+/// # Errors
+/// There is no crash to start from, the model's endpoint does not answer, nothing builds, or a
+/// file cannot be written.
+pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Result<ExitCode> {
+    if arguments.pov.is_empty() && arguments.project.crash.is_none() {
+        let what = "nothing to repair is named: give the crashing input with --pov FILE, or the report with --crash FILE";
+        return Err(WrongInput(what.to_owned()).into());
+    }
+    let loaded = common.load(arguments.asked.settings())?;
+    let lacking = who_answers(&loaded, &arguments.asked).await?;
+    let named = || format!("patchwright-{}", name_of(&arguments.tree));
+    let out = arguments.out.clone().unwrap_or_else(|| named().into());
+    std::fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
+    let file = out.join(TASK);
+    let found = init::write(&loaded.settings, &init_arguments(&arguments, &file)).await?;
+    say(&format!("task     {}", file.display()))?;
+    if let Some(crash) = &found.crash {
+        say(&format!("crash    {crash}"))?;
+    }
+    if !found.complete {
+        say(
+            "stopped  no command was found by which the input crashes the program: give it with --feed '\"$OUT\"/program \"$POV\"'",
+        )?;
+        return Ok(ExitCode::from(1));
+    }
+    if let Some(lacking) = lacking {
+        say(&format!("stopped  {lacking}"))?;
+        say(&format!("then     patchwright run {}", file.display()))?;
+        return Ok(ExitCode::from(USAGE));
+    }
+    let result = out.join(RESULT);
+    let report = Box::pin(repair(loaded, &arguments, (&file, &result))).await?;
+    conclude(common, &report, &out).await?;
+    Ok(session::status(&report))
+}
+
+/// Asks the model's endpoint whether it is there; what is missing where none is named.
+///
+/// # Errors
+/// The endpoint that is named does not answer.
+async fn who_answers(loaded: &Loaded, asked: &ModelArguments) -> anyhow::Result<Option<String>> {
+    if let Err(lacking) = patchwright_run::answering(None, asked.replay.as_ref(), loaded) {
+        return Ok(Some(lacking));
+    }
+    if asked.replay.is_none()
+        && let Some(problem) = check::model_problem(&loaded.settings).await
+    {
+        return Err(WrongInput(format!("the model does not answer: {problem}")).into());
+    }
+    Ok(None)
+}
+
+fn init_arguments(arguments: &FixArguments, file: &Path) -> InitArguments {
+    InitArguments {
+        tree: arguments.tree.clone(),
+        pov: arguments.pov.clone(),
+        project: arguments.project.clone(),
+        feed: arguments.feed.clone(),
+        out: file.to_path_buf(),
+        force: arguments.force,
+        ..InitArguments::default()
+    }
+}
+
+async fn repair(
+    loaded: Loaded,
+    arguments: &FixArguments,
+    (file, result): (&Path, &Path),
+) -> anyhow::Result<Report> {
+    let output = OutputArguments {
+        out: Some(result.to_path_buf()),
+        force: arguments.force,
+        format: Format::Text,
+    };
+    let task = task::read(file)?;
+    let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded);
+    let answers = answers.map_err(WrongInput)?;
+    let display = display::of_settings(&loaded.settings);
+    let request = run::Request {
+        answers,
+        asked: &arguments.asked,
+        output: &output,
+        upstream: None,
+        introduced: false,
+    };
+    run::repair((task, loaded), &request, display).await
+}
+
+/// Writes the mail of a patch that stands, and says the next step.
+async fn conclude(common: &Common, report: &Report, out: &Path) -> anyhow::Result<()> {
+    let ending = EndingKind::of_word(&report.ending);
+    let stands = matches!(ending, Some(EndingKind::Verified | EndingKind::Plausible));
+    if !stands || report.best.is_none() {
+        return say(&format!("no mail  {}", report.detail));
+    }
+    let mail = out.join(MAIL);
+    let exported = ExportArguments {
+        run: Some(report.run.clone()),
+        format: Form::Mbox,
+        out: Some(mail.clone()),
+        ..ExportArguments::default()
+    };
+    export::export(common, exported).await?;
+    say(&format!("mail     {}", mail.display()))?;
+    if ending == Some(EndingKind::Plausible) {
+        say(
+            "read it  nothing refutes the patch, and not everything could be checked: see the rungs above",
+        )?;
+    }
+    say(&format!("next     git am {}", mail.display()))
+}
+
+fn say(line: &str) -> anyhow::Result<()> {
+    writeln!(
+        std::io::stdout(),
+        "{}",
+        patchwright_source::visible_line(line)
+    )
+    .context("standard output is closed")
+}

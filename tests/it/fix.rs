@@ -1,0 +1,93 @@
+//! `patchwright fix`: from a tree and a crash to a mail, in one command.
+
+use crate::init::project;
+use crate::scene::{GOOD, Scene};
+use patchwright_tests::model::ScriptedModel;
+use std::fs;
+
+fn scene() -> Scene {
+    let scene = Scene::new();
+    project(&scene);
+    let pov = scene.patchwright.scratch("crash.txt");
+    fs::copy(scene.path("pov/long-name.txt"), pov).unwrap();
+    scene
+}
+
+const FIX: [&str; 4] = ["fix", "project", "--pov", "crash.txt"];
+
+#[test]
+fn a_crash_becomes_a_mail() {
+    let scene = scene();
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    let endpoint = model.base_url();
+    let asked = ["--model", "scripted", "--base-url", &endpoint];
+    let told = scene.plain(&[&FIX[..], &asked].concat());
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    for line in [
+        "task     patchwright-project/task.toml",
+        "crash    crashes here: AddressSanitizer: heap-buffer-overflow",
+        "mail     patchwright-project/patch.mbox",
+        "next     git am patchwright-project/patch.mbox",
+    ] {
+        assert!(told.stdout.contains(line), "{line}: {told:#?}");
+    }
+    let written = |name: &str| {
+        let path = scene
+            .patchwright
+            .scratch(&format!("patchwright-project/{name}"));
+        fs::read_to_string(path).unwrap()
+    };
+    assert!(written("patch.mbox").contains("+  if (name > NAME_LIMIT) return -1;"));
+    assert!(written("result/report.json").contains("\"silent\""));
+    let again = scene.plain(&[&FIX[..], &asked].concat());
+    assert_eq!(again.code, Some(2), "{again:#?}");
+    assert!(
+        again.stderr.contains("replace it with --force"),
+        "{again:#?}"
+    );
+}
+
+#[test]
+fn without_a_model_it_ends_after_the_diagnosis() {
+    let scene = scene();
+    let told = scene.plain(&FIX);
+    assert_eq!(told.code, Some(2), "{told:#?}");
+    for line in [
+        "crash    crashes here: AddressSanitizer: heap-buffer-overflow",
+        "stopped  no model is configured: name one with --model NAME",
+        "then     patchwright run patchwright-project/task.toml",
+    ] {
+        assert!(told.stdout.contains(line), "{line}: {told:#?}");
+    }
+}
+
+#[test]
+fn an_endpoint_that_is_not_there_is_told_before_anything_is_built() {
+    let scene = scene();
+    let asked = ["--model", "m", "--base-url", "http://127.0.0.1:9/v1"];
+    let told = scene.plain(&[&FIX[..], &asked].concat());
+    assert_eq!(told.code, Some(2), "{told:#?}");
+    assert!(
+        told.stderr.contains("the model does not answer"),
+        "{told:#?}"
+    );
+    assert!(!scene.patchwright.scratch("patchwright-project").exists());
+    let told = scene.plain(&["fix", "project"]);
+    assert_eq!(told.code, Some(2), "{told:#?}");
+    assert!(told.stderr.contains("--pov FILE"), "{told:#?}");
+}
+
+#[test]
+fn a_crash_that_is_not_the_reported_one_is_not_taken() {
+    let scene = scene();
+    let report = "==7==ERROR: AddressSanitizer: stack-buffer-overflow on address 0x7f at pc 0x1 bp 0x2 sp 0x3\nREAD of size 4 at 0x7f thread T0\n    #0 0x1 in count_fields /src/project/fields.c:40:3\n    #1 0x2 in split_line /src/project/fields.c:90:3\nSUMMARY: AddressSanitizer: stack-buffer-overflow\n";
+    fs::write(scene.patchwright.scratch("crash.log"), report).unwrap();
+    let told = scene.plain(&[&FIX[..], &["--crash", "crash.log"]].concat());
+    assert_eq!(told.code, Some(1), "{told:#?}");
+    let another = "another crash, not the reported one: AddressSanitizer: heap-buffer-overflow";
+    assert!(told.stderr.contains(another), "{told:#?}");
+    assert!(
+        told.stdout.contains("stopped  no command was found"),
+        "{told:#?}"
+    );
+}
