@@ -41,6 +41,8 @@ pub use supervisor::enter_from_arguments;
 const SHELL: &str = "/bin/sh";
 /// The folders of a command with a root of its own that lie in memory.
 const IN_MEMORY: &[&str] = &["/dev/shm", "/tmp"];
+/// Folders for everybody, to which programs write wherever they run.
+const COMMON: [&str; 3] = ["/dev", "/tmp", "/var/tmp"];
 /// Where a command with a root of its own finds our own program.
 const INNER_HELPER: &str = "/patchwright/sandbox-exec";
 
@@ -198,6 +200,19 @@ impl Sandbox {
         &self.host
     }
 
+    /// Copies our own program into a folder where the user that commands run as does not get
+    /// to it at its own place: a command may start it.
+    pub fn reach_helper(&mut self, folder: &Path) -> Result<(), SandboxError> {
+        if self.maps_paths() || identity::can_reach(&self.host.helper) {
+            return Ok(());
+        }
+        let copy = folder.join("sandbox-exec");
+        std::fs::copy(&self.host.helper, &copy)
+            .map_err(|e| SandboxError::io("our own program could not be copied", &copy, e))?;
+        self.host.helper = copy;
+        Ok(())
+    }
+
     pub fn isolation(&self) -> &Isolation {
         &self.isolation
     }
@@ -228,6 +243,22 @@ impl Sandbox {
             inside: host::ETC.into(),
             writable: false,
         })
+    }
+
+    /// Returns the words before a program that a command starts and that is to write to these
+    /// folders only, as they are seen inside. The command itself keeps its rights: what it
+    /// notes of the program elsewhere, the program cannot reach.
+    pub fn keeping_to(&self, own: &[&Path]) -> Vec<OsString> {
+        let mut words = match &self.world {
+            World::Host(Mode::Bubblewrap(_)) => vec![INNER_HELPER.into()],
+            World::Host(_) => vec![self.host.helper.clone().into()],
+            World::Image(container) => container.helper(),
+        };
+        words.extend([supervisor::WORD, supervisor::KEEP_TO].map(OsString::from));
+        words.extend(COMMON.map(OsString::from));
+        words.extend(own.iter().map(OsString::from));
+        words.push("--".into());
+        words
     }
 
     /// Runs a command line to its end.

@@ -28,6 +28,7 @@ mod script;
 mod shared_process;
 mod shown;
 mod spare_workspaces;
+mod stage;
 mod task_check;
 mod task_digest;
 mod test_reports;
@@ -83,6 +84,8 @@ pub struct LocalTarget {
     pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
+    /// What the commands of PoVs need.
+    needs: stage::KnownNeeds,
     /// Exits of the unpatched program by input, which every attempt is compared with.
     usual_exits: exits::UsualExits,
     /// Builds of earlier runs.
@@ -105,7 +108,7 @@ impl LocalTarget {
         scratch: &Path,
     ) -> Result<Self, TargetError> {
         let task = checked(task)?;
-        let sandbox = match &task.image {
+        let mut sandbox = match &task.image {
             Some(image) => Sandbox::in_container(image, host).await?,
             None => Sandbox::open(isolation, host).await?,
         };
@@ -116,6 +119,7 @@ impl LocalTarget {
             Scratch::in_reach(scratch)
         };
         let scratch = scratch.map_err(fail)?;
+        sandbox.reach_helper(scratch.path())?;
         let home = Path::new(INSIDE).join(HOME);
         let configuration = sandbox
             .needs_configuration()
@@ -135,6 +139,7 @@ impl LocalTarget {
             pristine: tokio::sync::Mutex::default(),
             baseline: OnceCell::new(),
             built: Mutex::default(),
+            needs: stage::KnownNeeds::default(),
             usual_exits: exits::UsualExits::default(),
             cache: None,
             digest: Arc::new(digest),
@@ -185,11 +190,12 @@ impl LocalTarget {
     async fn replay_once(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
         let expected = proof(pov.ran.as_deref())
             .map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
+        let stage = self.stage(build, pov).await?;
         let job = Job {
             wall: pov.timeout.unwrap_or(self.task.limits.pov),
             pov: Some(&pov.file),
             harness: pov.harness.as_deref(),
-            ..Job::new(self.pov_command(pov)?, build.place()?, &build.name)
+            ..stage.job(self.pov_command(pov)?)
         };
         let execution = self.command(job).await?;
         let (outcome, crash) = judge(&execution, expected.as_ref());
@@ -213,13 +219,14 @@ impl LocalTarget {
         let Some(test) = &self.task.commands.test else {
             return Ok(None);
         };
-        test_reports::clear(build.place()?, &self.task.commands.reports)?;
+        let stage = self.copied(build).await?;
+        test_reports::clear(stage.workspace(), &self.task.commands.reports)?;
         let job = Job {
             wall: self.task.limits.test,
-            ..Job::new(test, build.place()?, &build.name)
+            ..stage.job(test)
         };
         let execution = self.command(job).await?;
-        let reports = test_reports::read(build.place()?, &self.task.commands.reports)?;
+        let reports = test_reports::read(stage.workspace(), &self.task.commands.reports)?;
         Ok(Some(TestRun { execution, reports }))
     }
 }

@@ -283,14 +283,21 @@ impl Container {
             environment: self.environment(host, command).into_iter().collect(),
             program,
         };
+        let mut words = self.helper();
+        words.extend([supervisor::WORD, supervisor::ENTER].map(OsString::from));
+        words.extend(step.words());
+        words
+    }
+
+    /// The words that start our own program in a container.
+    pub(super) fn helper(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
         let loader = self.own.iter().find(|place| is_loader(&place.inside));
         if let Some(loader) = loader {
             words.push(loader.inside.clone().into());
             words.extend(["--library-path", OWN_LIBRARIES].map(OsString::from));
         }
-        words.extend([INNER_HELPER, supervisor::WORD, supervisor::ENTER].map(OsString::from));
-        words.extend(step.words());
+        words.push(INNER_HELPER.into());
         words
     }
 

@@ -22,7 +22,7 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Privileges that are given up before the command begins.
@@ -131,6 +131,18 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
     let mut command = Command::new(program);
     command.args(words).env_clear().envs(environment);
     Err(command.exec().into())
+}
+
+/// Becomes a program, and what it writes stays in the folders that are named before it.
+pub(super) fn keep_to(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
+    let mut words = arguments.iter();
+    let own: Vec<PathBuf> = { words.by_ref() }
+        .take_while(|word| *word != "--")
+        .map(PathBuf::from)
+        .collect();
+    let program = words.next().ok_or("no program was given")?;
+    landlock::keep_to(&own)?;
+    Err(Command::new(program).args(words).exec().into())
 }
 
 fn pair(word: &OsString) -> Option<(&OsStr, &OsStr)> {

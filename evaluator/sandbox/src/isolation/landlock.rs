@@ -44,6 +44,7 @@ pub(super) fn fence(host: &Host, command: &Command<'_>) -> Fence {
         .map(PathBuf::from)
         .chain(Host::configuration(command.network))
         .chain(host.toolchains().cloned())
+        .chain([host.helper.clone()])
         .collect();
     let mut write = Vec::new();
     for place in command.places {
@@ -96,6 +97,18 @@ pub(super) fn prepare(fence: &Fence) -> Result<RulesetCreated, Box<dyn Error>> {
             AccessFs::ReadFile | AccessFs::WriteFile,
         ))?
         .add_rules(path_beneath_rules(&fence.write, AccessFs::from_all(WANTED)))?)
+}
+
+/// Keeps this process and everything it starts from writing anywhere but below some paths, and
+/// from the processes outside: it may read their names, and neither signal nor trace them.
+/// Returns false where the kernel has no Landlock.
+pub(super) fn keep_to(write: &[PathBuf]) -> Result<bool, Box<dyn Error>> {
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_write(WANTED))?
+        .scope(Scope::from_all(WANTED))?
+        .create()?
+        .add_rules(path_beneath_rules(write, AccessFs::from_write(WANTED)))?;
+    Ok(ruleset.restrict_self()?.ruleset != RulesetStatus::NotEnforced)
 }
 
 /// Puts the fence on this thread and everything it starts; nothing takes it off again.

@@ -36,6 +36,8 @@ pub(super) const WORD: &str = "sandbox-exec";
 const SUPERVISE: &str = "supervise";
 /// Close the doors, then become the command.
 pub(super) const ENTER: &str = "enter";
+/// Become a program that writes to its own folders only.
+pub(super) const KEEP_TO: &str = "keep-to";
 
 /// Most time for killing everything: a fork bomb is caught by repeating.
 const KILL_TIME: Duration = Duration::from_secs(4);
@@ -83,6 +85,7 @@ pub fn enter_from_arguments() -> ExitCode {
             error
         }),
         Some((word, rest)) if word == ENTER => super::enter::enter(rest),
+        Some((word, rest)) if word == KEEP_TO => super::enter::keep_to(rest),
         _ => Err("this word is for the program's own use".into()),
     };
     match result {

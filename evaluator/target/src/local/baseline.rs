@@ -3,7 +3,7 @@
 use super::LocalTarget;
 use super::command::Job;
 use crate::TargetError;
-use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun, measure, reproducible};
+use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
 use patchwright_sandbox::Execution;
 use patchwright_source::Changes;
@@ -40,7 +40,7 @@ impl LocalTarget {
                 let job = Job {
                     wall: self.task.limits.prepare,
                     network: true,
-                    ..Job::new(prepare, &workspace, &main)
+                    ..Job::writing(prepare, &workspace, &main)
                 };
                 let execution = self.command(job).await?;
                 succeeded(&execution, "the prepare command")?;
@@ -116,7 +116,7 @@ impl LocalTarget {
             let build = builds
                 .get(&name)
                 .ok_or_else(|| TargetError::invalid(format!("there is no build {name:?}")))?;
-            povs.push(measure(self, build, pov).await?);
+            povs.push(self.measure_staged(build, pov).await?);
         }
         reproducible(&povs)?;
         if self.task.commands.test.is_some() {
@@ -133,13 +133,7 @@ impl LocalTarget {
         let started = Instant::now();
         let mut builds = BTreeMap::new();
         for name in self.task.used_builds() {
-            let pristine = self.pristine(&name).await?;
-            // PoVs and tests leave traces, so they run in a copy.
-            let workspace = Arc::new(self.copy(pristine.place()?).await?);
-            let build = Build {
-                workspace: Some(workspace),
-                ..pristine
-            };
+            let build = self.pristine(&name).await?;
             self.keep(
                 (build.changes.clone(), name.clone(), BuildKind::Incremental),
                 &build,
@@ -149,7 +143,10 @@ impl LocalTarget {
         let kept = self.kept_baseline().await;
         let known = kept.is_some();
         let (povs, tests) = match kept {
-            Some(kept) => (kept.povs, kept.tests),
+            Some(kept) => {
+                self.needs.restore(kept.needs);
+                (kept.povs, kept.tests)
+            }
             None => self.observe(&builds).await?,
         };
         self.begin(None);

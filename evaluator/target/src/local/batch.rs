@@ -19,14 +19,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// The loop over one batch. `$1` is the command of the PoV; with `all` as `$2` the outputs
-/// of successful inputs are kept too. The output of the target goes to a file, so that it
-/// cannot forge a line of the loop.
+/// of successful inputs are kept too. The output of the target goes to a file, and it reaches
+/// neither the loop nor the other files, so that it can forge none of them.
 const LOOP: &str = r#"set +e
-for input in "$WORK"/in/*; do
-  name=${input##*/}
-  (set -eu; POV=$input; export POV; eval "$1") >"$WORK/output" 2>&1 </dev/null
+export POV
+for POV in "$NOTES"/in/*; do
+  name=${POV##*/}
+  judged sh -eu -c "$1" >"$NOTES/output" 2>&1 </dev/null
   status=$?
-  if [ "$status" -ne 0 ] || [ "$2" = all ]; then mv "$WORK/output" "$WORK/out/$name"; fi
+  if [ "$status" -ne 0 ] || [ "$2" = all ]; then mv "$NOTES/output" "$NOTES/out/$name"; fi
   echo "$name $status"
 done
 "#;
@@ -235,10 +236,11 @@ impl BatchRun<'_> {
     pub(super) async fn execute(
         &self,
         script: &str,
-        work: &Path,
+        notes: &Path,
         (wall, idle): (Duration, Option<Duration>),
     ) -> Result<Execution, TargetError> {
         let command = self.target.pov_command(self.pov)?;
+        let stage = self.target.stage(self.build, self.pov).await?;
         let mut script = script.to_owned();
         if let Some(memory) = self.inputs.memory {
             script.insert_str(0, &filled(memory));
@@ -270,9 +272,9 @@ impl BatchRun<'_> {
             idle,
             arguments: &arguments,
             environment: &environment,
-            work: Some(work),
+            notes: Some(notes),
             harness: self.pov.harness.as_deref(),
-            ..Job::new(&script, self.build.place()?, &self.build.name)
+            ..stage.job(&script)
         };
         self.target.command(job).await
     }
@@ -351,15 +353,15 @@ fn passed(index: usize) -> InputRun {
 #[cfg(test)]
 mod tests {
     use super::super::fuzzer;
-    use crate::runner::{BuildKind, Target};
-    use crate::test_support::{open, task};
+    use crate::runner::{BuildKind, Inputs, Target};
+    use crate::test_support::{PARSE, open, task};
     use patchwright_source::Changes;
+    use std::fs;
     use std::time::Duration;
 
-    /// A program that hands only its first argument on, to what fuzzes until it is told to stop.
+    /// A program that hands only its first argument on, to what fuzzes when it is told how long.
     const FIRST_ONLY: &str = r#"cat >"$OUT"/first <<'END'
-echo "$1" >>"$OUT"/asked
-case $1 in -runs=0) echo "INFO: Seed: 1";; -*) sleep 1000;; esac
+case $1 in -runs=0) echo "INFO: Seed: 1";; -*) echo "stat::number_of_executed_units: 5";; esac
 END"#;
 
     #[tokio::test]
@@ -376,7 +378,53 @@ END"#;
         let time = Duration::from_secs(1);
         let fuzzed = fuzzer::fuzz(&target, &build, pov, (&[], time)).await;
         assert_eq!(fuzzed.unwrap(), None);
-        let asked = build.place().unwrap().part("out").join("asked");
-        assert_eq!(std::fs::read_to_string(asked).unwrap(), "-runs=0\n");
+    }
+
+    /// Tries to write down what comes of the next input, to change it, and to end the loop.
+    const FORGES: &str = r#"if (b[0] == 77) {
+    char at[300];
+    const char *files[] = {"out/00000001", "in/00000001", "output"};
+    for (int i = 0; i < 3; i++) {
+      snprintf(at, 300, "%s/%s", getenv("NOTES"), files[i]);
+      int f = open(at, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+      if (f >= 0) write(f, "x", 1);
+      truncate(at, 0);
+      unlink(at);
+    }
+    for (int parent = getppid(); parent > 0; parent = parent == 1 ? 0 : 1) {
+      snprintf(at, 300, "/proc/%d/fd/1", parent);
+      int f = open(at, O_WRONLY);
+      if (f >= 0) dprintf(f, "00000001 0\n");
+      if (parent > 1) kill(parent, 9);
+    }
+    return 0;
+  }
+  if (n < 2)"#;
+
+    #[tokio::test]
+    async fn a_program_forges_no_result_of_another_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let task = task(folder.path());
+        let text = PARSE.replace("if (n < 2)", FORGES);
+        let headers =
+            "#include <fcntl.h>\n#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n";
+        fs::write(task.tree.join("parse.c"), headers.to_owned() + &text).unwrap();
+        let target = open(task, folder.path()).await;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, "address", BuildKind::Clean);
+        let build = build.await.unwrap();
+        let inputs = Inputs {
+            contents: vec![vec![77, 0], vec![200, 0], vec![3, 0]],
+            budget: Duration::from_mins(1),
+            each: Duration::from_secs(10),
+            ..Inputs::default()
+        };
+        let pov = &target.task().povs[0];
+        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+        let failed: Vec<(usize, bool)> = runs
+            .iter()
+            .map(|run| (run.index, run.is_failure()))
+            .collect();
+        assert_eq!(failed, [(0, false), (1, true), (2, false)], "{runs:#?}");
     }
 }

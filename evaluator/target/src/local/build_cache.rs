@@ -3,6 +3,7 @@
 //! Whole workspaces are used where they lie in the cache. Of an attempt's build only the
 //! changed files are kept. A command that a limit or the machine ended is not kept.
 
+use super::stage::Needs;
 use super::{BuildKey, LocalTarget};
 use crate::TargetError;
 use crate::cache::{Cache, Entry};
@@ -12,6 +13,7 @@ use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +30,7 @@ struct KeptBuild {
 pub(super) struct KeptBaseline {
     pub(super) povs: Vec<BaselinePov>,
     pub(super) tests: Option<TestRun>,
+    pub(super) needs: BTreeMap<String, Needs>,
 }
 
 impl LocalTarget {
@@ -94,6 +97,7 @@ impl LocalTarget {
         let kept = KeptBaseline {
             povs: baseline.povs.clone(),
             tests: baseline.tests.clone(),
+            needs: self.needs.all(),
         };
         self.keep_record(&["baseline"], &kept, None).await;
     }

@@ -97,7 +97,7 @@ impl LocalTarget {
         let job = Job {
             wall: self.task.limits.build,
             arguments: &arguments,
-            ..Job::new(IN_THE_BACKGROUND, &workspace, name)
+            ..Job::writing(IN_THE_BACKGROUND, &workspace, name)
         };
         let build = Build {
             name: key.1.clone(),
@@ -132,7 +132,7 @@ impl LocalTarget {
     ) -> Result<Build, TargetError> {
         let job = Job {
             wall: self.task.limits.build,
-            ..Job::new(&self.task.commands.build, &workspace, name)
+            ..Job::writing(&self.task.commands.build, &workspace, name)
         };
         let execution = self.command(job).await?;
         if killed_from_outside(&execution) {

@@ -1,4 +1,8 @@
 //! Commands of a task: their folders, and their environment.
+//!
+//! Only what builds may write to the tree and the build's output. What is noted of a program
+//! (how each input ended, what a debugger saw) lies in a folder of ours, and the program is
+//! started by the shell function `judged`, below which that folder cannot be written to.
 
 use super::{INSIDE, LocalTarget, disk_space};
 use crate::TargetError;
@@ -14,6 +18,8 @@ use std::time::Duration;
 
 /// The scratch folder of one command.
 const WORK: &str = "work";
+/// The folder for what is noted of a program.
+const NOTES: &str = "notes";
 /// The folder that workspaces use in turn where paths cannot be mapped.
 const SEAT: &str = "seat";
 
@@ -31,9 +37,9 @@ pub(crate) struct Job<'a> {
     pub(crate) harness: Option<&'a str>,
     /// Variables besides those of every command.
     pub(crate) environment: &'a [(&'static str, String)],
-    /// A host folder in place of the command's own empty scratch folder.
-    pub(crate) work: Option<&'a Path>,
-    /// True where the tree and the build's output may be written.
+    /// A host folder, `$NOTES`, for inputs and for what is noted of the program.
+    pub(crate) notes: Option<&'a Path>,
+    /// True where the tree, the build's output and the home may be written.
     pub(crate) writable: bool,
 }
 
@@ -50,8 +56,16 @@ impl<'a> Job<'a> {
             pov: None,
             harness: None,
             environment: &[],
-            work: None,
+            notes: None,
+            writable: false,
+        }
+    }
+
+    /// A command that changes its workspace: it builds, or runs in a copy that is thrown away.
+    pub(crate) fn writing(script: &'a str, workspace: &'a Workspace, build: &'a str) -> Self {
+        Self {
             writable: true,
+            ..Self::new(script, workspace, build)
         }
     }
 }
@@ -83,23 +97,27 @@ impl LocalTarget {
     }
 
     async fn command_at(&self, job: &Job<'_>, root: &Path) -> Result<Execution, TargetError> {
-        let work = if let Some(work) = job.work {
-            identity::give_all(work)
-                .map_err(|e| TargetError::io("a folder cannot be given away", work, e))?;
-            Work::Lent(work.to_path_buf())
-        } else if self.sandbox.maps_paths() {
-            Work::make(self.scratch.fresh(WORK))?
+        if let Some(notes) = job.notes {
+            identity::give_all(notes)
+                .map_err(|e| TargetError::io("a folder cannot be given away", notes, e))?;
+        }
+        let work = Work::make(if self.sandbox.maps_paths() {
+            self.scratch.fresh(WORK)
         } else {
-            Work::make(root.join(WORK))?
-        };
+            root.join(WORK)
+        })?;
         let own = Own {
             task: self.shown_task().await?,
             pov: job.pov.map(|pov| self.shown_pov(pov)).transpose()?,
         };
-        let seen = self.seen(job, root, work.path(), own);
+        let seen = self.seen(job, root, &work.0, own);
+        let script = match job.notes {
+            Some(_) => format!("{}{}", self.judged(&seen), job.script),
+            None => job.script.to_owned(),
+        };
         let limits = &self.task.limits;
         let command = Command {
-            script: job.script,
+            script: &script,
             arguments: job.arguments,
             places: &seen.places,
             folder: &seen.tree,
@@ -148,7 +166,16 @@ impl LocalTarget {
         let mut set = |name: &str, value: OsString| environment.insert(name.to_owned(), value);
         set("TREE", tree.clone().into());
         set("OUT", show(root.join(OUT), usual(OUT), job.writable).into());
-        set("HOME", show(root.join(HOME), usual(HOME), true).into());
+        set(
+            "HOME",
+            show(root.join(HOME), usual(HOME), job.writable).into(),
+        );
+        if let Some(notes) = job.notes {
+            set(
+                "NOTES",
+                show(notes.to_path_buf(), usual(NOTES), true).into(),
+            );
+        }
         let work = show(work.to_path_buf(), usual(WORK), true);
         if !maps {
             // It has no `/tmp` of its own, and Maven reads its home from the accounts.
@@ -176,33 +203,43 @@ impl LocalTarget {
             environment,
         }
     }
+
+    /// The shell function that starts a program below which `$NOTES` cannot be written to, and
+    /// the same words in `$JUDGED` for a debugger.
+    fn judged(&self, seen: &CommandView) -> String {
+        let notes = seen.environment.get("NOTES");
+        let writable = seen.places.iter().filter(|place| place.writable);
+        let own = writable.map(|place| place.inside.as_path());
+        let own: Vec<&Path> = own
+            .filter(|path| Some(path.as_os_str()) != notes.map(OsString::as_os_str))
+            .collect();
+        let words = self.sandbox.keeping_to(&own);
+        let words: Vec<String> = words
+            .iter()
+            .map(|word| quoted(&word.to_string_lossy()))
+            .collect();
+        let words = words.join(" ");
+        format!(
+            "JUDGED={}; export JUDGED\njudged() {{ {words} \"$@\"; }}\n",
+            quoted(&words)
+        )
+    }
 }
 
 /// A scratch folder, removed after its command.
-enum Work {
-    Own(PathBuf),
-    Lent(PathBuf),
-}
+struct Work(PathBuf);
 
 impl Work {
     fn make(path: PathBuf) -> Result<Self, TargetError> {
         lent_folder(&path)
             .map_err(|e| TargetError::io("no scratch folder could be made", &path, e))?;
-        Ok(Self::Own(path))
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Own(path) | Self::Lent(path) => path,
-        }
+        Ok(Self(path))
     }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        if let Self::Own(path) = self {
-            remove_folder(path);
-        }
+        remove_folder(&self.0);
     }
 }
 
@@ -229,6 +266,11 @@ impl Drop for Seated {
             tracing::warn!(%error, "a workspace could not leave its seat");
         }
     }
+}
+
+/// A word for the shell, whatever it holds.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Replaces the real path in the output by that of a mapped workspace.

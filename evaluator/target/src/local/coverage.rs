@@ -15,35 +15,35 @@ const COUNTS: &str = include_str!("programs/counts.sh");
 /// they are read once for several inputs, and for each of these only where one of them comes there.
 const LOOP: &str = r#"set +e
 run() {
-  (set -eu; POV=$1; GCOV_PREFIX=$WORK/counts; export POV GCOV_PREFIX; eval "$2") >/dev/null 2>&1 </dev/null
+  (POV=$1; GCOV_PREFIX=$WORK/counts; export POV GCOV_PREFIX; judged sh -eu -c "$2") >/dev/null 2>&1 </dev/null
 }
 comes_there() {
   awk -F'\t' '$1 == "L" { lines = 1; if ($4 > 0) came = 1 } $1 == "F" && $3 > 0 { ran = 1 } END { exit !(came || ran && !lines) }' "$1"
 }
 counted() {
-  counts >"$WORK/sum"
+  counts >"$NOTES/sum"
   rm -rf "$WORK/counts"
   for one in $group; do
     name=${one%%:*}
-    if comes_there "$WORK/sum"; then
+    if comes_there "$NOTES/sum"; then
       if [ "$several" ]; then
-        run "$WORK/in/$name" "$1"
-        counts >"$WORK/out/$name"
+        run "$NOTES/in/$name" "$1"
+        counts >"$NOTES/out/$name"
         rm -rf "$WORK/counts"
       else
-        cp "$WORK/sum" "$WORK/out/$name"
+        cp "$NOTES/sum" "$NOTES/out/$name"
       fi
     else
       # Those that never come there have it in common.
-      cp "$WORK/sum" "$WORK/out/$name"
-      : >"$WORK/sum"
+      cp "$NOTES/sum" "$NOTES/out/$name"
+      : >"$NOTES/sum"
     fi
     echo "$name ${one#*:}"
   done
   group= several= left=8
 }
 group= several= left=8
-for input in "$WORK"/in/*; do
+for input in "$NOTES"/in/*; do
   run "$input" "$1"
   status=$?
   echo ran
@@ -77,7 +77,8 @@ pub(super) async fn tests(
     let Some(test) = &target.task.commands.test else {
         return Ok(None);
     };
-    test_reports::clear(build.place()?, &target.task.commands.reports)?;
+    let stage = target.copied(build).await?;
+    test_reports::clear(stage.workspace(), &target.task.commands.reports)?;
     let script = format!("{WITH_COMPILERS}{COUNTS}{TESTS}");
     let arguments: [OsString; 2] = [test.into(), COMPILER.into()];
     let mut environment = variables(counted);
@@ -86,7 +87,7 @@ pub(super) async fn tests(
         wall: most,
         arguments: &arguments,
         environment: &environment,
-        ..Job::new(&script, build.place()?, &build.name)
+        ..stage.job(&script)
     };
     let execution = target.command(job).await?;
     // Cut short, they tell nothing: the counts come last.

@@ -30,23 +30,23 @@ const LIMIT: u64 = 4 << 20;
 /// programs lie in the tree, which is copied in the same way. So other programs that the shell starts do not
 /// matter, and each gdb has one program.
 pub(super) const STAND_INS: &str = r#"command -v gdb >/dev/null || { echo "gdb is not installed here"; exit 3; }
-printf %s "$2" >"$WORK/gdb.py"
+printf %s "$2" >"$NOTES/gdb.py"
 stand_in() {
   cp -rs "$1" "$2"
   printf '%s\n' "$3" | while IFS= read -r program; do
     [ -n "$program" ] || continue
     stand_in=$2/$program
     rm -f "$stand_in"
-    printf '#!/bin/sh\nTREE="%s" exec gdb -nx -batch -x "$WORK/gdb.py" --args "%s" "$@"\n' "$TREE" "$1/$program" >"$stand_in"
+    printf '#!/bin/sh\nTREE="%s" exec gdb -nx -batch -x "$NOTES/gdb.py" --args "%s" "$@"\n' "$TREE" "$1/$program" >"$stand_in"
     chmod +x "$stand_in"
   done
 }
 command=$1
-stand_in "$OUT" "$WORK/out" "$OUT_PROGRAMS"
-OUT=$WORK/out
+stand_in "$OUT" "$NOTES/out" "$OUT_PROGRAMS"
+OUT=$NOTES/out
 case $command in
   *'$OUT'* | *'${OUT'*) ;;
-  *) stand_in "$TREE" "$WORK/tree" "$TREE_PROGRAMS"; TREE=$WORK/tree; cd "$TREE" ;;
+  *) stand_in "$TREE" "$NOTES/tree" "$TREE_PROGRAMS"; TREE=$NOTES/tree; cd "$TREE" ;;
 esac
 set -- "$command"
 eval "$1" >/dev/null 2>&1 </dev/null"#;
@@ -55,9 +55,9 @@ const GDB_PROGRAM: &str = include_str!("programs/probe.py");
 
 /// Compiles and runs the debugger for Java; it starts the PoV itself.
 const JAVA: &str = r#"command -v java >/dev/null || { echo "java is not installed here"; exit 3; }
-printf %s "$2" >"$WORK/Probe.java"
+printf %s "$2" >"$NOTES/Probe.java"
 java --list-modules | grep -q '^jdk.jdi@' || { echo "the java here has no debugger (module jdk.jdi)"; exit 3; }
-exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi "$WORK/Probe.java" "$1" >/dev/null 2>&1 </dev/null"#;
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi "$NOTES/Probe.java" "$1" >/dev/null 2>&1 </dev/null"#;
 /// The debugger for Java in one file, since `java` runs a single source file.
 const JAVA_PROGRAM: &str = concat!(
     include_str!("programs/Probe.java"),
@@ -87,7 +87,7 @@ pub(super) async fn run(
     probes: &[Probe],
 ) -> Result<Observations, TargetError> {
     let command = target.pov_command(pov)?;
-    let folder = target.batch_folder()?;
+    let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
     let rows: Vec<String> = probes
         .iter()
         .map(|probe| format!("{}\t{}\t{}", probe.path, probe.line, probe.expression))
@@ -109,8 +109,8 @@ pub(super) async fn run(
         environment: &environment,
         pov: Some(&pov.file),
         harness: pov.harness.as_deref(),
-        work: Some(folder.path()),
-        ..Job::new(script, build.place()?, &build.name)
+        notes: Some(folder.path()),
+        ..stage.job(script)
     };
     let execution = target.command(job).await?;
     let answer = ContainedFolder::open(folder.path())

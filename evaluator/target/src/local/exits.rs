@@ -99,20 +99,20 @@ pub(super) async fn watch(
     environment: &[(&'static str, String)],
 ) -> Result<Exits, TargetError> {
     let command = target.pov_command(pov)?;
-    let folder = target.batch_folder()?;
+    let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
     let arguments: [OsString; 2] = [command.into(), PROGRAM.into()];
     let mut environment = environment.to_vec();
     environment.extend(names_of_programs(build)?);
     let looks = "[ -z \"${SAMPLES-}\" ] ||";
-    let script = format!("mkdir \"$WORK/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
+    let script = format!("mkdir \"$NOTES/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
     let job = Job {
         wall: TIME + MORE,
         arguments: &arguments,
         environment: &environment,
         pov: Some(&pov.file),
         harness: pov.harness.as_deref(),
-        work: Some(folder.path()),
-        ..Job::new(&script, build.place()?, &build.name)
+        notes: Some(folder.path()),
+        ..stage.job(&script)
     };
     let execution = target.command(job).await?;
     let processes = read(folder.path());
@@ -163,6 +163,10 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
 #[cfg(test)]
 mod tests {
     use super::{Exits, ProcessExit, UsualExits, unseen};
+    use crate::runner::{BuildKind, ExitEventKind, Target, Watched};
+    use crate::test_support::{PARSE, open, task};
+    use patchwright_source::Changes;
+    use std::fs;
 
     #[test]
     fn what_another_run_may_not_show_is_not_kept() {
@@ -184,5 +188,47 @@ mod tests {
             assert_eq!(usual.get(&key(b"a")), kept.then_some(exits));
             assert_eq!(usual.get(&key(b"b")), None);
         }
+    }
+
+    /// Writes an answer of its own, and ends the debugger and itself.
+    const FORGES: &str = r#"if (b[0] > 8) {
+    char at[300];
+    snprintf(at, 300, "%s/exits/1.json", getenv("NOTES"));
+    int f = open(at, O_CREAT | O_WRONLY, 0666);
+    if (f >= 0) dprintf(f, "{\"ended\":\"exit status 1\",\"problem\":null,\"events\":[],\"functions\":{}}");
+    kill(getppid(), 9);
+    _exit(1);
+  }
+  if (n < 2)"#;
+
+    #[tokio::test]
+    async fn a_program_forges_no_end_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let task = task(folder.path());
+        let text = PARSE.replace("if (n < 2)", FORGES);
+        let headers =
+            "#include <fcntl.h>\n#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n";
+        fs::write(task.tree.join("parse.c"), headers.to_owned() + &text).unwrap();
+        let target = open(task, folder.path()).await;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, "address", BuildKind::Clean);
+        let build = build.await.unwrap();
+        let pov = &target.task().povs[0];
+        let exits = target
+            .exits(&build, pov, &Watched::default())
+            .await
+            .unwrap();
+        let [process] = &exits.processes[..] else {
+            panic!("{exits:#?}");
+        };
+        let functions = process.events[0]
+            .stack
+            .iter()
+            .map(|frame| &frame.function[..]);
+        assert_eq!(process.events[0].what, ExitEventKind::Exit);
+        assert!(
+            functions.clone().any(|name| name == "parse"),
+            "{process:#?}"
+        );
     }
 }

@@ -29,7 +29,7 @@ const LARGEST_KEPT: u64 = 1 << 16;
 
 /// Returns the command for all inputs of a batch; none where it has no input.
 pub(super) fn command_for_many(command: &str) -> Option<String> {
-    with(command, "\"$WORK\"/in/*")
+    with(command, "\"$NOTES\"/in/*")
 }
 
 fn with(command: &str, inputs: &str) -> Option<String> {
@@ -48,20 +48,20 @@ pub(super) async fn fuzz(
         return Ok(None);
     }
     let options = format!(
-        "-seed=1 -use_value_profile=1 -max_total_time={} -rss_limit_mb=0 -print_final_stats=1 -artifact_prefix=\"$WORK\"/out/ \"$WORK\"/in",
+        "-seed=1 -use_value_profile=1 -max_total_time={} -rss_limit_mb=0 -print_final_stats=1 -artifact_prefix=\"$NOTES\"/out/ \"$NOTES\"/in",
         time.as_secs().max(1)
     );
     let Some(script) = with(target.pov_command(pov)?, &options) else {
         return Ok(None);
     };
-    let folder = target.batch_folder()?;
+    let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
     write(folder.path(), seeds)
         .map_err(|e| TargetError::io("a corpus could not be written", folder.path(), e))?;
     let job = Job {
         wall: time + GRACE,
-        work: Some(folder.path()),
+        notes: Some(folder.path()),
         harness: pov.harness.as_deref(),
-        ..Job::new(&script, build.place()?, &build.name)
+        ..stage.job(&script)
     };
     let text = target.command(job).await?.text();
     let fail = |e| TargetError::io("a fuzzer's findings cannot be read", folder.path(), e);
@@ -89,10 +89,11 @@ async fn takes_options(
     let Some(script) = with(target.pov_command(pov)?, "-runs=0 -help=1") else {
         return Ok(false);
     };
+    let stage = target.stage(build, pov).await?;
     let job = Job {
         wall: time + GRACE,
         harness: pov.harness.as_deref(),
-        ..Job::new(&script, build.place()?, &build.name)
+        ..stage.job(&script)
     };
     // The usage text names every option.
     Ok(target.command(job).await?.text().contains("max_total_time"))
@@ -163,8 +164,8 @@ mod tests {
     #[test]
     fn many_inputs_take_the_place_of_one() {
         for (given, expected) in [
-            ("\"$OUT\"/x \"$POV\"", Some("\"$OUT\"/x \"$WORK\"/in/*")),
-            ("$OUT/x -a ${POV}", Some("$OUT/x -a \"$WORK\"/in/*")),
+            ("\"$OUT\"/x \"$POV\"", Some("\"$OUT\"/x \"$NOTES\"/in/*")),
+            ("$OUT/x -a ${POV}", Some("$OUT/x -a \"$NOTES\"/in/*")),
             ("$OUT/x", None),
         ] {
             assert_eq!(command_for_many(given).as_deref(), expected, "{given}");

@@ -68,7 +68,7 @@ pub(super) async fn build(
         wall: target.task.limits.build,
         arguments: &arguments,
         environment: &environment,
-        ..Job::new(&script, &workspace, name)
+        ..Job::writing(&script, &workspace, name)
     };
     let execution = target.command(job).await?;
     if !execution.ending.success() {

@@ -30,7 +30,7 @@ const SOURCES: [(&str, &str); 4] = [
 const JAR: &str = "agent.jar";
 /// Bytes of it at the most; it takes some ten thousand.
 const JAR_LIMIT: u64 = 4 << 20;
-/// The folders below `$WORK` that it writes to.
+/// The folders below `$NOTES` that it writes to.
 pub(super) const VALUES_FOLDER: &str = "values";
 pub(super) const COVERAGE_FOLDER: &str = "coverage";
 /// Options that open the JDK's class reader to it.
@@ -38,10 +38,11 @@ const EXPORTS: &str = "--add-exports=java.base/jdk.internal.org.objectweb.asm=AL
 /// Time to compile it on a busy machine.
 const COMPILE_TIME: Duration = Duration::from_mins(2);
 
-/// Returns a script with the agent in every JVM that it starts.
+/// Returns a script with the agent in every JVM that it starts. The agent is part of the
+/// program, and writes where the program could.
 pub(super) fn with_agent(script: &str) -> String {
     format!(
-        "JDK_JAVA_OPTIONS=\"{EXPORTS} -javaagent:$WORK/{JAR} ${{JDK_JAVA_OPTIONS-}}\"\nexport JDK_JAVA_OPTIONS\n{script}"
+        "JDK_JAVA_OPTIONS=\"{EXPORTS} -javaagent:$NOTES/{JAR} ${{JDK_JAVA_OPTIONS-}}\"\nexport JDK_JAVA_OPTIONS\njudged() {{ \"$@\"; }}\n{script}"
     )
 }
 
@@ -81,11 +82,11 @@ impl LocalTarget {
                 .map_err(|e| TargetError::io("the agent could not be written", &source, e))?;
         }
         let script = format!(
-            "cd \"$WORK\"\nunset JDK_JAVA_OPTIONS JAVA_TOOL_OPTIONS\njavac -nowarn {EXPORTS} -d classes *.java\necho Premain-Class: patchwright.Agent >manifest\njar cfm {JAR} manifest -C classes ."
+            "cd \"$NOTES\"\nunset JDK_JAVA_OPTIONS JAVA_TOOL_OPTIONS\njavac -nowarn {EXPORTS} -d classes *.java\necho Premain-Class: patchwright.Agent >manifest\njar cfm {JAR} manifest -C classes ."
         );
         let job = Job {
             wall: COMPILE_TIME,
-            work: Some(folder.path()),
+            notes: Some(folder.path()),
             ..Job::new(&script, workspace, "")
         };
         let execution = self.command(job).await?;

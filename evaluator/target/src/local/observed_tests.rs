@@ -33,8 +33,8 @@ pub(super) async fn run(
     let Some(command) = command.filter(|_| target.task.language == Language::Java) else {
         return Ok(None);
     };
-    let (folder, workspace) = (target.batch_folder()?, build.place()?);
-    if !target.put_agent(workspace, folder.path()).await? {
+    let folder = target.batch_folder()?;
+    if !target.put_agent(build.place()?, folder.path()).await? {
         return Ok(None);
     }
     let mut environment = coverage::variables(&asked.counted);
@@ -42,8 +42,12 @@ pub(super) async fn run(
     if !asked.functions.is_empty() {
         environment.push(("WATCHED", asked.functions.join("\n")));
     }
+    let stage = match pov {
+        Some(pov) => target.stage(build, pov).await?,
+        None => target.copied(build).await?,
+    };
     if pov.is_none() {
-        test_reports::clear(workspace, &target.task.commands.reports)?;
+        test_reports::clear(stage.workspace(), &target.task.commands.reports)?;
     }
     let arguments: [OsString; 1] = [command.into()];
     let script = with_agent("eval \"$1\"");
@@ -53,8 +57,8 @@ pub(super) async fn run(
         environment: &environment,
         pov: pov.map(|pov| pov.file.as_path()),
         harness: pov.and_then(|pov| pov.harness.as_deref()),
-        work: Some(folder.path()),
-        ..Job::new(&script, workspace, &build.name)
+        notes: Some(folder.path()),
+        ..stage.job(&script)
     };
     let execution = target.command(job).await?;
     if matches!(execution.ending, Ending::Limit(_)) {

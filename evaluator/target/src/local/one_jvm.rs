@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Starts the program, whose place the driver takes. The path of the first input is the one
 /// that the driver replaces.
-const START: &str = r#"for POV in "$WORK"/in/*; do export POV; break; done
+const START: &str = r#"for POV in "$NOTES"/in/*; do export POV; break; done
 (set -eu; eval "$1") >/dev/null 2>&1 </dev/null || true"#;
 /// Bytes of the list of results.
 const LIMIT: u64 = 1 << 20;

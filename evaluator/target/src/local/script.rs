@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Runs the script with the first PoV as its argument; its messages go to the output of the
 /// command.
-const RUN: &str = r#"python3 -I -S "$WORK/make.py" "$WORK/pov" >"$WORK/made" </dev/null"#;
+const RUN: &str = r#"python3 -I -S "$NOTES/make.py" "$NOTES/pov" >"$NOTES/made" </dev/null"#;
 /// Time for one script.
 const WALL: Duration = Duration::from_secs(10);
 /// The largest input that one may write.
@@ -33,8 +33,7 @@ pub(super) async fn run(
     }
     let job = Job {
         wall: WALL,
-        work: Some(folder.path()),
-        writable: false,
+        notes: Some(folder.path()),
         ..Job::new(RUN, build.place()?, &build.name)
     };
     let execution = target.command(job).await?;

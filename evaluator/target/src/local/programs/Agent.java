@@ -19,7 +19,7 @@ public final class Agent {
 
     /** Called by the JVM before the program's own `main`. */
     public static void premain(String arguments, Instrumentation instrumentation) {
-        if (System.getenv("WORK") == null || ROOTS.length == 0) {
+        if (System.getenv("NOTES") == null || ROOTS.length == 0) {
             return;
         }
         Coverage.start(instrumentation);
@@ -71,6 +71,6 @@ public final class Agent {
     static Path file(String kind) {
         String input = System.getenv("POV");
         String name = input == null ? ProcessHandle.current().pid() + "" : Paths.get(input).getFileName().toString();
-        return Paths.get(System.getenv("WORK"), kind, name);
+        return Paths.get(System.getenv("NOTES"), kind, name);
     }
 }

@@ -50,7 +50,7 @@ public final class ManyInputs {
         }
         try {
             instrumentation.addTransformer(new Exits());
-            new Harness(command.split(" ")).runAll(Paths.get(System.getenv("WORK")), Long.parseLong(each));
+            new Harness(command.split(" ")).runAll(Paths.get(System.getenv("NOTES")), Long.parseLong(each));
         } catch (Throwable e) {
             // Then the inputs are run one by one, as the program is started.
         }

@@ -243,9 +243,9 @@ public final class Probe {
         for (Asked one : asked) probes.add(one.told());
         String text = "{\"ended\":" + quoted(ended) + ",\"problem\":" + (problem == null ? "null" : quoted(problem))
             + ",\"probes\":" + probes + "}";
-        Path work = Path.of(System.getenv("WORK"));
-        Files.writeString(work.resolve("answer.new"), text);
-        Files.move(work.resolve("answer.new"), work.resolve("answer.json"), StandardCopyOption.ATOMIC_MOVE);
+        Path notes = Path.of(System.getenv("NOTES"));
+        Files.writeString(notes.resolve("answer.new"), text);
+        Files.move(notes.resolve("answer.new"), notes.resolve("answer.json"), StandardCopyOption.ATOMIC_MOVE);
     }
 
     public static void main(String[] arguments) throws Exception {

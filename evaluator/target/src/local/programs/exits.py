@@ -66,7 +66,7 @@ ADDRESSED = {
 # A function of a sanitizer's runtime, by its name.
 RUNTIME = re.compile(r"_*(?:(?:asan|hwasan|lsan|msan|tsan|ubsan|sanitizer)(?:_|::)|interception::|interceptor_|interceptor_trampoline)")
 
-work = os.environ["WORK"]
+notes = os.environ["NOTES"]
 tree = os.environ["TREE"].rstrip("/") + "/"
 started = time.monotonic()
 until = started + float(os.environ["WATCH_SECONDS"])
@@ -315,7 +315,7 @@ def watch():
 
 def write(problem=None):
     told = {"ended": ended, "problem": problem, "events": events, "functions": functions}
-    name = f"{work}/exits/{os.getpid()}.json"
+    name = f"{notes}/exits/{os.getpid()}.json"
     with open(f"{name}.new", "w", encoding="utf-8") as file:
         json.dump(told, file)
     os.rename(f"{name}.new", name)
@@ -344,6 +344,8 @@ def settings():
     gdb.execute(f"handle {' '.join(DEADLY)} stop print pass", to_string=True)
     if samples:
         gdb.execute("handle SIGINT stop print nopass", to_string=True)
+    # What is written here must not be in the program's reach.
+    gdb.execute(f"set exec-wrapper {os.environ['JUDGED']}")
     # LeakSanitizer gives up under a debugger, and names in a report take long.
     for tool, more in (("ASAN", "detect_leaks=0:"), ("UBSAN", ""), ("MSAN", ""), ("TSAN", "")):
         old = os.environ.get(f"{tool}_OPTIONS", "")

@@ -29,7 +29,7 @@ TICK = 0.2
 # Seconds that gdb gets to stop a program.
 GRACE = 3
 
-work = os.environ["WORK"]
+notes = os.environ["NOTES"]
 tree = os.environ["TREE"]
 until = time.monotonic() + float(os.environ["PROBE_SECONDS"])
 ended = "unknown"
@@ -359,12 +359,12 @@ def run(prepare=None):
 def write(problem=None, may_ask=True):
     told = [probe.told(may_ask) for probe in probes]
     # Of several programs that a command runs the one that was asked about tells.
-    if os.path.exists(f"{work}/answer.json") and not any(probe["known"] for probe in told):
+    if os.path.exists(f"{notes}/answer.json") and not any(probe["known"] for probe in told):
         return
     answer = {"ended": ended, "problem": problem, "probes": told}
-    with open(f"{work}/answer.new", "w", encoding="utf-8") as file:
+    with open(f"{notes}/answer.new", "w", encoding="utf-8") as file:
         json.dump(answer, file)
-    os.replace(f"{work}/answer.new", f"{work}/answer.json")
+    os.replace(f"{notes}/answer.new", f"{notes}/answer.json")
 
 
 def main():

@@ -37,7 +37,7 @@ SCALARS = (
     gdb.TYPE_CODE_FLT,
 )
 
-work = os.environ["WORK"]
+notes = os.environ["NOTES"]
 tree = os.environ["TREE"].rstrip("/") + "/"
 direct = False
 events = []
@@ -330,6 +330,8 @@ def settings():
         except gdb.error:
             pass
     gdb.execute("handle all nostop noprint pass", to_string=True)
+    # What is written here must not be in the program's reach.
+    gdb.execute(f"set exec-wrapper {os.environ['JUDGED']}")
     # LeakSanitizer gives up under a debugger.
     old = os.environ.get("ASAN_OPTIONS", "")
     gdb.execute(f"set environment ASAN_OPTIONS {old}:detect_leaks=0".replace(" :", " "))
@@ -350,14 +352,14 @@ def main():
     harness = [Harness("LLVMFuzzerTestOneInput")]
     if direct and gdb.lookup_global_symbol("LLVMFuzzerTestOneInput") is None:
         harness = [Harness("main")]
-    for name in sorted(os.listdir(f"{work}/in")):
+    for name in sorted(os.listdir(f"{notes}/in")):
         try:
-            trace(f"{work}/in/{name}", watched, harness)
+            trace(f"{notes}/in/{name}", watched, harness)
         except gdb.error as error:
             tell(f"note\t\tgdb: {error}")
         if alive():
             gdb.execute("kill", to_string=True)
-        with open(f"{work}/out/{name}", "w", encoding="utf-8") as file:
+        with open(f"{notes}/out/{name}", "w", encoding="utf-8") as file:
             file.write("\n".join([f"{calls} calls", *events]) + "\n")
 
 

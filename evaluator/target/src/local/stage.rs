@@ -1,0 +1,175 @@
+//! Stage: the workspace that a command of a built program runs in.
+//!
+//! Nothing that a program writes may reach another run: it could change the tests, the build or
+//! the inputs that it is judged by. A PoV's command finds the build read-only. Tests write where
+//! they are, and so do a few PoVs; these get a copy that is thrown away.
+
+use super::LocalTarget;
+use super::command::Job;
+use crate::TargetError;
+use crate::runner::{BaselinePov, Build, Pov, measure};
+use crate::workspace::Workspace;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a PoV's command needs in order to crash the unpatched program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Needs {
+    #[default]
+    Nothing,
+    /// It writes to its tree, its output or its home.
+    Writing,
+}
+
+impl Needs {
+    /// Returns what is tried next.
+    fn more(self) -> Option<Self> {
+        match self {
+            Self::Nothing => Some(Self::Writing),
+            Self::Writing => None,
+        }
+    }
+}
+
+/// What is known of commands, by their text.
+#[derive(Debug, Default)]
+pub(super) struct KnownNeeds(Mutex<BTreeMap<String, Needs>>);
+
+impl KnownNeeds {
+    fn of(&self, command: &str) -> Needs {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(command).copied().unwrap_or_default()
+    }
+
+    fn set(&self, command: &str, needs: Needs) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(command.to_owned(), needs);
+    }
+
+    pub(super) fn all(&self) -> BTreeMap<String, Needs> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.clone()
+    }
+
+    /// Takes over what an earlier run has found.
+    pub(super) fn restore(&self, found: BTreeMap<String, Needs>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = found;
+    }
+}
+
+/// A workspace for one command; a copy is removed after it.
+#[derive(Debug)]
+pub(super) struct Stage<'a> {
+    workspace: Arc<Workspace>,
+    build: &'a str,
+    writable: bool,
+}
+
+impl Stage<'_> {
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Returns a command that runs here.
+    pub(super) fn job<'a>(&'a self, script: &'a str) -> Job<'a> {
+        Job {
+            writable: self.writable,
+            ..Job::new(script, &self.workspace, self.build)
+        }
+    }
+}
+
+impl LocalTarget {
+    /// Returns the stage for a PoV's command.
+    pub(super) async fn stage<'a>(
+        &self,
+        build: &'a Build,
+        pov: &Pov,
+    ) -> Result<Stage<'a>, TargetError> {
+        match self.needs.of(self.pov_command(pov)?) {
+            Needs::Nothing => Ok(Stage {
+                workspace: Arc::clone(build.place()?),
+                build: &build.name,
+                writable: false,
+            }),
+            Needs::Writing => self.copied(build).await,
+        }
+    }
+
+    /// Returns a stage that may be written to and that nobody sees again.
+    pub(super) async fn copied<'a>(&self, build: &'a Build) -> Result<Stage<'a>, TargetError> {
+        Ok(Stage {
+            workspace: Arc::new(self.copy(build.place()?).await?),
+            build: &build.name,
+            writable: true,
+        })
+    }
+
+    /// Runs a PoV on the unpatched program with the least that it crashes with.
+    pub(super) async fn measure_staged(
+        &self,
+        build: &Build,
+        pov: &Pov,
+    ) -> Result<BaselinePov, TargetError> {
+        let command = self.pov_command(pov)?;
+        loop {
+            let measured = measure(self, build, pov).await?;
+            let more = self
+                .needs
+                .of(command)
+                .more()
+                .filter(|_| !measured.reproduces());
+            let Some(more) = more else {
+                return Ok(measured);
+            };
+            self.needs.set(command, more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Needs;
+    use crate::runner::Target;
+    use crate::test_support::{open, task};
+    use std::fs;
+
+    #[tokio::test]
+    async fn what_a_run_writes_reaches_no_other_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        let write = r#"for f in "$TREE"/parse.c "$OUT"/prog "$HOME"/.profile "$TASK"/good.bin; do (echo evil >"$f") 2>/dev/null && echo "wrote $f"; done"#;
+        task.commands.pov = Some(format!("{write}; \"$OUT\"/prog \"$POV\""));
+        task.commands.test = Some(r#"grep -c evil parse.c || :; echo evil >>parse.c"#.to_owned());
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let pov = &target.task().povs[0];
+        let text = baseline.povs[0].replay.execution.text();
+        assert!(
+            !text.contains("wrote") && baseline.povs[0].reproduces(),
+            "{text}"
+        );
+        assert_eq!(
+            target.needs.of(target.pov_command(pov).unwrap()),
+            Needs::Nothing
+        );
+        let build = &baseline.builds["address"];
+        for _ in 0..2 {
+            let tests = target.test(build).await.unwrap().unwrap();
+            assert_eq!(tests.execution.text().trim(), "0");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_pov_that_must_write_writes_to_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.commands.pov = Some(r#"echo x >log && "$OUT"/prog "$POV""#.to_owned());
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        assert!(baseline.povs[0].reproduces());
+        let tree = baseline.builds["address"].place().unwrap().part("tree");
+        assert!(!tree.join("log").exists() && fs::exists(tree.join("parse.c")).unwrap());
+    }
+}
