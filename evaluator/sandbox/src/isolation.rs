@@ -358,6 +358,7 @@ fn doors(mode: Mode, host: &Host, command: &Command<'_>, around: Surroundings) -
     Doors {
         ids: identity::of_commands(),
         fence: Some(landlock::fence(host, command)),
+        ends_domain: true,
         filter: Some(around),
         read_only: own_mounts,
         keep_privileges: false,

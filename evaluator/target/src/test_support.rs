@@ -9,6 +9,8 @@ use patchwright_sandbox::test_host::host;
 use patchwright_source::{Changes, Language, TreePath};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Builds the C program, and writes down what was compiled.
@@ -54,6 +56,26 @@ pub fn task(folder: &Path) -> TargetTask {
         }],
         ..TargetTask::default()
     }
+}
+
+/// Makes a file in a task's folder of which each reader takes a line, as long as it is held:
+/// what a program writes is gone after its run, and so it can behave otherwise the next time.
+///
+/// # Panics
+/// The file cannot be made.
+pub fn lines(folder: &Path, name: &str, text: &str) -> fs::File {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = folder.join(name);
+    let _ = fs::remove_file(&path);
+    let mode = rustix::fs::Mode::from_raw_mode(0o644);
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let mut held = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(path)
+        .unwrap();
+    held.write_all(text.as_bytes()).unwrap();
+    held
 }
 
 /// Takes the first line of a text; a text of one line crashes it.

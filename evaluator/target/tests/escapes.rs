@@ -375,6 +375,29 @@ async fn nothing_outlives_its_command() {
     }
 }
 
+/// Processes that are another one each millisecond, hear no signal, and swap folders for links
+/// while we walk over them.
+const RESTLESS: &str = r#"perl -e '
+my $mark = "MARK";
+$SIG{$_} = "IGNORE" for grep { !/KILL|STOP|CHLD/ } keys %SIG;
+for (1 .. 24) {
+    next if fork;
+    require POSIX; POSIX::setsid(); close STDIN; close STDOUT; close STDERR;
+    my $end = time + 40;
+    while (time < $end) { exit if fork; select(undef, undef, undef, 0.001); }
+    exit;
+}'"#;
+
+#[tokio::test]
+async fn what_forks_faster_than_it_is_listed_ends_too() {
+    for isolation in [IsolationChoice::Bubblewrap, IsolationChoice::Landlock] {
+        let mark = format!("restless-{}", std::process::id());
+        let (_, ending) = run(isolation, &RESTLESS.replace("MARK", &mark)).await;
+        assert_eq!(ending, "exit status 0");
+        assert!(!running(&mark), "{isolation:?}");
+    }
+}
+
 fn running(mark: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         fs::read(entry.path().join("cmdline"))

@@ -150,7 +150,7 @@ mod tests {
     use patchwright_target::Cache;
     use patchwright_target::LocalTarget;
     use patchwright_target::runner::{Target, TargetTask};
-    use patchwright_target::test_support::{open, task};
+    use patchwright_target::test_support::{lines, open, task};
     use std::fs;
     use std::path::Path;
     use std::time::Duration;
@@ -296,12 +296,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (folder, mut task) = (folder.path(), marked(folder.path()));
         // Every other run takes the PoV; the tests of a patched tree fail the first time.
-        let pov = r#"n=$(cat "$HOME"/n 2>/dev/null || echo 0); echo $((n + 1)) >"$HOME"/n; [ $((n % 2)) -eq 0 ] || exit 0; "$OUT"/prog "$POV""#;
+        let pov = r#"read n <"$TASK"/turns; [ $n = 0 ] || exit 0; "$OUT"/prog "$POV""#;
         task.commands.pov = Some(pov.to_owned());
-        let test = r#"if grep -q 'b.0. > 8' parse.c && [ ! -e "$HOME"/seen ]; then touch "$HOME"/seen; exit 1; fi"#;
+        let test = r#"grep -q 'b.0. > 8' parse.c || exit 0; read n <"$TASK"/times; [ $n = 1 ]"#;
         task.commands.test = Some(test.to_owned());
         let fix = attempt("if (n < 2)", "if (n < 2 || b[0] > 8)");
+        let _turns = lines(&task.task_folder, "turns", &"0\n1\n".repeat(99));
         for _ in 0..2 {
+            let _times = lines(
+                &task.task_folder,
+                "times",
+                &("0\n".to_owned() + &"1\n".repeat(9)),
+            );
             let rungs = climbed(&task, folder, &fix).await;
             let told = rungs
                 .iter()

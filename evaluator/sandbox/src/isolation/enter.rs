@@ -9,6 +9,7 @@
 use super::landlock::{self, Fence};
 use super::mounts;
 use super::seccomp::{self, Surroundings};
+use super::supervisor;
 use crate::identity::Ids;
 use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
@@ -23,7 +24,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 /// Privileges that are given up before the command begins.
 #[derive(Debug, Default)]
@@ -32,6 +33,9 @@ pub(super) struct Doors {
     pub(super) ids: Option<Ids>,
     /// Landlock's rules.
     pub(super) fence: Option<Fence>,
+    /// True where the processes of the command share their numbers with others: then something
+    /// has to stay behind that ends them.
+    pub(super) ends_domain: bool,
     /// True when all but what the fence lets it write becomes read-only.
     pub(super) read_only: bool,
     /// The filter of system calls; nothing where it is on already, or not wanted.
@@ -80,6 +84,9 @@ impl Become<'_> {
         if self.doors.read_only {
             add("--mounts", "read-only".into());
         }
+        if self.doors.ends_domain {
+            add("--processes", "shared".into());
+        }
         if self.doors.keep_privileges {
             add("--privileges", "kept".into());
         }
@@ -118,6 +125,7 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
             Some("--read") => doors.fence.get_or_insert_default().read.push(value.into()),
             Some("--write") => doors.fence.get_or_insert_default().write.push(value.into()),
             Some("--mounts") => doors.read_only = text == "read-only",
+            Some("--processes") => doors.ends_domain = text == "shared",
             Some("--privileges") => doors.keep_privileges = text == "kept",
             Some("--env") => environment.push(pair(value).ok_or("a variable lacks its value")?),
             other => return Err(format!("unknown word {other:?}").into()),
@@ -130,7 +138,26 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
     std::env::set_current_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut command = Command::new(program);
     command.args(words).env_clear().envs(environment);
-    Err(command.exec().into())
+    Err(command.stdin(Stdio::null()).exec().into())
+}
+
+/// Leaves a process behind that ends all others of its domain when our standard input closes.
+/// The command will be in a domain below, from where it can neither signal nor trace that one.
+fn leave_what_ends_domain() -> Result<(), Box<dyn Error>> {
+    landlock::set_apart()?;
+    let mut ending = Command::new("/proc/self/exe");
+    ending.args([supervisor::WORD, supervisor::END_DOMAIN]);
+    ending.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    landlock::set_apart()
+}
+
+/// Waits until the supervisor lets go, then ends everything else in this domain. The kernel
+/// starts no process while it does so, and no signal leaves the domain.
+pub(super) fn end_domain() -> Result<ExitCode, Box<dyn Error>> {
+    std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink())?;
+    let everything = nix::unistd::Pid::from_raw(-1);
+    nix::sys::signal::kill(everything, nix::sys::signal::Signal::SIGKILL)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Becomes a program, and what it writes stays in the folders that are named before it.
@@ -181,6 +208,9 @@ fn close(doors: &Doors) -> Result<(), Box<dyn Error>> {
     }
     let fence = doors.fence.as_ref().map(landlock::prepare).transpose()?;
     give_up_privileges(doors.ids)?;
+    if doors.ends_domain {
+        leave_what_ends_domain()?;
+    }
     if let Some(fence) = fence {
         landlock::restrict(fence)?;
     }

@@ -99,6 +99,15 @@ pub(super) fn prepare(fence: &Fence) -> Result<RulesetCreated, Box<dyn Error>> {
         .add_rules(path_beneath_rules(&fence.write, AccessFs::from_all(WANTED)))?)
 }
 
+/// Puts this process and everything it starts into a domain of their own: none of them can
+/// signal or trace a process outside.
+pub(super) fn set_apart() -> Result<(), Box<dyn Error>> {
+    let domain = Ruleset::default()
+        .scope(Scope::from_all(WANTED))?
+        .create()?;
+    restrict(domain)
+}
+
 /// Keeps this process and everything it starts from writing anywhere but below some paths, and
 /// from the processes outside: it may read their names, and neither signal nor trace them.
 /// Returns false where the kernel has no Landlock.

@@ -8,6 +8,10 @@
 //! milliseconds after it has started, and who is killed before that leaves it
 //! behind.
 //!
+//! Where there is no namespace of processes, what it can see is not enough: a command that forks
+//! faster than processes are listed would outlive it. There the step before the command leaves a
+//! process behind that the command cannot reach, and that ends all of it at once (see `enter`).
+//!
 //! It runs outside of every isolation, so nothing that a task names reaches its
 //! environment. What it itself cannot do is never taken for an end of the
 //! command: it dies of a signal then, as no command it supervises makes it.
@@ -23,11 +27,12 @@ use rustix::thread::{
 };
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
-use std::io::{PipeReader, Read, Write};
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The first argument that makes our binary one of its own steps.
@@ -36,6 +41,8 @@ pub(super) const WORD: &str = "sandbox-exec";
 const SUPERVISE: &str = "supervise";
 /// Close the doors, then become the command.
 pub(super) const ENTER: &str = "enter";
+/// End everything of the own domain as soon as the supervisor lets go.
+pub(super) const END_DOMAIN: &str = "end-domain";
 /// Become a program that writes to its own folders only.
 pub(super) const KEEP_TO: &str = "keep-to";
 
@@ -85,6 +92,7 @@ pub fn enter_from_arguments() -> ExitCode {
             error
         }),
         Some((word, rest)) if word == ENTER => super::enter::enter(rest),
+        Some((word, _)) if word == END_DOMAIN => super::enter::end_domain(),
         Some((word, rest)) if word == KEEP_TO => super::enter::keep_to(rest),
         _ => Err("this word is for the program's own use".into()),
     };
@@ -120,9 +128,16 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(filter) = &filter {
         command.args(["--seccomp", &filter.as_raw_fd().to_string()]);
     }
+    let input = if filter.is_some() {
+        Stdio::null()
+    } else {
+        let (order, giver) = std::io::pipe()?;
+        *lock(&ORDER) = Some(giver);
+        order.into()
+    };
     let child = command
         .args(rest)
-        .stdin(Stdio::null())
+        .stdin(input)
         .process_group(0)
         .spawn()
         .map_err(|error| format!("{}: {error}", program.display()))?;
@@ -146,8 +161,17 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
             Err(errno) => return Err(errno.into()),
         }
     };
-    end_all();
+    if !end_all() {
+        return Err("processes of the command could not be ended".into());
+    }
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(OWN_FAILURE)))
+}
+
+/// The end of a pipe whose closing is the order to end everything, for a process inside.
+static ORDER: Mutex<Option<PipeWriter>> = Mutex::new(None);
+
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends everything as soon as the caller closes our standard input or dies.
@@ -226,14 +250,15 @@ fn close_foreign() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Kills everything below this process until nothing is left.
-fn end_all() {
+/// Kills everything below this process until nothing is left; false where something is.
+fn end_all() -> bool {
+    *lock(&ORDER) = None;
     let until = Instant::now() + KILL_TIME;
-    while !is_alone() && Instant::now() < until {
-        let below = watch::descendants(std::process::id());
-        if below.is_empty() {
-            return;
+    while !is_alone() {
+        if Instant::now() > until {
+            return false;
         }
+        let below = watch::descendants(std::process::id());
         for signal in [Signal::STOP, Signal::KILL] {
             for pid in below.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
                 if let Some(pid) = Pid::from_raw(pid) {
@@ -242,6 +267,7 @@ fn end_all() {
             }
         }
     }
+    true
 }
 
 /// Tells whether this process has no children left, those taken leave of that have

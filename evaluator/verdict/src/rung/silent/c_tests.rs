@@ -8,7 +8,7 @@ use patchwright_source::Changes;
 use patchwright_source::TreePath;
 use patchwright_target::LocalTarget;
 use patchwright_target::runner::{Pov, Target};
-use patchwright_target::test_support::{PARSE, open, task};
+use patchwright_target::test_support::{PARSE, lines, open, task};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -96,20 +96,19 @@ async fn a_pov_that_no_longer_shows_that_it_ran_is_not_silent() {
 async fn a_flaky_pov_is_repeated_until_luck_is_no_explanation() {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path());
-    task.commands.pov = Some(
-        r#"echo >>"$OUT"/runs; [ $(($(wc -l <"$OUT"/runs) % 2)) = 0 ] || exit 0; "$OUT"/prog "$POV""#
-            .to_owned(),
-    );
+    task.commands.pov =
+        Some(r#"read n <"$TASK"/turns; [ $n = 1 ] || exit 0; "$OUT"/prog "$POV""#.to_owned());
+    let _turns = lines(folder.path(), "turns", &"0\n1\n".repeat(99));
     let target = open(task, folder.path()).await;
     let baseline = target.baseline().await.unwrap();
     assert_eq!((baseline.povs[0].crashes, baseline.povs[0].runs), (2, 5));
     for (to, holds, runs) in [
-        ("if (n < 2 || b[0] > 8)", true, 10),
-        ("if (n < 1)", false, 2),
+        ("if (n < 2 || b[0] > 8)", true, 10..=10),
+        ("if (n < 1)", false, 1..=2),
     ] {
         let result = climb(&target, &attempt("if (n < 2)", to)).await;
         assert_eq!(result.holds, Some(holds), "{to}: {}", result.reason);
-        assert_eq!(result.counts["runs"], runs, "{to}");
+        assert!(runs.contains(&result.counts["runs"]), "{to}: {result:#?}");
     }
 }
 
@@ -156,12 +155,15 @@ async fn each_pov_runs_under_the_sanitizer_of_its_own() {
 }
 
 /// Sleeps beyond the time limit, the first time that it is run and never again.
-const SLOW_ONCE: &str = "#include <stdio.h>\n#include <unistd.h>\nstatic void slow_once(void) {\n  char mark[300];\n  snprintf(mark, sizeof mark, \"%s/mark\", getenv(\"HOME\"));\n  FILE *f = fopen(mark, \"r\");\n  if (f) { fclose(f); return; }\n  f = fopen(mark, \"w\");\n  if (f) fclose(f);\n  sleep(30);\n}\nint parse(";
+const SLOW_ONCE: &str = "#include <fcntl.h>\n#include <unistd.h>\nstatic void slow_once(void) {\n  char c;\n  if (read(open(getenv(\"TURNS\"), O_RDONLY | O_NONBLOCK), &c, 1) == 1) sleep(30);\n}\nint parse(";
 
 #[tokio::test]
 async fn a_time_limit_of_the_patched_program_alone_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
-    let target = open(task(folder.path()), folder.path()).await;
+    let mut task = task(folder.path());
+    task.commands.pov = Some(r#"TURNS="$TASK"/turns "$OUT"/prog "$POV""#.to_owned());
+    let _turns = lines(folder.path(), "turns", "x");
+    let target = open(task, folder.path()).await;
     for (late, holds) in [("slow_once();", true), ("for (;;) sleep(1);", false)] {
         let text = PARSE.replace("int parse(", SLOW_ONCE);
         let fix = format!("{late} if (n < 2 || b[0] > 8)");
