@@ -14,7 +14,7 @@ use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Limits, Sender, Source, Task};
 use patchwright_config::Settings;
 use patchwright_source::{SourceError, Tree};
-use patchwright_target::{TargetError, fetch};
+use patchwright_target::{FetchPlace, TargetError, fetch};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,13 @@ cd "$TASK"
 git -c http.curloptResolve="$(cat addresses)" -c http.followRedirects=false -c http.proxy= \
   clone --quiet --no-checkout -- "$(cat url)" "$TREE"
 git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat revision)" --
+"#;
+/// Bundles a repository on this machine. Its configuration is not trusted: it may name programs
+/// to run, of which a remote that has the missing objects is the one that a bundle would ask.
+const BUNDLE: &str = r#"export GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1 GIT_TERMINAL_PROMPT=0
+cd "$TASK"
+git -c safe.directory="*" -c core.hooksPath=/dev/null -c core.fsmonitor=false \
+  bundle create "$TREE/bundle" --all
 "#;
 /// Name of the archive while it is unpacked.
 const ARCHIVE: &str = "archive";
@@ -102,12 +109,14 @@ async fn git(
 }
 
 async fn bundle(repository: &Path, into: &Path) -> Result<(), Ending> {
-    let script = r#"git -c safe.directory="*" bundle create "$TREE/bundle" --all"#;
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
-    let script = format!("cd \"$TASK\"\n{script}");
     let limits = patchwright_target::CommandLimits::default();
-    let host = (patchwright_sandbox::IsolationChoice::Auto, commands::host());
-    fetch(&script, repository, folder.path(), host, &limits)
+    let place = FetchPlace {
+        isolation: patchwright_sandbox::IsolationChoice::Auto,
+        host: commands::host(),
+        network: false,
+    };
+    fetch(BUNDLE, repository, folder.path(), place, &limits)
         .await
         .map_err(|error| ending(&error))?;
     std::fs::copy(folder.path().join("bundle"), into)
@@ -207,7 +216,11 @@ async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<
     if let Packing::Program(program) = Packing::of(&archive).map_err(|error| failed(&error))? {
         let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
         let limits = command_limits(&Limits::default(), Sender::Local, settings);
-        let place = (commands::isolation(settings), commands::host());
+        let place = FetchPlace {
+            isolation: commands::isolation(settings),
+            host: commands::host(),
+            network: false,
+        };
         fetch(&command, folder, plain.path(), place, &limits)
             .await
             .map_err(|error| ending(&error))?;
@@ -254,7 +267,11 @@ impl Order<'_> {
             How::Archive => unpack_into(self.folder, &tree, settings).await?,
             How::Command(command) => {
                 let limits = command_limits(&Limits::default(), Sender::Local, settings);
-                let place = (commands::isolation(settings), commands::host());
+                let place = FetchPlace {
+                    isolation: commands::isolation(settings),
+                    host: commands::host(),
+                    network: true,
+                };
                 fetch(command, self.folder, &tree, place, &limits)
                     .await
                     .map_err(|error| ending(&error))?;

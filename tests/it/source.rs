@@ -134,3 +134,27 @@ fn a_source_that_cannot_be_got_is_said_plainly() {
         assert_eq!(fetched(&patchwright), None, "{source}");
     }
 }
+
+/// What a repository's own settings name is run neither with network nor without.
+#[test]
+fn a_repository_has_none_of_its_programs_run() {
+    const HOSTILE: &str = "
+echo 'echo EVIL >&2; exit 1' >evil.sh
+rm -f .git/objects/$(git rev-parse HEAD:a.c | sed 's,^..,&/,')
+git config core.fsmonitor 'sh ./evil.sh'
+git config core.repositoryformatversion 1
+git config extensions.partialClone origin
+git config remote.origin.url .
+git config remote.origin.promisor true
+git config remote.origin.uploadpack 'sh ./evil.sh'";
+    let patchwright = Patchwright::new().unwrap();
+    shell(
+        &patchwright.scratch("repository"),
+        &format!("{REPOSITORY}{HOSTILE}"),
+    );
+    let finished = run(&patchwright, "git = \"../repository\"\nrevision = \"HEAD\"");
+    assert_eq!(finished.code, Some(2), "{finished:#?}");
+    let said = finished.stdout + &finished.stderr;
+    assert!(said.contains("fetch command failed"), "{said}");
+    assert!(!said.contains("EVIL"), "{said}");
+}

@@ -31,8 +31,9 @@ use seccomp::Surroundings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use supervisor::Supervised;
 pub use supervisor::enter_from_arguments;
@@ -43,8 +44,15 @@ const SHELL: &str = "/bin/sh";
 const IN_MEMORY: &[&str] = &["/dev/shm", "/tmp"];
 /// Folders for everybody, to which programs write wherever they run.
 const COMMON: [&str; 3] = ["/dev", "/tmp", "/var/tmp"];
-/// Where a command with a root of its own finds our own program.
-const INNER_HELPER: &str = "/patchwright/sandbox-exec";
+/// Where a command with a root of its own finds our own program. The name is another one in
+/// each process of ours, so that no program can tell by it where it runs.
+fn inner_helper() -> &'static Path {
+    static PLACE: OnceLock<PathBuf> = OnceLock::new();
+    PLACE.get_or_init(|| {
+        let number = RandomState::new().hash_one(0);
+        Path::new("/srv").join(format!("{number:x}")).join("start")
+    })
+}
 
 /// Isolation that the user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -250,7 +258,7 @@ impl Sandbox {
     /// notes of the program elsewhere, the program cannot reach.
     pub fn keeping_to(&self, own: &[&Path]) -> Vec<OsString> {
         let mut words = match &self.world {
-            World::Host(Mode::Bubblewrap(_)) => vec![INNER_HELPER.into()],
+            World::Host(Mode::Bubblewrap(_)) => vec![inner_helper().into()],
             World::Host(_) => vec![self.host.helper.clone().into()],
             World::Image(container) => container.helper(),
         };
@@ -309,8 +317,7 @@ async fn execute(
     let divided = namespace.is_some();
     let supervised = if let Mode::Bubblewrap(own) = mode {
         let mut arguments = bubblewrap::arguments(host, command, (own, divided));
-        let inside = Path::new(INNER_HELPER);
-        arguments.push(inside.into());
+        arguments.push(inner_helper().into());
         arguments.extend(entered(host, command, &bubblewrap::doors(divided)));
         Supervised {
             program: OsStr::new("bwrap"),
@@ -378,8 +385,6 @@ fn surroundings(mode: Mode, command: &Command<'_>, group: Option<&Group>) -> Sur
 
 /// The words with which our own program closes the doors and becomes the command.
 fn entered(host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
-    let mut environment = host.environment(command.network);
-    environment.extend(command.environment.clone());
     let mut shell: Vec<OsString> = [SHELL, "-eu", "-c", command.script, "sh"]
         .map(OsString::from)
         .into();
@@ -391,7 +396,8 @@ fn entered(host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
         doors,
         folder: command.folder,
         file_size: command.file_size,
-        environment: environment.into_iter().collect(),
+        handed_on: host.environment(command.network).into_keys().collect(),
+        environment: command.environment.clone().into_iter().collect(),
         program: shell,
     };
     words.extend(step.words());

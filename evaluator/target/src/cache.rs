@@ -56,6 +56,10 @@ impl Cache {
         Self { folder, limit }
     }
 
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Returns the entry of this name with its record. One without a readable record is
     /// damaged and removed, so that a new one can replace it.
     pub fn read<T: DeserializeOwned>(&self, key: &str) -> Option<(Entry, T)> {

@@ -18,7 +18,9 @@ mod workspace;
 pub use cache::Cache;
 pub use error::TargetError;
 pub use inspect::inspect;
-pub use local::{LocalTarget, Scratch, TaskDigest, digest_of_inputs, fetch, put_record};
+pub use local::{
+    FetchPlace, LocalTarget, Scratch, TaskDigest, digest_of_inputs, fetch, put_record,
+};
 pub use runner::{
     Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, Outcome, Pov, Replay, Target,
     TargetTask, TestRun,

@@ -14,6 +14,7 @@ mod coverage;
 mod debugger;
 #[cfg(test)]
 mod debugger_tests;
+mod disguise;
 mod disk_space;
 mod exits;
 mod fetch;
@@ -32,10 +33,11 @@ mod stage;
 mod task_check;
 mod task_digest;
 mod test_reports;
+mod uncaught;
 mod values;
 
 pub use build_cache::put_record;
-pub use fetch::fetch;
+pub use fetch::{FetchPlace, fetch};
 pub use scratch::Scratch;
 pub use task_digest::{TaskDigest, digest_of_inputs};
 
@@ -47,7 +49,7 @@ use crate::runner::{
     Instrumentation, Observed, ObservedRun, Pov, Replay, Target, TargetTask, TestRun, Watched,
     judge, proof,
 };
-use crate::workspace::{HOME, Workspace};
+use crate::workspace::Workspace;
 use builds::BuildKey;
 use command::Job;
 use futures::FutureExt;
@@ -73,7 +75,9 @@ pub struct LocalTarget {
     /// Removed with everything in it when the target is dropped.
     scratch: Arc<Scratch>,
     /// The system's configuration for its commands, where paths are mapped.
-    configuration: Option<Place>,
+    configuration: OnceCell<Place>,
+    /// The folder of a command's folders, as it is seen inside.
+    home: PathBuf,
     /// The task's folder as commands see it.
     shown_task: OnceCell<PathBuf>,
     /// Held while a workspace is at the one real path; only where paths cannot be mapped.
@@ -120,18 +124,14 @@ impl LocalTarget {
         };
         let scratch = scratch.map_err(fail)?;
         sandbox.reach_helper(scratch.path())?;
-        let home = Path::new(INSIDE).join(HOME);
-        let configuration = sandbox
-            .needs_configuration()
-            .then(|| Sandbox::configuration(scratch.path(), &home))
-            .transpose()?;
         let digest = TaskDigest::new(task.clone(), &sandbox);
         Ok(Self {
             task,
             sandbox,
             spares: SpareWorkspaces::default(),
             scratch: Arc::new(scratch),
-            configuration,
+            configuration: OnceCell::new(),
+            home: disguise::home(&disguise::fresh_name()),
             shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
@@ -199,11 +199,12 @@ impl LocalTarget {
         };
         let execution = self.command(job).await?;
         let (outcome, crash) = judge(&execution, expected.as_ref());
-        Ok(Replay {
+        let replay = Replay {
             outcome,
             crash,
             execution,
-        })
+        };
+        uncaught::look(self, build, pov, replay).await
     }
 
     fn pov_command<'a>(&'a self, pov: &'a Pov) -> Result<&'a str, TargetError> {

@@ -7,7 +7,7 @@
 use super::enter::Doors;
 use super::host::ETC;
 use super::mounts::KEYS;
-use super::{Command, Host, IN_MEMORY, INNER_HELPER, Words};
+use super::{Command, Host, IN_MEMORY, Words, inner_helper};
 use crate::identity::Ids;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -74,7 +74,7 @@ pub(super) fn arguments(
     let inside = command.places.iter().map(|place| place.inside.as_path());
     let inside = inside.chain(shown.iter().map(PathBuf::as_path));
     // Folders that `bwrap` makes on its own way are closed to the command's user.
-    for folder in above(inside.chain([Path::new(INNER_HELPER)])) {
+    for folder in above(inside.chain([inner_helper()])) {
         words.add(["--dir"]);
         words.0.push(folder.into());
     }
@@ -85,7 +85,7 @@ pub(super) fn arguments(
         words.bind("--symlink", &link, name);
     }
     words.own_file_systems(own);
-    words.bind("--ro-bind", &host.helper, Path::new(INNER_HELPER));
+    words.bind("--ro-bind", &host.helper, inner_helper());
     for place in command.places {
         let kind = if place.writable {
             "--bind"

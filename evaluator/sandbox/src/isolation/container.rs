@@ -8,7 +8,7 @@
 use super::engine::{self, Engine, Image, OWNER, failed};
 use super::enter::{Become, Doors};
 use super::seccomp::Surroundings;
-use super::{Command, Host, IN_MEMORY, INNER_HELPER, Place, SHELL, supervisor};
+use super::{Command, Host, IN_MEMORY, Place, SHELL, inner_helper, supervisor};
 use crate::SandboxError;
 use crate::process::{Collector, Ending, Execution, Limit, Watch};
 use bollard::container::{AttachContainerResults, LogOutput};
@@ -39,8 +39,6 @@ exit $?
 "#;
 /// The path of an image that sets none (the runtime specification's usual one).
 const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Where our own program finds its libraries in a container.
-const OWN_LIBRARIES: &str = "/patchwright/lib";
 /// Room for `/tmp` and for `/dev/shm`, in bytes each; they lie in memory.
 const SCRATCH: i64 = 512 << 20;
 /// Processes of the command's user on the whole machine. An engine can give no more than it
@@ -248,6 +246,12 @@ impl Container {
             image: Some(self.image.clone()),
             entrypoint: Some(words.collect::<Result<_, _>>()?),
             cmd: Some(Vec::new()),
+            env: command.network.then(|| {
+                let proxies = host.network_variables.iter();
+                proxies
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect()
+            }),
             user: Some(self.engine.user.clone()),
             labels: Some(HashMap::from([(OWNER.to_owned(), engine::owner())])),
             attach_stdin: Some(true),
@@ -280,7 +284,8 @@ impl Container {
             doors: &doors,
             folder: command.folder,
             file_size: command.file_size,
-            environment: self.environment(host, command).into_iter().collect(),
+            handed_on: host.network_variables.keys().cloned().collect(),
+            environment: self.environment(command).into_iter().collect(),
             program,
         };
         let mut words = self.helper();
@@ -295,21 +300,18 @@ impl Container {
         let loader = self.own.iter().find(|place| is_loader(&place.inside));
         if let Some(loader) = loader {
             words.push(loader.inside.clone().into());
-            words.extend(["--library-path", OWN_LIBRARIES].map(OsString::from));
+            words.extend(["--library-path".into(), own_libraries().into()]);
         }
-        words.push(INNER_HELPER.into());
+        words.push(inner_helper().into());
         words
     }
 
-    /// The variables of a command: the image's, then proxies, then its own.
-    fn environment(&self, host: &Host, command: &Command<'_>) -> BTreeMap<String, OsString> {
+    /// The variables of a command: the image's, then its own. Those for the network it has from
+    /// the engine.
+    fn environment(&self, command: &Command<'_>) -> BTreeMap<String, OsString> {
         // The path that engines give to an image that sets none.
         let mut environment = BTreeMap::from([("PATH".to_owned(), USUAL_PATH.into())]);
         environment.extend(self.variables.clone());
-        if command.network {
-            let proxies = host.network_variables.iter();
-            environment.extend(proxies.map(|(name, value)| (name.clone(), value.into())));
-        }
         environment.extend(command.environment.clone());
         if let Some(home) = environment.get("HOME") {
             // There is no account for the user, where Maven and others look its home up.
@@ -400,12 +402,17 @@ fn own_program(helper: &Path) -> Result<Vec<Place>, SandboxError> {
         writable: false,
     };
     let named = libraries.into_iter().filter_map(|path| {
-        let inside = Path::new(OWN_LIBRARIES).join(path.file_name()?);
+        let inside = own_libraries().join(path.file_name()?);
         Some(shown(path, inside))
     });
-    Ok(std::iter::once(shown(&program, INNER_HELPER.into()))
+    Ok(std::iter::once(shown(&program, inner_helper().into()))
         .chain(named)
         .collect())
+}
+
+/// Where our own program finds its libraries in a container.
+fn own_libraries() -> PathBuf {
+    inner_helper().with_file_name("lib")
 }
 
 /// The path of a shared library in a line of `maps`.

@@ -52,6 +52,9 @@ pub(super) struct Become<'a> {
     pub(super) folder: &'a Path,
     /// Bytes of the largest file it may write.
     pub(super) file_size: u64,
+    /// Variables that it has from whoever starts this step: a proxy's password must not stand
+    /// in the words of a process, which every user of the machine can read.
+    pub(super) handed_on: Vec<String>,
     pub(super) environment: Vec<(String, OsString)>,
     /// The program and its arguments.
     pub(super) program: Vec<OsString>,
@@ -90,6 +93,9 @@ impl Become<'_> {
         if self.doors.keep_privileges {
             add("--privileges", "kept".into());
         }
+        for name in self.handed_on {
+            add("--hand-on", name.into());
+        }
         for (name, value) in self.environment {
             let mut pair = OsString::from(name + "=");
             pair.push(value);
@@ -104,7 +110,7 @@ impl Become<'_> {
 /// Closes the doors that the arguments name, and becomes the command.
 pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
     let mut doors = Doors::default();
-    let mut environment: Vec<(&OsStr, &OsStr)> = Vec::new();
+    let mut environment: Vec<(&OsStr, OsString)> = Vec::new();
     let mut file_size = None;
     let mut folder = Path::new("/");
     let mut words = arguments.iter();
@@ -127,7 +133,13 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
             Some("--mounts") => doors.read_only = text == "read-only",
             Some("--processes") => doors.ends_domain = text == "shared",
             Some("--privileges") => doors.keep_privileges = text == "kept",
-            Some("--env") => environment.push(pair(value).ok_or("a variable lacks its value")?),
+            Some("--hand-on") => {
+                environment.extend(std::env::var_os(value).map(|found| (value.as_os_str(), found)));
+            }
+            Some("--env") => {
+                let (name, value) = pair(value).ok_or("a variable lacks its value")?;
+                environment.push((name, value.into()));
+            }
             other => return Err(format!("unknown word {other:?}").into()),
         }
     }

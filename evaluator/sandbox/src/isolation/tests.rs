@@ -212,3 +212,38 @@ async fn dropping_the_future_kills_the_command() {
     tokio::time::sleep(Duration::from_millis(150)).await;
     assert_eq!(before, read());
 }
+
+#[tokio::test]
+async fn the_password_of_a_proxy_stands_in_the_words_of_no_process() {
+    let mut host = host();
+    let proxy = "http://bob:PROXYSECRET@127.0.0.1:9".to_owned();
+    host.network_variables
+        .insert("https_proxy".to_owned(), proxy);
+    let sandbox = Sandbox::open(IsolationChoice::Bubblewrap, host)
+        .await
+        .unwrap();
+    let command = Command {
+        script: "sleep 2; echo $https_proxy",
+        arguments: &[],
+        places: &[],
+        folder: Path::new("/"),
+        environment: BTreeMap::new(),
+        network: true,
+        streams_apart: false,
+        limits: limits(),
+        file_size: 1 << 20,
+    };
+    let words = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        processes
+            .filter(|entry| {
+                let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                String::from_utf8_lossy(&words).contains("PROXYSECRET")
+            })
+            .count()
+    };
+    let (execution, told) = tokio::join!(sandbox.run(command), words);
+    assert_eq!(told, 0);
+    assert!(execution.unwrap().text().contains("bob:PROXYSECRET"));
+}

@@ -4,7 +4,7 @@
 //! changed files are kept. A command that a limit or the machine ended is not kept.
 
 use super::stage::Needs;
-use super::{BuildKey, LocalTarget};
+use super::{BuildKey, LocalTarget, disguise};
 use crate::TargetError;
 use crate::cache::{Cache, Entry};
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun};
@@ -38,14 +38,26 @@ impl LocalTarget {
     /// can be mapped: otherwise a build contains a path that no longer exists.
     #[must_use]
     pub fn caching(mut self, cache: Cache) -> Self {
-        self.cache = self.sandbox.maps_paths().then_some(cache);
+        if self.sandbox.maps_paths() {
+            if let Some(home) = disguise::home_of_cache(cache.folder()) {
+                self.home = home;
+            }
+            self.cache = Some(cache);
+        }
         self
+    }
+
+    /// Names an entry; what it holds was made where commands found their folders.
+    async fn entry_name(&self, parts: &[&str]) -> Option<String> {
+        let home = self.home.to_string_lossy();
+        let parts: Vec<&str> = parts.iter().copied().chain([&*home]).collect();
+        self.digest.entry_name(&parts).await
     }
 
     /// Returns an entry and its record.
     async fn kept<T: DeserializeOwned>(&self, parts: &[&str]) -> Option<(Entry, T)> {
         let cache = self.cache.as_ref()?;
-        cache.read(&self.digest.entry_name(parts).await?)
+        cache.read(&self.entry_name(parts).await?)
     }
 
     /// Returns a whole workspace of an earlier run, and its record.
@@ -70,8 +82,7 @@ impl LocalTarget {
         workspace: Workspace,
         record: impl Serialize + Send + 'static,
     ) -> Result<Workspace, TargetError> {
-        let (Some(cache), Some(key)) = (self.cache.clone(), self.digest.entry_name(parts).await)
-        else {
+        let (Some(cache), Some(key)) = (self.cache.clone(), self.entry_name(parts).await) else {
             return Ok(workspace);
         };
         tokio::task::spawn_blocking(move || workspace.into_cache(&cache, &key, &record))
@@ -172,7 +183,7 @@ impl LocalTarget {
     /// Keeps a record and its folder. An entry that cannot be kept is made again next time.
     async fn keep_record(&self, parts: &[&str], record: &impl Serialize, folder: Option<PathBuf>) {
         let folder = folder.unwrap_or_else(|| self.scratch.fresh("record"));
-        if let (Some(cache), Some(key)) = (&self.cache, self.digest.entry_name(parts).await) {
+        if let (Some(cache), Some(key)) = (&self.cache, self.entry_name(parts).await) {
             put_record(cache, &key, (&folder, record));
         }
     }

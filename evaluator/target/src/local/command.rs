@@ -4,13 +4,14 @@
 //! (how each input ended, what a debugger saw) lies in a folder of ours, and the program is
 //! started by the shell function `judged`, below which that folder cannot be written to.
 
-use super::{INSIDE, LocalTarget, disk_space};
+use super::disguise::{Paths, assigned, fresh_name, quoted};
+use super::{LocalTarget, disk_space};
 use crate::TargetError;
 use crate::workspace::{HOME, OUT, TREE, Workspace, lent_folder};
 use patchwright_sandbox::contained_path::remove_folder;
 use patchwright_sandbox::identity;
 use patchwright_sandbox::process::{Captured, Execution, Limits};
-use patchwright_sandbox::{Command, Place};
+use patchwright_sandbox::{Command, Place, Sandbox};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ use std::time::Duration;
 
 /// The scratch folder of one command.
 const WORK: &str = "work";
+/// The folder of its input.
+const POV: &str = "pov";
 /// The folder for what is noted of a program.
 const NOTES: &str = "notes";
 /// The folder that workspaces use in turn where paths cannot be mapped.
@@ -41,6 +44,8 @@ pub(crate) struct Job<'a> {
     pub(crate) notes: Option<&'a Path>,
     /// True where the tree, the build's output and the home may be written.
     pub(crate) writable: bool,
+    /// True where the program is to find no variable of ours, and names that differ.
+    pub(crate) hides: bool,
 }
 
 impl<'a> Job<'a> {
@@ -58,6 +63,7 @@ impl<'a> Job<'a> {
             environment: &[],
             notes: None,
             writable: false,
+            hides: false,
         }
     }
 
@@ -81,7 +87,21 @@ struct CommandView {
     places: Vec<Place>,
     tree: PathBuf,
     environment: BTreeMap<String, OsString>,
+    paths: Paths,
 }
+
+/// The variables of a task's command.
+const VARIABLES: [&str; 9] = [
+    "TREE",
+    "OUT",
+    "TASK",
+    "WORK",
+    "NOTES",
+    "POV",
+    "HARNESS",
+    "SANITIZER",
+    "JOBS",
+];
 
 impl LocalTarget {
     /// Runs one command of the task in a workspace.
@@ -91,9 +111,19 @@ impl LocalTarget {
         }
         let _turn = self.seat.lock().await;
         let seat = Seated::take(job.workspace.root(), self.scratch.path().join(SEAT))?;
-        let mut execution = self.command_at(&job, &seat.at).await?;
-        hide_path(&mut execution, &seat.at);
-        Ok(execution)
+        self.command_at(&job, &seat.at).await
+    }
+
+    /// Returns bytes that a command wrote with the usual paths in them.
+    pub(super) fn told(&self, notes: &Path, bytes: &[u8]) -> Vec<u8> {
+        let mut paths = Paths::default();
+        if self.sandbox.maps_paths() {
+            paths.add(&self.home, "");
+        } else {
+            paths.add(&self.scratch.path().join(SEAT), "");
+            paths.add(notes, NOTES);
+        }
+        paths.told(bytes)
     }
 
     async fn command_at(&self, job: &Job<'_>, root: &Path) -> Result<Execution, TargetError> {
@@ -110,11 +140,9 @@ impl LocalTarget {
             task: self.shown_task().await?,
             pov: job.pov.map(|pov| self.shown_pov(pov)).transpose()?,
         };
-        let seen = self.seen(job, root, &work.0, own);
-        let script = match job.notes {
-            Some(_) => format!("{}{}", self.judged(&seen), job.script),
-            None => job.script.to_owned(),
-        };
+        let mut seen = self.seen(job, root, &work.0, own);
+        seen.places.extend(self.configuration().await?);
+        let script = self.script(job, &mut seen);
         let limits = &self.task.limits;
         let command = Command {
             script: &script,
@@ -134,7 +162,8 @@ impl LocalTarget {
             },
             file_size: limits.file,
         };
-        let execution = self.sandbox.run(command).await?;
+        let mut execution = self.sandbox.run(command).await?;
+        tell_paths(&mut execution, &seen.paths);
         disk_space::check(&execution, self.scratch.path())?;
         Ok(execution)
     }
@@ -151,7 +180,16 @@ impl LocalTarget {
             });
             inside
         };
-        let usual = |name: &str| Path::new(INSIDE).join(name);
+        let usual = |name: &str| self.home.join(name);
+        let name = |usual: &str| {
+            if job.hides {
+                fresh_name()
+            } else {
+                usual.to_owned()
+            }
+        };
+        let mut paths = Paths::default();
+        paths.add(if maps { self.home.as_path() } else { root }, "");
         let seen_as = self.task.seen_as.as_ref().map(PathBuf::from);
         let tree_place = seen_as.unwrap_or_else(|| usual(TREE));
         let tree = show(root.join(TREE), tree_place, job.writable);
@@ -171,12 +209,12 @@ impl LocalTarget {
             show(root.join(HOME), usual(HOME), job.writable).into(),
         );
         if let Some(notes) = job.notes {
-            set(
-                "NOTES",
-                show(notes.to_path_buf(), usual(NOTES), true).into(),
-            );
+            let notes = show(notes.to_path_buf(), usual(NOTES), true);
+            paths.add(&notes, NOTES);
+            set("NOTES", notes.into());
         }
-        let work = show(work.to_path_buf(), usual(WORK), true);
+        let work = show(work.to_path_buf(), usual(&name(WORK)), true);
+        paths.add(&work, WORK);
         if !maps {
             // It has no `/tmp` of its own, and Maven reads its home from the accounts.
             set("TMPDIR", work.clone().into());
@@ -187,7 +225,9 @@ impl LocalTarget {
         set("WORK", work.into());
         set("TASK", show(own.task, usual("task"), false).into());
         if let Some(pov) = own.pov {
-            let inside = usual("pov").join(pov.file_name().unwrap_or_default());
+            let folder = usual(&name(POV));
+            paths.add(&folder, POV);
+            let inside = folder.join(pov.file_name().unwrap_or_default());
             set("POV", show(pov, inside, false).into());
         }
         set("HARNESS", job.harness.unwrap_or_default().into());
@@ -196,12 +236,40 @@ impl LocalTarget {
         for (name, value) in job.environment {
             environment.insert((*name).to_owned(), value.into());
         }
-        places.extend(self.configuration.clone());
         CommandView {
             places,
             tree,
             environment,
+            paths,
         }
+    }
+
+    /// The system's configuration for commands, where paths are mapped.
+    async fn configuration(&self) -> Result<Option<Place>, TargetError> {
+        if !self.sandbox.needs_configuration() {
+            return Ok(None);
+        }
+        let made = self.configuration.get_or_try_init(|| async {
+            Sandbox::configuration(self.scratch.path(), &self.home.join(HOME))
+        });
+        Ok(Some(made.await?.clone()))
+    }
+
+    /// The script with what it needs before it: the variables, where they are not exported, and
+    /// where there are notes how a program is started. `$own` goes before a command that takes
+    /// its input as `$1`.
+    fn script(&self, job: &Job<'_>, seen: &mut CommandView) -> String {
+        let judged = self.judged(seen);
+        let (own, export) = if job.hides {
+            (assigned(&mut seen.environment, &VARIABLES), "")
+        } else {
+            (String::new(), "export POV; ")
+        };
+        if job.notes.is_none() {
+            return own + job.script;
+        }
+        let given = quoted(&format!("{own}POV=$1; {export}shift\n"));
+        format!("{own}{judged}own={given}\n{}", job.script)
     }
 
     /// The shell function that starts a program below which `$NOTES` cannot be written to, and
@@ -220,7 +288,7 @@ impl LocalTarget {
             .collect();
         let words = words.join(" ");
         format!(
-            "JUDGED={}; export JUDGED\njudged() {{ {words} \"$@\"; }}\n",
+            "JUDGED={}\njudged() {{ {words} \"$@\"; }}\n",
             quoted(&words)
         )
     }
@@ -268,54 +336,17 @@ impl Drop for Seated {
     }
 }
 
-/// A word for the shell, whatever it holds.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-/// Replaces the real path in the output by that of a mapped workspace.
-fn hide_path(execution: &mut Execution, real: &Path) {
-    let real = real.as_os_str().as_encoded_bytes();
-    let hide = |bytes: &mut Vec<u8>| *bytes = replace(bytes, real, INSIDE.as_bytes());
-    let streams: Vec<&mut Captured> = [
+/// Puts the usual paths into the output.
+fn tell_paths(execution: &mut Execution, paths: &Paths) {
+    let streams: [Option<&mut Captured>; 2] = [
         Some(&mut execution.output),
         execution.standard_output.as_mut(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    for stream in streams {
+    ];
+    for stream in streams.into_iter().flatten() {
         let before = stream.head.len() + stream.tail.len();
-        hide(&mut stream.head);
-        hide(&mut stream.tail);
+        stream.head = paths.told(&stream.head);
+        stream.tail = paths.told(&stream.tail);
         let after = stream.head.len() + stream.tail.len();
         stream.total = stream.total + after as u64 - before as u64;
-    }
-}
-
-fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
-    let mut result = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        if rest.starts_with(from) {
-            result.extend_from_slice(to);
-            at += from.len();
-        } else {
-            result.extend(rest.first());
-            at += 1;
-        }
-    }
-    result
-}
-
-#[cfg(test)]
-mod tests {
-    use super::replace;
-
-    #[test]
-    fn replaces_every_place() {
-        let found = replace(b"/a/b/x:/a/b", b"/a/b", b"/p");
-        assert_eq!(found, b"/p/x:/p");
-        assert_eq!(replace(b"", b"x", b"y"), b"");
     }
 }

@@ -15,7 +15,7 @@ const COUNTS: &str = include_str!("programs/counts.sh");
 /// they are read once for several inputs, and for each of these only where one of them comes there.
 const LOOP: &str = r#"set +e
 run() {
-  (POV=$1; GCOV_PREFIX=$WORK/counts; export POV GCOV_PREFIX; judged sh -eu -c "$2") >/dev/null 2>&1 </dev/null
+  (GCOV_PREFIX=$WORK/counts; export GCOV_PREFIX; judged sh -eu -c "$own$2" sh "$1") >/dev/null 2>&1 </dev/null
 }
 comes_there() {
   awk -F'\t' '$1 == "L" { lines = 1; if ($4 > 0) came = 1 } $1 == "F" && $3 > 0 { ran = 1 } END { exit !(came || ran && !lines) }' "$1"

@@ -4,6 +4,7 @@
 //! The debugger runs inside the sandbox, beside the program. Their output is read back as
 //! untrusted data.
 
+use super::disguise::EXPORTED;
 use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::probe::{Observations, Probe};
@@ -16,13 +17,13 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 /// Time for the program under the debugger.
-const TIME: Duration = Duration::from_secs(30);
+pub(super) const TIME: Duration = Duration::from_secs(30);
 /// Time for the debugger to start and to write its observations.
-const MORE: Duration = Duration::from_secs(20);
+pub(super) const MORE: Duration = Duration::from_secs(20);
 /// Programs of a folder that are watched; their names have to fit into a variable.
 const MOST: usize = 512;
 /// Bytes of an answer that are read back.
-const LIMIT: u64 = 4 << 20;
+pub(super) const LIMIT: u64 = 4 << 20;
 
 /// Runs the PoV's command with each program of the build under gdb; `$2` is the
 /// program for it, and `OUT_PROGRAMS` and `TREE_PROGRAMS` name the programs. The command sees a copy of the build, made of links, in which a script
@@ -53,15 +54,21 @@ eval "$1" >/dev/null 2>&1 </dev/null"#;
 /// The commands for gdb.
 const GDB_PROGRAM: &str = include_str!("programs/probe.py");
 
-/// Compiles and runs the debugger for Java; it starts the PoV itself.
-const JAVA: &str = r#"command -v java >/dev/null || { echo "java is not installed here"; exit 3; }
-printf %s "$2" >"$NOTES/Probe.java"
-java --list-modules | grep -q '^jdk.jdi@' || { echo "the java here has no debugger (module jdk.jdi)"; exit 3; }
-exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi "$NOTES/Probe.java" "$1" >/dev/null 2>&1 </dev/null"#;
+/// Returns what compiles and runs a program that uses the debugger for Java; it starts the PoV
+/// itself.
+pub(super) fn java(program: &str) -> String {
+    format!(
+        r#"command -v java >/dev/null || {{ echo "java is not installed here"; exit 3; }}
+printf %s "$2" >"$NOTES/{program}.java"
+java --list-modules | grep -q '^jdk.jdi@' || {{ echo "the java here has no debugger (module jdk.jdi)"; exit 3; }}
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi "$NOTES/{program}.java" "$1" >/dev/null 2>&1 </dev/null"#
+    )
+}
 /// The debugger for Java in one file, since `java` runs a single source file.
 const JAVA_PROGRAM: &str = concat!(
     include_str!("programs/Probe.java"),
-    include_str!("programs/Expression.java")
+    include_str!("programs/Expression.java"),
+    include_str!("programs/Listening.java")
 );
 
 /// Returns the variables that name the programs of a build for [`STAND_INS`].
@@ -98,11 +105,12 @@ pub(super) async fn run(
     ];
     environment.extend(names_of_programs(build)?);
     let (script, program) = if target.task.language == Language::Java {
-        (JAVA, JAVA_PROGRAM)
+        (java("Probe"), JAVA_PROGRAM)
     } else {
-        (STAND_INS, GDB_PROGRAM)
+        (STAND_INS.to_owned(), GDB_PROGRAM)
     };
     let arguments: [OsString; 2] = [command.into(), program.into()];
+    let script = format!("{EXPORTED}{script}");
     let job = Job {
         wall: TIME + MORE,
         arguments: &arguments,
@@ -110,7 +118,7 @@ pub(super) async fn run(
         pov: Some(&pov.file),
         harness: pov.harness.as_deref(),
         notes: Some(folder.path()),
-        ..stage.job(script)
+        ..stage.job(&script)
     };
     let execution = target.command(job).await?;
     let answer = ContainedFolder::open(folder.path())

@@ -5,6 +5,7 @@
 //! follow.
 
 use super::debugger::{STAND_INS, names_of_programs};
+use super::disguise::EXPORTED;
 use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched};
@@ -104,7 +105,7 @@ pub(super) async fn watch(
     let mut environment = environment.to_vec();
     environment.extend(names_of_programs(build)?);
     let looks = "[ -z \"${SAMPLES-}\" ] ||";
-    let script = format!("mkdir \"$NOTES/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
+    let script = format!("{EXPORTED}mkdir \"$NOTES/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
     let job = Job {
         wall: TIME + MORE,
         arguments: &arguments,

@@ -1,4 +1,4 @@
-//! Fetch: the command that fills a tree once, with network.
+//! Fetch: the command that fills a tree once, with network where it needs that.
 
 use super::shown::Showing;
 use super::{INSIDE, Scratch};
@@ -14,16 +14,25 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+/// Surroundings of a command that fills a tree.
+#[derive(Debug)]
+pub struct FetchPlace {
+    pub isolation: IsolationChoice,
+    pub host: Host,
+    /// True where it gets the tree from other machines.
+    pub network: bool,
+}
+
 /// Fills the folder `into` by a command of the task. The folder must exist
 /// and be empty; the command sees it as `$TREE` and has an empty home.
 pub async fn fetch(
     command: &str,
     task_folder: &Path,
     into: &Path,
-    (isolation, host): (IsolationChoice, Host),
+    place: FetchPlace,
     limits: &CommandLimits,
 ) -> Result<Execution, TargetError> {
-    let sandbox = Sandbox::open(isolation, host).await?;
+    let sandbox = Sandbox::open(place.isolation, place.host).await?;
     let maps_paths = sandbox.maps_paths();
     let beside = into.parent().unwrap_or(into);
     let scratch = if maps_paths {
@@ -54,7 +63,7 @@ pub async fn fetch(
             places: &places,
             folder: &folder.unwrap_or_default(),
             environment,
-            network: true,
+            network: place.network,
             streams_apart: false,
             limits: Limits {
                 wall: limits.prepare,
@@ -129,7 +138,7 @@ fn seen(
 
 #[cfg(test)]
 mod tests {
-    use super::fetch;
+    use super::{FetchPlace, fetch};
     use crate::runner::CommandLimits;
     use patchwright_sandbox::IsolationChoice;
     use patchwright_sandbox::test_host::host;
@@ -149,7 +158,11 @@ mod tests {
             fs::set_permissions(at("task/part"), fs::Permissions::from_mode(0o600)).unwrap();
             let command = r#"cp "$TASK"/part "$TREE"/copy; echo x >"$HOME"/x; echo y >"$WORK"/y"#;
             let (tree, limits) = (at("sources/tree"), CommandLimits::default());
-            let by = (isolation, host());
+            let by = FetchPlace {
+                isolation,
+                host: host(),
+                network: false,
+            };
             let fetched = fetch(command, &at("task"), &tree, by, &limits).await;
             fetched.unwrap();
             assert_eq!(fs::read(tree.join("copy")).unwrap(), b"part");

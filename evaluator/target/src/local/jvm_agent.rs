@@ -10,6 +10,7 @@
 //! build downloads it. Where the agent does not compile, no value is read and nothing is
 //! counted.
 
+use super::disguise::EXPORTED;
 use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::workspace::Workspace;
@@ -42,7 +43,7 @@ const COMPILE_TIME: Duration = Duration::from_mins(2);
 /// program, and writes where the program could.
 pub(super) fn with_agent(script: &str) -> String {
     format!(
-        "JDK_JAVA_OPTIONS=\"{EXPORTS} -javaagent:$NOTES/{JAR} ${{JDK_JAVA_OPTIONS-}}\"\nexport JDK_JAVA_OPTIONS\njudged() {{ \"$@\"; }}\n{script}"
+        "{EXPORTED}JDK_JAVA_OPTIONS=\"{EXPORTS} -javaagent:$NOTES/{JAR} ${{JDK_JAVA_OPTIONS-}}\"\nexport JDK_JAVA_OPTIONS\njudged() {{ \"$@\"; }}\n{script}"
     )
 }
 

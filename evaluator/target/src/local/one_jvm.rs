@@ -127,6 +127,7 @@ impl BatchRun<'_> {
             let shown = self.inputs.capture != Capture::Failures || !ending.success();
             let answers = self.folder_of_answers();
             let output = outputs.read(&format!("{answers}/{name}"), OUTPUT_LIMIT);
+            let output = output.map(|output| self.target.told(folder.path(), &output));
             batch.contains(&index).then(|| InputRun {
                 index,
                 ending,

@@ -11,7 +11,7 @@ use patchwright_sandbox::Ending;
 use std::time::{Duration, Instant};
 
 /// The command for a whole folder of inputs in one process.
-const WHOLE: &str = r#"POV="$NOTES/in"; export POV; judged sh -eu -c "$1""#;
+const WHOLE: &str = r#"judged sh -eu -c "$own$1" sh "$NOTES/in""#;
 /// The largest number of inputs that are run one by one to find a failing one.
 const FEW: usize = 4;
 /// Time for finding the failing inputs of a process, beyond the time of all inputs: enough

@@ -14,10 +14,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a PoV's command needs in order to crash the unpatched program.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Needs {
     #[default]
     Nothing,
+    /// A script of it reads the variables.
+    Variables,
     /// It writes to its tree, its output or its home.
     Writing,
 }
@@ -26,7 +28,8 @@ impl Needs {
     /// Returns what is tried next.
     fn more(self) -> Option<Self> {
         match self {
-            Self::Nothing => Some(Self::Writing),
+            Self::Nothing => Some(Self::Variables),
+            Self::Variables => Some(Self::Writing),
             Self::Writing => None,
         }
     }
@@ -37,9 +40,20 @@ impl Needs {
 pub(super) struct KnownNeeds(Mutex<BTreeMap<String, Needs>>);
 
 impl KnownNeeds {
+    /// What a command needs. One that is not known is made of one that is, and may have another
+    /// program start it that hands only exported variables on.
     fn of(&self, command: &str) -> Needs {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(command).copied().unwrap_or_default()
+        let most = || known.values().copied().max().max(Some(Needs::Variables));
+        known
+            .get(command)
+            .copied()
+            .or_else(most)
+            .unwrap_or_default()
+    }
+
+    fn known(&self, command: &str) -> Needs {
+        self.all().get(command).copied().unwrap_or_default()
     }
 
     fn set(&self, command: &str, needs: Needs) {
@@ -64,6 +78,7 @@ pub(super) struct Stage<'a> {
     workspace: Arc<Workspace>,
     build: &'a str,
     writable: bool,
+    hides: bool,
 }
 
 impl Stage<'_> {
@@ -75,6 +90,7 @@ impl Stage<'_> {
     pub(super) fn job<'a>(&'a self, script: &'a str) -> Job<'a> {
         Job {
             writable: self.writable,
+            hides: self.hides,
             ..Job::new(script, &self.workspace, self.build)
         }
     }
@@ -87,14 +103,16 @@ impl LocalTarget {
         build: &'a Build,
         pov: &Pov,
     ) -> Result<Stage<'a>, TargetError> {
-        match self.needs.of(self.pov_command(pov)?) {
-            Needs::Nothing => Ok(Stage {
-                workspace: Arc::clone(build.place()?),
-                build: &build.name,
-                writable: false,
-            }),
-            Needs::Writing => self.copied(build).await,
+        let needs = self.needs.of(self.pov_command(pov)?);
+        if needs == Needs::Writing {
+            return self.copied(build).await;
         }
+        Ok(Stage {
+            workspace: Arc::clone(build.place()?),
+            build: &build.name,
+            writable: false,
+            hides: needs == Needs::Nothing,
+        })
     }
 
     /// Returns a stage that may be written to and that nobody sees again.
@@ -103,6 +121,7 @@ impl LocalTarget {
             workspace: Arc::new(self.copy(build.place()?).await?),
             build: &build.name,
             writable: true,
+            hides: false,
         })
     }
 
@@ -113,6 +132,7 @@ impl LocalTarget {
         pov: &Pov,
     ) -> Result<BaselinePov, TargetError> {
         let command = self.pov_command(pov)?;
+        self.needs.set(command, self.needs.known(command));
         loop {
             let measured = measure(self, build, pov).await?;
             let more = self
@@ -171,5 +191,41 @@ mod tests {
         assert!(baseline.povs[0].reproduces());
         let tree = baseline.builds["address"].place().unwrap().part("tree");
         assert!(!tree.join("log").exists() && fs::exists(tree.join("parse.c")).unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_run_finds_no_variable_and_no_path_of_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        let look = r#"env | cut -d= -f1 | grep -xE 'TREE|OUT|WORK|TASK|POV|NOTES|JUDGED|HARNESS|SANITIZER|JOBS' || :; ls -d /patchwright 2>/dev/null || :; echo "${POV%/*}" | cksum; echo "$WORK" | cksum; "#;
+        let own = task.commands.pov.clone().unwrap();
+        task.commands.pov = Some(look.to_owned() + &own);
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let (build, pov) = (&baseline.builds["address"], &target.task().povs[0]);
+        let mut seen = Vec::new();
+        for _ in 0..2 {
+            let replay = target.replay(build, pov).await.unwrap();
+            assert!(replay.outcome.is_failure());
+            let text = replay.execution.text();
+            let lines: Vec<String> = text.lines().take(3).map(str::to_owned).collect();
+            assert!(lines[2].starts_with("Running"), "{text}");
+            assert!(!text.contains(&target.home.display().to_string()), "{text}");
+            seen.push((lines[0].clone(), lines[1].clone()));
+        }
+        assert!(seen[0].0 != seen[1].0 && seen[0].1 != seen[1].1, "{seen:?}");
+    }
+
+    #[tokio::test]
+    async fn a_script_that_reads_variables_finds_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        fs::write(folder.path().join("pov.sh"), r#""$OUT"/prog "$POV""#).unwrap();
+        task.commands.pov = Some(r#"sh -u "$TASK"/pov.sh"#.to_owned());
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        assert!(baseline.povs[0].reproduces());
+        let needs = target.needs.all().into_values().collect::<Vec<_>>();
+        assert_eq!(needs, [Needs::Variables]);
     }
 }

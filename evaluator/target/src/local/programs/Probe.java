@@ -4,7 +4,6 @@ import com.sun.jdi.event.*;
 import com.sun.jdi.request.*;
 import java.nio.file.*;
 import java.util.*;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Runs one PoV under the debugger of the JDK and writes down what expressions
@@ -251,45 +250,12 @@ public final class Probe {
     public static void main(String[] arguments) throws Exception {
         for (String row : System.getenv("PROBES").split("\n")) asked.add(new Asked(row));
         long limit = Math.round(1000 * Double.parseDouble(System.getenv("PROBE_SECONDS")));
-        ListeningConnector listening = null;
-        for (ListeningConnector one : Bootstrap.virtualMachineManager().listeningConnectors()) {
-            if (one.name().equals("com.sun.jdi.SocketListen")) listening = one;
-        }
-        final ListeningConnector connector = listening;
-        final Map<String, Connector.Argument> where = connector.defaultArguments();
-        where.get("localAddress").setValue("127.0.0.1");
-        String address;
-        try {
-            address = connector.startListening(where);
-        } catch (java.io.IOException e) {
+        String end = Listening.run(arguments[0], limit, Probe::serve);
+        if (end == null) {
             write("the sandbox lets no debugger connect to the program");
             return;
         }
-        Thread accepting = new Thread(() -> {
-            while (true) {
-                try {
-                    VirtualMachine vm = connector.accept(where);
-                    Thread serving = new Thread(() -> serve(vm));
-                    serving.setDaemon(true);
-                    serving.start();
-                } catch (Exception e) {
-                    return;
-                }
-            }
-        });
-        accepting.setDaemon(true);
-        accepting.start();
-        ProcessBuilder builder = new ProcessBuilder("/bin/sh", "-eu", "-c", arguments[0]);
-        String option = "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.0.0.1:" + address.replaceAll(".*:", "");
-        builder.environment().merge("JAVA_TOOL_OPTIONS", option, (old, more) -> old + " " + more);
-        builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD);
-        builder.redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")));
-        Process process = builder.start();
-        if (process.waitFor(limit, TimeUnit.MILLISECONDS)) {
-            ended = "exit status " + process.exitValue();
-        } else {
-            ended = "time";
-        }
+        ended = end;
         write(null);
         Runtime.getRuntime().halt(0);
     }
