@@ -150,7 +150,11 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
     std::env::set_current_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut command = Command::new(program);
     command.args(words).env_clear().envs(environment);
-    Err(command.stdin(Stdio::null()).exec().into())
+    if doors.ends_domain || doors.keep_privileges {
+        // What the supervisor orders by is none of the command's business.
+        command.stdin(Stdio::null());
+    }
+    Err(command.exec().into())
 }
 
 /// Leaves a process behind that ends all others of its domain when our standard input closes.
