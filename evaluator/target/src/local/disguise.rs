@@ -18,8 +18,6 @@ use std::path::{Path, PathBuf};
 /// Exports the variables again, for debuggers and agents, which read them.
 pub(super) const EXPORTED: &str =
     "POV=${POV-}; export TREE OUT WORK TASK NOTES JUDGED HARNESS SANITIZER JOBS POV\n";
-/// Variables that a program finds wherever it runs.
-const USUAL: [&str; 2] = ["HOME", "TMPDIR"];
 
 /// A name that nobody can foretell.
 pub(super) fn fresh_name() -> String {
@@ -89,11 +87,10 @@ impl Paths {
     }
 }
 
-/// Assigns variables in a shell without handing them on, but for those of every machine,
-/// which stay in the environment.
+/// Assigns variables in a shell that does not hand them on, and takes them from the environment.
 pub(super) fn assigned(environment: &mut BTreeMap<String, OsString>, names: &[&str]) -> String {
     let mut text = String::new();
-    for name in names.iter().filter(|name| !USUAL.contains(name)) {
+    for name in names {
         if let Some(value) = environment.remove(*name) {
             // Writing to a string cannot go wrong.
             let _ = writeln!(text, "{name}={}", quoted(&value.to_string_lossy()));
