@@ -56,8 +56,15 @@ impl Cache {
         Self { folder, limit }
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+    /// Returns its folder, which is made where it is missing.
+    pub(crate) fn folder(&self) -> io::Result<&Path> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE)
+            .create(&self.folder)?;
+        // One of an earlier version was open to all.
+        fs::set_permissions(&self.folder, Permissions::from_mode(PRIVATE))?;
+        Ok(&self.folder)
     }
 
     /// Returns the entry of this name with its record. One without a readable record is
@@ -93,12 +100,7 @@ impl Cache {
         from: &Path,
         record: &impl Serialize,
     ) -> io::Result<Option<Entry>> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(PRIVATE)
-            .create(&self.folder)?;
-        // One of an earlier version was open to all.
-        fs::set_permissions(&self.folder, Permissions::from_mode(PRIVATE))?;
+        self.folder()?;
         fs::write(from.join(RECORD), serde_json::to_vec(record)?)?;
         take_rights(from)?;
         let size = size_below(from);

@@ -39,7 +39,7 @@ impl LocalTarget {
     #[must_use]
     pub fn caching(mut self, cache: Cache) -> Self {
         if self.sandbox.maps_paths() {
-            if let Some(home) = disguise::home_of_cache(cache.folder()) {
+            if let Some(home) = disguise::home_of_cache(&cache) {
                 self.home = home;
             }
             self.cache = Some(cache);

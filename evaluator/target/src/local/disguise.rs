@@ -6,6 +6,7 @@
 //! are known to the shell and not to the program. In what is printed the usual paths stand, so
 //! that nobody else knows of this.
 
+use crate::cache::Cache;
 use crate::runner::INSIDE;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -25,9 +26,8 @@ pub(super) fn fresh_name() -> String {
 }
 
 /// The folder for everything, which is the same as long as a cache is: builds hold its path.
-pub(super) fn home_of_cache(cache: &Path) -> Option<PathBuf> {
-    std::fs::create_dir_all(cache).ok()?;
-    let facts = std::fs::metadata(cache).ok()?;
+pub(super) fn home_of_cache(cache: &Cache) -> Option<PathBuf> {
+    let facts = std::fs::metadata(cache.folder().ok()?).ok()?;
     let mut hash = Sha256::new();
     for part in [facts.dev(), facts.ino()] {
         hash.update(part.to_le_bytes());
@@ -106,7 +106,7 @@ pub(super) fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Paths, fresh_name, home, home_of_cache, name_of};
+    use super::{Cache, Paths, fresh_name, home, home_of_cache, name_of};
     use std::path::Path;
 
     #[test]
@@ -127,7 +127,9 @@ mod tests {
         assert_eq!(name_of(0), "babababa");
         assert_ne!(fresh_name(), fresh_name());
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let of = |folder: &tempfile::TempDir| home_of_cache(folder.path()).unwrap();
+        let of = |folder: &tempfile::TempDir| {
+            home_of_cache(&Cache::new(folder.path().to_path_buf(), 1)).unwrap()
+        };
         assert_eq!(of(&one), of(&one));
         assert_ne!(of(&one), of(&other));
         assert!(of(&one).starts_with("/srv") && home("x").ends_with("x"));
