@@ -6,9 +6,12 @@
 
 use crate::TargetError;
 use patchwright_sandbox::identity;
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, ioctl_ficlone, utimensat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, SeekFrom, Timespec, Timestamps, ioctl_ficlone, seek, utimensat,
+};
+use rustix::io::Errno;
 use std::fs::{self, File, Metadata, Permissions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,8 +97,9 @@ impl Copier<'_> {
             symlink(fs::read_link(from)?, to)?;
             identity::give(to)?;
         } else if metadata.is_file() {
-            if !self.share(from, to)? {
-                fs::copy(from, to)?;
+            let (source, target) = (open_file(from)?, File::create(to)?);
+            if !self.share(&source, &target) {
+                copy_data(&source, &target)?;
             }
             identity::give(to)?;
             fs::set_permissions(to, plain(metadata))?;
@@ -106,16 +110,32 @@ impl Copier<'_> {
     }
 
     /// Makes the copy share the blocks of the original; returns false where it cannot.
-    fn share(&mut self, from: &Path, to: &Path) -> io::Result<bool> {
-        if !self.shares_blocks {
-            return Ok(false);
-        }
-        let (source, target) = (File::open(from)?, File::create(to)?);
-        if ioctl_ficlone(&target, &source).is_ok() {
-            return Ok(true);
-        }
-        self.shares_blocks = false;
-        Ok(false)
+    fn share(&mut self, source: &File, target: &File) -> bool {
+        self.shares_blocks = self.shares_blocks && ioctl_ficlone(target, source).is_ok();
+        self.shares_blocks
+    }
+}
+
+/// Opens a file that a command left; no link in its place is followed, and no pipe waited for.
+fn open_file(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+/// Copies the data of a file. Its holes stay holes: a build could else fill the disk with files
+/// of gigabytes that take no room where they are.
+fn copy_data(source: &File, mut target: &File) -> io::Result<()> {
+    target.set_len(source.metadata()?.len())?;
+    let mut at = 0;
+    loop {
+        let data = match seek(source, SeekFrom::Data(at)) {
+            Err(Errno::NXIO) => return Ok(()),
+            found => found?,
+        };
+        at = seek(source, SeekFrom::Hole(data))?;
+        seek(source, SeekFrom::Start(data))?;
+        seek(target, SeekFrom::Start(data))?;
+        io::copy(&mut source.take(at - data), &mut target)?;
     }
 }
 
@@ -148,4 +168,36 @@ fn keep_time(path: &Path, metadata: &Metadata) -> io::Result<()> {
         },
     };
     Ok(utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::copy_tree;
+    use std::fs::{self, File};
+    use std::os::unix::fs::{FileExt, MetadataExt};
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn holes_stay_holes() {
+        let root = tempfile::tempdir().unwrap();
+        let (from, to) = (root.path().join("from"), root.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        fs::create_dir(&to).unwrap();
+        let file = File::create(from.join("sparse")).unwrap();
+        file.set_len(4 << 30).unwrap();
+        file.write_all_at(b"one", 1 << 30).unwrap();
+        file.write_all_at(b"two", 3 << 30).unwrap();
+        fs::write(from.join("plain"), "plain").unwrap();
+        copy_tree(&from, &to, &AtomicBool::new(false)).unwrap();
+        let facts = fs::metadata(to.join("sparse")).unwrap();
+        assert_eq!(facts.len(), 4 << 30);
+        assert!(facts.blocks() * 512 < 1 << 20, "{}", facts.blocks());
+        let copy = File::open(to.join("sparse")).unwrap();
+        let mut bytes = [0; 3];
+        for (at, text) in [(1 << 30, b"one"), (3 << 30, b"two"), (2 << 30, &[0; 3])] {
+            copy.read_exact_at(&mut bytes, at).unwrap();
+            assert_eq!(&bytes, text);
+        }
+        assert_eq!(fs::read(to.join("plain")).unwrap(), b"plain");
+    }
 }
