@@ -205,7 +205,15 @@ async fn dropping_the_future_kills_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let script = "while :; do date +%N >alive; sleep 0.02; done";
     let pending = run(script, folder.path(), limits());
-    let _ = tokio::time::timeout(Duration::from_millis(400), pending).await;
+    let begun = async {
+        while !folder.path().join("alive").exists() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! {
+        _ = pending => panic!("it ended by itself"),
+        () = begun => {}
+    }
     tokio::time::sleep(Duration::from_millis(200)).await;
     let read = || std::fs::read(folder.path().join("alive")).unwrap();
     let before = read();

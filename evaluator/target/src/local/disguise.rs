@@ -16,9 +16,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Exports the variables again, for debuggers and agents, which read them.
-pub(super) const EXPORTED: &str =
-    "POV=${POV-}; export TREE OUT WORK TASK NOTES JUDGED HARNESS SANITIZER JOBS POV\n";
+/// Exports the variables again, for debuggers and agents, which read them; the input, where there
+/// is one, in the shell that is given it too.
+pub(super) const EXPORTED: &str = r#"export TREE OUT WORK TASK NOTES JUDGED HARNESS SANITIZER JOBS POV
+own="export POV; $own"
+"#;
 
 /// A name that nobody can foretell.
 pub(super) fn fresh_name() -> String {

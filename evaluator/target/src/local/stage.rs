@@ -40,16 +40,16 @@ impl Needs {
 pub(super) struct KnownNeeds(Mutex<BTreeMap<String, Needs>>);
 
 impl KnownNeeds {
-    /// What a command needs. One that is not known is made of one that is, and may have another
-    /// program start it that hands only exported variables on.
+    /// What a command needs. One that holds a known one may have another program start it, which
+    /// hands only exported variables on; of any other nothing is known, and it gets all.
     fn of(&self, command: &str) -> Needs {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let most = || known.values().copied().max().max(Some(Needs::Variables));
-        known
-            .get(command)
-            .copied()
-            .or_else(most)
-            .unwrap_or_default()
+        if let Some(needs) = known.get(command) {
+            return *needs;
+        }
+        let held = known.iter().filter(|(text, _)| command.contains(*text));
+        let held = held.map(|(_, needs)| *needs).max();
+        held.map_or(Needs::Writing, |needs| needs.max(Needs::Variables))
     }
 
     fn known(&self, command: &str) -> Needs {
