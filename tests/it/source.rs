@@ -135,7 +135,7 @@ fn a_source_that_cannot_be_got_is_said_plainly() {
     }
 }
 
-/// What a repository's own settings name is run neither with network nor without.
+/// A repository whose settings name a program at each place where git runs one.
 #[test]
 fn a_repository_has_none_of_its_programs_run() {
     const HOSTILE: &str = "

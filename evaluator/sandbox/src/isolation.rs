@@ -262,7 +262,7 @@ impl Sandbox {
             World::Host(_) => vec![self.host.helper.clone().into()],
             World::Image(container) => container.helper(),
         };
-        words.extend([supervisor::WORD, supervisor::KEEP_TO].map(OsString::from));
+        words.extend([enter::WORD, enter::KEEP_TO].map(OsString::from));
         words.extend(COMMON.map(OsString::from));
         words.extend(own.iter().map(OsString::from));
         words.push("--".into());
@@ -389,9 +389,7 @@ fn entered(host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
         .map(OsString::from)
         .into();
     shell.extend(command.arguments.iter().cloned());
-    let mut words: Vec<OsString> = [supervisor::WORD, supervisor::ENTER]
-        .map(OsString::from)
-        .into();
+    let mut words: Vec<OsString> = [enter::WORD, enter::ENTER].map(OsString::from).into();
     let step = Become {
         doors,
         folder: command.folder,

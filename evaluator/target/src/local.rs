@@ -88,7 +88,7 @@ pub struct LocalTarget {
     pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
-    /// What the commands of PoVs need.
+    /// The needs of the commands of PoVs.
     needs: stage::KnownNeeds,
     /// Exits of the unpatched program by input, which every attempt is compared with.
     usual_exits: exits::UsualExits,

@@ -20,8 +20,16 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         6_050,
         "forms of reports that people paste, their own words and the commands that they ran",
     ),
-    ("evaluator/sandbox", 4_350, ""),
-    ("evaluator/target", 5_850, ""),
+    (
+        "evaluator/sandbox",
+        4_450,
+        "processes that end as one domain, programs kept from what is noted of them",
+    ),
+    (
+        "evaluator/target",
+        6_100,
+        "read-only stages, names that nobody can foretell, Java exceptions seen from outside",
+    ),
     ("evaluator/verdict", 8_050, ""),
     ("model", 2_400, ""),
     ("page", 1_800, ""),

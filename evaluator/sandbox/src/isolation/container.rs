@@ -6,9 +6,9 @@
 //! its command, with our process, or with a limit, and is removed after that.
 
 use super::engine::{self, Engine, Image, OWNER, failed};
-use super::enter::{Become, Doors};
+use super::enter::{self, Become, Doors};
 use super::seccomp::Surroundings;
-use super::{Command, Host, IN_MEMORY, Place, SHELL, inner_helper, supervisor};
+use super::{Command, Host, IN_MEMORY, Place, SHELL, inner_helper};
 use crate::SandboxError;
 use crate::process::{Collector, Ending, Execution, Limit, Watch};
 use bollard::container::{AttachContainerResults, LogOutput};
@@ -289,7 +289,7 @@ impl Container {
             program,
         };
         let mut words = self.helper();
-        words.extend([supervisor::WORD, supervisor::ENTER].map(OsString::from));
+        words.extend([enter::WORD, enter::ENTER].map(OsString::from));
         words.extend(step.words());
         words
     }

@@ -9,7 +9,6 @@
 use super::landlock::{self, Fence};
 use super::mounts;
 use super::seccomp::{self, Surroundings};
-use super::supervisor;
 use crate::identity::Ids;
 use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
@@ -25,6 +24,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+
+/// The first argument that makes our binary one of its own steps.
+pub(super) const WORD: &str = "sandbox-exec";
+/// Close the doors, then become the command.
+pub(super) const ENTER: &str = "enter";
+/// End everything of the own domain as soon as the supervisor lets go.
+pub(super) const END_DOMAIN: &str = "end-domain";
+/// Become a program that writes to its own folders only.
+pub(super) const KEEP_TO: &str = "keep-to";
 
 /// Privileges that are given up before the command begins.
 #[derive(Debug, Default)]
@@ -162,7 +170,7 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
 fn leave_what_ends_domain() -> Result<(), Box<dyn Error>> {
     landlock::set_apart()?;
     let mut ending = Command::new("/proc/self/exe");
-    ending.args([supervisor::WORD, supervisor::END_DOMAIN]);
+    ending.args([WORD, END_DOMAIN]);
     ending.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     landlock::set_apart()
 }

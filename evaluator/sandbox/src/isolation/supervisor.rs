@@ -16,6 +16,7 @@
 //! environment. What it itself cannot do is never taken for an end of the
 //! command: it dies of a signal then, as no command it supervises makes it.
 
+use super::enter::{self, END_DOMAIN, ENTER, KEEP_TO, WORD};
 use super::seccomp::{self, Surroundings};
 use crate::process::{cgroup, watch};
 use rustix::io::Errno;
@@ -35,16 +36,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The first argument that makes our binary one of its own steps.
-pub(super) const WORD: &str = "sandbox-exec";
 /// Run a command and end all it leaves behind.
 const SUPERVISE: &str = "supervise";
-/// Close the doors, then become the command.
-pub(super) const ENTER: &str = "enter";
-/// End everything of the own domain as soon as the supervisor lets go.
-pub(super) const END_DOMAIN: &str = "end-domain";
-/// Become a program that writes to its own folders only.
-pub(super) const KEEP_TO: &str = "keep-to";
 
 /// Most time for killing everything: a fork bomb is caught by repeating.
 const KILL_TIME: Duration = Duration::from_secs(4);
@@ -91,9 +84,9 @@ pub fn enter_from_arguments() -> ExitCode {
             let _ = kill_process(getpid(), Signal::KILL);
             error
         }),
-        Some((word, rest)) if word == ENTER => super::enter::enter(rest),
-        Some((word, _)) if word == END_DOMAIN => super::enter::end_domain(),
-        Some((word, rest)) if word == KEEP_TO => super::enter::keep_to(rest),
+        Some((word, rest)) if word == ENTER => enter::enter(rest),
+        Some((word, _)) if word == END_DOMAIN => enter::end_domain(),
+        Some((word, rest)) if word == KEEP_TO => enter::keep_to(rest),
         _ => Err("this word is for the program's own use".into()),
     };
     match result {

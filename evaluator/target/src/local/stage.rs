@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a PoV's command needs in order to crash the unpatched program.
+/// The needs of a PoV's command: without them it does not crash the unpatched program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Needs {
     #[default]
@@ -35,12 +35,12 @@ impl Needs {
     }
 }
 
-/// What is known of commands, by their text.
+/// The known needs of commands, by their text.
 #[derive(Debug, Default)]
 pub(super) struct KnownNeeds(Mutex<BTreeMap<String, Needs>>);
 
 impl KnownNeeds {
-    /// What a command needs. One that holds a known one may have another program start it, which
+    /// Returns the needs of a command. One that holds a known one may have another program start it, which
     /// hands only exported variables on; of any other nothing is known, and it gets all.
     fn of(&self, command: &str) -> Needs {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
