@@ -141,9 +141,7 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
             Some("--mounts") => doors.read_only = text == "read-only",
             Some("--processes") => doors.ends_domain = text == "shared",
             Some("--privileges") => doors.keep_privileges = text == "kept",
-            Some("--hand-on") => {
-                environment.extend(std::env::var_os(value).map(|found| (value.as_os_str(), found)));
-            }
+            Some("--hand-on") => environment.extend(handed_on(value)),
             Some("--env") => {
                 let (name, value) = pair(value).ok_or("a variable lacks its value")?;
                 environment.push((name, value.into()));
@@ -194,6 +192,12 @@ pub(super) fn keep_to(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>
     let program = words.next().ok_or("no program was given")?;
     landlock::keep_to(&own)?;
     Err(Command::new(program).args(words).exec().into())
+}
+
+/// Returns a variable as it was given to this step.
+#[expect(clippy::disallowed_methods, reason = "what one step gives to the next")]
+fn handed_on(name: &OsString) -> Option<(&OsStr, OsString)> {
+    Some((name, std::env::var_os(name)?))
 }
 
 fn pair(word: &OsString) -> Option<(&OsStr, &OsStr)> {
