@@ -181,26 +181,13 @@ impl LocalTarget {
             inside
         };
         let usual = |name: &str| self.home.join(name);
-        let name = |usual: &str| {
-            if job.hides {
-                fresh_name()
-            } else {
-                usual.to_owned()
-            }
-        };
+        let name = |usual: &str| job.hides.then(fresh_name).unwrap_or(usual.to_owned());
         let mut paths = Paths::default();
         paths.add(if maps { self.home.as_path() } else { root }, "");
         let seen_as = self.task.seen_as.as_ref().map(PathBuf::from);
         let tree_place = seen_as.unwrap_or_else(|| usual(TREE));
         let tree = show(root.join(TREE), tree_place, job.writable);
-        let mut environment: BTreeMap<String, OsString> = BTreeMap::new();
-        if let Some(variables) = self.task.builds.get(job.build) {
-            environment.extend(variables.iter().map(|(k, v)| (k.clone(), v.into())));
-        }
-        // Without it a report of undefined behaviour names one line and no callers.
-        let stacks = || OsString::from("print_stacktrace=1");
-        let options = environment.entry("UBSAN_OPTIONS".to_owned());
-        options.or_insert_with(stacks);
+        let mut environment = self.variables(job);
         let mut set = |name: &str, value: OsString| environment.insert(name.to_owned(), value);
         set("TREE", tree.clone().into());
         set("OUT", show(root.join(OUT), usual(OUT), job.writable).into());
@@ -230,11 +217,8 @@ impl LocalTarget {
             let inside = folder.join(pov.file_name().unwrap_or_default());
             set("POV", show(pov, inside, false).into());
         }
-        set("HARNESS", job.harness.unwrap_or_default().into());
-        set("SANITIZER", job.build.into());
-        set("JOBS", self.task.limits.jobs.to_string().into());
         for (name, value) in job.environment {
-            environment.insert((*name).to_owned(), value.into());
+            set(name, value.into());
         }
         CommandView {
             places,
@@ -242,6 +226,27 @@ impl LocalTarget {
             environment,
             paths,
         }
+    }
+
+    /// The variables that name no folder.
+    fn variables(&self, job: &Job<'_>) -> BTreeMap<String, OsString> {
+        let mut environment: BTreeMap<String, OsString> = BTreeMap::new();
+        if let Some(variables) = self.task.builds.get(job.build) {
+            environment.extend(variables.iter().map(|(k, v)| (k.clone(), v.into())));
+        }
+        // Without it a report of undefined behaviour names one line and no callers.
+        let stacks = || OsString::from("print_stacktrace=1");
+        let options = environment.entry("UBSAN_OPTIONS".to_owned());
+        options.or_insert_with(stacks);
+        let jobs = self.task.limits.jobs.to_string();
+        for (name, value) in [
+            ("HARNESS", job.harness.unwrap_or_default()),
+            ("SANITIZER", job.build),
+            ("JOBS", &jobs),
+        ] {
+            environment.insert(name.to_owned(), value.into());
+        }
+        environment
     }
 
     /// The system's configuration for commands, where paths are mapped.

@@ -161,7 +161,7 @@ mod tests {
         let mut task = task(folder.path());
         let write = r#"for f in "$TREE"/parse.c "$OUT"/prog "$HOME"/.profile "$TASK"/good.bin; do (echo evil >"$f") 2>/dev/null && echo "wrote $f"; done"#;
         task.commands.pov = Some(format!("{write}; \"$OUT\"/prog \"$POV\""));
-        task.commands.test = Some(r#"grep -c evil parse.c || :; echo evil >>parse.c"#.to_owned());
+        task.commands.test = Some("grep -c evil parse.c || :; echo evil >>parse.c".to_owned());
         let target = open(task, folder.path()).await;
         let baseline = target.baseline().await.unwrap();
         let pov = &target.task().povs[0];
