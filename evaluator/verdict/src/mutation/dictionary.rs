@@ -4,7 +4,8 @@
 //! input. Items (parts of a list, lines, brackets, letters of a word) are repeated up to a
 //! constant and one beyond. A format whose lines must agree refuses a change of one line,
 //! so items and numbers that occur more than once are also changed everywhere at once. In
-//! a binary input constants are written over its header.
+//! a binary input constants are written over its header. Apart from these, inputs are brought to
+//! the sizes of constants, and the numbers of PoVs to the ends of each width.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -33,6 +34,28 @@ const SEPARATORS: [char; 4] = ['|', ',', ';', '\t'];
 const OPENING: [char; 3] = ['(', '[', '{'];
 /// Characters that end a part of a list besides separators.
 const CLOSING: [char; 4] = [')', ']', '}', '\n'];
+
+/// The ends of integers of 8 to 64 bits, and their halves.
+const ENDS: [&str; 18] = [
+    "0",
+    "1",
+    "-1",
+    "127",
+    "128",
+    "255",
+    "256",
+    "32768",
+    "65535",
+    "65536",
+    "1073741824",
+    "2147483647",
+    "2147483648",
+    "4294967295",
+    "4294967296",
+    "4611686018427387904",
+    "9223372036854775808",
+    "18446744073709551615",
+];
 
 /// A replacement of a place in a text.
 type Change = (Range<usize>, String);
@@ -76,6 +99,29 @@ impl Dictionary {
         let mut seen = BTreeSet::from([input.to_vec()]);
         made.retain(|bytes| bytes.len() <= LARGEST && seen.insert(bytes.clone()));
         made.truncate(most);
+        made
+    }
+
+    /// Returns inputs of the sizes of the constants, and those in which a number of a PoV is at
+    /// the end of a width.
+    pub(crate) fn at_bounds(&self, input: &[u8]) -> Vec<Vec<u8>> {
+        let sizes = self.constants.iter().flat_map(|size| around(*size));
+        let sizes = sizes.filter(|size| (1..=LARGEST).contains(size));
+        let sized = sizes.map(|size| input.iter().copied().cycle().take(size).collect());
+        let mut made: Vec<Vec<u8>> = sized.collect();
+        let text = text(input).unwrap_or_default();
+        let mut rare = numbers(text);
+        rare.retain(|place| {
+            self.tokens
+                .iter()
+                .any(|one| text.get(place.clone()) == Some(one))
+        });
+        for place in rare {
+            let ends = ENDS.iter();
+            let ends = ends.map(|end| (place.clone(), (*end).to_owned()));
+            made.extend(ends.map(|end| changed(text, &[&end])));
+        }
+        made.truncate(EACH);
         made
     }
 
@@ -417,6 +463,25 @@ mod tests {
         assert_eq!(made(&tokens, &"1 ".repeat(9000)).len(), 2 * EACH + 2);
         assert_eq!(tokens.mutants(b"1 2 3 1", 2), [b"77 2 3 1", b"1 77 3 1"]);
         assert!(tokens.mutants(&[0xff, b'1'], ALL).is_empty());
+    }
+
+    #[test]
+    fn bounds_are_tried_at_below_and_above() {
+        let sizes = Dictionary::new(&[4]).at_bounds(b"ab");
+        assert_eq!(sizes, [&b"abab"[..], b"ababa", b"aba"]);
+        let dictionary = Dictionary::default().with_povs(&["f(77, 1)".into()], &["f(1)".into()]);
+        let made = dictionary.at_bounds(b"f(77, 1)");
+        for end in [
+            "0",
+            "-1",
+            "2147483648",
+            "1073741824",
+            "18446744073709551615",
+        ] {
+            let expected = format!("f({end}, 1)").into_bytes();
+            assert!(made.contains(&expected), "{end}");
+        }
+        assert!(dictionary.at_bounds(&[0xff]).is_empty());
     }
 
     #[test]

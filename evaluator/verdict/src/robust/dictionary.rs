@@ -7,8 +7,7 @@
 use super::failure::{Failure, FailureJudge};
 use super::{Group, LOOKED_AT, Search};
 use crate::given_inputs;
-use crate::mutation::Dictionary;
-use crate::review::constants;
+use crate::mutation::{Dictionary, bounds};
 use patchwright_sandbox::Ending;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Inputs, Outcome};
@@ -38,7 +37,7 @@ impl Search<'_> {
         let given = given_inputs::inputs(self.target.task(), group.pov)?.into_iter();
         let given: Vec<Vec<u8>> = given.map(|(_, bytes)| bytes).collect();
         let usual = Duration::from_secs_f64(before.execution.seconds.min(60.0));
-        let constants = constants(&self.attempt.diff);
+        let constants = bounds(self.attempt);
         let dictionary = Dictionary::new(&constants).with_povs(&group.seeds, &given);
         let inputs = Inputs {
             contents: in_turn(&dictionary, &group.seeds, &given),
@@ -69,7 +68,11 @@ fn in_turn(dictionary: &Dictionary, povs: &[Vec<u8>], harmless: &[Vec<u8>]) -> V
     for seeds in [povs, harmless] {
         let each = MOST.div_ceil(seeds.len().clamp(1, MOST));
         let seeds = seeds.iter().take(MOST);
-        let made = seeds.flat_map(|seed| dictionary.mutants(seed, each).into_iter().enumerate());
+        let made = seeds.flat_map(|seed| {
+            let at_bounds = dictionary.at_bounds(seed).into_iter();
+            let mutants = dictionary.mutants(seed, each).into_iter();
+            at_bounds.chain(mutants).take(each).enumerate()
+        });
         let mut made: Vec<(usize, Vec<u8>)> = made.collect();
         made.sort_by_key(|(turn, _)| *turn);
         made.truncate(MOST);
@@ -89,8 +92,10 @@ mod tests {
             |words: &[&str]| -> Vec<Vec<u8>> { words.iter().map(|w| (*w).into()).collect() };
         let (povs, harmless) = (texts(&["get 99"]), texts(&["1 2", "3", "none"]));
         let dictionary = Dictionary::default().with_povs(&povs, &harmless);
-        let chosen = in_turn(&dictionary, &povs, &harmless);
-        assert_eq!(chosen, texts(&["99 2", "99", "1 99"]));
+        let mut chosen = in_turn(&dictionary, &povs, &harmless);
+        let of_harmless = chosen.split_off(chosen.len() - 3);
+        assert_eq!(of_harmless, texts(&["99 2", "99", "1 99"]));
+        assert!(chosen.contains(&b"get 4294967296".to_vec()));
         let many: Vec<Vec<u8>> = (0..500)
             .map(|n| format!("{n} {n} 7").into_bytes())
             .collect();

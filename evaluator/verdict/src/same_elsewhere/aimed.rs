@@ -13,8 +13,7 @@ use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use super::{CHUNK, Comparison};
 use crate::attempt::AttemptFacts;
-use crate::mutation::Dictionary;
-use crate::review::constants;
+use crate::mutation::{Dictionary, bounds};
 use patchwright_crash::CrashReport;
 use patchwright_target::TargetError;
 use patchwright_target::runner::Outcome;
@@ -32,7 +31,7 @@ const LARGEST_SEED: usize = 1 << 14;
 /// The fewest that have to be run, where there are so many.
 const FLOOR: usize = 32;
 /// Least time for some of them until so many were run, on a busy machine.
-const LEAST: Duration = Duration::from_secs(5);
+const LEAST: Duration = Duration::from_secs(12);
 
 impl Comparison<'_> {
     /// Compares the outputs of inputs that are aimed at the patch's numbers.
@@ -44,7 +43,7 @@ impl Comparison<'_> {
             return Ok(None);
         }
         let known = self.compared.len();
-        let mut constants = constants(&attempt.diff);
+        let mut constants = bounds(attempt);
         if let Some(seed) = self.seeds().first().map(|seed| (*seed).clone()) {
             constants.extend(self.compared_values(attempt, &seed).await?);
         }
@@ -74,11 +73,7 @@ impl Comparison<'_> {
                 break;
             }
         }
-        if run < floor {
-            self.missed = Some(format!(
-                "{run} of the {floor} inputs aimed at the patch that are needed could be run in the time (limits.same)"
-            ));
-        }
+        self.missed = shortfall(run, floor);
         // They are made of inputs that come to the patch, and most come there too.
         if self.is_open(attempt) {
             let reached = self.count_since(known).await?;
@@ -105,10 +100,9 @@ impl Comparison<'_> {
 
     fn inputs_at(&self, dictionary: &Dictionary) -> Vec<ComparedInput> {
         let made = self.seeds().into_iter().flat_map(|seed| {
-            let made = dictionary
-                .mutants(&seed.bytes, MOST)
-                .into_iter()
-                .enumerate();
+            let at_bounds = dictionary.at_bounds(&seed.bytes).into_iter();
+            let mutants = dictionary.mutants(&seed.bytes, MOST).into_iter();
+            let made = at_bounds.chain(mutants).enumerate();
             made.map(|(number, bytes)| ComparedInput {
                 kind: match seed.kind {
                     InputKind::Derived => InputKind::Derived,
@@ -121,5 +115,27 @@ impl Comparison<'_> {
             })
         });
         made.collect()
+    }
+}
+
+/// Says how many inputs are missing at the floor.
+fn shortfall(run: usize, floor: usize) -> Option<String> {
+    (run < floor).then(|| {
+        format!(
+            "only {run} of {floor} inputs aimed at the patch could be run in the time (limits.same)"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortfall;
+
+    #[test]
+    fn too_few_aimed_inputs_say_how_many_are_missing() {
+        assert_eq!(shortfall(0, 0), None);
+        assert_eq!(shortfall(40, 32), None);
+        let missing = shortfall(7, 32).unwrap();
+        assert!(missing.starts_with("only 7 of 32 inputs"), "{missing}");
     }
 }

@@ -62,7 +62,7 @@ impl Comparison<'_> {
                 near.refused + near.accepted
             ),
             None => format!(
-                "answered now, as are {} on which the unpatched program errs; is this what a correct program says?",
+                "one of {} on which only the patched program answers; is this what a correct program says?",
                 counted(answered.len() as u64, "input")
             ),
         };

@@ -380,31 +380,6 @@ async fn inputs_that_are_aimed_at_the_patch_count_where_too_few_come_there() {
     assert!(counts["reached the patch"] > counts["aimed and reached the patch"]);
 }
 
-#[tokio::test]
-async fn too_little_time_for_the_aimed_inputs_leaves_the_rung_open() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut task = task(folder.path());
-    // Slower than the time in which the fewest of them have to be run.
-    task.commands.pov = Some(r#"sleep 3; "$OUT"/prog "$POV""#.to_owned());
-    task.limits.same = Duration::from_secs(1);
-    task.povs[0].timeout = Some(Duration::from_secs(20));
-    one_file(&task, LIST);
-    fs::write(folder.path().join("pov.bin"), "!").unwrap();
-    fs::write(folder.path().join("few.bin"), "a, b, c").unwrap();
-    task.harmless.push(folder.path().join("few.bin"));
-    let target = open(task, folder.path()).await;
-    let baseline = target.baseline().await.unwrap();
-    let fix = "  if (n && t[0] == '!') return -1;\n  char *p";
-    let attempt = attempt_with(LIST.replace("  char *p", fix), (7, 7));
-    let result = Ladder::new(&target, &baseline)
-        .climb(&attempt, &[], RungName::SameElsewhere)
-        .await
-        .unwrap();
-    assert_eq!(result.holds, None, "{result:#?}");
-    let missing = "of the 32 inputs aimed at the patch that are needed";
-    assert!(result.reason.contains(missing), "{}", result.reason);
-}
-
 /// Makes `parse.c` the whole program.
 pub(super) fn one_file(task: &TargetTask, text: &str) {
     fs::write(task.tree.join("parse.c"), text).unwrap();
