@@ -4,12 +4,12 @@
 //! `RESOLVE_BENEATH`, so that none leads out of the folder, even when something changes at
 //! the same time.
 
+use crate::folder_walk::each_folder;
 use crate::identity;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat2, unlinkat};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 /// A folder; nothing outside of it is read or written.
@@ -125,15 +125,11 @@ pub fn remove_folder(root: &Path) {
     if fs::remove_dir_all(root).is_ok() || !root.exists() {
         return;
     }
-    let mut open = vec![root.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                open.push(entry.path());
-            }
-        }
-    }
+    // What cannot be opened is told below.
+    let _ = each_folder(root, |folder| {
+        let handle = format!("/proc/self/fd/{}", folder.as_raw_fd());
+        Ok(rustix::fs::chmod(handle, Mode::RWXU)?)
+    });
     if let Err(error) = fs::remove_dir_all(root) {
         tracing::warn!(path = %root.display(), %error, "a workspace could not be removed");
     }

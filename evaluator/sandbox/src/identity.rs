@@ -4,6 +4,8 @@
 //! by the kernel's user 0 (`/proc/sys`, for one) obeys it without any
 //! capability. They run as a user that owns nothing but what we give it.
 
+use crate::folder_walk::{each_folder, entries};
+use rustix::fs::{AtFlags, FileType, Gid, Uid, chownat};
 use rustix::thread::{CapabilitySet, capabilities};
 use std::fs;
 use std::io;
@@ -86,22 +88,20 @@ pub fn give_open(file: &impl std::os::fd::AsFd) -> io::Result<()> {
 
 /// Gives a folder and everything in it away; links are not followed.
 pub fn give_all(folder: &Path) -> io::Result<()> {
-    if of_commands().is_none() {
+    let Some(ids) = of_commands() else {
         return Ok(());
-    }
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        give(&folder)?;
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                open.push(entry.path());
-            } else {
-                give(&entry.path())?;
+    };
+    let (user, group) = (Uid::from_raw(ids.user), Gid::from_raw(ids.group));
+    each_folder(folder, |folder| {
+        chownat(folder, c"", Some(user), Some(group), AtFlags::EMPTY_PATH)?;
+        for (name, kind) in entries(folder)? {
+            if kind != FileType::Directory {
+                let link_itself = AtFlags::SYMLINK_NOFOLLOW;
+                chownat(folder, &name, Some(user), Some(group), link_itself)?;
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Tells whether commands can read a file, or everything in a folder, once they are

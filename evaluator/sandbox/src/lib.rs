@@ -7,6 +7,7 @@
 pub mod attack;
 pub mod contained_path;
 mod error;
+mod folder_walk;
 pub mod identity;
 mod isolation;
 pub mod process;
