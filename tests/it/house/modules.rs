@@ -31,7 +31,7 @@ const ORDER: &[(&str, &str)] = &[
     ("evaluator/crash", "crash signature test_report feedback"),
     (
         "evaluator/sandbox",
-        "error identity contained_path process isolation attack",
+        "error folder_walk identity contained_path process isolation attack",
     ),
     (
         "evaluator/target",
