@@ -119,9 +119,10 @@ impl LocalTarget {
         let mut paths = Paths::default();
         if self.sandbox.maps_paths() {
             paths.add(&self.home, "");
+            paths.add(&self.home.join(NOTES), WORK);
         } else {
             paths.add(&self.scratch.path().join(SEAT), "");
-            paths.add(notes, NOTES);
+            paths.add(notes, WORK);
         }
         paths.told(bytes)
     }
@@ -197,7 +198,7 @@ impl LocalTarget {
         );
         if let Some(notes) = job.notes {
             let notes = show(notes.to_path_buf(), usual(NOTES), true);
-            paths.add(&notes, NOTES);
+            paths.add(&notes, WORK);
             set("NOTES", notes.into());
         }
         let work = show(work.to_path_buf(), usual(&name(WORK)), true);
