@@ -34,7 +34,7 @@ pub use recency::open_engine;
 use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent, Standing};
 use crate::progress::{Notice, Progress};
 use crate::record::{
-    Attempt, Ending, EndingKind, FoundInput, Outcome, RunLimits, Spent, Step, StepId,
+    AcceptedInput, Attempt, Ending, EndingKind, FoundInput, Outcome, RunLimits, Spent, Step, StepId,
 };
 use crate::repair::Run;
 use crate::telemetry::{metrics, spans};
@@ -181,6 +181,7 @@ impl Drive {
             spent,
             attempt,
             attempts,
+            decisions,
             reported,
         } = needed;
         match step {
@@ -209,9 +210,10 @@ impl Drive {
             }
             Step::Probe { probes } => self.probe(id, probes, attempts).await,
             Step::Locate { patch } => self.locate(id, patch, attempts).await,
-            Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
+            Step::Climb { rung, .. } => self.climb(id, rung, (attempt, decisions)).await,
             Step::Challenge { inputs, log, .. } => {
-                self.challenge(id, (inputs, log), attempt.0).await
+                let attempt = (attempt.0, decisions);
+                self.challenge(id, (inputs, log), attempt).await
             }
             Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
             Step::Minimize { budget } => self.minimize(id, budget).await,
@@ -268,6 +270,7 @@ struct Needed {
     spent: Spent,
     attempt: (Option<Attempt>, Vec<FoundInput>),
     attempts: Vec<Attempt>,
+    decisions: Vec<AcceptedInput>,
     reported: Option<String>,
 }
 
@@ -307,6 +310,7 @@ impl Needed {
             spent: run.spent().clone(),
             attempt,
             attempts,
+            decisions: run.decisions().to_vec(),
             reported,
         }
     }

@@ -32,8 +32,8 @@ pub struct Plan {
     pub protect: Vec<String>,
     /// The rungs, from the bottom.
     pub ladder: Vec<RungName>,
-    /// Number of times that a critic may be asked; `None` when there is none.
-    pub critic: Option<u32>,
+    /// Number of times that a critic may be asked. 0: nobody reviews a patch.
+    pub critic_calls: u32,
     /// The candidate of an earlier run that a person wants revised or evaluated.
     pub follows: Option<FollowUp>,
 }
@@ -95,7 +95,7 @@ impl Plan {
             has_povs: false,
             protect: Vec::new(),
             ladder: Vec::new(),
-            critic: None,
+            critic_calls: 0,
             follows: None,
         }
     }

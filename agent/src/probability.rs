@@ -157,7 +157,7 @@ mod tests {
             normal_form: String::new(),
             warnings: Vec::new(),
             rungs: vec![same],
-            accepted: Vec::new(),
+            withdrawn: false,
             regression: None,
         }
     }

@@ -12,8 +12,10 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use candidate::{CRITIC_DIFFERENCES, CRITIC_INPUTS};
-pub use candidate::{challenge, critic, critic_again, examined, judge, regression_test};
+pub(crate) use candidate::{CRITIC_INPUTS, SHOWN_DIFFERENCES};
+pub use candidate::{
+    asks_for_verdict, challenge, critic, critic_again, examined, judge, regression_test,
+};
 pub use template::fence;
 
 use crate::hints::delta;
@@ -30,6 +32,13 @@ use template::render;
 
 /// A difference of behaviour, and the input that shows it.
 pub type Difference<'a> = (&'a Doubt, &'a DoubtedInput);
+
+/// Who decides about a difference that the author of a patch contests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decider {
+    Critic,
+    Person,
+}
 
 /// Names of fuzzing entry points: those of libFuzzer and of Jazzer, with their parameters.
 const ENTRIES: [&str; 2] = ["LLVMFuzzerTestOneInput(const", "fuzzerTestOneInput("];
@@ -91,17 +100,17 @@ pub fn first_issue(
     )
 }
 
-/// The fuzzing entry point of a harness, unless it is shown already.
+/// The fuzzing entry point of a harness, unless it is shown already. Code without one is that of
+/// the program.
 fn unseen(harness: &str, code: &str) -> String {
-    let names_entry = |line: &&str| ENTRIES.iter().any(|name| line.contains(name));
-    let from = harness
-        .lines()
-        .position(|line| names_entry(&line))
-        .unwrap_or(0);
+    let names_entry = |line: &str| ENTRIES.iter().any(|name| line.contains(name));
+    let Some(from) = harness.lines().position(names_entry) else {
+        return String::new();
+    };
     let mut kept = Vec::new();
     for line in harness.lines().skip(from).take(HARNESS_LINES) {
         kept.push(line);
-        if from > 0 && line.starts_with('}') {
+        if line.starts_with('}') {
             break;
         }
     }
@@ -120,7 +129,6 @@ pub fn revision(revision: &Revision) -> String {
     render(
         "revision.md",
         context! {
-            number => revision.attempt.number,
             patch => revision.attempt.diff.clone(),
             reason => revision.reason.clone(),
         },
@@ -155,7 +163,7 @@ pub fn problem(problem: &str, budget: &Left) -> String {
 /// A failed attempt: the issue that the next round starts from.
 pub fn feedback(
     (attempt, code): (&Attempt, &str),
-    (differences, contest): (&[Difference<'_>], bool),
+    (differences, contest): (&[Difference<'_>], Option<Decider>),
     alternatives: bool,
     budget: &Left,
 ) -> String {
@@ -165,12 +173,12 @@ pub fn feedback(
     render(
         "feedback.md",
         context! {
-            number => attempt.number,
             headline,
             advice,
             feedback,
             differences => shown(differences),
-            contest,
+            contest => contest.is_some(),
+            reviewed => contest == Some(Decider::Critic),
             warnings => attempt.warnings.clone(),
             patch => attempt.diff.clone(),
             context => code,
@@ -181,11 +189,15 @@ pub fn feedback(
 }
 
 /// The question about an attempt that stands and answers some inputs differently.
-pub fn differences(attempt: &Attempt, differences: &[Difference<'_>], budget: &Left) -> String {
+pub fn differences(
+    attempt: &Attempt,
+    (differences, decider): (&[Difference<'_>], Decider),
+    budget: &Left,
+) -> String {
     render(
         "differences.md",
         context! {
-            number => attempt.number,
+            reviewed => decider == Decider::Critic,
             differences => shown(differences),
             patch => attempt.diff.clone(),
             left => left(budget),
@@ -199,7 +211,6 @@ pub fn objection(attempt: &Attempt, objection: &str, budget: &Left) -> String {
     render(
         "objection.md",
         context! {
-            number => attempt.number,
             objection,
             patch => attempt.diff.clone(),
             left => left(budget),
@@ -207,12 +218,18 @@ pub fn objection(attempt: &Attempt, objection: &str, budget: &Left) -> String {
     )
 }
 
-/// The question whether the behaviour that an author defends is right.
+/// The offer to send another patch beside one that stands, where a person decides about what its
+/// author contests.
+pub fn left_open(budget: &Left) -> String {
+    render("left_open.md", context! { left => left(budget) })
+}
+
+/// The question whether the other behaviour of a patch is right. Nothing that its author wrote
+/// is in it.
 pub fn contest(
     (language, crash): (Language, &str),
-    attempt: &Attempt,
+    (attempt, code): (&Attempt, &str),
     differences: &[Difference<'_>],
-    reason: &str,
 ) -> String {
     render(
         "contest.md",
@@ -220,8 +237,9 @@ pub fn contest(
             language => language_name(language),
             crash,
             diff => attempt.diff.clone(),
+            surroundings => attempt.surroundings.clone(),
+            code,
             differences => shown(differences),
-            reason,
         },
     )
 }
@@ -265,7 +283,7 @@ pub fn compacted(
         .map(|attempt| {
             let headline = attempt.refuted_by().map_or("", |rung| tone(rung.name).0);
             let reason = attempt.refuted_by().map_or("", |rung| rung.reason.as_str());
-            context! { number => attempt.number, headline, reason, diff => attempt.diff.clone() }
+            context! { headline, reason, diff => attempt.diff.clone() }
         })
         .collect();
     render(

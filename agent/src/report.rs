@@ -123,6 +123,9 @@ pub struct AttemptReport {
     /// the byte of the same number (ISO 8859-1). Absent when it is false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latin1: bool,
+    /// Its author sent another patch in place of it. Absent when it is false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withdrawn: bool,
     /// The model's explanation of the patch.
     pub explanation: Option<String>,
     /// Warnings about the patch, such as an edit that was left out. Absent when there
@@ -377,6 +380,7 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
         lane: attempt.lane,
         diff: attempt.diff.clone(),
         latin1: attempt.latin1,
+        withdrawn: attempt.withdrawn,
         explanation: attempt.patch.explanation.clone(),
         warnings: attempt.warnings.clone(),
         rungs: attempt

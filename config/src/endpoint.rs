@@ -20,7 +20,7 @@ impl Settings {
         std::iter::once(main.clone()).chain(others).collect()
     }
 
-    /// The critic's endpoint, when there is one.
+    /// The critic's endpoint, where it is another one than that of the author.
     pub fn critic(&self) -> Option<Model> {
         let first = self.model.endpoints().into_iter().next()?;
         (!self.critic.model.is_empty()).then(|| first.with(&self.critic.as_fallback()))

@@ -147,14 +147,17 @@ pub async fn evaluate(
     let reported =
         reported.ok_or_else(|| NoFollowUp(format!("the report has no attempt {number}")))?;
     let patch = Patch::from_diff(&reported.diff_bytes());
-    let mut accepted = attempt.accepted.clone();
+    let mut accepted = snapshot.run.decisions().to_vec();
     let decisions = store.decisions(Some(run)).await?.into_iter();
     let contested = decisions
         .filter(|one| one.made.kind == DecisionKind::Contest && one.made.attempt == number);
     accepted.extend(contested.filter_map(|one| {
         let reason = format!("{}: {}", one.made.who, one.made.reason);
         let blob = Blob::Kept(one.made.input?);
-        Some(AcceptedInput { blob, reason })
+        let doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
+        let mut shown = doubts.filter_map(|doubt| doubt.input.as_ref());
+        let shown = shown.find(|input| input.blob == blob)?;
+        Some(AcceptedInput::new(shown, reason))
     }));
     let evaluation = Evaluation {
         run: run.to_owned(),

@@ -15,6 +15,7 @@ pub struct Models {
     /// Models of the lanes: lane 1 asks the first, lane 2 the second, and so on in turn.
     /// Never empty.
     pub lanes: Vec<Arc<dyn Model>>,
+    /// Model of the critic, where it is another one than that of the lane.
     pub critic: Option<Arc<dyn Model>>,
     /// True when a call may cost money; answers on record do not.
     pub paid: bool,
@@ -41,10 +42,10 @@ impl Models {
     }
 
     /// One that has every answer on record.
-    pub fn on_record(model: Arc<dyn Model>, critic: bool) -> Self {
+    pub fn on_record(model: Arc<dyn Model>) -> Self {
         Self {
-            lanes: vec![model.clone()],
-            critic: critic.then_some(model),
+            lanes: vec![model],
+            critic: None,
             paid: false,
         }
     }

@@ -11,6 +11,10 @@ pub struct Agreement {
     pub clusters: Vec<Vec<u32>>,
     /// Inputs on which attempts agree with each other and not with the unpatched program.
     pub apart: Vec<AgreedInput>,
+    /// Inputs that the unpatched program accepts, and the attempts that answer them as it does;
+    /// absent in journals of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub as_before: Vec<AgreedInput>,
     /// Some inputs on which attempts differ from each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub splits: Vec<Split>,
@@ -20,7 +24,7 @@ pub struct Agreement {
     pub seconds: f64,
 }
 
-/// An input on which attempts do the same, and not what the unpatched program does.
+/// An input, and attempts that do the same on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgreedInput {
     pub blob: Blob,
@@ -74,6 +78,18 @@ impl Agreement {
         let mut splits = self.splits.iter();
         let others = self.others(attempt);
         splits.find(|split| others == 0 && split.others(attempt).is_some())
+    }
+
+    /// Returns how many other attempts answer an input as the unpatched program, which accepts it,
+    /// where this one does not.
+    pub fn against(&self, attempt: u32, input: &Blob) -> usize {
+        let same = self.as_before.iter().find(|one| one.blob == *input);
+        let same = same.map_or(&[][..], |one| &one.attempts);
+        if same.contains(&attempt) {
+            0
+        } else {
+            same.len()
+        }
     }
 
     /// Returns the number of other attempts that behave like this one.

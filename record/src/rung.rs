@@ -98,6 +98,9 @@ pub struct Rung {
     /// can be compared, and to challenges that both answer alike: each with its input, as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<String>,
+    /// Conditions of the patch that no accepted input shows both ways: each with its line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
     /// True where climbing again would give the same result: nothing was flaky, no limit
     /// was hit, and no search was cut short by its time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -130,6 +133,7 @@ impl Rung {
             found: Vec::new(),
             doubts: Vec::new(),
             answers: Vec::new(),
+            conditions: Vec::new(),
             settled: false,
         }
     }

@@ -1,11 +1,12 @@
 //! Models and signals of a run, by where their answers come from.
 
+use patchwright_agent::prompt;
 use patchwright_agent::signals::{Charged, SignalError, Signals};
 use patchwright_agent::task::Task;
 use patchwright_config::{self as settings, Loaded, Settings};
 use patchwright_model::account::{Account, Accounted};
 use patchwright_model::journaled::Journaled;
-use patchwright_model::recorded::Recorded;
+use patchwright_model::recorded::{self, Recorded};
 use patchwright_model::{ModelError, Models};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
@@ -87,14 +88,24 @@ fn lacks_key(model: &settings::Model) -> bool {
 }
 
 pub fn models(answers: &Answers, settings: &Settings) -> Result<Models, ModelError> {
-    let critic = settings.critic().is_some();
     match answers {
-        Answers::Recorded(path) => Ok(Models::on_record(Arc::new(Recorded::open(path)?), critic)),
+        Answers::Recorded(path) => Ok(Models::on_record(Arc::new(Recorded::open(path)?))),
         Answers::Live(_) => Models::connect(settings),
         Answers::Journal(_) | Answers::Nobody => {
-            Ok(Models::on_record(Arc::new(Journaled::default()), critic))
+            Ok(Models::on_record(Arc::new(Journaled::default())))
         }
     }
+}
+
+/// Tells whether a critic can be asked. A transcript that was written without one has no
+/// answer of one, and is replayed as it was written.
+pub(crate) fn have_a_critic(answers: &Answers) -> Result<bool, ModelError> {
+    let Answers::Recorded(path) = answers else {
+        return Ok(true);
+    };
+    let exchanges = recorded::read(path)?;
+    let mut asked = exchanges.iter().flat_map(|one| &one.request.messages);
+    Ok(asked.any(|message| prompt::asks_for_verdict(&message.text)))
 }
 
 /// The optional signals for ranking code, for the verbs outside a run, and the

@@ -26,7 +26,7 @@ pub fn plan(task: &Task, settings: &Settings) -> Plan {
         has_povs: !task.povs.is_empty(),
         protect: task.protect.clone(),
         ladder: RungName::ALL.to_vec(),
-        critic: settings.critic().map(|_| settings.critic.calls),
+        critic_calls: settings.critic.calls,
         follows: task.follows.clone(),
     }
 }

@@ -4,7 +4,7 @@
 //! It writes the run down, claims it, puts its parts together, has it driven
 //! and writes down how it ended. It prints nothing and knows no signal.
 
-use crate::answers::{Answers, models};
+use crate::answers::{Answers, have_a_critic, models};
 use crate::files;
 use crate::limits::limits;
 use crate::plan::plan;
@@ -51,7 +51,7 @@ pub struct Beginning {
     pub answers: Answers,
     /// The patch of somebody else that is judged.
     pub foreign: Option<Patch>,
-    /// Limit of the critic's calls; `None` when there is no critic.
+    /// Limit of the critic's calls; `None` in runs of older versions that had no critic.
     #[serde(default)]
     pub critic: Option<u32>,
     /// The settings that the command line gave, but no secret.
@@ -68,7 +68,7 @@ impl Beginning {
     pub fn run(&self, plan: Plan) -> Run {
         let plan = Plan {
             limits: self.limits.clone(),
-            critic: self.critic,
+            critic_calls: self.critic.unwrap_or_default(),
             ..plan
         };
         match self.foreign.clone() {
@@ -161,7 +161,7 @@ impl Session {
     pub async fn begin(
         store: &Store,
         task: Task,
-        loaded: Loaded,
+        mut loaded: Loaded,
         start: Start,
     ) -> anyhow::Result<Self> {
         let Start {
@@ -172,11 +172,14 @@ impl Session {
             out,
             history,
         } = start;
+        if !have_a_critic(&answers)? {
+            loaded.settings.critic.calls = 0;
+        }
         let beginning = Beginning {
             limits: limits(&task, &loaded.settings),
             answers: answers.clone(),
             foreign,
-            critic: plan(&task, &loaded.settings).critic,
+            critic: Some(loaded.settings.critic.calls),
             flags: given(&loaded),
             out: out.map(std::path::absolute).transpose()?,
             history,
@@ -219,7 +222,7 @@ impl Session {
         let (task, beginning) = read(store, run).await?;
         let loaded = load(beginning.flags())?;
         let models = match &beginning.answers {
-            Answers::Journal(of) => journaled(store, of, beginning.critic.is_some()).await?,
+            Answers::Journal(of) => journaled(store, of).await?,
             answers => models(answers, &loaded.settings)?,
         };
         let journal = match &right {
@@ -341,10 +344,10 @@ fn toml_list(value: &serde_json::Value) -> Option<String> {
 }
 
 /// Models that answer as the journal of a run tells.
-pub async fn journaled(store: &Store, run: &str, critic: bool) -> anyhow::Result<Models> {
+pub async fn journaled(store: &Store, run: &str) -> anyhow::Result<Models> {
     let events = store.events(run).await?;
     let journaled = Arc::new(Journaled::new(exchanges(&events)));
-    Ok(Models::on_record(journaled, critic))
+    Ok(Models::on_record(journaled))
 }
 
 /// Each prompt of a journal with the reply that it got.

@@ -216,6 +216,7 @@ impl Bench {
             for limit in ["CHALLENGES", "CANDIDATES", "REGRESSION_TESTS"] {
                 command.env_remove(format!("PATCHWRIGHT_LIMITS__{limit}"));
             }
+            command.env_remove("PATCHWRIGHT_CRITIC__CALLS");
         }
         let finished = command.output().unwrap();
         let report: Value = serde_json::from_slice(&finished.stdout)

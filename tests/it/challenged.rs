@@ -67,7 +67,7 @@ fn doubt(told: &Told) -> &serde_json::Value {
 #[test]
 fn a_challenge_shows_what_no_mutation_finds_and_the_author_may_contest_it() {
     let scene = scene();
-    let model = ScriptedModel::start([TOO_STRICT, INPUTS, CONTEST]).unwrap();
+    let model = ScriptedModel::start([TOO_STRICT, INPUTS, CONTEST, CONTEST]).unwrap();
     let out = out_of(&scene);
     let told = scene.run(&model, &["--out", &out.display().to_string()]);
     told.expect("plausible", 6, "challenge 1.1");
@@ -77,7 +77,12 @@ fn a_challenge_shows_what_no_mutation_finds_and_the_author_may_contest_it() {
     let doubt = doubt(&told);
     assert_eq!(doubt["contested"], "Numbers have three digits at most.");
     let asked = model.requests();
-    assert_eq!(asked.len(), 3);
+    assert_eq!(asked.len(), 4);
+    assert!(
+        asked[3]
+            .last()
+            .contains("a person decides about your reason")
+    );
     let question = asked[2].last();
     for words in ["one=1234", "one: 1234", "-1 records", "<contest>"] {
         assert!(question.contains(words), "{words}: {question}");
@@ -111,7 +116,7 @@ fn a_challenge_shows_what_no_mutation_finds_and_the_author_may_contest_it() {
     // Nobody is asked again when the run is replayed, and it ends the same.
     let again = scene.json(&["replay", told.run()]);
     again.expect("plausible", 6, "challenge 1.1");
-    assert_eq!(model.requests().len(), 3);
+    assert_eq!(model.requests().len(), 4);
 }
 
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
@@ -120,10 +125,14 @@ const OBJECT: &str = "<verdict>object</verdict><reason>1234 is a number like any
 #[test]
 fn a_critic_decides_about_what_is_contested() {
     let scene = scene()
+        .with("PATCHWRIGHT_CRITIC__CALLS", "12")
         .with("PATCHWRIGHT_CRITIC__MODEL", "critic")
         .with("PATCHWRIGHT_MODEL__MAX_OUTPUT_TOKENS", "4000");
-    // Its author, the challenge, the review, the contest, the critic; then a better patch.
-    let answers = [TOO_STRICT, INPUTS, ACCEPT, CONTEST, OBJECT, GOOD, ACCEPT];
+    // Its author, the challenge, two reviews without a verdict, the contest, the critic; then a
+    // better patch.
+    let answers = [
+        TOO_STRICT, INPUTS, "hm", "hm", CONTEST, OBJECT, GOOD, ACCEPT,
+    ];
     let model = ScriptedModel::start(answers).unwrap();
     let told = scene.run(&model, &[]);
     told.expect("verified", 0, "attempt 2 holds every rung");
@@ -138,16 +147,16 @@ fn a_critic_decides_about_what_is_contested() {
     let second = told.rung(2, "same elsewhere");
     assert_eq!(second["counts"]["challenges: variants"], 2, "{told:#?}");
     let asked = model.requests();
-    assert_eq!(asked.len(), 7);
-    assert!(
-        asked[4]
-            .last()
-            .contains("Numbers have three digits at most.")
-    );
-    assert!(
-        !asked[4].last().contains("You repair bugs"),
-        "no history of the author"
-    );
+    assert_eq!(asked.len(), 8);
+    // The critic decides from the input, without a word of the author.
+    assert!(asked[5].last().contains("one=1234"));
+    for words in [
+        "You repair bugs",
+        "Numbers have three digits",
+        "A line is refused",
+    ] {
+        assert!(!asked[2].last().contains(words) && !asked[5].last().contains(words));
+    }
 }
 
 #[test]
@@ -191,7 +200,7 @@ fn a_critic_settles_the_differences_of_a_foreign_patch_that_it_was_shown() {
     let limit = "name > NAME_LIMIT && !*first";
     let strict = FIRST_LINE.replace(limit, "name > NAME_LIMIT || length - name > 4");
     let judged = |opinions: &[&str]| {
-        let scene = scene().with("PATCHWRIGHT_CRITIC__MODEL", "critic");
+        let scene = scene().with("PATCHWRIGHT_CRITIC__CALLS", "12");
         fs::write(scene.patchwright.scratch("a.diff"), &strict).unwrap();
         let model = ScriptedModel::start([INPUTS].iter().chain(opinions).copied()).unwrap();
         let endpoint = model.base_url();

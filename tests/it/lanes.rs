@@ -101,7 +101,7 @@ fn among_equals_a_model_chooses() {
 }
 
 fn criticised(critic: &ScriptedModel, answers: &[&str]) -> (Told, ScriptedModel) {
-    let scene = Scene::new();
+    let scene = Scene::new().with("PATCHWRIGHT_CRITIC__CALLS", "12");
     let model = ScriptedModel::start(answers.iter().copied()).unwrap();
     let address = format!("critic.base_url={}", critic.base_url());
     let told = scene.run(&model, &["--set", "critic.model=critic", "--set", &address]);
@@ -134,6 +134,37 @@ fn a_critic_sends_a_patch_back_and_agrees_to_the_next() {
         None,
         "the key is not for it"
     );
+}
+
+#[test]
+fn the_model_reviews_its_own_patch_in_a_conversation_of_its_own() {
+    let scene = Scene::new().with("PATCHWRIGHT_CRITIC__CALLS", "12");
+    let accept = "<verdict>accept</verdict><reason>fine</reason>";
+    let model = ScriptedModel::start([GOOD, accept]).unwrap();
+    let told = scene.run(&model, &["--record", "recorded.jsonl"]);
+    told.expect("verified", 0, "attempt 1 holds every rung");
+    let asked = model.requests();
+    let messages = asked[1].body["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 1, "{messages:#?}");
+    let own_words = "A name longer than NAME_LIMIT overflows";
+    assert!(!asked[1].last().contains(own_words), "{messages:#?}");
+    let reviewed = |told: &Told| {
+        let reason = told.rung(1, "reviewed")["reason"].as_str().unwrap();
+        reason.contains("the critic has no objection")
+    };
+    assert!(reviewed(&told));
+    scene
+        .json(&["replay", told.run()])
+        .expect("verified", 0, "");
+
+    // A transcript is replayed as it was written: with a critic, or without one.
+    let replay = || scene.json(&["run", "records", "--replay", "recorded.jsonl"]);
+    assert!(reviewed(replay().expect("verified", 0, "")));
+    let file = scene.patchwright.scratch("recorded.jsonl");
+    let recorded = std::fs::read_to_string(&file).unwrap();
+    let first = recorded.lines().next().unwrap();
+    std::fs::write(&file, first).unwrap();
+    assert!(!reviewed(replay().expect("verified", 0, "")));
 }
 
 #[test]

@@ -37,12 +37,12 @@ fn a_crash_is_repaired_after_a_round_and_failures_that_were_told() {
         ),
         (1, vec!["<frobnicate>"]),
         (2, vec!["# Round 1", "6: #define NAME_LIMIT 15"]),
-        (3, vec!["Attempt 1 failed", "least_of"]),
+        (3, vec!["Your patch failed", "least_of"]),
         (
             4,
-            vec!["Attempt 2 failed", "still crashes", "WRITE of size 35"],
+            vec!["Your patch failed", "still crashes", "WRITE of size 35"],
         ),
-        (5, vec!["the same patch as before", "attempt 2"]),
+        (5, vec!["was tried before", "refuted by the rung"]),
     ] {
         for word in words {
             let last = asked[request].last();

@@ -83,6 +83,7 @@ impl Patchwright {
             .env("XDG_CONFIG_HOME", folder.join("config"))
             .env("NO_COLOR", "1")
             // Asked only where a test is about them.
+            .env("PATCHWRIGHT_CRITIC__CALLS", "0")
             .env("PATCHWRIGHT_LIMITS__CHALLENGES", "0")
             .env("PATCHWRIGHT_LIMITS__CANDIDATES", "0")
             .env("PATCHWRIGHT_LIMITS__REGRESSION_TESTS", "0")

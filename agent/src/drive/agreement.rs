@@ -98,8 +98,13 @@ fn record_of(found: verdict::Agreement, blobs: &[Blob], splits: Vec<Split>) -> A
             attempts: attempts.clone(),
         })
     });
+    let as_before = found.as_before.iter().map(|(index, attempts)| AgreedInput {
+        blob: blobs.get(*index).cloned().unwrap_or_default(),
+        attempts: attempts.clone(),
+    });
     Agreement {
         apart: apart.collect(),
+        as_before: as_before.collect(),
         clusters: found.clusters,
         splits,
         inputs: found.inputs,

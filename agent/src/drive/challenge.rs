@@ -4,8 +4,8 @@ use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use crate::journal::JournalError;
 use crate::record::{
-    Attempt, Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, Ending, EndingKind, Outcome,
-    StepId,
+    AcceptedInput, Attempt, Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, Ending,
+    EndingKind, Outcome, StepId,
 };
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
@@ -24,7 +24,7 @@ impl Drive {
         &self,
         id: StepId,
         (inputs, log): (Vec<ChallengeRecord>, Blob),
-        attempt: Option<Attempt>,
+        (attempt, decisions): (Option<Attempt>, Vec<AcceptedInput>),
     ) -> Result<Outcome, JournalError> {
         let stopped = |ending| Outcome::Stopped {
             ending,
@@ -46,9 +46,7 @@ impl Drive {
             Ok(facts) => facts,
             Err(ending) => return Ok(stopped(ending)),
         };
-        let facts = self
-            .with_inputs(facts, Vec::new(), &attempt.accepted)
-            .await?;
+        let facts = self.with_inputs(facts, Vec::new(), decisions).await?;
         let (made, unmade) = match self.made(target.as_ref(), &baseline, inputs).await? {
             Ok(made) => made,
             Err(error) => return Ok(stopped(ending(&error))),
@@ -115,6 +113,9 @@ impl Drive {
             });
         }
         let mut result = told.result;
+        for reason in &unmade {
+            result.reason = format!("{}; {reason}", result.reason);
+        }
         let mut lines: Vec<String> = result.log.lines().map(ToOwned::to_owned).collect();
         lines.extend(unmade);
         result.log = self.continued(&log, &lines).await?;

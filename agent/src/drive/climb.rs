@@ -29,7 +29,7 @@ impl Drive {
         &self,
         id: StepId,
         rung: RungName,
-        (attempt, found): (Option<Attempt>, Vec<FoundInput>),
+        ((attempt, found), decisions): ((Option<Attempt>, Vec<FoundInput>), Vec<AcceptedInput>),
     ) -> Result<Outcome, JournalError> {
         let stopped = |ending| Outcome::Stopped {
             ending,
@@ -57,7 +57,7 @@ impl Drive {
             Ok(facts) => facts,
             Err(ending) => return Ok(stopped(ending)),
         };
-        let facts = self.with_inputs(facts, found, &attempt.accepted).await?;
+        let facts = self.with_inputs(facts, found, decisions).await?;
         if rung == RungName::Tested {
             let target = Arc::clone(&target);
             self.clean_builds
@@ -122,12 +122,12 @@ impl Drive {
     }
 
     /// The facts of an attempt together with the inputs that refuted others, and
-    /// those on which its other behaviour was found right.
+    /// the answers to others that were found right.
     pub(super) async fn with_inputs(
         &self,
         facts: Arc<AttemptFacts>,
         found: Vec<FoundInput>,
-        accepted: &[AcceptedInput],
+        accepted: Vec<AcceptedInput>,
     ) -> Result<Arc<AttemptFacts>, JournalError> {
         if found.is_empty() && accepted.is_empty() {
             return Ok(facts);
@@ -145,8 +145,11 @@ impl Drive {
         }
         for record in accepted {
             if let Some(bytes) = self.journal.blob(record.blob.hash()).await? {
-                let reason = record.reason.clone();
-                facts.accepted.push(AcceptedDifference { bytes, reason });
+                facts.accepted.push(AcceptedDifference {
+                    bytes,
+                    answer: record.answer,
+                    reason: record.reason,
+                });
             }
         }
         Ok(Arc::new(facts))
@@ -210,6 +213,7 @@ impl Drive {
             log: Blob::Kept(self.journal.keep(result.log.as_bytes()).await?),
             counts: result.counts,
             answers: result.answers,
+            conditions: result.conditions,
             feedback: result.feedback,
             crash: result
                 .crash
@@ -276,6 +280,7 @@ fn result_of(rung: &Rung) -> RungResult {
         crash: None,
         doubts: Vec::new(),
         answers: Vec::new(),
+        conditions: Vec::new(),
         found: Vec::new(),
         settled: false,
     }

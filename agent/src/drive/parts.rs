@@ -51,7 +51,7 @@ pub struct Patience {
 pub struct Parts {
     /// Models of the lanes: lane 1 asks the first, lane 2 the second, and so on in turn.
     pub lanes: Vec<Speaker>,
-    /// Model of the critic.
+    /// Model of the critic, where it is another one than that of the lane.
     pub critic: Option<Speaker>,
     /// Pauses of a run that waits for them.
     pub patience: Patience,

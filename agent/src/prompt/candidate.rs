@@ -9,14 +9,19 @@ use crate::record::{Attempt, BaselineSummary, ChallengedRecord, Doubt, Rung, Tes
 use minijinja::{Value, context};
 use patchwright_source::Language;
 
-/// Differences that a critic is shown with their inputs.
-pub(crate) const CRITIC_DIFFERENCES: usize = 4;
+/// Differences that are shown with their inputs, and decided at once.
+pub(crate) const SHOWN_DIFFERENCES: usize = 6;
 /// Inputs that a critic may name with an objection.
 pub(crate) const CRITIC_INPUTS: usize = 3;
 /// Answers to crashing inputs that a critic is shown.
 const ANSWERS: usize = 12;
 /// Answers to crashing inputs that the author of challenges is shown.
 const CHALLENGED: usize = 3;
+
+/// Tells whether a question asks a critic for its verdict.
+pub fn asks_for_verdict(question: &str) -> bool {
+    question.contains("<verdict>accept</verdict>")
+}
 
 /// The question what a critic thinks of a patch that nothing refuted.
 pub fn critic(
@@ -26,17 +31,6 @@ pub fn critic(
     code: &str,
 ) -> String {
     let rungs: Vec<&Rung> = attempt.rungs.iter().chain([last]).collect();
-    let observed: Vec<String> = rungs
-        .iter()
-        .map(|rung| {
-            let word = match rung.holds {
-                Some(true) => "holds",
-                Some(false) => "does not hold",
-                None => "could not be looked at",
-            };
-            format!("{} {word}: {}", rung.name.name(), rung.reason)
-        })
-        .collect();
     let doubts = doubt_lines(rungs.iter().flat_map(|rung| &rung.doubts));
     let answers: Vec<String> = rungs
         .iter()
@@ -46,7 +40,7 @@ pub fn critic(
     let differences: Vec<Difference<'_>> = rungs
         .iter()
         .flat_map(|rung| rung.open_differences())
-        .take(CRITIC_DIFFERENCES)
+        .take(SHOWN_DIFFERENCES)
         .collect();
     render(
         "critic.md",
@@ -55,16 +49,28 @@ pub fn critic(
             crash,
             povs => shown_povs(baseline),
             inputs => CRITIC_INPUTS,
-            explanation => attempt.patch.explanation.clone(),
             diff => attempt.diff.clone(),
             surroundings => attempt.surroundings.clone(),
             code,
-            observed => observed.join("\n"),
+            observed => observed(&rungs),
             answers,
             doubts => doubts.join("\n"),
             differences => shown(&differences),
         },
     )
+}
+
+/// Returns a line for each rung.
+fn observed(rungs: &[&Rung]) -> String {
+    let lines = rungs.iter().map(|rung| {
+        let word = match rung.holds {
+            Some(true) => "holds",
+            Some(false) => "does not hold",
+            None => "is open",
+        };
+        format!("{} {word}: {}", rung.name.name(), rung.reason)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a line for each open doubt, and one for all that were settled alike.
@@ -116,6 +122,7 @@ pub fn challenge(
     code: &str,
 ) -> String {
     let povs = shown_povs(baseline);
+    let rungs: Vec<&Rung> = attempt.rungs.iter().chain([compared]).collect();
     let answers: Vec<String> = compared.answers.iter().take(CHALLENGED).cloned().collect();
     render(
         "challenge.md",
@@ -126,6 +133,8 @@ pub fn challenge(
             harness => baseline.harness.clone(),
             diff => attempt.diff.clone(),
             surroundings => attempt.surroundings.clone(),
+            observed => observed(&rungs),
+            conditions => compared.conditions.join("\n"),
             answers,
             code,
             inputs => plan.limits.challenge_inputs,
@@ -166,7 +175,6 @@ pub fn judge(language: Language, crash: &str, candidates: &[&Attempt]) -> String
         .map(|attempt| {
             context! {
                 number => attempt.number,
-                explanation => attempt.patch.explanation.clone(),
                 diff => attempt.diff.clone(),
             }
         })
@@ -211,6 +219,7 @@ mod tests {
         };
         let of = (Language::C, &baseline);
         let text = critic(of, "crash", (&attempt, &last), "a.c:1-1\n1: x\n");
+        assert!(!text.contains("the length was not checked"), "{text}");
         insta::assert_snapshot!(text);
         insta::assert_snapshot!(critic_again());
     }

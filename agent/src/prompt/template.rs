@@ -5,7 +5,7 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 25] = [
+const TEMPLATES: [(&str, &str); 26] = [
     ("system.md", include_str!("../../../prompts/system.md")),
     ("issue.md", include_str!("../../../prompts/issue.md")),
     ("answers.md", include_str!("../../../prompts/answers.md")),
@@ -34,6 +34,10 @@ const TEMPLATES: [(&str, &str); 25] = [
     (
         "objection.md",
         include_str!("../../../prompts/objection.md"),
+    ),
+    (
+        "left_open.md",
+        include_str!("../../../prompts/left_open.md"),
     ),
     ("inputs.md", include_str!("../../../prompts/inputs.md")),
     (

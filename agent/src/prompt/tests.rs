@@ -1,9 +1,9 @@
 //! Each prompt as a snapshot, and what must never happen in any.
 
 use super::{
-    anchors, answers, challenge, compact, compacted, contest, critic, differences, examined,
-    feedback, fence, first_issue, judge, objection, patterns, problem, regression_test, system,
-    words,
+    Decider, anchors, answers, challenge, compact, compacted, contest, critic, differences,
+    examined, feedback, fence, first_issue, judge, objection, patterns, problem, regression_test,
+    system, words,
 };
 use crate::plan::{Origin, Plan};
 use crate::record::{
@@ -62,7 +62,7 @@ fn plan() -> Plan {
         hinted: Vec::new(),
         has_povs: true,
         ladder: Vec::new(),
-        critic: None,
+        critic_calls: 0,
         follows: None,
     }
 }
@@ -89,7 +89,7 @@ pub(super) fn attempt() -> Attempt {
             feedback: Some("test_b: expected 3, got 0".into()),
             ..Rung::new(RungName::Tested, Some(false), "1 of 9 tests failed")
         }],
-        accepted: Vec::new(),
+        withdrawn: false,
         regression: None,
     }
 }
@@ -115,14 +115,12 @@ fn differences_prompt() {
     let attempt = attempt();
     let doubt = difference("mutant 25 of a PoV: exit status 0 became exit status 1 (derived)");
     let shown = [(&doubt, doubt.input.as_ref().unwrap())];
-    insta::assert_snapshot!(differences(&attempt, &shown, &left(2, 7)));
-    insta::assert_snapshot!(contest(
-        (Language::C, "crash"),
-        &attempt,
-        &shown,
-        "refused now"
-    ));
-    let text = feedback((&attempt, ""), (&shown, true), false, &left(2, 7));
+    let critic = (&shown[..], Decider::Critic);
+    insta::assert_snapshot!(differences(&attempt, critic, &left(2, 7)));
+    let of = (Language::C, "crash");
+    insta::assert_snapshot!(contest(of, (&attempt, "a.c:1-1\n1: x\n"), &shown));
+    let person = (&shown[..], Some(Decider::Person));
+    let text = feedback((&attempt, ""), person, false, &left(2, 7));
     insta::assert_snapshot!(text);
 }
 
@@ -207,7 +205,7 @@ fn problem_prompt() {
 fn feedback_prompt() {
     insta::assert_snapshot!(feedback(
         (&attempt(), "a.c:1-1\n1: x\n"),
-        (&[], false),
+        (&[], None),
         true,
         &left(3, 4)
     ));
@@ -361,9 +359,9 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
             "",
             &left(5, 12),
         ),
-        feedback((&attempt, ""), (&[], false), false, &left(5, 12)),
-        differences(&attempt, &doubts, &left(5, 12)),
-        contest((Language::C, PLANTED), &attempt, &doubts, PLANTED),
+        feedback((&attempt, ""), (&[], None), false, &left(5, 12)),
+        differences(&attempt, (&doubts, Decider::Person), &left(5, 12)),
+        contest((Language::C, PLANTED), (&attempt, ""), &doubts),
         compacted(PLANTED, PLANTED, &[&attempt], "", ""),
         critic((Language::C, &baseline), PLANTED, (&attempt, &last), ""),
         examined(&told, ""),

@@ -1,7 +1,7 @@
 //! One patch and its verdict, rung by rung.
 
 use patchwright_patcher::Patch;
-use patchwright_record::{AcceptedInput, RegressionRecord, Rung, RungName};
+use patchwright_record::{RegressionRecord, Rung, RungName};
 use serde::{Deserialize, Serialize};
 
 /// One patch and its verdict.
@@ -28,9 +28,9 @@ pub struct Attempt {
     pub warnings: Vec<String>,
     /// The rungs, from the bottom.
     pub rungs: Vec<Rung>,
-    /// Inputs on which its other behaviour was found right.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub accepted: Vec<AcceptedInput>,
+    /// True when its author sent another patch in place of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withdrawn: bool,
     /// Regression test that goes with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<RegressionRecord>,
@@ -40,6 +40,17 @@ impl Attempt {
     /// The rung that refuted it.
     pub fn refuted_by(&self) -> Option<&Rung> {
         self.rungs.iter().find(|rung| rung.holds == Some(false))
+    }
+
+    /// Tells whether it may be delivered: nothing refuted it, and its author stands by it.
+    pub fn stands(&self) -> bool {
+        self.refuted_by().is_none() && !self.withdrawn
+    }
+
+    /// Counts the doubts that nothing settled.
+    pub fn open_doubts(&self) -> usize {
+        let doubts = self.rungs.iter().flat_map(|rung| &rung.doubts);
+        doubts.filter(|doubt| doubt.is_open()).count()
     }
 
     /// The result of one rung.
@@ -64,16 +75,15 @@ impl Attempt {
         )
     }
 
-    /// The verdict in a sentence, for somebody who sends the same patch again.
+    /// The verdict in a part of a sentence, for somebody who sends the same patch again.
     pub fn verdict(&self) -> String {
         match self.refuted_by() {
-            Some(rung) => format!(
-                "attempt {} was refuted by the rung {:?}: {}",
-                self.number,
-                rung.name.name(),
-                rung.reason
-            ),
-            None => format!("attempt {} was not refuted", self.number),
+            Some(rung) => {
+                let name = rung.name.name();
+                format!("it was refuted by the rung {name:?}: {}", rung.reason)
+            }
+            None if self.withdrawn => "it was withdrawn".to_owned(),
+            None => "it was not refuted".to_owned(),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Revision {
             number: 1,
             lane: 1,
             rungs: vec![Rung::new(RungName::Reviewed, Some(false), &reason)],
-            accepted: Vec::new(),
+            withdrawn: false,
             regression: None,
             ..self.attempt.clone()
         }

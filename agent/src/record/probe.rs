@@ -156,7 +156,7 @@ mod tests {
             normal_form: String::new(),
             warnings: Vec::new(),
             rungs: vec![rung],
-            accepted: Vec::new(),
+            withdrawn: false,
             regression: None,
         }
     }

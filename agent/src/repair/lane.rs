@@ -134,8 +134,6 @@ pub(super) struct Contestable {
 pub(super) struct Contest {
     /// The attempt.
     pub(super) contested: Contestable,
-    /// The author's reason.
-    pub(super) reason: String,
     /// The conversation so far.
     pub(super) messages: Vec<Message>,
     /// The times that a critic was asked.

@@ -4,8 +4,8 @@
 /// Opinion of a critic about a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Opinion {
-    /// Nothing stands against it.
-    Accepts,
+    /// Nothing stands against it, and why, in one line.
+    Accepts(String),
     /// Something does, in words for the author.
     Objects(String),
 }
@@ -18,7 +18,11 @@ const LONGEST: usize = 4_000;
 pub(super) fn verdict(text: &str) -> Option<Opinion> {
     let (word, rest) = last_tag(text, "verdict")?;
     match word.trim().to_lowercase().as_str() {
-        "accept" | "accepts" | "accepted" => Some(Opinion::Accepts),
+        "accept" | "accepts" | "accepted" => {
+            let (reason, _) = last_tag(text, "reason").unwrap_or_default();
+            let first = reason.trim().lines().next().unwrap_or_default();
+            Some(Opinion::Accepts(first.to_owned()))
+        }
         "object" | "objects" | "objection" | "reject" => {
             let reason = last_tag(text, "reason").map_or(rest, |(reason, _)| reason);
             let reason: String = reason.trim().chars().take(LONGEST).collect();
@@ -65,12 +69,12 @@ mod tests {
         let objects = |reason: &str| Some(Opinion::Objects(reason.into()));
         for (text, expected) in [
             (
-                "<verdict>accept</verdict><reason>fine</reason>",
-                Some(Opinion::Accepts),
+                "<verdict>accept</verdict><reason>\nfine\nall</reason>",
+                Some(Opinion::Accepts("fine".into())),
             ),
             (
                 "I think: <verdict> Accept </verdict>",
-                Some(Opinion::Accepts),
+                Some(Opinion::Accepts(String::new())),
             ),
             (
                 "<verdict>object</verdict>\n<reason>a.c:3 leaks</reason>",

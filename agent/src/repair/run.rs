@@ -8,6 +8,7 @@ mod closing;
 mod compact;
 mod contest;
 mod critic;
+mod decisions;
 mod idle;
 mod objection;
 mod reply;
@@ -19,8 +20,9 @@ use super::lane::Lane;
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
-    Agreement, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending, FollowUp,
-    FoundInput, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step, StepId,
+    AcceptedInput, Agreement, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending,
+    FollowUp, FoundInput, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step,
+    StepId,
 };
 use crate::task::Mode;
 use candidates::FOREIGN_LANE;
@@ -39,6 +41,8 @@ pub struct Run {
     spent: Spent,
     own_steps: u32,
     critic_calls: u32,
+    /// Decisions that what a patched program answers to an input is right.
+    decisions: Vec<AcceptedInput>,
     /// Differences that authors were asked about or contested.
     contests: u32,
     /// Questions for challenges.
@@ -65,6 +69,10 @@ pub struct Run {
 impl Run {
     /// A run that has done nothing yet.
     pub fn new(plan: Plan) -> Self {
+        let decisions = match &plan.follows {
+            Some(FollowUp::Evaluate(evaluation)) => evaluation.accepted.clone(),
+            _ => Vec::new(),
+        };
         let mut run = Self {
             plan,
             foreign: None,
@@ -74,6 +82,7 @@ impl Run {
             spent: Spent::default(),
             own_steps: 0,
             critic_calls: 0,
+            decisions,
             contests: 0,
             challenge_calls: 0,
             challenges: Vec::new(),
@@ -113,7 +122,7 @@ impl Run {
         Self::challenging(
             Plan {
                 limits,
-                critic: None,
+                critic_calls: 0,
                 ..plan
             },
             patch,

@@ -25,7 +25,7 @@ use crate::record::{
 };
 use crate::task::{Hints, Mode};
 use patchwright_model::{Finish, Usage};
-use patchwright_verdict::RungName;
+use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
 
 pub(crate) fn plan() -> Plan {
     Plan {
@@ -57,7 +57,7 @@ pub(crate) fn plan() -> Plan {
         has_povs: true,
         protect: Vec::new(),
         ladder: RungName::ALL.to_vec(),
-        critic: None,
+        critic_calls: 0,
         follows: None,
     }
 }
@@ -164,8 +164,8 @@ fn outcomes_survive_the_journal() {
     }
 }
 
-/// The rung *same elsewhere*, open for a difference.
-fn doubted() -> Outcome {
+/// The rung *same elsewhere*, open for a difference alone; the answer to it is named.
+fn doubted(answer: &str) -> Outcome {
     let Outcome::Climbed(record) = rung(RungName::SameElsewhere, None) else {
         panic!("no rung");
     };
@@ -175,10 +175,12 @@ fn doubted() -> Outcome {
             input: Some(DoubtedInput {
                 name: "mutant 1".into(),
                 blob: Blob::Kept("blob".into()),
+                after: answer.into(),
                 ..DoubtedInput::default()
             }),
             ..Doubt::default()
         }],
+        counts: [(OPEN_FOR_DIFFERENCES.to_owned(), 1)].into(),
         ..record
     })
 }

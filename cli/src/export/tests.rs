@@ -13,6 +13,7 @@ fn report(explanation: &str, diff: &str) -> Report {
         lane: 1,
         diff: diff.into(),
         latin1: false,
+        withdrawn: false,
         explanation: Some(explanation.into()),
         rungs: vec![RungReport {
             name: "builds".into(),

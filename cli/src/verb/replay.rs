@@ -31,7 +31,7 @@ pub(crate) async fn replay(
     let (loaded, store) = common.open().await?;
     let id = find_run(&store, arguments.run.as_deref()).await?;
     let (task, beginning) = session::read(&store, &id).await?;
-    let models = session::journaled(&store, &id, beginning.critic.is_some()).await?;
+    let models = session::journaled(&store, &id).await?;
     let display = display::of_settings(&loaded.settings);
     let answers = Answers::Journal(id);
     announce(&display, &task, &answers);

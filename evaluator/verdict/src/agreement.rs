@@ -41,6 +41,9 @@ pub struct Agreement {
     /// The inputs that were handed in and on which candidates differ from the unpatched
     /// program: the groups that agree with each other, by the index of the input.
     pub apart: BTreeMap<usize, Vec<Vec<u32>>>,
+    /// The inputs that were handed in and that the unpatched program accepts: the candidates that
+    /// answer them as it does, by the index of the input.
+    pub as_before: BTreeMap<usize, Vec<u32>>,
     /// Some inputs on which candidates differ from each other, and a group of them agrees.
     pub splits: Vec<Split>,
     /// Number of inputs that all programs were run on.
@@ -104,13 +107,11 @@ pub async fn agreement(
         .filter(steady)
         .filter(|index| behaviours.iter().all(|(_, runs)| runs.contains_key(index)))
         .collect();
+    let given = || usable.iter().filter(|index| **index < inputs.len());
     let mut found = Agreement {
         clusters: clusters(&behaviours, &usable),
-        apart: apart(
-            &behaviours,
-            &before,
-            usable.iter().filter(|index| **index < inputs.len()),
-        ),
+        apart: apart(&behaviours, &before, given()),
+        as_before: as_before(&behaviours, &before, given()),
         inputs: usable.len() as u64,
         ..Agreement::default()
     };
@@ -219,6 +220,21 @@ fn apart<'a>(
     apart
 }
 
+/// The candidates that answer inputs as the unpatched program, which accepts them.
+fn as_before<'a>(
+    behaviours: &[(u32, BTreeMap<usize, InputRun>)],
+    before: &BTreeMap<usize, InputRun>,
+    inputs: impl Iterator<Item = &'a usize>,
+) -> BTreeMap<usize, Vec<u32>> {
+    let accepted = inputs.filter_map(|index| {
+        let run = before.get(index).filter(|run| run.ending.success())?;
+        let same = behaviours.iter();
+        let same = same.filter(|(_, runs)| runs.get(index) == Some(run));
+        Some((*index, same.map(|(number, _)| *number).collect()))
+    });
+    accepted.collect()
+}
+
 /// The candidates that behave alike on these inputs, the largest group first.
 fn clusters(behaviours: &[(u32, BTreeMap<usize, InputRun>)], inputs: &[usize]) -> Vec<Vec<u32>> {
     let mut groups: Vec<(Vec<Option<&InputRun>>, Vec<u32>)> = Vec::new();
@@ -267,6 +283,8 @@ mod tests {
         assert!(found.inputs > 3);
         // As before, answered differently by one, and refused by all.
         assert!(!found.apart.contains_key(&0), "{found:#?}");
+        assert_eq!(found.as_before[&1], [1, 2]);
+        assert!(!found.as_before.contains_key(&2), "{found:#?}");
         assert_eq!(found.apart[&1], [vec![3]]);
         assert_eq!(found.apart[&2], [vec![1, 2, 3]]);
         let split = &found.splits[0];

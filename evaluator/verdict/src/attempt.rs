@@ -29,16 +29,19 @@ pub struct AttemptFacts {
     /// Inputs that refuted other attempts: PoVs besides those of the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundInput>,
-    /// Inputs on which another behaviour was found to be right.
+    /// Answers that were found to be right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedDifference>,
 }
 
-/// An input on which the patched program may behave differently.
+/// An input, and the answer of a patched program to it that was found right.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedDifference {
     /// The input.
     pub bytes: Vec<u8>,
+    /// The answer, as a doubt shows it; empty where any is right.
+    #[serde(default)]
+    pub answer: String,
     /// The person or model that found the new behaviour right, and the reason.
     pub reason: String,
 }

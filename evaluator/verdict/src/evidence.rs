@@ -35,6 +35,9 @@ pub struct RungResult {
     /// can be compared, and to challenges that both answer alike: each with its input, as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<String>,
+    /// Conditions of the patch that no accepted input shows both ways: each with its line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
     /// Inputs that refute the patch, and serve as PoVs for later attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundInput>,
@@ -126,6 +129,7 @@ impl RungResult {
             crash: None,
             doubts: Vec::new(),
             answers: Vec::new(),
+            conditions: Vec::new(),
             found: Vec::new(),
             settled: false,
         }

@@ -37,7 +37,7 @@ use crate::rung::feedback::FeedbackWriter;
 use clock::Clock;
 use doubts::Differing;
 use patchwright_sandbox::process::Ending;
-use patchwright_source::counted;
+use patchwright_source::{TreePath, counted};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target, TargetTask,
@@ -61,6 +61,8 @@ const CRASHED: usize = 3;
 /// Count of the accepted inputs that are missing at the patched lines; there only where
 /// nothing else leaves the rung open.
 pub const MISSING_REACH: &str = "inputs missing at the patched lines";
+/// Count of an open rung: 1 where it holds once its differences are settled, else 0.
+pub const OPEN_FOR_DIFFERENCES: &str = "open for its differences alone";
 
 pub(crate) async fn climb(
     target: &dyn Target,
@@ -243,10 +245,12 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns who found another behaviour right on an input, and why.
-    fn accepted(&self, input: &ComparedInput) -> Option<String> {
+    /// Returns who found this answer to an input right, and why.
+    fn accepted(&self, input: &ComparedInput, answer: &str) -> Option<String> {
         let mut accepted = self.attempt.accepted.iter();
-        let found = accepted.find(|accepted| accepted.bytes == input.bytes)?;
+        let found = accepted.find(|one| {
+            one.bytes == input.bytes && (one.answer.is_empty() || one.answer == answer)
+        })?;
         Some(found.reason.clone())
     }
 
@@ -324,6 +328,11 @@ impl Comparison<'_> {
             );
             return (None, reason);
         }
+        self.apart_from_differences()
+    }
+
+    /// Returns the verdict as it is when every difference is settled, and its reason.
+    fn apart_from_differences(&self) -> (Option<bool>, String) {
         let calls = self.test_calls.telling;
         if self.compared.is_empty() && calls == 0 {
             return (None, self.nothing_compared());
@@ -418,6 +427,22 @@ impl Comparison<'_> {
             .collect()
     }
 
+    /// Returns a branch of the patch, told as `path:line (why)`, with the code of its line.
+    fn with_code(&self, branch: &str) -> String {
+        let code = || {
+            let (place, _) = branch.split_once(" (")?;
+            let (path, line) = place.rsplit_once(':')?;
+            let text = self
+                .attempt
+                .changes
+                .new_content(&TreePath::new(path).ok()?)?;
+            let text = String::from_utf8_lossy(text);
+            let line = line.parse::<usize>().ok()?.checked_sub(1)?;
+            Some(text.lines().nth(line)?.trim().to_owned())
+        };
+        code().map_or_else(|| branch.to_owned(), |code| format!("{branch}: {code}"))
+    }
+
     fn held(&self) -> RungResult {
         let (holds, reason) = self.verdict();
         let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
@@ -425,6 +450,16 @@ impl Comparison<'_> {
             .doubts(self.doubts.clone())
             .answers(self.answers.clone());
         result.counts.clone_from(&self.counts);
+        let branches = self.reach.iter().flat_map(|reach| &reach.unaccounted);
+        result.conditions = branches.map(|branch| self.with_code(branch)).collect();
+        if holds.is_none() && self.turned_away.is_empty() && self.doubts.iter().any(Doubt::is_open)
+        {
+            let (apart, why) = self.apart_from_differences();
+            if apart.is_none() {
+                result.reason = format!("{}; besides, {why}", result.reason);
+            }
+            result = result.count(OPEN_FOR_DIFFERENCES, u64::from(apart == Some(true)));
+        }
         if let (None, Some(reach)) = (holds, &self.reach)
             && !self.doubts.iter().any(Doubt::is_open)
             && self.turned_away.is_empty()

@@ -99,6 +99,7 @@ impl VerdictKey {
         for accepted in &attempt.accepted {
             parts.add("accepted");
             parts.add(&accepted.bytes);
+            parts.add(&accepted.answer);
         }
         parts.add(format!("{:?}", baseline.isolation));
         for pov in &baseline.povs {

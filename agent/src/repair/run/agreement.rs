@@ -1,15 +1,15 @@
 //! Agreement of lanes: where none has verified a patch, the candidates of all lanes that
 //! keep the program silent and its tests passing are run on the same inputs. A doubt on
-//! an input on which candidates of several lanes agree with each other is gone, and the
-//! behaviours are compared once more without it.
+//! an input on which candidates of several lanes agree with each other is decided.
 
 use super::Run;
 use super::candidates::FOREIGN_LANE;
-use crate::record::{AcceptedInput, Agreement, Attempt, ChallengeRecord, ChallengeSource, Step};
-use crate::repair::lane::Stage;
+use crate::record::{
+    Agreement, Attempt, ChallengeRecord, ChallengeSource, DoubtedInput, Rung, Step,
+};
 use crate::task::Mode;
 use patchwright_source::counted;
-use patchwright_verdict::RungName;
+use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
 use std::collections::BTreeSet;
 
 /// The fewest candidates that can agree.
@@ -36,7 +36,10 @@ impl Run {
                         .rung(name)
                         .is_some_and(|rung| rung.holds == Some(true))
                 };
-                attempt.lane == lane.number && holds(RungName::Silent) && holds(RungName::Tested)
+                attempt.lane == lane.number
+                    && !attempt.withdrawn
+                    && holds(RungName::Silent)
+                    && holds(RungName::Tested)
             });
             let best = own.max_by_key(|attempt| attempt.strength());
             if let Some(best) = best.filter(|best| patches.insert(&best.normal_form)) {
@@ -79,50 +82,83 @@ impl Run {
             sizes.join(", ")
         ));
         self.object_to_standing_alone(&record);
-        let mut again: Vec<(u32, u32)> = Vec::new();
         for attempt in &mut self.attempts {
             let others = record.others(attempt.number) as u64;
-            let rung = attempt.rungs.iter_mut();
-            let Some(rung) = rung
-                .into_iter()
-                .find(|rung| rung.name == RungName::SameElsewhere)
-            else {
-                continue;
-            };
-            rung.counts.insert(AGREE.to_owned(), others);
-            let agreed = if record.alone(attempt.number).is_some() {
-                Vec::new()
-            } else {
-                agreed_with(attempt, &record)
-            };
-            if !agreed.is_empty() && attempt.refuted_by().is_none() {
-                attempt.accepted.extend(agreed);
-                again.push((attempt.lane, attempt.number));
+            let mut rungs = attempt.rungs.iter_mut();
+            if let Some(rung) = rungs.find(|rung| rung.name == RungName::SameElsewhere) {
+                rung.counts.insert(AGREE.to_owned(), others);
             }
         }
+        let standing = self.attempts.iter().filter(|one| one.stands());
+        let standing = standing.map(|one| (one.lane, one.number));
+        let standing: Vec<(u32, u32)> = standing.collect();
+        let mut climbs_again = false;
+        for (lane, number) in standing {
+            let attempt = self
+                .attempt(number)
+                .filter(|_| record.alone(number).is_none());
+            let agreed = attempt.map(|attempt| agreed_with(attempt, &record));
+            for (input, reason) in agreed.unwrap_or_default() {
+                if !self.accept(number, &[input], &reason) {
+                    self.compare_again((lane as usize).saturating_sub(1), number);
+                    climbs_again = true;
+                }
+            }
+        }
+        let is_refuted = self.refute_by_agreement(&record);
         let stands_alone = record.alone(FOREIGN).is_some();
         self.agreement = Some(record);
-        for (lane, number) in &again {
-            let lane = self.lanes.iter_mut().find(|one| one.number == *lane);
-            if let Some(lane) = lane {
-                lane.stage = Stage::Climb {
-                    attempt: *number,
-                    rung: RungName::SameElsewhere,
-                };
-            }
-        }
-        if again.is_empty() && !(stands_alone && self.weigh_standing_alone()) {
+        let goes_on = is_refuted || climbs_again || stands_alone && self.weigh_standing_alone();
+        if !goes_on {
             self.choose();
         }
     }
 }
 
 impl Run {
+    /// Refutes attempts by a challenge that the unpatched program accepts, that they answer
+    /// differently, and that independent candidates answer as before; false where there is none.
+    fn refute_by_agreement(&mut self, record: &Agreement) -> bool {
+        let is_challenge = |input: &&DoubtedInput| {
+            let kept = ChallengeSource::Kept(input.blob.clone());
+            self.challenges.iter().any(|one| one.source == kept)
+        };
+        let standing = self.attempts.iter().filter(|attempt| attempt.stands());
+        let refuted: Vec<(usize, u32, String)> = standing
+            .filter_map(|attempt| {
+                let open = attempt.rung(RungName::SameElsewhere)?.open_differences();
+                let mut inputs = open.into_iter().map(|(_, input)| input).filter(is_challenge);
+                let number = attempt.number;
+                let input = inputs.find(|one| record.against(number, &one.blob) >= FEWEST)?;
+                let reason = format!(
+                    "{} is accepted by the unpatched program, and the patched one answers it differently; {} independent candidates answer it as before",
+                    input.name,
+                    record.against(number, &input.blob)
+                );
+                Some(((attempt.lane as usize).saturating_sub(1), number, reason))
+            })
+            .collect();
+        for (index, number, reason) in &refuted {
+            let Some(rung) = self.compared(*number) else {
+                continue;
+            };
+            rung.holds = Some(false);
+            rung.feedback = Some(reason.clone());
+            rung.reason.clone_from(reason);
+            let rung = rung.clone();
+            if let Some(lane) = self.lanes.get_mut(*index) {
+                lane.failures.push(rung.name);
+            }
+            self.on_refuted(*index, *number, &rung);
+        }
+        !refuted.is_empty()
+    }
+
     /// Puts before the critic on what input a judged patch stands alone; false where there is no
     /// critic, or none of its calls is left. Other candidates are of one model, and may share a
     /// convention that is no better than the patch's.
     fn weigh_standing_alone(&mut self) -> bool {
-        let is_left = self.critic_calls < self.plan.critic.unwrap_or_default();
+        let is_left = self.critic_calls < self.plan.critic_calls;
         let reviewed = self
             .attempt(FOREIGN)
             .filter(|_| self.foreign.is_some() && is_left)
@@ -148,8 +184,8 @@ impl Run {
         };
         let mut rungs = attempt.rungs.iter_mut();
         if let Some(rung) = rungs.find(|rung| rung.name == RungName::SameElsewhere) {
-            if rung.holds == Some(true) {
-                rung.holds = None;
+            if rung.holds.take() == Some(true) {
+                rung.counts.insert(OPEN_FOR_DIFFERENCES.to_owned(), 1);
             }
             rung.reason = format!("{}; {}", doubt.what, rung.reason);
             rung.doubts.push(doubt);
@@ -157,23 +193,21 @@ impl Run {
     }
 }
 
-/// The open differences of an attempt on which candidates of other lanes do the same.
-fn agreed_with(attempt: &Attempt, record: &Agreement) -> Vec<AcceptedInput> {
+/// The open differences of an attempt on which candidates of other lanes do the same, each with
+/// a sentence that says so.
+fn agreed_with(attempt: &Attempt, record: &Agreement) -> Vec<(DoubtedInput, String)> {
     let rung = attempt.rung(RungName::SameElsewhere);
-    let open = rung.map(crate::record::Rung::open_differences);
-    let open = open.unwrap_or_default();
-    let agreed = open.iter().filter_map(|(_, input)| {
+    let open = rung.map(Rung::open_differences).unwrap_or_default();
+    let agreed = open.into_iter().filter_map(|(_, input)| {
         let group = record
             .apart
             .iter()
             .find(|one| one.blob == input.blob && one.attempts.contains(&attempt.number))?;
         let others = group.attempts.len() - 1;
-        (others > 0).then(|| AcceptedInput {
-            blob: input.blob.clone(),
-            reason: format!(
-                "{} written independently: the same behaviour there",
-                counted(others as u64, "candidate")
-            ),
+        (others > 0).then(|| {
+            let others = counted(others as u64, "candidate");
+            let reason = format!("{others} written independently: the same behaviour there");
+            (input.clone(), reason)
         })
     });
     agreed.collect()

@@ -4,11 +4,15 @@
 
 use super::Run;
 use crate::prompt;
-use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, Rung};
+use crate::record::{
+    Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, Rung,
+};
 use crate::repair::lane::{Challenge, Stage};
 use patchwright_model::Message;
 use patchwright_patcher::reply;
-use patchwright_verdict::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
+use patchwright_verdict::{
+    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, OPEN_FOR_DIFFERENCES, RungName,
+};
 
 /// Inputs of earlier attempts that are run again, the latest ones.
 const MOST_KEPT: usize = 40;
@@ -26,9 +30,8 @@ impl Run {
     /// Asks for inputs; where nothing may be asked any more, or the attempt was asked
     /// about before, those that are known are run.
     pub(super) fn challenge(&mut self, index: usize, number: u32, rung: Rung) {
-        let known = self
-            .attempt(number)
-            .is_some_and(|attempt| !attempt.accepted.is_empty());
+        let compared = |attempt: &Attempt| attempt.rung(rung.name).is_some();
+        let known = self.attempt(number).is_some_and(compared);
         let asks = self.challenge_calls < self.plan.limits.challenges && !known;
         let mut challenge = Challenge {
             attempt: number,
@@ -126,6 +129,9 @@ fn joined(mut rung: Rung, challenges: Rung) -> Rung {
         .map(|(_, count)| count)
         .sum();
     let closed = closed_by_controls(&rung, &challenges);
+    let knows = rung.holds.is_some() || rung.counts.contains_key(OPEN_FOR_DIFFERENCES);
+    let alone =
+        closed || rung.holds == Some(true) || rung.counts.get(OPEN_FOR_DIFFERENCES) == Some(&1);
     rung.seconds += challenges.seconds;
     rung.counts.extend(challenges.counts);
     rung.log = challenges.log;
@@ -153,6 +159,10 @@ fn joined(mut rung: Rung, challenges: Rung) -> Rung {
         _ => rung.reason = format!("{}; {}", rung.reason, challenges.reason),
     }
     rung.doubts.extend(challenges.doubts);
+    if knows && rung.holds.is_none() {
+        let alone = u64::from(alone);
+        rung.counts.insert(OPEN_FOR_DIFFERENCES.to_owned(), alone);
+    }
     rung.answers.extend(challenges.answers);
     rung
 }

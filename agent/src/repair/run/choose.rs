@@ -2,6 +2,7 @@
 //! of several lanes, and by a fixed order when that says nothing.
 
 use super::Run;
+use crate::probability;
 use crate::prompt;
 use crate::record::{Attempt, Purpose, Step};
 use crate::repair::lane::{Finished, Stage};
@@ -9,17 +10,31 @@ use crate::repair::opinion;
 use patchwright_model::Message;
 use std::cmp::Reverse;
 
+/// Orders attempts: kept by its author, the number of rungs below the one that refutes it, not
+/// refuted, without open doubts, P(right) in percent, few doubts, rungs that hold.
+fn evidence(attempt: &Attempt) -> impl Ord + use<> {
+    let (reached, held) = attempt.strength();
+    let stands = attempt.stands();
+    let doubts = if stands { attempt.open_doubts() } else { 0 };
+    let right = probability::of_right(attempt).filter(|_| stands);
+    let percent = right.map_or(0, |right| (right * 100.0) as u64);
+    let certain = (stands, doubts == 0, percent, Reverse(doubts), held);
+    (!attempt.withdrawn, reached, certain)
+}
+
 impl Run {
-    /// The attempt with the strongest evidence. Among equals the one that most
-    /// candidates behave like, then the one that a judging model chose; else the one that changes the fewest lines, where
-    /// nothing refutes them; else the first.
+    /// The attempt with the strongest evidence ([`evidence`]). Among equals the one that most
+    /// candidates behave like, then the one that a judging model chose; else the one that
+    /// changes the fewest lines, where nothing refutes them; else the first.
     pub fn best(&self) -> Option<&Attempt> {
         self.attempts.iter().max_by_key(|attempt| {
-            let stands = attempt.refuted_by().is_none();
-            let size = if stands { changed(attempt) } else { 0 };
+            let size = if attempt.stands() {
+                changed(attempt)
+            } else {
+                0
+            };
             (
-                attempt.strength(),
-                stands,
+                evidence(attempt),
                 self.agreement
                     .as_ref()
                     .map_or(0, |known| known.others(attempt.number)),
@@ -61,13 +76,11 @@ impl Run {
         if self.agreeing.is_some() {
             return;
         }
-        let strongest = self.attempts.iter().map(Attempt::strength).max();
+        let strongest = self.attempts.iter().map(evidence).max();
         let mut equals: Vec<u32> = self
             .attempts
             .iter()
-            .filter(|attempt| {
-                attempt.refuted_by().is_none() && Some(attempt.strength()) == strongest
-            })
+            .filter(|attempt| attempt.stands() && Some(evidence(attempt)) == strongest)
             .map(|attempt| attempt.number)
             .collect();
         if let Some(known) = &self.agreement {

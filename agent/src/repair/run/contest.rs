@@ -4,8 +4,8 @@
 //! a person: the attempt stands, and its ending is not `verified`.
 
 use super::Run;
-use crate::prompt::{self, control_tokens};
-use crate::record::{AcceptedInput, ReplyRecord, Rung};
+use crate::prompt::{self, Decider, control_tokens};
+use crate::record::{Attempt, DoubtedInput, ReplyRecord, Rung};
 use crate::repair::lane::{Contest, Contestable, Finished, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
@@ -13,8 +13,6 @@ use patchwright_verdict::RungName;
 
 /// Number of times that a critic is asked about one contest, when its answer holds no verdict.
 const TRIES: u32 = 2;
-/// Differences that are shown and decided at once.
-pub(super) const SHOWN: usize = 6;
 /// Characters of a reason that are kept.
 const REASON: usize = 2_000;
 /// The rung that compares behaviour.
@@ -34,7 +32,7 @@ impl Run {
         let Some(differences) = contestable(attempt.rung(COMPARED)) else {
             return false;
         };
-        let text = prompt::differences(attempt, &differences, &left);
+        let text = prompt::differences(attempt, (&differences, self.decider()), &left);
         self.contests += 1;
         if let Some(lane) = self.lanes.get_mut(index) {
             lane.contestable = Some(Contestable {
@@ -44,6 +42,15 @@ impl Run {
             lane.tell(text);
         }
         true
+    }
+
+    /// Returns who decides about a contest.
+    pub(super) fn decider(&self) -> Decider {
+        if self.critic_calls < self.plan.critic_calls {
+            Decider::Critic
+        } else {
+            Decider::Person
+        }
     }
 
     /// Returns the attempt whose refutation may be contested.
@@ -65,6 +72,13 @@ impl Run {
                 "There is no difference that could be contested. Send queries or a <patch>.";
             return self.retry(index, problem, Finished::FormatRetries);
         };
+        let heard = self.attempt(contested.attempt).is_some_and(is_contested);
+        if contested.stands && heard {
+            if let Some(lane) = self.lanes.get_mut(index) {
+                lane.stage = Stage::Done(Finished::Held);
+            }
+            return;
+        }
         if !contested.stands {
             self.contests += 1;
         }
@@ -82,17 +96,16 @@ impl Run {
             return self.leave_objection(index, contested.attempt, &reason);
         }
         let crash = self.first_crash();
+        let code = self.lanes.get(index).map_or("", |lane| lane.code.as_str());
         let text = self.attempt(contested.attempt).map(|attempt| {
             prompt::contest(
                 (self.plan.language, &crash.text),
-                attempt,
+                (attempt, code),
                 &open(attempt.rung(COMPARED)),
-                &reason,
             )
         });
         let contest = Contest {
             contested,
-            reason,
             messages: text.map(Message::user).into_iter().collect(),
             tries: 0,
         };
@@ -107,7 +120,7 @@ impl Run {
         record: &ReplyRecord,
     ) {
         match opinion::verdict(&record.text) {
-            Some(Opinion::Accepts) => self.accept(index, &contest),
+            Some(Opinion::Accepts(reason)) => self.accept_contest(index, &contest, &reason),
             Some(Opinion::Objects(reason)) => self.reject(index, &contest, &reason),
             None if contest.tries < TRIES => {
                 contest
@@ -121,7 +134,7 @@ impl Run {
     }
 
     fn ask_about_contest(&mut self, index: usize, mut contest: Contest) {
-        if self.critic_calls >= self.plan.critic.unwrap_or_default() {
+        if self.critic_calls >= self.plan.critic_calls {
             return self.leave_to_person(index, &contest);
         }
         self.critic_calls += 1;
@@ -138,10 +151,7 @@ impl Run {
             "attempt {attempt}: the author contests a difference, which is left to a person"
         ));
         if stands {
-            if let Some(lane) = self.lanes.get_mut(index) {
-                lane.stage = Stage::Done(Finished::Held);
-            }
-            return;
+            return self.go_on_beside(index, attempt);
         }
         if let Some(rung) = self.compared(attempt) {
             rung.holds = None;
@@ -154,39 +164,48 @@ impl Run {
         self.climb_on(index, attempt);
     }
 
-    /// The critic agrees with the author.
-    fn accept(&mut self, index: usize, contest: &Contest) {
-        let number = contest.contested.attempt;
-        self.remark(format!(
-            "attempt {number}: the critic agrees that the other behaviour is right"
-        ));
-        let reason = format!(
-            "the critic agrees with the author: {}",
-            contest.reason.lines().next().unwrap_or_default()
-        );
-        if !contest.contested.stands
-            && let Some(lane) = self.lanes.get_mut(index)
-        {
-            lane.failures.pop();
+    /// What an author contests is left to a person. The run goes on where it can: the author may
+    /// send another patch beside the one that stands.
+    pub(super) fn go_on_beside(&mut self, index: usize, number: u32) {
+        let left = self.left();
+        let may = left.attempts > 0 && left.rounds > 0;
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return;
+        };
+        if may {
+            lane.contestable = Some(Contestable {
+                attempt: number,
+                stands: true,
+            });
+            lane.tell(prompt::left_open(&left));
+        } else {
+            lane.stage = Stage::Done(Finished::Held);
         }
-        self.accept_differences(index, number, &reason);
     }
 
-    /// Compares the behaviours again, without the inputs of the open differences.
-    pub(super) fn accept_differences(&mut self, index: usize, number: u32, reason: &str) {
-        if let Some(attempt) = self.attempt_mut(number) {
-            let decided: Vec<AcceptedInput> = open(attempt.rung(COMPARED))
-                .into_iter()
-                .map(|(_, input)| AcceptedInput {
-                    blob: input.blob.clone(),
-                    reason: reason.to_owned(),
-                })
-                .collect();
-            attempt.accepted.extend(decided);
+    /// The critic finds the new behaviour right.
+    fn accept_contest(&mut self, index: usize, contest: &Contest, reason: &str) {
+        let Contestable { attempt, stands } = contest.contested;
+        self.remark(format!(
+            "attempt {attempt}: the critic finds the other behaviour right"
+        ));
+        let shown = open(self.attempt(attempt).and_then(|one| one.rung(COMPARED)));
+        let shown: Vec<DoubtedInput> = shown.into_iter().map(|(_, input)| input.clone()).collect();
+        let reason = format!("the critic finds the new answer right: {reason}");
+        if !stands && let Some(lane) = self.lanes.get_mut(index) {
+            lane.failures.pop();
         }
+        if self.accept(attempt, &shown, &reason) {
+            return self.on_top(index, attempt);
+        }
+        self.compare_again(index, attempt);
+    }
+
+    /// Compares the behaviours again, without the inputs that were decided.
+    pub(super) fn compare_again(&mut self, index: usize, attempt: u32) {
         if let Some(lane) = self.lanes.get_mut(index) {
             lane.stage = Stage::Climb {
-                attempt: number,
+                attempt,
                 rung: COMPARED,
             };
         }
@@ -222,15 +241,13 @@ impl Run {
                 .doubts
                 .iter_mut()
                 .filter(|doubt| doubt.settled.is_none());
-            for doubt in open.filter(|doubt| doubt.input.is_some()).take(SHOWN) {
+            for doubt in open
+                .filter(|doubt| doubt.input.is_some())
+                .take(prompt::SHOWN_DIFFERENCES)
+            {
                 doubt.contested = Some(reason.to_owned());
             }
         }
-    }
-
-    fn compared(&mut self, number: u32) -> Option<&mut Rung> {
-        let mut rungs = self.attempt_mut(number)?.rungs.iter_mut();
-        rungs.find(|rung| rung.name == COMPARED)
     }
 }
 
@@ -242,9 +259,15 @@ fn contestable(rung: Option<&Rung>) -> Option<Vec<prompt::Difference<'_>>> {
     fresh.then_some(open)
 }
 
+/// Tells whether the author of an attempt has contested what is open about it.
+pub(super) fn is_contested(attempt: &Attempt) -> bool {
+    let mut doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
+    doubts.any(|doubt| doubt.is_open() && doubt.contested.is_some())
+}
+
 /// The open differences of a rung that are shown.
 pub(super) fn open(rung: Option<&Rung>) -> Vec<prompt::Difference<'_>> {
     let mut open = rung.map(Rung::open_differences).unwrap_or_default();
-    open.truncate(SHOWN);
+    open.truncate(prompt::SHOWN_DIFFERENCES);
     open
 }

@@ -8,11 +8,10 @@
 
 use super::Run;
 use crate::prompt::{self, control_tokens};
-use crate::record::{Attempt, ReplyRecord, Rung};
+use crate::record::{DoubtedInput, ReplyRecord, Rung};
 use crate::repair::lane::{Review, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
-use patchwright_verdict::RungName;
 
 /// Number of times that a critic is asked about one patch, when its answer holds no verdict.
 const TRIES: u32 = 2;
@@ -21,7 +20,7 @@ impl Run {
     /// Tells whether somebody looks at what this rung has left standing.
     pub(super) fn wants_critic(&self, rung: &Rung) -> bool {
         let last = self.plan.ladder.last() == Some(&rung.name);
-        last && rung.holds != Some(false) && self.plan.critic.is_some()
+        last && rung.holds != Some(false) && self.plan.critic_calls > 0
     }
 
     pub(super) fn review(&mut self, index: usize, number: u32, rung: Rung) {
@@ -55,13 +54,13 @@ impl Run {
             .or_default();
         *count += 1;
         match opinion::verdict(&record.text) {
-            Some(Opinion::Accepts) => {
+            Some(Opinion::Accepts(reason)) => {
                 review.rung.reason.push_str("; the critic has no objection");
                 if let Some(fault) = opinion::elsewhere(&record.text) {
                     let told = format!(", and names a fault of its own beside this one: {fault}");
                     review.rung.reason.push_str(&told);
                 }
-                self.on_acceptance(index, review);
+                self.on_acceptance(index, review, &reason);
             }
             Some(Opinion::Objects(reason)) => {
                 self.on_objection(index, review, (&reason, &record.text));
@@ -75,31 +74,27 @@ impl Run {
         }
     }
 
-    /// Takes the critic's agreement: it settles what the inputs of an earlier objection left
-    /// open. A patch that was handed in has no author who could contest a difference, so the
-    /// critic decides about those too that it was shown.
-    fn on_acceptance(&mut self, index: usize, mut review: Review) {
-        const SHOWN: &str = "the critic was shown it and has no objection";
-        if review.objection.is_some() {
-            for doubt in &mut review.rung.doubts {
-                if doubt.input.is_some() && doubt.settled.is_none() {
-                    doubt.settled = Some(SHOWN.to_owned());
-                }
-            }
-        }
+    /// Takes the critic's agreement: it decides about the differences that it was shown.
+    fn on_acceptance(&mut self, index: usize, mut review: Review, reason: &str) {
         let number = review.attempt;
-        if !self.is_foreign(index) || !self.attempt(number).is_some_and(shows_every_difference) {
+        let rungs = self.attempt(number).map(|attempt| attempt.rungs.as_slice());
+        let rungs = rungs.unwrap_or_default().iter();
+        let differences = rungs.flat_map(Rung::open_differences);
+        let before = differences.take(prompt::SHOWN_DIFFERENCES);
+        let own = review.rung.open_differences();
+        let shown: Vec<DoubtedInput> = before.chain(own).map(|(_, input)| input.clone()).collect();
+        let reason = format!("the critic was shown it and has no objection: {reason}");
+        let is_settled = self.accept(number, &shown, &reason);
+        self.settle_decided(&mut review.rung);
+        if is_settled {
             return self.decide(index, &review);
         }
         self.write_down(number, &review.rung);
-        self.remark(format!(
-            "attempt {number}: the critic was shown every open difference and has no objection"
-        ));
-        self.accept_differences(index, number, SHOWN);
+        self.compare_again(index, number);
     }
 
     pub(super) fn ask_critic(&mut self, index: usize, mut review: Review) {
-        let limit = self.plan.critic.unwrap_or_default();
+        let limit = self.plan.critic_calls;
         if self.critic_calls >= limit {
             let why = format!("all {limit} calls (critic.calls) are used");
             return self.unheard(index, review, &why);
@@ -126,11 +121,4 @@ impl Run {
 /// Returns a reply as a part of a conversation.
 pub(super) fn assistant(text: &str) -> Message {
     Message::assistant(control_tokens::break_up(text))
-}
-
-/// Tells whether differences are open, and the critic's question holds all of them.
-fn shows_every_difference(attempt: &Attempt) -> bool {
-    let rung = attempt.rung(RungName::SameElsewhere);
-    let open = rung.map_or(0, |rung| rung.open_differences().len());
-    (1..=prompt::CRITIC_DIFFERENCES).contains(&open)
 }

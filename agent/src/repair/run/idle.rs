@@ -46,7 +46,7 @@ impl Run {
         let best = self
             .best()
             .filter(|_| only_asked && limits.contains(&limit.kind))?;
-        best.refuted_by().is_none().then(|| self.top_ending(best))
+        best.stands().then(|| self.top_ending(best))
     }
 
     /// Counts the attempts of this run, without the one that a person rejected before.
@@ -70,7 +70,7 @@ impl Run {
         }
         let stands = |best: &&Attempt| {
             let mut ladder = self.plan.ladder.iter();
-            best.refuted_by().is_none() && ladder.all(|name| best.rung(*name).is_some())
+            best.stands() && ladder.all(|name| best.rung(*name).is_some())
         };
         if let Some(best) = self.best().filter(stands) {
             return self.top_ending(best);

@@ -6,7 +6,7 @@ use super::Run;
 use super::critic::assistant;
 use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, Doubt};
-use crate::repair::lane::{Contestable, Finished, Objection, Review, Stage};
+use crate::repair::lane::{Contestable, Objection, Review, Stage};
 use crate::repair::opinion;
 use patchwright_model::Message;
 use patchwright_patcher::reply;
@@ -137,8 +137,6 @@ impl Run {
                 doubt.contested = Some(reason.to_owned());
             }
         }
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Done(Finished::Held);
-        }
+        self.go_on_beside(index, number);
     }
 }

@@ -49,10 +49,8 @@ impl Run {
             Some(attempt) => {
                 let same = self.lanes.get(index).map_or(0, super::Lane::same_failures);
                 let alternatives = same >= self.plan.limits.same_failures;
-                let contest = self
-                    .lanes
-                    .get(index)
-                    .is_some_and(|lane| lane.contestable.is_some());
+                let contestable = self.lanes.get(index).and_then(|lane| lane.contestable);
+                let contest = contestable.map(|_| self.decider());
                 let refuted = attempt.refuted_by();
                 let differences = super::contest::open(refuted);
                 prompt::feedback(

@@ -2,9 +2,10 @@
 //! issue, or the end.
 
 use super::Run;
+use super::contest::is_contested;
 use crate::probability;
 use crate::prompt;
-use crate::record::{Attempt, Crash, Ending, EndingKind, FollowUp, Located, LocatedPatch, Rung};
+use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung};
 use crate::repair::lane::{Finished, Issue, Stage};
 use crate::task::Mode;
 use patchwright_verdict::RungName;
@@ -53,16 +54,13 @@ impl Run {
         {
             let (number, owner) = (same.number, same.lane);
             let own = self.lanes.get(index).map(|lane| lane.number) == Some(owner);
-            if !own && same.refuted_by().is_none() {
+            if !own && same.stands() {
+                self.withdraw(index);
                 return self.follow(index, number);
             }
             return self.on_repeated(index, number, placed);
         }
         let number = self.attempts.len() as u32 + 1;
-        let accepted = match &self.plan.follows {
-            Some(FollowUp::Evaluate(evaluation)) => evaluation.accepted.clone(),
-            _ => Vec::new(),
-        };
         let (dry_run, ladder) = (self.plan.mode == Mode::DryRun, self.plan.ladder.clone());
         let Some(lane) = self.lanes.get_mut(index) else {
             return;
@@ -84,10 +82,9 @@ impl Run {
             normal_form: placed.normal_form,
             warnings: placed.warnings,
             rungs: Vec::new(),
-            accepted,
+            withdrawn: false,
             regression: None,
         });
-        lane.contestable = None;
         lane.unproven = None;
         lane.stage = match ladder.first() {
             Some(rung) if !dry_run => Stage::Climb {
@@ -96,6 +93,23 @@ impl Run {
             },
             _ => Stage::Done(Finished::Proposed),
         };
+        self.withdraw(index);
+    }
+
+    /// The author of an attempt that stands was asked about it, and has sent another patch: it is
+    /// never delivered. One that the author has defended stays.
+    fn withdraw(&mut self, index: usize) {
+        let lane = self.lanes.get_mut(index);
+        let asked = lane.and_then(|lane| lane.contestable.take());
+        let asked = asked
+            .filter(|asked| asked.stands)
+            .map(|asked| asked.attempt);
+        let attempt = asked.and_then(|number| self.attempt_mut(number));
+        if let Some(attempt) = attempt.filter(|attempt| !is_contested(attempt)) {
+            attempt.withdrawn = true;
+            let number = attempt.number;
+            self.remark(format!("attempt {number} is withdrawn by its author"));
+        }
     }
 
     /// The lane sends a patch that was refuted before, which costs an attempt: it is
@@ -126,13 +140,13 @@ impl Run {
             normal_form: placed.normal_form,
             warnings: placed.warnings,
             rungs: vec![Rung::new(RungName::Applies, Some(false), &reason)],
-            accepted: Vec::new(),
+            withdrawn: false,
             regression: None,
         });
         self.remark(format!("attempt {number} was not run: {reason}"));
         let left = self.left();
         let problem = format!(
-            "This is the same patch as before: {verdict}. It cost an attempt. Send a different one."
+            "This patch was tried before: {verdict}. It cost an attempt. Send a different one."
         );
         if let Some(lane) = self.lanes.get_mut(index) {
             if left.attempts == 0 {
@@ -173,6 +187,9 @@ impl Run {
     /// Notes a rung, and goes on: to the next one, to the next issue, or
     /// to the end.
     pub(super) fn keep(&mut self, index: usize, number: u32, rung: &Rung) {
+        let mut rung = rung.clone();
+        self.settle_decided(&mut rung);
+        let rung = &rung;
         self.write_down(number, rung);
         if rung.holds == Some(false) {
             if let Some(lane) = self.lanes.get_mut(index) {
@@ -217,7 +234,7 @@ impl Run {
     /// An attempt that no rung refuted. One that is verified ends the run. The author
     /// of one that differs is asked about that; else its lane is done, and with
     /// several lanes another may still be better.
-    fn on_top(&mut self, index: usize, number: u32) {
+    pub(super) fn on_top(&mut self, index: usize, number: u32) {
         if self.begin_candidates(index) {
             return;
         }

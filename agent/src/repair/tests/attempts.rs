@@ -37,7 +37,7 @@ fn a_failure_is_the_next_issue() {
     );
     let issue = last_message(&run);
     for part in [
-        "Attempt 1 failed: it does not build",
+        "Your patch failed: it does not build",
         "what went wrong",
         "diff of p",
         "CODE",
@@ -115,7 +115,7 @@ fn the_same_patch_again_costs_an_attempt_and_is_not_evaluated_again() {
     ];
     let run = play(Run::new(Plan { limits, ..plan() }), first);
     let mut run = play(run, again);
-    assert!(last_message(&run).contains("same patch as before: attempt 1 was refuted"));
+    assert!(last_message(&run).contains("was tried before: it was refuted"));
     assert_eq!((run.attempts().len(), run.left().attempts), (2, 1));
     let told = run.take_remarks();
     assert!(

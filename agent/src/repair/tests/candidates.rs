@@ -3,8 +3,8 @@
 use super::{baseline, doubted, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    AgreedInput, Agreement, Blob, ContextText, DoubtedInput, EndingKind, Outcome, RunLimits, Split,
-    Step,
+    AgreedInput, Agreement, Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, ContextText,
+    DoubtedInput, EndingKind, Outcome, RunLimits, Rung, Split, Step,
 };
 use crate::repair::Run;
 use patchwright_patcher::reply;
@@ -15,30 +15,30 @@ const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
 /// A run whose foreign patch stands but for a difference, and two candidates that came to
 /// *tested*.
 fn compared(same_elsewhere: &Outcome) -> Run {
-    beside_candidates(plan(), same_elsewhere)
+    beside_candidates(plan(), std::slice::from_ref(same_elsewhere))
 }
 
 /// The same, by a plan.
-fn beside_candidates(plan: Plan, same_elsewhere: &Outcome) -> Run {
+fn beside_candidates(plan: Plan, same_elsewhere: &[Outcome]) -> Run {
     let limits = RunLimits {
         candidates: 2,
         ..plan.limits.clone()
     };
-    let has_critic = plan.critic.is_some();
+    let has_critic = plan.critic_calls > 0;
+    let is_shown_code = has_critic || limits.challenges > 0;
     let foreign = reply::read(&patch("foreign"), false).patch.unwrap();
     let run = Run::challenging(Plan { limits, ..plan }, foreign);
     let mut run = play(run, [baseline()]);
-    if has_critic {
+    if is_shown_code {
         run = play(run, [Outcome::Context(ContextText::default())]);
     }
     run = play(run, [placed("foreign")]);
     for name in RungName::ALL {
-        let outcome = if name == RungName::SameElsewhere {
-            same_elsewhere.clone()
-        } else {
-            rung(name, Some(true))
+        let outcomes = match name {
+            RungName::SameElsewhere => same_elsewhere.to_vec(),
+            _ => vec![rung(name, Some(true))],
         };
-        run = play(run, [outcome]);
+        run = play(run, outcomes);
     }
     if has_critic {
         run = play(run, [reply(ACCEPT)]);
@@ -69,6 +69,7 @@ fn agreed(clusters: &[&[u32]], apart: &[u32], splits: Vec<Split>) -> Outcome {
             attempts: apart.to_vec(),
         }],
         splits,
+        as_before: Vec::new(),
         inputs: 9,
         seconds: 1.0,
     })
@@ -76,20 +77,18 @@ fn agreed(clusters: &[&[u32]], apart: &[u32], splits: Vec<Split>) -> Outcome {
 
 #[test]
 fn a_doubt_is_gone_where_a_candidate_does_the_same() {
-    let run = compared(&doubted());
+    let run = compared(&doubted("one"));
     let ready = run.ready();
     let [(_, Step::Agree { attempts, inputs })] = ready.as_slice() else {
         panic!("{ready:?}");
     };
     assert_eq!((attempts.as_slice(), inputs.len()), (&[1, 2, 3][..], 1));
     let run = play(run, [agreed(&[&[1, 2], &[3]], &[1, 2], Vec::new())]);
-    let again = rung(RungName::SameElsewhere, Some(true));
-    let run = play(run, [again]);
     assert_eq!(
         (kind(&run), run.best().unwrap().number),
         (EndingKind::Verified, 1)
     );
-    let accepted = &run.attempt(1).unwrap().accepted[0].reason;
+    let accepted = &run.decisions()[0].reason;
     assert!(
         accepted.contains("1 candidate written independently"),
         "{accepted}"
@@ -116,14 +115,17 @@ fn stands_alone() -> Outcome {
 fn a_critic_weighs_on_what_a_patch_stands_alone() {
     let holds = rung(RungName::SameElsewhere, Some(true));
     let plan = Plan {
-        critic: Some(9),
+        critic_calls: 9,
         ..plan()
     };
-    let run = play(beside_candidates(plan, &holds), [stands_alone()]);
+    let run = play(
+        beside_candidates(plan, std::slice::from_ref(&holds)),
+        [stands_alone()],
+    );
     let asked = last_message(&run);
     assert!(asked.contains("2 independent candidates agree"), "{asked}");
-    // What it accepts is compared once more, and nobody is asked again.
-    let accepted = play(run.clone(), [reply(ACCEPT), holds]);
+    // What it accepts is decided.
+    let accepted = play(run.clone(), [reply(ACCEPT)]);
     assert_eq!(kind(&accepted), EndingKind::Verified);
     let objects = "<verdict>object</verdict><reason>ALL IS RIGHT THERE</reason>";
     let objected = play(run, [reply(objects)]);
@@ -148,6 +150,55 @@ fn a_patch_that_stands_alone_is_told_with_an_input() {
     );
     assert!(doubt.what.contains("exit status 0 all"), "{doubt:?}");
     assert_eq!(doubt.input.as_ref().unwrap().after, "exit status 1");
+}
+
+#[test]
+fn a_challenge_that_candidates_answer_as_before_refutes() {
+    let doubt = |record: Rung| Rung {
+        counts: [("challenges: controls".to_owned(), 1)].into(),
+        ..record
+    };
+    let Outcome::Climbed(record) = doubted("exit status 1") else {
+        unreachable!()
+    };
+    let told = ChallengedRecord {
+        rung: doubt(record),
+        kept: vec![ChallengeRecord {
+            name: "challenge 1.1".into(),
+            source: ChallengeSource::Kept(Blob::Kept("blob".into())),
+        }],
+        lines: Vec::new(),
+    };
+    let limits = RunLimits {
+        challenges: 1,
+        ..plan().limits
+    };
+    let challenging = Plan { limits, ..plan() };
+    let holds = rung(RungName::SameElsewhere, Some(true));
+    let answers = [
+        holds,
+        reply("<challenge>abc</challenge>"),
+        Outcome::Challenged(told),
+    ];
+    let run = beside_candidates(challenging, &answers);
+    for (as_before, expected) in [
+        (vec![2, 3], EndingKind::NoPatch),
+        (vec![2], EndingKind::Plausible),
+        (vec![1, 2, 3], EndingKind::Plausible),
+    ] {
+        let Outcome::Agreed(mut record) = agreed(&[&[2, 3], &[1]], &[], Vec::new()) else {
+            unreachable!()
+        };
+        record.as_before = vec![AgreedInput {
+            blob: Blob::Kept("blob".into()),
+            attempts: as_before,
+        }];
+        let run = play(run.clone(), [Outcome::Agreed(record)]);
+        assert_eq!(kind(&run), expected);
+        let refuted = run.attempts()[0].refuted_by().map(|rung| &rung.reason);
+        let says = refuted.is_some_and(|reason| reason.contains("2 independent candidates"));
+        assert_eq!(says, expected == EndingKind::NoPatch);
+    }
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn in_short(run: &Run, words: &[&str]) {
 
 const KEPT: [&str; 5] = [
     "heap-buffer-overflow in f",
-    "Attempt 1 failed: it could not be applied",
+    "Your attempt 1 failed: it could not be applied",
     "diff of p",
     "LAST ANSWERS",
     "What happened so far, in short",

@@ -3,12 +3,12 @@
 use super::{baseline, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    Blob, ContextText, Doubt, DoubtedInput, Ending, EndingKind, Outcome, Purpose, Rung, Step,
-    Unanswered,
+    Blob, ContextText, Doubt, DoubtedInput, Ending, EndingKind, Outcome, Purpose, RunLimits, Rung,
+    Step, Unanswered,
 };
 use crate::repair::Run;
 use patchwright_model::Usage;
-use patchwright_verdict::RungName;
+use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
 
 const CONTEST: &str = "<contest>THE FORMAT FORBIDS A SECOND HEADER</contest>";
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
@@ -32,13 +32,21 @@ fn differs(holds: Option<bool>) -> Outcome {
             }),
             ..Doubt::default()
         }],
+        counts: match holds {
+            None => [(OPEN_FOR_DIFFERENCES.to_owned(), 1)].into(),
+            Some(_) => record.counts,
+        },
         ..record
     })
 }
 
-/// A run whose first attempt differs; `critic` calls are allowed.
-fn run_that_differs(critic: Option<u32>, holds: Option<bool>) -> Run {
-    let run = Run::new(Plan { critic, ..plan() });
+/// A run whose first attempt differs; the critic may be asked so often, and its review holds no
+/// verdict.
+fn run_that_differs(critic_calls: u32, holds: Option<bool>) -> Run {
+    let run = Run::new(Plan {
+        critic_calls,
+        ..plan()
+    });
     let run = play(run, [baseline(), Outcome::Context(ContextText::default())]);
     let run = play(run, [reply(&patch("y")), placed("p")]);
     let below = RungName::ALL
@@ -50,9 +58,9 @@ fn run_that_differs(critic: Option<u32>, holds: Option<bool>) -> Run {
         return play(run, [Outcome::Context(ContextText::default())]);
     }
     let run = play(run, [rung(RungName::Reviewed, Some(true))]);
-    match critic {
-        Some(_) => play(run, [reply(ACCEPT)]),
-        None => run,
+    match critic_calls {
+        0 => run,
+        _ => play(run, [reply("hm"), reply("hm")]),
     }
 }
 
@@ -73,7 +81,7 @@ fn climbing(run: &Run) -> Option<RungName> {
 #[test]
 fn the_author_is_shown_the_input_and_both_behaviours() {
     for (holds, asked) in [(None, Purpose::Contest), (Some(false), Purpose::Repair)] {
-        let run = run_that_differs(None, holds);
+        let run = run_that_differs(0, holds);
         assert_eq!(purpose(&run), Some(asked));
         let question = last_message(&run);
         for part in [
@@ -92,8 +100,11 @@ fn the_author_is_shown_the_input_and_both_behaviours() {
 
 #[test]
 fn without_a_critic_a_contest_is_left_to_a_person() {
-    let stands = play(run_that_differs(None, None), [reply(CONTEST)]);
-    let refuted = play(run_that_differs(None, Some(false)), [reply(CONTEST)]);
+    let stands = play(run_that_differs(0, None), [reply(CONTEST)]);
+    // The run goes on: another patch may leave nothing open. A contest is heard once.
+    assert!(last_message(&stands).contains("a person decides about your reason"));
+    let stands = play(stands, [reply(CONTEST)]);
+    let refuted = play(run_that_differs(0, Some(false)), [reply(CONTEST)]);
     assert_eq!(climbing(&refuted), Some(RungName::Reviewed));
     let refuted = play(refuted, [rung(RungName::Reviewed, Some(true))]);
     for run in [stands, refuted] {
@@ -106,32 +117,71 @@ fn without_a_critic_a_contest_is_left_to_a_person() {
 }
 
 #[test]
-fn a_critic_that_agrees_lets_the_rung_be_climbed_again() {
+fn contesting_costs_no_chance_of_another_patch() {
+    let run = play(run_that_differs(0, None), [reply(CONTEST)]);
+    let run = play(run, [reply(&patch("z")), placed("q")]);
+    let run = play(run, RungName::ALL.map(|name| rung(name, Some(true))));
+    assert_eq!(
+        (kind(&run), run.best().unwrap().number),
+        (EndingKind::Verified, 2)
+    );
+}
+
+#[test]
+fn a_critic_that_agrees_decides_for_good() {
+    let same = |run: &Run, attempt: u32| {
+        let rung = run.attempt(attempt)?.rung(RungName::SameElsewhere)?;
+        rung.holds
+    };
     for holds in [None, Some(false)] {
-        let run = play(run_that_differs(Some(9), holds), [reply(CONTEST)]);
+        let run = play(run_that_differs(9, holds), [reply(CONTEST)]);
         assert_eq!(purpose(&run), Some(Purpose::Critic), "{holds:?}");
         let question = last_message(&run);
-        assert!(question.contains("FORBIDS A SECOND HEADER") && question.contains("ABC"));
+        assert!(question.contains("ABC") && !question.contains("FORBIDS A SECOND HEADER"));
         let run = play(run, [reply(ACCEPT)]);
+        assert_eq!(run.decisions()[0].answer, "exit status 1");
+        if holds.is_none() {
+            assert_eq!(same(&run, 1), Some(true));
+            continue;
+        }
+        // It ended at that difference, so what comes behind is compared now; and the same
+        // difference, met again, is settled.
         assert_eq!(climbing(&run), Some(RungName::SameElsewhere));
-        assert_eq!(run.attempts()[0].accepted[0].blob.hash(), "blob");
-        let run = play(run, [rung(RungName::SameElsewhere, Some(true))]);
-        let run = match holds {
-            None => run,
-            Some(_) => play(run, [rung(RungName::Reviewed, Some(true)), reply(ACCEPT)]),
-        };
-        assert_eq!(kind(&run), EndingKind::Verified, "{holds:?}");
+        let run = play(run, [differs(None)]);
+        assert_eq!(same(&run, 1), Some(true));
+        let run = play(run, [rung(RungName::Reviewed, Some(true)), reply(ACCEPT)]);
+        assert_eq!(kind(&run), EndingKind::Verified);
         assert_eq!(run.attempts()[0].rungs.len(), RungName::ALL.len());
     }
 }
 
 #[test]
+fn another_attempt_with_the_same_answer_is_not_asked_about() {
+    let run = play(
+        run_that_differs(9, Some(false)),
+        [reply(CONTEST), reply(ACCEPT)],
+    );
+    let refuted = [
+        rung(RungName::SameElsewhere, Some(false)),
+        Outcome::Context(ContextText::default()),
+    ];
+    let run = play(run, refuted);
+    let run = play(run, [reply(&patch("z")), placed("q")]);
+    let rungs = RungName::ALL.map(|name| match name {
+        RungName::SameElsewhere => differs(None),
+        _ => rung(name, Some(true)),
+    });
+    let run = play(run, rungs);
+    let second = run.attempt(2).unwrap();
+    let compared = second.rung(RungName::SameElsewhere).unwrap();
+    assert_eq!(compared.holds, Some(true));
+    assert_eq!(kind(&play(run, [reply(ACCEPT)])), EndingKind::Verified);
+}
+
+#[test]
 fn a_critic_that_disagrees_refutes_the_attempt() {
     for holds in [None, Some(false)] {
-        let run = play(
-            run_that_differs(Some(9), holds),
-            [reply(CONTEST), reply(OBJECT)],
-        );
+        let run = play(run_that_differs(9, holds), [reply(CONTEST), reply(OBJECT)]);
         let refuted = run.attempts()[0].refuted_by().unwrap();
         assert!(refuted.reason.contains("IT IS VALID INPUT"), "{refuted:?}");
         let run = play(run, [Outcome::Context(ContextText::default())]);
@@ -144,13 +194,22 @@ fn a_critic_that_disagrees_refutes_the_attempt() {
 }
 
 #[test]
-fn a_better_patch_may_follow_and_the_one_that_stands_is_kept() {
-    let run = play(
-        run_that_differs(None, None),
-        [reply(&patch("z")), placed("q")],
+fn a_patch_that_its_author_replaces_is_never_delivered_and_one_that_it_defends_is() {
+    let fails = || {
+        [
+            reply(&patch("z")),
+            placed("q"),
+            rung(RungName::Applies, Some(false)),
+        ]
+    };
+    let run = play(run_that_differs(0, None), fails());
+    assert!(run.attempts()[0].withdrawn);
+    assert_eq!(
+        (kind(&run), run.best().unwrap().number),
+        (EndingKind::NoPatch, 2)
     );
-    assert_eq!(run.attempts().len(), 2);
-    let run = play(run, [rung(RungName::Applies, Some(false))]);
+    let contested = play(run_that_differs(0, None), [reply(CONTEST)]);
+    let run = play(contested, fails());
     assert_eq!(
         (kind(&run), run.best().unwrap().number),
         (EndingKind::Plausible, 1)
@@ -165,7 +224,7 @@ fn an_author_who_cannot_be_asked_leaves_the_attempt_as_it_is() {
         usd: 0.0,
         seconds: 0.0,
     });
-    let run = play(run_that_differs(None, None), [unanswered]);
+    let run = play(run_that_differs(0, None), [unanswered]);
     assert_eq!(kind(&run), EndingKind::Plausible);
 }
 
@@ -180,21 +239,27 @@ fn a_limit_that_strikes_while_the_author_is_asked_leaves_the_attempt_as_it_is() 
             ending: Ending::new(stop, "now"),
             seconds: 0.0,
         };
-        let run = play(run_that_differs(None, None), [stopped]);
+        let run = play(run_that_differs(0, None), [stopped]);
         assert_eq!(kind(&run), expected);
     }
 }
 
 #[test]
 fn there_are_no_more_contests_than_the_limit_says() {
+    let limits = RunLimits {
+        contests: 0,
+        ..plan().limits
+    };
     let run = play(
-        run_that_differs(Some(9), None),
-        [reply(CONTEST), reply(ACCEPT)],
+        Run::new(Plan { limits, ..plan() }),
+        [baseline(), Outcome::Context(ContextText::default())],
     );
-    let run = play(run, [differs(None)]);
-    assert_eq!(purpose(&run), Some(Purpose::Contest));
-    let run = play(run, [reply(CONTEST), reply(ACCEPT), differs(None)]);
-    assert_eq!(kind(&run), EndingKind::Plausible);
+    let run = play(run, [reply(&patch("y")), placed("p")]);
+    let rungs = RungName::ALL.map(|name| match name {
+        RungName::SameElsewhere => differs(None),
+        _ => rung(name, Some(true)),
+    });
+    assert_eq!(kind(&play(run, rungs)), EndingKind::Plausible);
     let run = play(super::begun(), [reply(CONTEST)]);
     assert!(last_message(&run).contains("no difference that could be contested"));
 }

@@ -8,7 +8,7 @@ use crate::record::{
 };
 use crate::repair::Run;
 use patchwright_model::{Finish, Usage};
-use patchwright_verdict::RungName;
+use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
 
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
 const OBJECT: &str = "<verdict>object</verdict><reason>LEAKS AT A.C:3\nand more</reason>\n<challenge>abc</challenge>";
@@ -19,7 +19,7 @@ const UPHELD: &str = "<verdict>object</verdict><shown>objection 1.1</shown><reas
 /// An attempt that holds every rung that can be run.
 fn climbed(calls: u32) -> Run {
     let plan = Plan {
-        critic: Some(calls),
+        critic_calls: calls,
         ..plan()
     };
     let run = play(
@@ -182,10 +182,10 @@ fn an_objection_that_no_run_shows_leaves_the_patch_standing_and_goes_to_the_auth
             assert!(question.contains(part), "{part}: {question}");
         }
         // A person decides about what the author contests.
-        let contested = play(
-            run.clone(),
-            [reply("<contest>it is freed in b.c</contest>")],
-        );
+        let contest = || reply("<contest>it is freed in b.c</contest>");
+        let contested = play(run.clone(), [contest()]);
+        assert!(last_message(&contested).contains("a person decides about your reason"));
+        let contested = play(contested, [contest()]);
         assert_eq!(kind(&contested), EndingKind::Plausible);
         let detail = &contested.ending().unwrap().detail;
         assert!(
@@ -232,7 +232,6 @@ fn one_that_cannot_be_heard_leaves_the_rung_open() {
             "no verdict",
         ),
         (1, vec![reply("hm")], "critic.calls"),
-        (0, vec![], "critic.calls"),
     ] {
         let run = play(climbed(calls), outcomes);
         assert_eq!(kind(&run), EndingKind::Plausible, "{words}");
@@ -248,7 +247,7 @@ fn one_that_cannot_be_heard_leaves_the_rung_open() {
 #[test]
 fn a_refuted_patch_and_a_foreign_one_are_not_shown_to_it() {
     let plan = Plan {
-        critic: Some(9),
+        critic_calls: 9,
         ..plan()
     };
     let run = Run::judging(plan, patchwright_patcher::Patch::default());
@@ -259,14 +258,25 @@ fn a_refuted_patch_and_a_foreign_one_are_not_shown_to_it() {
 
 /// A patch from outside that stands, and answers as many inputs differently as are named.
 fn judged_with_differences(inputs: usize) -> Run {
+    judged_before(inputs, |_| {})
+}
+
+/// The same, with something else about the rung that compares.
+fn judged_before(inputs: usize, change: impl Fn(&mut Rung)) -> Run {
     let plan = Plan {
-        critic: Some(9),
+        critic_calls: 9,
         ..plan()
     };
     let run = Run::challenging(plan, patchwright_patcher::Patch::default());
-    let code = Outcome::Context(ContextText::default());
-    let run = play(run, [baseline(), code, placed("p")]);
-    play(run, RungName::ALL.map(|name| compared(name, inputs)))
+    let run = play(run, [baseline(), code(), placed("p")]);
+    let rungs = RungName::ALL.map(|name| match compared(name, inputs) {
+        Outcome::Climbed(mut rung) if name == RungName::SameElsewhere => {
+            change(&mut rung);
+            Outcome::Climbed(rung)
+        }
+        other => other,
+    });
+    play(run, rungs)
 }
 
 /// A rung, and where it compares behaviour, the differences of as many inputs.
@@ -285,6 +295,7 @@ fn compared(name: RungName, inputs: usize) -> Outcome {
             Outcome::Climbed(Rung {
                 holds: None,
                 doubts: doubts.collect(),
+                counts: [(OPEN_FOR_DIFFERENCES.to_owned(), 1)].into(),
                 ..record
             })
         }
@@ -293,7 +304,7 @@ fn compared(name: RungName, inputs: usize) -> Outcome {
 }
 
 #[test]
-fn its_agreement_settles_the_differences_that_it_was_shown_of_a_patch_from_outside() {
+fn its_agreement_decides_about_the_differences_that_it_was_shown() {
     let run = judged_with_differences(2);
     for shown in [
         "DIFFERENCE 0",
@@ -302,30 +313,51 @@ fn its_agreement_settles_the_differences_that_it_was_shown_of_a_patch_from_outsi
     ] {
         assert!(last_message(&run).contains(shown), "{shown}");
     }
+    // Nothing is compared again, and nobody is asked again.
     let run = play(run, [reply(ACCEPT)]);
-    let accepted = &run.attempts()[0].accepted;
-    let blobs: Vec<&str> = accepted.iter().map(|one| one.blob.hash()).collect();
+    assert_eq!(kind(&run), EndingKind::Verified);
+    let blobs: Vec<&str> = run.decisions().iter().map(|one| one.blob.hash()).collect();
     assert_eq!(blobs, ["input 0", "input 1"]);
-    // The behaviours are compared again, and nobody is asked again.
+    let compared = run.attempts()[0].rung(RungName::SameElsewhere).unwrap();
+    assert!(compared.doubts.iter().all(|doubt| {
+        let settled = doubt.settled.as_deref().unwrap_or_default();
+        settled.contains("no objection: fine")
+    }));
+}
+
+#[test]
+fn a_rung_of_an_older_version_is_climbed_again_when_its_differences_are_decided() {
+    let run = judged_before(1, |rung| rung.counts.clear());
+    let run = play(run, [reply(ACCEPT)]);
     let same = RungName::SameElsewhere;
     let again = Step::Climb {
         attempt: 1,
         rung: same,
     };
     assert!(matches!(run.ready().as_slice(), [(_, step)] if *step == again));
-    let calls = run.spent().calls;
     let run = play(run, [compared(same, 0)]);
-    assert_eq!(
-        (kind(&run), run.spent().calls),
-        (EndingKind::Verified, calls)
-    );
+    assert_eq!(kind(&run), EndingKind::Verified);
+}
+
+#[test]
+fn a_rung_that_lacks_more_than_decisions_stays_open() {
+    let run = judged_before(1, |rung| {
+        rung.counts.insert(OPEN_FOR_DIFFERENCES.to_owned(), 0);
+    });
+    let run = play(run, [reply(ACCEPT)]);
+    assert_eq!(kind(&run), EndingKind::Plausible);
+    assert_eq!(run.decisions().len(), 1);
+}
+
+fn code() -> Outcome {
+    Outcome::Context(ContextText::default())
 }
 
 #[test]
 fn differences_beyond_those_shown_stay_open_and_an_objection_refutes() {
-    let run = play(judged_with_differences(5), [reply(ACCEPT)]);
+    let run = play(judged_with_differences(7), [reply(ACCEPT)]);
     assert_eq!(kind(&run), EndingKind::Plausible);
-    assert!(run.attempts()[0].accepted.is_empty());
+    assert_eq!(run.decisions().len(), 6);
     let told = examined(Some(true), 0, 1);
     let objects = [reply(OBJECT), told, reply(UPHELD)];
     let run = play(judged_with_differences(1), objects);

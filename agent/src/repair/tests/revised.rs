@@ -20,7 +20,7 @@ fn rejected() -> FollowUp {
         normal_form: "earlier".to_owned(),
         warnings: Vec::new(),
         rungs: Vec::new(),
-        accepted: Vec::new(),
+        withdrawn: false,
         regression: None,
     };
     FollowUp::Revise(Box::new(Revision {
@@ -78,6 +78,7 @@ fn the_rejected_patch_is_refused_when_it_comes_again() {
 #[test]
 fn an_evaluated_candidate_keeps_what_a_person_found_right() {
     let accepted = AcceptedInput {
+        answer: "exit status 1".into(),
         blob: Blob::Kept("ab".to_owned()),
         reason: "ada: the format says so".to_owned(),
     };
@@ -92,5 +93,5 @@ fn an_evaluated_candidate_keeps_what_a_person_found_right() {
         Run::judging(plan, Patch::default()),
         [baseline(), placed("p")],
     );
-    assert_eq!(run.attempt(1).unwrap().accepted, [accepted]);
+    assert_eq!(run.decisions(), [accepted]);
 }

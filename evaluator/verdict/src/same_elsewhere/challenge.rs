@@ -9,17 +9,20 @@
 //! fail at another place with an error of the PoV's kind refutes nothing, for it was
 //! there before, and is told: the same mistake may stand there. All others say nothing.
 
-use super::doubts::Differing;
+use super::Comparison;
+use super::doubts::{Differing, shown};
 use super::outputs::differing;
 use super::pool::{ComparedInput, InputKind};
-use super::{Comparison, run_how};
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
 use crate::rung::{builds, replay_input};
 use patchwright_crash::feedback;
+use patchwright_crash::signature::{self, Change};
 use patchwright_source::counted;
 use patchwright_target::TargetError;
-use patchwright_target::runner::{Baseline, Capture, InputRun, Replay, Target};
+use patchwright_target::runner::{
+    Baseline, BaselinePov, Build, Capture, InputRun, Pov, Replay, Target,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Instant;
@@ -31,6 +34,8 @@ pub const CONTROLS_LEAVE_OPEN: &str = "branches that controls leave open";
 
 /// Inputs on which both programs fail that are looked at.
 const MOST_FAILURES: usize = 3;
+/// Ways to run the inputs.
+const MOST_WAYS: usize = 4;
 
 /// An input against a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,6 +79,8 @@ impl ChallengeKind {
 #[derive(Default)]
 struct Sorted {
     counted: Vec<(usize, ChallengeKind)>,
+    /// The reasons why inputs show nothing, each with the number of them.
+    dropped: BTreeMap<&'static str, u64>,
     log: String,
 }
 
@@ -95,16 +102,6 @@ pub async fn challenge(
     inputs: &[ChallengeInput],
 ) -> Result<Challenged, TargetError> {
     let started = Instant::now();
-    let (pov, before, old) = match run_how(target, baseline) {
-        Ok(how) => how,
-        Err(reason) => {
-            let result = RungResult::new(RungName::SameElsewhere, None, reason);
-            let counted = Vec::new();
-            return Ok(Challenged { result, counted });
-        }
-    };
-    let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
-    let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
     let inputs: Vec<ComparedInput> = inputs
         .iter()
         .map(|input| ComparedInput {
@@ -115,9 +112,93 @@ pub async fn challenge(
             fresh: false,
         })
         .collect();
-    let (mut result, counted) = comparison.challenged(&inputs).await?;
-    result.seconds = started.elapsed().as_secs_f64();
-    Ok(Challenged { result, counted })
+    let mut all: Option<Challenged> = None;
+    for (pov, before, old) in ways_to_run(target, baseline) {
+        let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
+        let programs = (old, &new);
+        let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), programs)?;
+        let (result, counted) = comparison.challenged(&inputs).await?;
+        let one = Challenged { result, counted };
+        let one = match all.take() {
+            None => one,
+            Some(known) => known.and(one, &pov.name()),
+        };
+        let refutes = one.result.holds == Some(false);
+        all = Some(one);
+        if refutes {
+            break;
+        }
+    }
+    let mut all = all.unwrap_or_else(|| {
+        let reason = "no PoV reproduces, so it is not known how inputs are run";
+        Challenged {
+            result: RungResult::new(RungName::SameElsewhere, None, reason),
+            counted: Vec::new(),
+        }
+    });
+    all.result.seconds = started.elapsed().as_secs_f64();
+    Ok(all)
+}
+
+/// Returns the ways to run an input: one for each build (a sanitizer, say), each command and each
+/// crash of the PoVs.
+fn ways_to_run<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+) -> Vec<(&'a Pov, &'a BaselinePov, &'a Build)> {
+    let task = target.task();
+    let alike =
+        |one: &BaselinePov, other: &BaselinePov| match (&one.replay.crash, &other.replay.crash) {
+            (Some(one), Some(other)) => {
+                let in_project = |frame: &_| task.in_project(frame);
+                signature::compare(one, other, &in_project) == Change::Same
+            }
+            (one, other) => one.is_none() && other.is_none(),
+        };
+    let mut ways: Vec<(&Pov, &BaselinePov, &Build)> = Vec::new();
+    for (pov, before) in task.povs.iter().zip(&baseline.povs) {
+        let how = |pov: &Pov| (task.build_of(pov), pov.command.clone(), pov.harness.clone());
+        let mut known = ways.iter();
+        let is_known = known.any(|(one, seen, _)| how(one) == how(pov) && alike(seen, before));
+        let build = baseline.builds.get(&task.build_of(pov));
+        if let Some(build) = build.filter(|_| before.reproduces() && !is_known) {
+            ways.push((pov, before, build));
+        }
+    }
+    ways.truncate(MOST_WAYS);
+    ways
+}
+
+impl Challenged {
+    /// Adds the results of the same inputs run like another PoV: what refutes or is open in one
+    /// way is so for both, and an input counts where it counts in either.
+    fn and(mut self, other: Self, pov: &str) -> Self {
+        for index in other.counted {
+            if !self.counted.contains(&index) {
+                self.counted.push(index);
+            }
+        }
+        let (mut result, other) = (self.result, other.result);
+        let _ = write!(result.log, "run like {pov}:\n{}", other.log);
+        for (name, count) in other.counts {
+            let known = result.counts.entry(name).or_default();
+            *known = count.max(*known);
+        }
+        result.doubts.extend(other.doubts);
+        result.answers.extend(other.answers);
+        let reason = format!("run like {pov}: {}", other.reason);
+        if other.holds == Some(false) || result.holds == Some(true) {
+            result.reason = format!("{reason}; {}", result.reason);
+            result.holds = other.holds;
+        } else {
+            result.reason = format!("{}; {reason}", result.reason);
+        }
+        result.feedback = other.feedback.or(result.feedback);
+        result.crash = other.crash.or(result.crash);
+        result.found.extend(other.found);
+        self.result = result;
+        self
+    }
 }
 
 impl Comparison<'_> {
@@ -218,6 +299,10 @@ impl Comparison<'_> {
                         sorted.counted.push((index, ChallengeKind::Variant));
                         "makes the unpatched program crash as the PoV does".to_owned()
                     } else {
+                        *sorted
+                            .dropped
+                            .entry("fail there in another way")
+                            .or_default() += 1;
                         format!(
                             "makes the unpatched program fail in another way ({})",
                             run.ending
@@ -228,8 +313,14 @@ impl Comparison<'_> {
                     sorted.counted.push((index, ChallengeKind::Control));
                     "is accepted by the unpatched program".to_owned()
                 }
-                Some(run) => format!("is refused by the unpatched program ({})", run.ending),
-                None => "was not run: there was no time".to_owned(),
+                Some(run) => {
+                    *sorted.dropped.entry("are refused there").or_default() += 1;
+                    format!("is refused by the unpatched program ({})", run.ending)
+                }
+                None => {
+                    *sorted.dropped.entry("were not run in time").or_default() += 1;
+                    "was not run: there was no time".to_owned()
+                }
             };
             // Writing to a string cannot fail.
             let _ = writeln!(sorted.log, "{} {what}", input.name);
@@ -303,7 +394,7 @@ impl Comparison<'_> {
                 continue;
             }
             let one: Differing = differing(input.clone(), old, new);
-            if let Some(settled) = self.accepted(input) {
+            if let Some(settled) = self.accepted(input, &shown(new)) {
                 let doubt = self.doubt(&one, Some(settled), None);
                 self.doubts.push(doubt);
             } else {
@@ -311,6 +402,20 @@ impl Comparison<'_> {
             }
         }
         self.settle_differences().await
+    }
+
+    /// Tells what inputs that leave nothing open have shown.
+    fn told_of(&self, sorted: &Sorted) -> String {
+        let mut told = format!(
+            "challenges that crash the unpatched program and no longer the patched one: {}; that it accepts: {}, {} of them answered as before",
+            sorted.of(ChallengeKind::Variant).count(),
+            sorted.of(ChallengeKind::Control).count(),
+            self.counted("challenges answered alike"),
+        );
+        for (why, count) in &sorted.dropped {
+            let _ = write!(told, "; that show nothing, for they {why}: {count}");
+        }
+        told
     }
 
     fn challenges_held(&self, sorted: &Sorted) -> RungResult {
@@ -324,10 +429,7 @@ impl Comparison<'_> {
                     first.what
                 ),
             ),
-            None => (
-                Some(true),
-                format!("{} challenges change nothing", sorted.counted.len()),
-            ),
+            None => (Some(true), self.told_of(sorted)),
         };
         let mut log = sorted.log.clone();
         for doubt in &self.doubts {

@@ -66,7 +66,7 @@ impl Comparison<'_> {
                 counted(answered.len() as u64, "input")
             ),
         };
-        let settled = self.accepted(&input);
+        let settled = self.accepted(&input, &shown(&after));
         let settled = settled.or_else(|| swallowed.is_none().then(|| TOLD.to_owned()));
         let one = Differing {
             what,

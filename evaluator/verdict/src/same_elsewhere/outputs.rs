@@ -3,7 +3,7 @@
 
 use super::Comparison;
 use super::clock::Part;
-use super::doubts::Differing;
+use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
@@ -166,7 +166,7 @@ impl Comparison<'_> {
     /// Takes an input on which the programs differ: what refutes is returned, the
     /// rest is kept to be looked at.
     async fn differs(&mut self, one: Differing) -> Result<Option<Differing>, TargetError> {
-        if let Some(settled) = self.accepted(&one.input) {
+        if let Some(settled) = self.accepted(&one.input, &shown(&one.after)) {
             self.count("differences accepted", 1);
             let doubt = self.doubt(&one, Some(settled), None);
             self.doubts.push(doubt);

@@ -6,7 +6,7 @@ use crate::evidence::RungName;
 use crate::ladder::Ladder;
 use crate::tests::attempt;
 use patchwright_source::{Language, Touched, TreePath};
-use patchwright_target::runner::{Target, TargetTask};
+use patchwright_target::runner::{Pov, Target, TargetTask};
 use patchwright_target::test_support::{PARSE, open, task};
 use std::fs;
 use std::time::Duration;
@@ -104,20 +104,13 @@ async fn challenges_count_by_what_running_them_shows() {
     fs::write(folder.path().join("pov.bin"), [0]).unwrap();
     let target = open(task, folder.path()).await;
     let baseline = target.baseline().await.unwrap();
-    let input = |number: usize, bytes: &[u8]| ChallengeInput {
-        name: format!("challenge {number}"),
-        bytes: bytes.to_vec(),
-    };
-    let inputs = [
-        // Reads beyond the end as the PoV does.
-        input(1, &[0, 1]),
-        input(2, &[2, 1, 7]),
-        // Refused by the unpatched program: says nothing.
-        input(3, &[9, 1]),
-        input(4, &[2, 9, 7]),
-    ];
+    let inputs = challenges();
     for (refuses, holds, reason) in [
-        ("n < 3", Some(true), "3 challenges change nothing"),
+        (
+            "n < 3",
+            Some(true),
+            "no longer the patched one: 1; that it accepts: 2, 2 of them answered as before; that show nothing, for they are refused there: 1",
+        ),
         ("n == 1", Some(false), "challenge 1 reaches the same defect"),
         (
             "n < 3 || b[1] > 8",
@@ -126,7 +119,7 @@ async fn challenges_count_by_what_running_them_shows() {
         ),
     ] {
         let text = RECORD.replace("n < 1 ||", &format!("n < 1 || {refuses} ||"));
-        let mut attempt = attempt_with(text, (4, 4));
+        let attempt = attempt_with(text, (4, 4));
         let told = challenge(&target, &baseline, &attempt, &inputs)
             .await
             .unwrap();
@@ -147,20 +140,84 @@ async fn challenges_count_by_what_running_them_shows() {
             assert!(control.starts_with(both), "{control}");
             assert_eq!(result.counts[CONTROLS_REACH], 2, "{result:#?}");
         }
-        // What was found right before is no doubt any more.
-        attempt.accepted.push(AcceptedDifference {
-            bytes: vec![2, 9, 7],
-            reason: "the critic agrees".to_owned(),
-        });
-        if holds.is_none() {
-            let told = challenge(&target, &baseline, &attempt, &inputs)
-                .await
-                .unwrap();
-            assert_eq!(told.result.holds, Some(true), "{told:#?}");
-            let settled = told.result.doubts[0].settled.as_deref();
-            assert_eq!(settled, Some("the critic agrees"));
-        }
     }
+}
+
+fn challenges() -> [ChallengeInput; 4] {
+    let input = |number: usize, bytes: &[u8]| ChallengeInput {
+        name: format!("challenge {number}"),
+        bytes: bytes.to_vec(),
+    };
+    [
+        // Reads beyond the end as the PoV does.
+        input(1, &[0, 1]),
+        input(2, &[2, 1, 7]),
+        // Refused by the unpatched program: says nothing.
+        input(3, &[9, 1]),
+        input(4, &[2, 9, 7]),
+    ]
+}
+
+#[tokio::test]
+async fn an_answer_that_was_found_right_is_no_doubt_and_another_one_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = task(folder.path());
+    one_file(&task, RECORD);
+    fs::write(folder.path().join("pov.bin"), [0]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let text = RECORD.replace("n < 1 ||", "n < 1 || n < 3 || b[1] > 8 ||");
+    let mut attempt = attempt_with(text, (4, 4));
+    let mut answer = String::new();
+    for expected in [None, Some(true), None] {
+        let told = challenge(&target, &baseline, &attempt, &challenges())
+            .await
+            .unwrap();
+        assert_eq!(told.result.holds, expected, "{answer}: {told:#?}");
+        let doubt = &told.result.doubts[0];
+        assert_eq!(doubt.settled.is_some(), expected.is_some());
+        answer = match answer.as_str() {
+            "" => doubt.input.as_ref().unwrap().after.clone(),
+            _ => "exit status 9".to_owned(),
+        };
+        attempt.accepted = vec![AcceptedDifference {
+            bytes: vec![2, 9, 7],
+            answer: answer.clone(),
+            reason: "the critic agrees".to_owned(),
+        }];
+    }
+}
+
+/// A challenge that counts only where it is run like the second PoV.
+#[tokio::test]
+async fn challenges_are_run_like_each_pov() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    one_file(&task, RECORD);
+    fs::write(folder.path().join("pov.bin"), [0]).unwrap();
+    let other = Pov {
+        command: Some(r#"tail -c +2 "$POV" >"$WORK"/cut; "$OUT"/prog "$WORK"/cut"#.to_owned()),
+        file: folder.path().join("other.bin"),
+        ..task.povs[0].clone()
+    };
+    fs::write(&other.file, [5, 0]).unwrap();
+    task.povs.push(other);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let text = RECORD.replace("n < 1 ||", "n < 1 || n == 1 ||");
+    let attempt = attempt_with(text, (4, 4));
+    let only_there = ChallengeInput {
+        name: "challenge 1".to_owned(),
+        bytes: vec![9, 0, 1],
+    };
+    let told = challenge(&target, &baseline, &attempt, &[only_there])
+        .await
+        .unwrap();
+    assert_eq!(told.counted, [0], "{told:#?}");
+    assert_eq!(told.result.counts["challenges: variants"], 1, "{told:#?}");
+    let reason = "run like other.bin: challenge 1 reaches the same defect";
+    assert!(told.result.reason.contains(reason), "{told:#?}");
+    assert_eq!(told.result.holds, Some(false));
 }
 
 /// A harness for libFuzzer. Its records may say any size, and the patch brings a number of two

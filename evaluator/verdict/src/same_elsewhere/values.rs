@@ -9,7 +9,7 @@
 
 use super::Comparison;
 use super::clock::Part;
-use super::doubts::Differing;
+use super::doubts::{Differing, shown};
 use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
 use super::test_calls::told;
@@ -125,7 +125,7 @@ impl Comparison<'_> {
     ) -> Result<Option<Differing>, TargetError> {
         self.count(OTHERWISE, 1);
         let given = matches!(one.input.kind, InputKind::Given | InputKind::OfTests);
-        let settled = match self.accepted(&one.input) {
+        let settled = match self.accepted(&one.input, &shown(&one.after)) {
             Some(reason) => Some(reason),
             None if departure.both_throw && !given => {
                 Some("both programs refuse the input".to_owned())
