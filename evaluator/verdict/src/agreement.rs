@@ -5,10 +5,10 @@
 //! clustered by what they print and how they end, on inputs that are handed in, on given
 //! inputs and on mutants of the PoVs.
 
-use crate::evidence::DoubtedInput;
+use crate::evidence::{DoubtedInput, change};
 use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::same_elsewhere::{ChallengeInput, change, run_how, shown};
+use crate::same_elsewhere::{ChallengeInput, run_how, shown};
 use patchwright_source::Changes;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{

@@ -8,11 +8,9 @@
 //! repeated. [`Dictionary`] changes inputs by what the patch and the PoV name, and
 //! [`nearer`] makes a crashing input smaller step by step.
 
-mod bounds;
 mod dictionary;
 mod nearer;
 
-pub(crate) use bounds::bounds;
 pub(crate) use dictionary::{Dictionary, said_numbers};
 pub(crate) use nearer::nearer;
 

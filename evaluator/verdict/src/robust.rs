@@ -8,18 +8,19 @@
 //! time; a harness that takes many inputs gets many. Before that, second witnesses
 //! ([`crate::witness`]) look at the PoVs and their nearest mutants.
 
+mod bounds;
 mod dictionary;
 mod failure;
 mod harness;
 
 use crate::attempt::{AttemptFacts, touched_functions};
-use crate::evidence::{Doubt, DoubtedInput, FoundInput, RungName, RungResult};
+use crate::evidence::{Doubt, DoubtedInput, FoundInput, RungName, RungResult, change};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
-use crate::same_elsewhere::change;
 use crate::witness::Examination;
+pub(crate) use bounds::bounds;
 use failure::{Failure, FailureJudge, FailureKind};
 pub(crate) use harness::is_fuzzer;
 use patchwright_crash::feedback::input as input_text;

@@ -17,6 +17,7 @@ mod challenge;
 mod clock;
 mod compared_values;
 mod decisions;
+mod departure;
 mod doubts;
 mod erring;
 mod malformed;
@@ -28,7 +29,7 @@ mod test_calls;
 mod values;
 
 pub use challenge::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, challenge};
-pub(crate) use doubts::{change, shown};
+pub(crate) use doubts::shown;
 
 use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
 use crate::evidence::{Doubt, RungName, RungResult};

@@ -4,10 +4,11 @@
 //! They run one by one and have little time: a large number as the end of a loop makes the
 //! loop slow, which is no failure of the patch.
 
+use super::bounds::bounds;
 use super::failure::{Failure, FailureJudge};
 use super::{Group, LOOKED_AT, Search};
 use crate::given_inputs;
-use crate::mutation::{Dictionary, bounds};
+use crate::mutation::Dictionary;
 use patchwright_sandbox::Ending;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Inputs, Outcome};

@@ -12,10 +12,9 @@
 
 use super::Comparison;
 use super::clock::Part;
+use super::departure::Values;
 use super::pool::ComparedInput;
-use super::values::Values;
-use crate::evidence::{Doubt, DoubtedInput};
-use patchwright_source::counted;
+use crate::evidence::{Doubt, DoubtedInput, change};
 use patchwright_source::{Changes, Language};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
@@ -52,8 +51,6 @@ const OF_A_KIND: usize = 3;
 const DIVERGING: usize = 3;
 /// Accepted inputs that must not fail under more checks.
 const CONTROLS: usize = 3;
-/// Bytes of the changed part of an input that are shown.
-const CHANGED: usize = 60;
 
 /// Reason why an input is known to reach the defect.
 const HOLDS_IT: &str =
@@ -362,51 +359,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Describes the change of one input that gives another.
-pub(crate) fn change(from: &[u8], to: &[u8]) -> String {
-    let pairs = from.iter().zip(to);
-    let head = pairs.take_while(|(old, new)| old == new).count();
-    let rest = from.len().min(to.len()) - head;
-    let pairs = from.iter().rev().zip(to.iter().rev()).take(rest);
-    let tail = pairs.take_while(|(old, new)| old == new).count();
-    let middle = |bytes: &[u8]| {
-        let part = bytes.get(head..bytes.len() - tail).unwrap_or_default();
-        let shown = part.get(..CHANGED.min(part.len())).unwrap_or_default();
-        let more = if part.len() > CHANGED { ".." } else { "" };
-        (part.len(), format!("\"{}{more}\"", shown.escape_ascii()))
-    };
-    let bytes = |count: usize| counted(count as u64, "byte");
-    match (middle(from), middle(to)) {
-        ((0, _), (0, _)) => "it is the PoV itself".to_owned(),
-        ((0, _), (count, new)) => format!("{} {new} inserted at offset {head}", bytes(count)),
-        ((count, old), (0, _)) => format!("{} {old} removed at offset {head}", bytes(count)),
-        ((_, old), (_, new)) => format!("{old} at offset {head} became {new}"),
-    }
-}
-
 /// Returns how a run ended and the beginning of its output.
 pub(crate) fn shown(run: &InputRun) -> String {
     let head = run.output.get(..SHOWN).unwrap_or(&run.output);
     format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::change;
-
-    #[test]
-    fn a_change_is_told_by_its_place() {
-        for (from, to, expected) in [
-            ("abc", "abc", "it is the PoV itself"),
-            ("abc", "aXc", "\"b\" at offset 1 became \"X\""),
-            ("abc", "abbc", "1 byte \"b\" inserted at offset 2"),
-            ("aaaa", "aa", "2 bytes \"aa\" removed at offset 2"),
-            ("", "x\n", "2 bytes \"x\\n\" inserted at offset 0"),
-            ("x\0", "", "2 bytes \"x\\x00\" removed at offset 0"),
-        ] {
-            assert_eq!(change(from.as_bytes(), to.as_bytes()), expected);
-        }
-        let long = change(b"", &[b'a'; 100]);
-        assert!(long.contains("100 bytes") && long.contains(".."), "{long}");
-    }
 }

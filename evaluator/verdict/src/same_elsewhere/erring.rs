@@ -148,7 +148,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What becomes of the mutants of the PoVs.
+/// The numbers of mutants of the PoVs that are refused and accepted.
 struct Near {
     refused: usize,
     accepted: usize,
