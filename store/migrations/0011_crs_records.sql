@@ -23,10 +23,14 @@ SELECT 'case', id, id, state, deadline, CAST({json_object}(
 FROM crs_cases;
 
 INSERT INTO crs_records (kind, id, crs_case, tag, until, body, created)
-SELECT 'finding', id, crs_case, state || ' ' || CAST(round AS TEXT), NULL, CAST({json_object}(
-    'id', id, 'case', crs_case, 'kind', kind, 'request', {json:request:}, 'round', round, 'state', state,
+SELECT 'finding', id, crs_case, now_in || ' ' || CAST(round AS TEXT), NULL, CAST({json_object}(
+    'id', id, 'case', crs_case, 'kind', kind, 'request', {json:request:}, 'round', round, 'state', now_in,
     'patch', patch) AS TEXT), created
-FROM crs_findings;
+FROM (
+    -- A patch stops it, whoever found the patch.
+    SELECT crs_findings.*, CASE WHEN state IN ('patched', 'closed') THEN 'stopped' ELSE state END AS now_in
+    FROM crs_findings
+) AS findings;
 
 INSERT INTO crs_records (kind, id, crs_case, tag, until, body, created)
 SELECT 'patch', id, crs_case, '', NULL, CAST({json_object}(

@@ -345,7 +345,7 @@ mod tests {
             "INSERT INTO crs_cases (id, project, detail, state, deadline, created)
              VALUES ('c', 'twins', '{\"focus\":\"a\"}', 'processing', 9, 1)",
             "INSERT INTO crs_findings (id, crs_case, kind, request, round, state, created)
-             VALUES ('f', 'c', 'pov', '{\"blobs\":[]}', 2, 'open', 3)",
+             VALUES ('f', 'c', 'pov', '{\"blobs\":[]}', 2, 'closed', 3)",
             "INSERT INTO crs_patches (id, crs_case, finding, diff, doubt, stops, tried, created)
              VALUES ('p', 'c', 'f', 'eA==', 1, '[\"f\"]', '[]', 4)",
         ];
@@ -363,7 +363,7 @@ mod tests {
             .collect();
         let expected = [
             ("case", "c", "processing", Some(9)),
-            ("finding", "c", "open 2", None),
+            ("finding", "c", "stopped 2", None),
             ("patch", "c", "", None),
         ];
         assert_eq!(keys, expected);
@@ -371,6 +371,7 @@ mod tests {
         assert_eq!(body(0)["detail"]["focus"], "a");
         assert!(body(0)["prepared"].is_null());
         assert_eq!(body(1)["request"]["blobs"], serde_json::json!([]));
+        assert_eq!(body(1)["state"], "stopped");
         assert_eq!(body(2)["stops"], serde_json::json!(["f"]));
     }
 

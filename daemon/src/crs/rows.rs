@@ -71,7 +71,6 @@ pub enum FindingState {
     /// A patch is sought.
     Open,
     /// A patch stops it: that of its own run, or of another finding.
-    #[serde(alias = "patched", alias = "closed")]
     Stopped,
     /// There is none.
     Failed,
