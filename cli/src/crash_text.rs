@@ -200,7 +200,7 @@ mod tests {
         let expected = [
             "timeout, in the reporter's words",
             "confidence low\nfunctions  inlet_skip\nfiles      inlet.c:212\n",
-            "missing    the output of the failure (its first line and the stack), the input",
+            "missing    the output with error and stack, the input",
         ];
         for words in expected {
             assert!(text.contains(words), "{words}: {text}");

@@ -8,9 +8,9 @@ use patchwright_agent::record::Ending;
 use patchwright_agent::task;
 use patchwright_agent::task::file::{PovKeys, TaskFile};
 use patchwright_config::Settings;
-use patchwright_crash::CrashReport;
 use patchwright_crash::signature::{self, Change};
 use patchwright_crash::test_report::Status;
+use patchwright_crash::{CommandLine, CrashReport, read_words};
 use patchwright_target::{Baseline, Build, Target, TargetError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,6 +59,8 @@ fn crash_of(baseline: &Baseline) -> Option<&CrashReport> {
     baseline.povs.first()?.replay.crash.as_ref()
 }
 
+/// Options whose value is a file that is written.
+const OUTPUTS: [&str; 4] = ["-o", "--out", "--output", "--outfile"];
 /// Ways to feed a PoV to a program.
 const FEEDS: [&str; 2] = [" \"$POV\"", " <\"$POV\""];
 
@@ -132,14 +134,19 @@ impl Trials<'_> {
         Ok((Draft { keys, remarks }, programs))
     }
 
-    /// Finds the command that makes the PoV crash. Programs are tried in the order in
-    /// which they are likely: those that the crash report names come first.
+    /// Finds the command that makes the PoV crash: the report's own command, else programs in
+    /// the order in which they are likely, those that the crash report names first.
     pub(crate) async fn find_pov(
         &self,
         draft: &mut Draft,
         programs: &[String],
         log: Option<&str>,
     ) -> bool {
+        for command in reported(programs, log).into_iter().take(PROGRAMS) {
+            if self.try_pov(draft, &command).await {
+                return true;
+            }
+        }
         for program in likely(programs, log).into_iter().take(PROGRAMS) {
             for feed in FEEDS {
                 let command = format!("{program}{feed}");
@@ -333,6 +340,51 @@ fn tests_seen(baseline: &Baseline) -> Option<String> {
     }
 }
 
+/// Returns the commands of a report that run a program of the build, with the PoV in place of
+/// the file that they read.
+fn reported(programs: &[String], log: Option<&str>) -> Vec<String> {
+    let words = log.and_then(read_words).unwrap_or_default();
+    let built = |name: &str| {
+        let mut programs = programs.iter();
+        programs
+            .find(|program| program.trim_end_matches('"').rsplit(['/', '"']).next() == Some(name))
+    };
+    let commands = words.commands.iter();
+    let commands = commands.filter_map(|command| with_pov(built(command.name())?, command));
+    commands.collect()
+}
+
+/// Writes a command of a report for a program: the file that it reads last becomes the PoV.
+fn with_pov(program: &str, command: &CommandLine) -> Option<String> {
+    let arguments = &command.arguments;
+    let is_read = |at: &usize| {
+        let before = at.checked_sub(1).and_then(|before| arguments.get(before));
+        let written = before.is_some_and(|word| OUTPUTS.contains(&word.as_str()));
+        let word = arguments.get(*at).map(String::as_str);
+        !written && command.files().any(|file| Some(file) == word)
+    };
+    let file = (0..arguments.len()).rev().find(is_read);
+    let file = file.filter(|_| command.input.is_none());
+    let mut line = program.to_owned();
+    for (at, word) in arguments.iter().enumerate() {
+        line.push(' ');
+        if Some(at) == file {
+            line.push_str("\"$POV\"");
+        } else {
+            line.push_str(&shlex::try_quote(word).ok()?);
+        }
+    }
+    if file.is_none() {
+        let [named, piped] = FEEDS;
+        line.push_str(if command.input.is_some() {
+            piped
+        } else {
+            named
+        });
+    }
+    Some(line)
+}
+
 /// Orders programs: those that the log names first, then harnesses, then by the length
 /// of their path.
 fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a str> {
@@ -365,7 +417,23 @@ fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::likely;
+    use super::{likely, reported};
+
+    #[test]
+    fn commands_of_the_report_are_tried_with_the_pov() {
+        let programs = ["\"$TREE\"/recode".to_owned(), "\"$OUT\"/tool".to_owned()];
+        for (log, expected) in [
+            (
+                "$ /home/u/build/recode --to jpc -O rate=10 --input poc_min -o a.jpc",
+                "\"$TREE\"/recode --to jpc -O rate=10 --input \"$POV\" -o a.jpc",
+            ),
+            ("$ ./tool -q < poc", "\"$OUT\"/tool -q <\"$POV\""),
+            ("$ ./tool -f 'a b;c'", "\"$OUT\"/tool -f 'a b;c' \"$POV\""),
+        ] {
+            assert_eq!(reported(&programs, Some(log)), [expected]);
+        }
+        assert!(reported(&programs, Some("$ ./other poc")).is_empty());
+    }
 
     #[test]
     fn programs_of_the_report_are_tried_first() {

@@ -19,7 +19,7 @@ pub struct CommandLine {
 /// A command behind the prompt of a shell.
 static PROMPT: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#)\s+(.+)$",
+        r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#)\s+(.+)$|^\s*# (\./.+)$",
     )
 });
 /// A command behind the words with which debuggers and forms announce one.
@@ -54,7 +54,16 @@ pub(super) fn is_announced(line: &str) -> bool {
 /// Finds the commands of a line: behind a prompt or a label, between backticks, or as the
 /// whole line where the line is code.
 pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
-    let behind = |mark: &Regex| Some(mark.captures(line)?.get(1)?.as_str());
+    let behind = |mark: &Regex| {
+        Some(
+            mark.captures(line)?
+                .iter()
+                .skip(1)
+                .flatten()
+                .next()?
+                .as_str(),
+        )
+    };
     if let Some(command) = behind(&PROMPT) {
         return read(command).into_iter().collect();
     }
@@ -109,13 +118,12 @@ fn simple(words: &[String]) -> Option<CommandLine> {
     let mut kept = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        if let Some(file) = word.strip_prefix('<') {
-            command.input = if file.is_empty() {
-                words.next().cloned()
-            } else {
-                Some(file.to_owned())
-            };
-        } else if let Some((_, target)) = word.split_once('>') {
+        // `<file>` stands for some file.
+        let is_known = !(word.starts_with('<') && word.ends_with('>'));
+        if let Some(file) = word.strip_prefix('<').filter(|_| is_known) {
+            command.input = Some(file.to_owned()).filter(|file| !file.is_empty());
+            command.input = command.input.or_else(|| words.next().cloned());
+        } else if let Some((_, target)) = word.split_once('>').filter(|_| is_known) {
             if target.is_empty() {
                 words.next();
             }
@@ -224,6 +232,12 @@ mod tests {
             ("gdb -ex run --args ./tap -v a.bin", true, "./tap -v a.bin"),
             ("Starting program: /src/tap a.bin", false, "/src/tap a.bin"),
             ("==12== Command: ./tap a.bin", false, "./tap a.bin"),
+            ("# ./tap --conf tap.conf", true, "./tap --conf tap.conf"),
+            (
+                "run `tap -c <config> <file>` on it",
+                false,
+                "tap -c <config> <file>",
+            ),
             ("- run `tap draw a.pdf` and wait", false, "tap draw a.pdf"),
             (
                 "cd build && cmake .. && make && ./tap -q a",

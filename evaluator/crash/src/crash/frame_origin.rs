@@ -50,7 +50,7 @@ const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.
 /// and Windows.
 const SYSTEM_FOLDERS: &str = r"/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
 const SYSTEM_MODULES: &str = "libc.so|libc-|libstdc++|libjvm|ld-linux|libpthread|libjli|libjava|libasan|\
-     libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|CoreFoundation|\
+     libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|CoreFoundation|libswift|\
      ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
 
 impl FrameOrigin {

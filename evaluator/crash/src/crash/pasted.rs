@@ -60,7 +60,7 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
 /// Lines of logs that are neither a report's first line nor a frame.
 static LOG: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?x)^\s*(?:
+        r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^note:\ (?:run\ with|Some\ details)|^\s*(?:
           \*{3}\ |==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
         | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
@@ -80,19 +80,22 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
     let head = text.get(..text.floor_char_boundary(MAX_WORDS));
     let text = clean(head.unwrap_or_default());
     let lines: Vec<&str> = text.lines().collect();
-    let title = lines.iter().position(|line| !line.trim().is_empty());
-    let begins = |line: &str| {
-        let mut known = PASTED.list.iter();
-        let told =
-            |family: &super::Family| family.strength < Strength::Last && (family.begins)(line);
-        PASTED.any.is_match(line) && known.any(told)
+    let blank = |at: usize| lines.get(at).is_none_or(|line| line.trim().is_empty());
+    // A line alone above the rest is a title, whatever it speaks of.
+    let title = (0..lines.len())
+        .find(|at| !blank(*at))
+        .filter(|at| blank(at + 1));
+    let begun = |line: &str| {
+        if !PASTED.any.is_match(line) {
+            return None;
+        }
+        let begun = PASTED.list.iter().filter(|family| (family.begins)(line));
+        begun.map(|family| family.strength).min()
     };
     let is_log = |number: usize, line: &str| {
+        let begun = begun(line).is_some_and(|strength| strength < Strength::Last);
         let frame = native::read(line).is_some() || java::read_frame(line).is_some();
-        LOG.is_match(line)
-            || frame
-            || forms::is_frame(line)
-            || Some(number) != title && begins(line)
+        LOG.is_match(line) || frame || forms::is_frame(line) || Some(number) != title && begun
     };
     let (mut words, mut has_log) = (String::new(), false);
     let mut from = 0;
@@ -100,7 +103,7 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
         let logs: Vec<usize> = (0..part.len())
             .filter(|at| part.get(*at).is_some_and(|line| is_log(from + at, line)))
             .collect();
-        has_log |= !logs.is_empty();
+        has_log |= !logs.is_empty() || part.iter().any(|line| begun(line).is_some());
         let whole = block % 2 == 1 && logs.len() > 1;
         for (at, line) in part.iter().enumerate() {
             let next = logs.partition_point(|log| *log < at);

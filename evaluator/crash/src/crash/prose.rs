@@ -67,6 +67,8 @@ stack-buffer-overflow: stack.{0,9}buffer.{0,4}over[ -]?(?:flow|read|run)|stack s
 stack-overflow: stack.?overflow|stack exhaustion|(?:infinite|endless|unbounded|uncontrolled|deep) recursion|recurses? (?:forever|endlessly)
 integer-overflow: integer (?:over|under)flow
 buffer-overflow: out.?of.?bounds?|\boob\b|buffer.{0,4}(?:over|under)[ -]?(?:flow|read|write|run)|\bover[ -]?(?:read|write|run)s?\b|off.by.one|(?:reads?|writes?|reading|writing|run) (?:past|beyond|behind|outside)|past the end
+invalid-read: invalid (?:memory )?read
+invalid-write: invalid (?:memory )?write
 null-pointer-use: null.?(?:pointer|ptr|deref)|nullptr|dereferenc\w+ null|\bnpe\b
 integer-divide-by-zero: divi(?:de|sion).{0,4}by.?zero|floating point exception|sigfpe
 use-of-uninitialized-value: uninitiali[sz]ed
@@ -78,8 +80,8 @@ timeout: (?:infinite|endless) loop|loops? (?:forever|endlessly|infinitely)|\bhan
 uncaught-exception: (?:uncaught|unhandled|unexpected) (?:\w+ )?exception|throws?\b|exception\b
 crash: seg.?(?:mentation.)?fault|\bsegv|sigsegv|crash|\baborts?\b|aborted|core dump|access violation|bus error
 wrong-output: wrong|incorrect|garbage|instead of|should (?:be|return|print|give)|\bbut (?:got|gets|returns|prints)|unexpected|corrupt|regression|truncat|missing from|is lost|are lost|ignored";
-/// Kinds that say little.
-const GENERAL: [&str; 3] = ["uncaught-exception", "crash", "wrong-output"];
+/// Kinds that say little, and least at the end.
+const GENERAL: [&str; 3] = ["crash", "uncaught-exception", "wrong-output"];
 static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let rows = KINDS.lines().filter_map(|row| row.split_once(": "));
     rows.map(|(kind, words)| (kind, built_in_regex(&format!("(?i){words}"))))
@@ -92,7 +94,7 @@ static DENIED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Extensions of source files, and of files that programs read.
 const SOURCE: &str = "c|h|cc|cpp|cxx|hpp|hh|hxx|inc|inl|ipp|tcc|java|kt|scala|py|js|ts|go|rs|cs|php|rb|pl|y|l|mm|asm";
-const DATA: &str = "bin|dat|raw|poc|crash|pdf|png|jpe?g|gif|bmp|tiff?|webp|svg|mp[34]|avi|mkv|mov|wav|flac|ogg|flv|swf|zip|gz|bz2|xz|tar|7z|rar|jar|apk|dex|elf|exe|dll|txt|xml|html?|json|ya?ml|toml|csv|ini|cfg|conf|tex|eps|ps|ttf|otf|woff2?|pcap|der|pem|crt|p12|wasm|sql|db|j2k|jp2|jpc|pnm|ppm|pgm|xlsx?|docx?|rtf|eml|ico|psd|dxf|stl|obj|mid|iso|img|awk|lua|input|repro";
+const DATA: &str = "bin|dat|raw|poc|crash|pdf|png|jpe?g|gif|bmp|tiff?|webp|svg|mp[34]|avi|mkv|mov|wav|flac|ogg|flv|swf|zip|gz|bz2|xz|tar|7z|rar|jar|apk|dex|elf|txt|xml|html?|json|ya?ml|toml|csv|ini|cfg|conf|tex|eps|ps|ttf|otf|woff2?|pcap|der|pem|crt|p12|wasm|sql|db|j2k|jp2|jpc|pnm|ppm|pgm|xlsx?|docx?|rtf|eml|ico|psd|dxf|stl|obj|mid|iso|img|awk|lua|input|repro";
 /// Pieces of a sentence that are written as code, and those that must not be taken for it.
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     let folders = r"(?:[A-Za-z]:\\)?(?:[A-Za-z0-9_.@+~-]*[/\\])*";
@@ -103,7 +105,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
           (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?\[line\s)`?(?P<line>\d+))?
         | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
-          |(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
+          |(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[A-Za-z0-9]{{1,5}}(?-u:\b)|(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
         | (?P<option>--?[A-Za-z][A-Za-z0-9-]*)
         | (?P<name>(?:[A-Za-z_~$][A-Za-z0-9_$]*(?:::|->|\.|\#))*~?[A-Za-z_$][A-Za-z0-9_$]*)(?P<call>\(\s*\)|\()?
         "#
@@ -156,9 +158,7 @@ pub fn read_words(text: &str) -> Option<ReportInWords> {
     let prose = words.read_blocks(&text);
     let title = prose.lines().find(|line| !line.trim().is_empty());
     let kinds = [title.and_then(kind), kind(&prose)].into_iter().flatten();
-    words.kind = kinds
-        .min_by_key(|kind| GENERAL.contains(kind))
-        .map(str::to_owned);
+    words.kind = kinds.min_by_key(|kind| vagueness(kind)).map(str::to_owned);
     words.read_names(&prose);
     words.read_versions(&text);
     words.say_missing(has_log);
@@ -167,6 +167,11 @@ pub fn read_words(text: &str) -> Option<ReportInWords> {
     let beside = !(words.names.is_empty() && words.inputs.is_empty());
     let ran = !words.commands.is_empty();
     (code || ran || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
+}
+
+fn vagueness(kind: &str) -> usize {
+    let at = GENERAL.iter().position(|general| *general == kind);
+    at.map_or(0, |at| at + 1)
 }
 
 /// Returns the kind of failure that a text names first; a precise word beats a general one.
@@ -178,7 +183,7 @@ fn kind(text: &str) -> Option<&'static str> {
     };
     let kinds = KIND_WORDS.iter();
     let kinds = kinds.filter_map(|(kind, words)| Some((stated(words)?, *kind)));
-    let first = kinds.min_by_key(|(at, kind)| (GENERAL.contains(kind), *at));
+    let first = kinds.min_by_key(|(at, kind)| (vagueness(kind), *at));
     first.map(|(_, kind)| kind)
 }
 
@@ -250,10 +255,10 @@ impl ReportInWords {
             );
         }
         let of_command = |name: &str| {
-            let mut all = commands.iter();
-            all.any(|command| {
-                command.name() == name || command.arguments.iter().any(|word| word == name)
-            })
+            let is_part = |command: &CommandLine| command.arguments.iter().any(|word| word == name);
+            commands
+                .iter()
+                .any(|command| command.name() == name || is_part(command))
         };
         for found in TOKEN.captures_iter(prose) {
             let Some(whole) = found.get(0) else { continue };
@@ -262,9 +267,8 @@ impl ReportInWords {
                 continue;
             }
             let group = |name: &str| found.name(name).map(|group| group.as_str());
-            let line = group("line")
-                .or(group("linked_line"))
-                .and_then(|line| line.parse().ok());
+            let line = group("line").or(group("linked_line"));
+            let line = line.and_then(|line| line.parse().ok());
             if let Some(file) = group("file").or(group("linked")) {
                 self.add_place(file, line);
             } else if let Some(url) =
@@ -303,16 +307,11 @@ impl ReportInWords {
         call: Option<&str>,
         around: &Around<'_>,
     ) -> Option<&mut Vec<String>> {
-        let foreign = ["std::", "java.", "javax."]
-            .iter()
-            .any(|scope| name.starts_with(scope));
-        if foreign || name.len() < 2 || NO_NAMES.contains(&format!(" {name} ")) {
+        let foreign = ["std::", "java.", "javax."].map(|scope| name.starts_with(scope));
+        if foreign.contains(&true) || name.len() < 2 || NO_NAMES.contains(&format!(" {name} ")) {
             return None;
         }
-        let parts = || {
-            name.split([':', '.', '#', '>'])
-                .map(|part| part.trim_end_matches('-'))
-        };
+        let parts = || name.split([':', '.', '#', '-', '>']);
         let last = parts().next_back().unwrap_or(name);
         let is_snake = |part: &str| part.trim_matches('_').contains('_');
         let shaped = name.contains("::")
@@ -348,23 +347,16 @@ impl ReportInWords {
                 .filter(|hash| hash.as_str().contains(|c: char| c.is_ascii_digit()));
             let version = found.name("named").or(found.name("short")).or(hash);
             let version = version.map_or("", |version| version.as_str());
-            add(
-                &mut self.versions,
-                version.trim_end_matches(['.', '-', '+']),
-            );
+            let version = version.trim_end_matches(['.', '-', '+']);
+            add(&mut self.versions, version);
         }
     }
 
     fn say_missing(&mut self, has_log: bool) {
+        let no_input = self.inputs.is_empty() && self.quoted.is_empty();
         let wanted = [
-            (
-                !has_log,
-                "the output of the failure (its first line and the stack)",
-            ),
-            (
-                self.inputs.is_empty() && self.quoted.is_empty(),
-                "the input",
-            ),
+            (!has_log, "the output with error and stack"),
+            (no_input, "the input"),
             (self.commands.is_empty(), "the command line"),
             (self.versions.is_empty(), "the version or commit"),
         ];
