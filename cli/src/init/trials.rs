@@ -425,7 +425,7 @@ mod tests {
         for (log, expected) in [
             (
                 "$ /home/u/build/recode --to jpc -O rate=10 --input poc_min -o a.jpc",
-                "\"$TREE\"/recode --to jpc -O rate=10 --input \"$POV\" -o a.jpc",
+                "\"$TREE\"/recode --to jpc -O 'rate=10' --input \"$POV\" -o a.jpc",
             ),
             ("$ ./tool -q < poc", "\"$OUT\"/tool -q <\"$POV\""),
             ("$ ./tool -f 'a b;c'", "\"$OUT\"/tool -f 'a b;c' \"$POV\""),

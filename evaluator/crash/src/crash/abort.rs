@@ -12,7 +12,7 @@ pub(super) const FAMILY: Family = Family {
     // The report of a debugger or a fuzzer for the same crash has a stack.
     strength: Strength::Last,
     mark: concat!(
-        "Assertion|smashing|overflow detected|FD_SETSIZE|%n in writable|longjmp causes",
+        "[Aa]ssertion|smashing|overflow detected|FD_SETSIZE|%n in writable|longjmp causes",
         r"|free|alloc|corrupt|munmap_chunk|mremap_chunk|fastbin|pure virtual|terminat",
         "|stack protector|morestack",
     ),
@@ -39,8 +39,18 @@ pub(super) const SIGNAL: Family = Family {
 /// Lines above an abort in which its reason is searched.
 const REACH: usize = 40;
 
-static ASSERTED: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion `")
+/// Forms of failed assertions: of glibc, macOS, Microsoft, musl, Mozilla, `JerryScript` and GLib.
+static ASSERTIONS: LazyLock<[Regex; 7]> = LazyLock::new(|| {
+    [
+        r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion `.*failed\.\s*$",
+        r"Assertion failed: .*?(?:, function (?P<function>[^,]+))?, file (?P<file>[^,]+), line (?P<line>\d+)",
+        r"Assertion failed: .* \((?P<file>[^():]+): (?P<function>[^():]+): (?P<line>\d+)\)",
+        r"Assertion failure: .*, at (?P<file>[^:]+):(?P<line>\d+)",
+        r"Assertion '.*' failed at (?P<file>[^()]+)\((?P<function>[^()]+)\):(?P<line>\d+)",
+        r"(?P<file>[^: ]+):(?P<line>\d+):(?P<function>[A-Za-z_]\w*): assertion failed",
+        r"Assertion `.*failed\.\s*$",
+    ]
+    .map(built_in_regex)
 });
 
 /// Messages of the C and C++ libraries, with the kind of each.
@@ -74,9 +84,7 @@ SYS: Bad system call";
 
 /// Returns the kind of a message of the C or C++ library.
 fn reason(line: &str) -> Option<&'static str> {
-    if line.contains("Assertion `") && line.trim_end().ends_with("failed.")
-        || line.contains("Assertion failed: ") && line.contains(", function ")
-    {
+    if ASSERTIONS.iter().any(|form| form.is_match(line)) {
         return Some("assertion-failure");
     }
     let kind = phrases::find(REASONS, |phrase| line.contains(phrase))?;
@@ -167,9 +175,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     }
     draft.message.clone_from(&message);
     draft.say(message);
-    if kind == "assertion-failure"
-        && let Some(frame) = asserted(line)
-    {
+    if let Some(frame) = asserted(line) {
         draft.push(frame);
     }
     Some(draft)
@@ -177,10 +183,10 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
 
 /// `prog: file.c:12: function: Assertion ..`; C++ prints the whole signature.
 fn asserted(line: &str) -> Option<Frame> {
-    let found = ASSERTED.captures(line)?;
+    let found = ASSERTIONS.iter().find_map(|form| form.captures(line))?;
     let group = |name: &str| found.name(name).map(|group| group.as_str());
     Some(Frame {
-        file: group("file").map(ToOwned::to_owned),
+        file: Some(group("file")?.to_owned()),
         line: group("line").and_then(|line| line.parse().ok()),
         ..Frame::named(group("function").unwrap_or(UNKNOWN_FUNCTION))
     })
@@ -239,7 +245,35 @@ mod tests {
 
     #[test]
     fn finds_the_place_of_an_assertion() {
-        let frame = asserted("x: /src/a.cc:12: int N::f(int): Assertion `i' failed.").unwrap();
-        assert_eq!(frame.to_string(), "int N::f(int) /src/a.cc:12");
+        for (line, expected) in [
+            (
+                "x: /src/a.cc:12: int N::f(int): Assertion `i' failed.",
+                "int N::f(int) /src/a.cc:12",
+            ),
+            (
+                "Assertion failed: (i > 0), function f, file a.c, line 12.",
+                "f a.c:12",
+            ),
+            (
+                "Assertion failed: i > 0, file C:\\src\\a.c, line 12",
+                "?? C:\\src\\a.c:12",
+            ),
+            ("Assertion failed: i > 0 (a.c: f: 12)", "f a.c:12"),
+            (
+                "Assertion failure: isObject(), at /js/Value.h:812",
+                "?? /js/Value.h:812",
+            ),
+            (
+                "ICE: Assertion 'a == b' failed at /j/stmt.c(parse):1756.",
+                "parse /j/stmt.c:1756",
+            ),
+            (
+                "ERROR:../glib/a.c:12:f: assertion failed: (i)",
+                "f ../glib/a.c:12",
+            ),
+        ] {
+            assert_eq!(asserted(line).unwrap().to_string(), expected, "{line}");
+            assert_eq!(reason(line), Some("assertion-failure"), "{line}");
+        }
     }
 }

@@ -109,6 +109,11 @@ pub(super) fn of(tool: Tool, kind: &str, access: Option<&Access>) -> Option<u32>
         })
 }
 
+/// Kinds that the direction of the access decides.
+const MEMORY: &str = "heap-buffer-overflow|stack-buffer-overflow|dynamic-stack-buffer-overflow|\
+     global-buffer-overflow|container-overflow|intra-object-overflow|invalid-read|invalid-write|\
+     unknown-crash|SEGV|BUS";
+
 /// Names out-of-bounds accesses by direction and kind of memory.
 fn by_access(kind: &str, access: Option<&Access>) -> Option<u32> {
     let write = access.and_then(|access| access.operation) == Some(Operation::Write);
@@ -123,21 +128,13 @@ fn by_access(kind: &str, access: Option<&Access>) -> Option<u32> {
             Some(476)
         }
         "ILL" | "TRAP" | "ABRT" => Some(617),
-        "heap-buffer-overflow"
-        | "stack-buffer-overflow"
-        | "dynamic-stack-buffer-overflow"
-        | "global-buffer-overflow"
-        | "container-overflow"
-        | "intra-object-overflow"
-        | "invalid-read"
-        | "invalid-write"
-        | "unknown-crash"
-        | "SEGV"
-        | "BUS" => Some(match access.and_then(|access| access.operation) {
-            Some(Operation::Write) => 787,
-            Some(Operation::Read) => 125,
-            None => 119,
-        }),
+        _ if MEMORY.split('|').any(|known| known == kind) => {
+            Some(match access.and_then(|access| access.operation) {
+                Some(Operation::Write) => 787,
+                Some(Operation::Read) => 125,
+                None => 119,
+            })
+        }
         _ => None,
     }
 }

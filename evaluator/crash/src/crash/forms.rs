@@ -263,8 +263,9 @@ fn frame(found: &Captures<'_>) -> Option<Frame> {
 }
 
 fn is_kernel_reporter(frame: &Frame) -> bool {
-    let bare = frame.module.is_none() && frame.file.is_none();
-    bare && frame_origin::begins(&frame.function, KERNEL_REPORTERS)
+    let file = frame.file.as_deref().unwrap_or("mm/kasan/");
+    let own = frame.module.is_none() && frame_origin::begins(file, "mm/kasan/|lib/dump_stack.c");
+    own && frame_origin::begins(&frame.function, KERNEL_REPORTERS)
 }
 
 /// Reads the place of a Go frame, which stands below its function: `\t/src/a.go:12 +0x1d`.

@@ -150,7 +150,7 @@ fn add_asserted_place(draft: &mut Draft) {
 /// Refines the kind: a recursion that filled the stack looks like any other invalid
 /// access, and an abort is explained by the message before it.
 fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
-    if draft.kind == "ABRT" {
+    if ["ABRT", "stopped"].contains(&draft.kind.as_str()) {
         super::abort::explain(draft, log, at);
     }
     let deep = draft

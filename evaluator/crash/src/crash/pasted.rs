@@ -166,9 +166,8 @@ fn by_site(report: CrashReport) -> Vec<CrashReport> {
     }
     let mut sites: Vec<CrashReport> = Vec::new();
     for stack in &report.stacks {
-        let known =
-            |site: &CrashReport| site.stacks.iter().any(|known| known.frames == stack.frames);
-        if !sites.iter().any(known) {
+        let mut known = sites.iter().flat_map(|site| &site.stacks);
+        if !known.any(|known| known.frames == stack.frames) {
             let title = stack.title.as_deref().unwrap_or_default();
             let mut site = CrashReport {
                 purified: format!("{title}\n{}", purify::stack_text(&stack.frames)),

@@ -77,7 +77,7 @@ out-of-memory: out.?of.?memory|\boom\b|(?:excessive|huge|too much|all) memory|me
 assertion-failure: assert
 data-race: data race|race condition|deadlock
 timeout: (?:infinite|endless) loop|loops? (?:forever|endlessly|infinitely)|\bhang(?:s|ing)?\b|\bhung\b|never (?:returns|ends|terminates|finish\w+|stops)|freez|\bstuck\b|100 ?% (?:of )?(?:the )?cpu|time[sd]?.?out\b|runs? forever
-uncaught-exception: (?:uncaught|unhandled|unexpected) (?:\w+ )?exception|throws?\b|exception\b
+uncaught-exception: (?:uncaught|unhandled|unexpected) (?:\w+ )?exception|throws?\b|\w*exception\b
 crash: seg.?(?:mentation.)?fault|\bsegv|sigsegv|crash|\baborts?\b|aborted|core dump|access violation|bus error
 wrong-output: wrong|incorrect|garbage|instead of|should (?:be|return|print|give)|\bbut (?:got|gets|returns|prints)|unexpected|corrupt|regression|truncat|missing from|is lost|are lost|ignored";
 /// Kinds that say little, and least at the end.
@@ -89,7 +89,9 @@ static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 });
 /// Words before a kind that deny it.
 static DENIED: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(r"(?i)(?:\bno|\bnot|n't|without|instead of|rather than|\bnever)(?: \w+)?\W*$")
+    built_in_regex(
+        r"(?i)(?:\bno|\bnot|n't|without|instead of|rather than|\bnever|\bexpected)(?: \w+)?\W*$",
+    )
 });
 
 /// Extensions of source files, and of files that programs read.
@@ -169,9 +171,8 @@ pub fn read_words(text: &str) -> Option<ReportInWords> {
     (code || ran || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
 }
 
-fn vagueness(kind: &str) -> usize {
-    let at = GENERAL.iter().position(|general| *general == kind);
-    at.map_or(0, |at| at + 1)
+fn vagueness(kind: &str) -> Option<usize> {
+    GENERAL.iter().position(|general| *general == kind)
 }
 
 /// Returns the kind of failure that a text names first; a precise word beats a general one.
@@ -317,7 +318,7 @@ impl ReportInWords {
         let shaped = name.contains("::")
             || name.contains('#')
             || parts().any(|part| is_snake(part) || CAMEL.is_match(part));
-        let called = call.is_some_and(|call| call.ends_with(')') || shaped);
+        let called = call.is_some_and(|call| call.ends_with(')') || shaped || name.contains('.'));
         let capitals = !last.contains(|c: char| c.is_ascii_lowercase());
         let small =
             is_snake(last) || last.starts_with(|c: char| c.is_ascii_lowercase() || c == '~');
@@ -325,7 +326,7 @@ impl ReportInWords {
             None
         } else if called && !around.is_among(" new ") {
             Some(&mut self.functions)
-        } else if around.is_among(OTHERS) || name.contains("->") || capitals {
+        } else if around.is_among(OTHERS) || name.contains("->") || around.indexed || capitals {
             Some(&mut self.names)
         } else if around.is_among(FUNCTIONS) {
             Some(&mut self.functions)
@@ -370,6 +371,7 @@ struct Around<'a> {
     /// True where a letter stands right before or behind it: it is a part of a word.
     joined: bool,
     quoted: bool,
+    indexed: bool,
     previous: Option<char>,
     /// The words before and behind it.
     words: [&'a str; 2],
@@ -392,6 +394,7 @@ impl<'a> Around<'a> {
         Self {
             joined: letter(previous) || letter(next),
             quoted: previous == Some('`') && next == Some('`'),
+            indexed: next == Some('['),
             previous,
             words: [last.unwrap_or_default(), first.unwrap_or_default()],
         }
@@ -404,10 +407,8 @@ impl<'a> Around<'a> {
 
     /// Tells whether a word with a dash in front is an option here.
     fn is_option(&self, word: &str) -> bool {
-        let apart = self
-            .previous
-            .is_none_or(|c| c.is_whitespace() || "`\"'([,/".contains(c));
-        apart
+        let apart = |c: char| c.is_whitespace() || "`\"'([,/".contains(c);
+        self.previous.is_none_or(apart)
             && (word.starts_with("--")
                 || self.quoted
                 || self.is_among(" option flag switch options flags "))
