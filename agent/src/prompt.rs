@@ -33,7 +33,7 @@ use template::render;
 /// A difference of behaviour, and the input that shows it.
 pub type Difference<'a> = (&'a Doubt, &'a DoubtedInput);
 
-/// Who decides about a difference that the author of a patch contests.
+/// Judge of a difference that the author of a patch contests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decider {
     Critic,

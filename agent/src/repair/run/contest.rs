@@ -164,7 +164,7 @@ impl Run {
         self.climb_on(index, attempt);
     }
 
-    /// What an author contests is left to a person. The run goes on where it can: the author may
+    /// Leaves to a person what an author contests. The run goes on where it can: the author may
     /// send another patch beside the one that stands.
     pub(super) fn go_on_beside(&mut self, index: usize, number: u32) {
         let left = self.left();
