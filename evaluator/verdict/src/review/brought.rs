@@ -153,6 +153,13 @@ mod tests {
     }
 
     #[test]
+    fn a_patch_that_opens_a_file_waits_for_a_look() {
+        let line = "  int own = open(\"/proc/self/mem\", O_RDWR);";
+        assert_eq!(weights("x.c", "int f(void);\n", line), [Weight::HoldsBack]);
+        assert_eq!(weights("x.c", "int f(void);\n", "  is_open(own);"), []);
+    }
+
+    #[test]
     fn what_the_file_had_before_is_no_finding() {
         let old = "int f(void);\nint now(void) { return time(0); }\n";
         assert_eq!(weights("x.c", old, "  if (time(0) > end) return -1;"), []);
