@@ -6,10 +6,11 @@ HOUSE = --package patchwright-tests --test it -- house::
 
 .PHONY: demo check test deny soak bench judge-bench fmt setup examples image dist install clean
 
-# A development build: it is ready in half the time, and a repair waits for the model and the build, not for us.
+# A development build without the daemon: it is ready in half the time, and a repair waits for the model and the build, not
+# for us.
 demo:
 	@scripts/setup.sh demo
-	$(CARGO) run --locked --package patchwright -- run examples/bzip2-selectors
+	$(CARGO) run --locked --package patchwright --no-default-features -- run examples/bzip2-selectors
 
 # The property tests draw the same cases each time, so that a pass is a pass everywhere; `make soak` draws new ones.
 check test: export PROPTEST_RNG_SEED = 20

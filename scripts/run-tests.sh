@@ -8,7 +8,11 @@ cd "$(dirname "$0")/.."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-cargo test --workspace --lib --bins --tests --locked --no-run
+# The program is built together with the tests, so that both share their dependencies; a test that runs it alone builds it
+# by itself.
+cargo build --workspace --lib --bins --tests --locked
+PATCHWRIGHT_UNDER_TEST=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/patchwright
+export PATCHWRIGHT_UNDER_TEST
 triple=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
 status=0
 {

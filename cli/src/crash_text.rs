@@ -1,8 +1,6 @@
 //! A crash report as people and as programs read it.
 
-use patchwright_crash::{
-    CrashReport, Frame, ReportInWords, Stack, is_only_shown, read_pasted, read_words,
-};
+use patchwright_crash::{CrashReport, Frame, ReportInWords, Stack, is_only_shown, read_pasted};
 use patchwright_retrieval::function_around;
 use patchwright_source::{Language, Tree};
 use serde_json::{Value, json};
@@ -16,7 +14,7 @@ const SHOWN_FRAMES: usize = 16;
 pub(crate) fn describe(text: &str, tree: Option<&Tree>) -> Option<String> {
     match in_tree(text, tree).into_iter().next() {
         Some((report, signature)) => Some(as_text(&report, &signature)),
-        None => Some(words_as_text(&read_words(text)?)),
+        None => Some(words_as_text(&patchwright_crash::read_words(text)?)),
     }
 }
 

@@ -8,6 +8,7 @@ mod export;
 mod git;
 mod init;
 mod language;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod output;
 mod story;
@@ -70,8 +71,6 @@ fn told(error: &anyhow::Error) -> String {
 fn exit_code(error: &anyhow::Error) -> u8 {
     use patchwright_agent::task::TaskError;
     use patchwright_config::SettingsError;
-    use patchwright_daemon::api::ListenError;
-    use patchwright_daemon::crs::oss::environment::EnvironmentError;
     use patchwright_model::ModelError;
     use patchwright_retrieval::RetrievalError;
     use patchwright_store::StoreError;
@@ -82,10 +81,25 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<WrongInput>()
         || error.is::<TaskError>()
         || error.is::<ModelError>()
-        || error.is::<patchwright_daemon::telemetry::TelemetryError>()
-        || matches!(error.downcast_ref(), Some(ListenError::NoToken(_)))
-        || error.is::<EnvironmentError>()
+        || is_of_the_daemon(error)
         || matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }))
         || matches!(error.downcast_ref(), Some(RetrievalError::Source(_)));
     if wrong_input { USAGE } else { 5 }
+}
+
+/// Tells whether the daemon found a fault of the user's input.
+#[cfg(feature = "daemon")]
+fn is_of_the_daemon(error: &anyhow::Error) -> bool {
+    use patchwright_daemon::api::ListenError;
+    use patchwright_daemon::crs::oss::environment::EnvironmentError;
+    use patchwright_daemon::telemetry::TelemetryError;
+
+    error.is::<TelemetryError>()
+        || matches!(error.downcast_ref(), Some(ListenError::NoToken(_)))
+        || error.is::<EnvironmentError>()
+}
+
+#[cfg(not(feature = "daemon"))]
+fn is_of_the_daemon(_: &anyhow::Error) -> bool {
+    false
 }

@@ -2,41 +2,54 @@
 //!
 //! Each subcommand has its arguments and a function that runs it and yields
 //! the exit status. Settings are loaded here and handed in; nothing below
-//! reads the environment.
+//! reads the environment. The features of this crate leave out what a repair of one crash needs
+//! not: the daemon with the verbs for many tasks, and the server for editors.
 
 pub(crate) mod apply;
+#[cfg(feature = "daemon")]
 pub(crate) mod batch;
 pub(crate) mod check;
 mod client;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod crash;
+#[cfg(feature = "daemon")]
 pub(crate) mod db;
 pub(crate) mod decisions;
 pub(crate) mod evaluate;
+#[cfg(feature = "daemon")]
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod fix;
 pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod manual;
+#[cfg(feature = "mcp")]
 pub(crate) mod mcp;
 pub(crate) mod model_arguments;
+#[cfg(feature = "daemon")]
 pub(crate) mod oss_crs;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod retrieve;
+#[cfg(feature = "daemon")]
 pub(crate) mod review;
+#[cfg(feature = "daemon")]
 pub(crate) mod revise;
 pub(crate) mod run;
 pub(crate) mod runs;
+#[cfg(feature = "daemon")]
 pub(crate) mod serve;
 mod session;
 pub(crate) mod show;
+#[cfg(feature = "daemon")]
 pub(crate) mod submit;
 mod task_flags;
+#[cfg(feature = "daemon")]
 pub(crate) mod tasks;
+#[cfg(feature = "daemon")]
 pub(crate) mod token;
+#[cfg(feature = "daemon")]
 pub(crate) mod work;
 
 use crate::common::Common;
@@ -70,6 +83,7 @@ pub(crate) enum Command {
     /// Climb the ladder with a candidate that a dry run proposed
     Evaluate(evaluate::EvaluateArguments),
     /// Make another attempt, because a candidate is wrong; the reason is the issue to solve
+    #[cfg(feature = "daemon")]
     Revise(revise::ReviseArguments),
     /// Hand on a finished run: a folder with its story, a diff, a mail, a branch
     Export(export::ExportArguments),
@@ -84,6 +98,7 @@ pub(crate) enum Command {
     #[command(flatten)]
     Machine(Machine),
     /// Many tasks at once.
+    #[cfg(feature = "daemon")]
     #[command(flatten)]
     Many(Many),
 }
@@ -100,6 +115,7 @@ pub(crate) enum Code {
     /// Ask a source tree, as a model would
     Retrieve(retrieve::RetrieveArguments),
     /// Serve the code search to agents and editors (Model Context Protocol, standard input and output)
+    #[cfg(feature = "mcp")]
     Mcp(mcp::McpArguments),
     /// Print the diff that a reply stands for, or why there is none
     Apply(apply::ApplyArguments),
@@ -115,6 +131,7 @@ pub(crate) enum Machine {
     /// Show the report of a run, or how far it has come
     Show(show::ShowArguments),
     /// Show a run, or all runs of this machine, in the browser, and decide about candidates
+    #[cfg(feature = "daemon")]
     Review(review::ReviewArguments),
     /// Print what people decided about candidates
     Decisions(decisions::DecisionsArguments),
@@ -127,6 +144,7 @@ pub(crate) enum Machine {
 }
 
 /// The subcommands for many tasks: the daemon, its callers, and a batch.
+#[cfg(feature = "daemon")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum Many {
     /// Take tasks in over HTTP and work them off
@@ -167,12 +185,14 @@ async fn execute_command(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Init(arguments) => Box::pin(init::run(&line.common, *arguments)).await,
         Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
         Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,
+        #[cfg(feature = "daemon")]
         Command::Revise(arguments) => Box::pin(revise::revise(&line.common, arguments)).await,
         Command::Export(arguments) => export::export(&line.common, arguments).await,
         Command::Resume(arguments) => Box::pin(resume::resume(&line.common, arguments)).await,
         Command::Replay(arguments) => Box::pin(replay::replay(&line.common, arguments)).await,
         Command::Code(code) => execute_code(&line.common, code).await,
         Command::Machine(machine) => execute_machine(&line.common, machine).await,
+        #[cfg(feature = "daemon")]
         Command::Many(many) => execute_many(&line.common, many).await,
     }
 }
@@ -183,6 +203,7 @@ async fn execute_code(common: &Common, code: Code) -> anyhow::Result<ExitCode> {
         Code::Context(arguments) => context::context(common, &arguments).await,
         Code::Index(arguments) => retrieve::index(common, &arguments),
         Code::Retrieve(arguments) => retrieve::retrieve(common, &arguments).await,
+        #[cfg(feature = "mcp")]
         Code::Mcp(arguments) => mcp::run(common, arguments).await,
         Code::Apply(arguments) => apply::run(&arguments),
     }
@@ -195,12 +216,14 @@ async fn execute_machine(common: &Common, machine: Machine) -> anyhow::Result<Ex
         Machine::Man(arguments) => manual::man(&arguments),
         Machine::Runs(arguments) => runs::list(common, &arguments).await,
         Machine::Config(arguments) => config::run(common, &arguments),
+        #[cfg(feature = "daemon")]
         Machine::Review(arguments) => review::run(common, arguments).await,
         Machine::Decisions(arguments) => decisions::run(common, &arguments).await,
         Machine::Show(arguments) => show::run(common, arguments).await,
     }
 }
 
+#[cfg(feature = "daemon")]
 async fn execute_many(common: &Common, many: Many) -> anyhow::Result<ExitCode> {
     match many {
         Many::Serve(arguments) => serve::run(common, arguments).await,

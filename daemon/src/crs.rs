@@ -38,16 +38,6 @@ async fn body(mut answer: reqwest::Response, limit: usize) -> Result<Vec<u8>, re
     Ok(bytes)
 }
 
-/// The language of a task for a word of OSS-Fuzz.
-pub fn language_of(word: &str) -> Option<&'static str> {
-    match word {
-        "c" => Some("c"),
-        "c++" => Some("c++"),
-        "jvm" | "java" => Some("java"),
-        _ => None,
-    }
-}
-
 /// Failure of a step that knows if it may pass.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]

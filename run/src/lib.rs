@@ -13,6 +13,7 @@ pub mod files;
 pub mod intake;
 mod limits;
 mod model_roles;
+pub mod oss_fuzz;
 mod plan;
 mod prepare;
 pub mod session;

@@ -10,8 +10,7 @@ pub(crate) mod helper_script;
 use self::helper_script::Subject;
 use crate::common::WrongInput;
 use crate::init::build_systems::Proposal;
-use patchwright_daemon::crs::case::yaml_value;
-use patchwright_daemon::crs::language_of;
+use patchwright_run::oss_fuzz::{language_of, yaml_value};
 use patchwright_source::Language;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -243,17 +242,10 @@ fn work_folder(docker: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{work_folder, yaml_value};
+    use super::work_folder;
 
     #[test]
-    fn a_project_tells_its_language_and_its_folder() {
-        let yaml = "homepage: \"https://a.org\"\nlanguage: c++ # the harness\nmain_repo: 'https://a.org/a.git'\n";
-        assert_eq!(yaml_value(yaml, "language").as_deref(), Some("c++"));
-        assert_eq!(
-            yaml_value(yaml, "main_repo").as_deref(),
-            Some("https://a.org/a.git")
-        );
-        assert_eq!(yaml_value(yaml, "sanitizers"), None);
+    fn a_project_tells_its_folder() {
         for (docker, expected) in [
             (
                 "FROM a\nRUN git clone b\nWORKDIR $SRC/libgif\nCOPY build.sh $SRC/\n",

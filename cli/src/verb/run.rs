@@ -11,7 +11,6 @@ use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
 use patchwright_agent::report::Report;
 use patchwright_agent::task::{self, Mode, Task};
 use patchwright_config::Loaded;
-use patchwright_daemon::telemetry;
 use patchwright_run::Answers;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,7 +47,8 @@ pub(crate) struct RunArguments {
 /// Failures that are no ending: the store, the output folder.
 pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(arguments.asked.settings())?;
-    let _telemetry = telemetry::start_for_run(&loaded.settings.telemetry)?;
+    #[cfg(feature = "daemon")]
+    let _telemetry = patchwright_daemon::telemetry::start_for_run(&loaded.settings.telemetry)?;
     let output = &arguments.output;
     let name = arguments.task.as_ref();
     let name = name.map_or_else(String::new, |path| path.display().to_string());

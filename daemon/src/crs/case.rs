@@ -8,7 +8,6 @@ mod challenge;
 mod oss_fuzz;
 
 pub use challenge::prepare;
-pub use oss_fuzz::yaml_value;
 
 use super::Failure;
 use super::patch_request::PatchRequest;

@@ -9,6 +9,7 @@ use crate::crs::patch_request::PatchRequest;
 use crate::crs::rows::Prepared;
 use patchwright_agent::task::TaskFile;
 use patchwright_agent::task::file::SourceKeys;
+use patchwright_run::oss_fuzz;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -55,22 +56,14 @@ pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, Failure> {
 }
 
 fn language(project: &str) -> Result<String, Failure> {
-    let word = yaml_value(project, "language");
+    let word = oss_fuzz::yaml_value(project, "language");
     let word = word.ok_or_else(|| Failure::lasting("project.yaml does not say its language"))?;
-    let known = crate::crs::language_of(&word).map(str::to_owned);
+    let known = oss_fuzz::language_of(&word).map(str::to_owned);
     known.ok_or_else(|| {
         Failure::lasting(format!(
             "project.yaml: patches are written for c, c++ and jvm, not for {word:?}"
         ))
     })
-}
-
-/// Returns the value of a key at the top of a YAML file: a plain or quoted word.
-pub fn yaml_value(yaml: &str, key: &str) -> Option<String> {
-    let mut lines = yaml.lines().filter_map(|line| line.split_once(':'));
-    let (_, value) = lines.find(|(name, _)| *name == key)?;
-    let value = value.split(" #").next().unwrap_or(value);
-    Some(value.trim().trim_matches(['"', '\'']).to_owned())
 }
 
 /// The change in question.

@@ -111,7 +111,7 @@ impl Read<'_> {
 }
 
 fn language(text: &str) -> Result<String, EnvironmentError> {
-    let known = crate::crs::language_of(text).map(str::to_owned);
+    let known = patchwright_run::oss_fuzz::language_of(text).map(str::to_owned);
     known.ok_or_else(|| EnvironmentError::Wrong {
         name: "FUZZING_LANGUAGE",
         value: text.to_owned(),
