@@ -11,6 +11,7 @@ const SHOWN_FRAMES: usize = 16;
 
 /// Describes the crash report that leads in a pasted text for people, else what the text says
 /// in words; `None` when it does neither.
+#[cfg(feature = "mcp")]
 pub(crate) fn describe(text: &str, tree: Option<&Tree>) -> Option<String> {
     match in_tree(text, tree).into_iter().next() {
         Some((report, signature)) => Some(as_text(&report, &signature)),

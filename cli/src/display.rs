@@ -45,6 +45,7 @@ impl Display {
     }
 
     /// One of many moving lines, with a name.
+    #[cfg(feature = "daemon")]
     pub(crate) fn batch(bar: ProgressBar, name: &str) -> Self {
         bar.set_message(name.to_owned());
         let line = Line::moving(bar, Some(name.to_owned()), "");
@@ -52,6 +53,7 @@ impl Display {
     }
 
     /// Tells whether it moves a line on a terminal.
+    #[cfg(feature = "daemon")]
     pub(crate) fn is_terminal(&self) -> bool {
         matches!(self.line, Line::Moving(..))
     }

@@ -41,6 +41,8 @@ pub struct Run {
     spent: Spent,
     own_steps: u32,
     critic_calls: u32,
+    /// True where a patch has to be reviewed, and there is nobody who could be asked.
+    lacks_reviewer: bool,
     /// Decisions that what a patched program answers to an input is right.
     decisions: Vec<AcceptedInput>,
     /// Differences that authors were asked about or contested.
@@ -82,6 +84,7 @@ impl Run {
             spent: Spent::default(),
             own_steps: 0,
             critic_calls: 0,
+            lacks_reviewer: false,
             decisions,
             contests: 0,
             challenge_calls: 0,
@@ -110,23 +113,26 @@ impl Run {
         }
     }
 
-    /// A run that asks nobody: one attempt, with a patch that somebody else
-    /// wrote.
+    /// A run that asks nobody: one attempt, with a patch that somebody else wrote. It is not
+    /// verified where a review was wanted: nobody has read it, unless a person sent it here.
     pub fn judging(plan: Plan, patch: Patch) -> Self {
+        let read = matches!(plan.follows, Some(FollowUp::Evaluate(_)));
+        let lacks_reviewer = plan.critic_calls > 0 && !read;
         let limits = RunLimits {
             challenges: 0,
             candidates: 0,
             regression_tests: 0,
             ..plan.limits.clone()
         };
-        Self::challenging(
-            Plan {
-                limits,
-                critic_calls: 0,
-                ..plan
-            },
-            patch,
-        )
+        let plan = Plan {
+            limits,
+            critic_calls: 0,
+            ..plan
+        };
+        Self {
+            lacks_reviewer,
+            ..Self::challenging(plan, patch)
+        }
     }
 
     /// The same with a model, which writes inputs against the patch, and patches of its

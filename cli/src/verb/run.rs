@@ -80,7 +80,7 @@ pub(super) struct Request<'a> {
 
 /// Repairs a crash, or judges the commit that fixed it already, and prints the report.
 pub(super) async fn repair(
-    (task, loaded): (Task, Loaded),
+    (task, mut loaded): (Task, Loaded),
     request: &Request<'_>,
     display: Display,
 ) -> anyhow::Result<Report> {
@@ -89,6 +89,8 @@ pub(super) async fn repair(
     let fix = history.fixed_by.as_ref().map(upstream::patch_of);
     if fix.is_some() {
         display.line("history: the crash is fixed already; judging that commit as a patch");
+        // Its project has reviewed it.
+        loaded.settings.critic.calls = 0;
     }
     let new = NewRun {
         answers: match fix {

@@ -8,7 +8,7 @@
 
 use super::Run;
 use crate::prompt::{self, control_tokens};
-use crate::record::{DoubtedInput, ReplyRecord, Rung};
+use crate::record::{Doubt, DoubtedInput, ReplyRecord, Rung};
 use crate::repair::lane::{Review, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
@@ -21,6 +21,12 @@ impl Run {
     pub(super) fn wants_critic(&self, rung: &Rung) -> bool {
         let last = self.plan.ladder.last() == Some(&rung.name);
         last && rung.holds != Some(false) && self.plan.critic_calls > 0
+    }
+
+    /// Tells whether nothing is left but somebody who reads the patch, and there is nobody.
+    pub(super) fn is_unread(&self, rung: &Rung) -> bool {
+        let last = self.plan.ladder.last() == Some(&rung.name);
+        last && rung.holds == Some(true) && self.lacks_reviewer
     }
 
     pub(super) fn review(&mut self, index: usize, number: u32, rung: Rung) {
@@ -86,6 +92,7 @@ impl Run {
         let reason = format!("the critic was shown it and has no objection: {reason}");
         let is_settled = self.accept(number, &shown, &reason);
         self.settle_decided(&mut review.rung);
+        settle_findings(&mut review.rung, &reason);
         if is_settled {
             return self.decide(index, &review);
         }
@@ -115,6 +122,30 @@ impl Run {
 
     pub(super) fn decide(&mut self, index: usize, review: &Review) {
         self.keep(index, review.attempt, &review.rung);
+    }
+}
+
+/// Returns the last rung of a patch that nobody has read: a check that does not run denies.
+pub(super) fn unread(rung: &Rung) -> Rung {
+    Rung {
+        holds: None,
+        reason: format!(
+            "{}; nobody has reviewed it: name a model with --model, or read it yourself (critic.calls = 0 asks for no review)",
+            rung.reason
+        ),
+        ..rung.clone()
+    }
+}
+
+/// Settles what the fixed rules left to a reader, once one has no objection.
+fn settle_findings(rung: &mut Rung, reason: &str) {
+    let without_input = |doubt: &&mut Doubt| doubt.is_open() && doubt.input.is_none();
+    let mut left = rung.doubts.iter_mut().filter(without_input).peekable();
+    if rung.holds.is_none() && left.peek().is_some() {
+        rung.holds = Some(true);
+    }
+    for doubt in left {
+        doubt.settled = Some(reason.to_owned());
     }
 }
 

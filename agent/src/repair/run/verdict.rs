@@ -3,6 +3,7 @@
 
 use super::Run;
 use super::contest::is_contested;
+use super::critic::unread;
 use crate::probability;
 use crate::prompt;
 use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung};
@@ -179,6 +180,8 @@ impl Run {
             self.challenge(index, attempt, rung.clone());
         } else if self.wants_critic(rung) {
             self.review(index, attempt, rung.clone());
+        } else if self.is_unread(rung) {
+            self.keep(index, attempt, &unread(rung));
         } else {
             self.keep(index, attempt, rung);
         }

@@ -245,15 +245,53 @@ fn one_that_cannot_be_heard_leaves_the_rung_open() {
 }
 
 #[test]
-fn a_refuted_patch_and_a_foreign_one_are_not_shown_to_it() {
-    let plan = Plan {
-        critic_calls: 9,
-        ..plan()
+fn a_patch_that_nobody_has_read_is_not_verified() {
+    for (critic_calls, expected) in [(9, EndingKind::Plausible), (0, EndingKind::Verified)] {
+        let plan = Plan {
+            critic_calls,
+            ..plan()
+        };
+        let run = Run::judging(plan, patchwright_patcher::Patch::default());
+        let run = play(run, [baseline(), placed("p")]);
+        let run = play(run, RungName::ALL.map(|name| rung(name, Some(true))));
+        assert_eq!((kind(&run), run.spent().calls), (expected, 0));
+        let detail = &run.ending().unwrap().detail;
+        let told = detail.contains("nobody has reviewed it");
+        assert_eq!(told, expected == EndingKind::Plausible, "{detail}");
+    }
+}
+
+#[test]
+fn it_decides_about_what_the_rules_leave_to_a_reader() {
+    let held_back = |name| match rung(name, Some(true)) {
+        Outcome::Climbed(record) if name == RungName::Reviewed => Outcome::Climbed(Rung {
+            holds: None,
+            doubts: vec![Doubt {
+                what: "A.C:3: IT HOLDS ASSEMBLY".into(),
+                ..Doubt::default()
+            }],
+            ..record
+        }),
+        other => other,
     };
-    let run = Run::judging(plan, patchwright_patcher::Patch::default());
-    let run = play(run, [baseline(), placed("p")]);
-    let run = play(run, RungName::ALL.map(|name| rung(name, Some(true))));
-    assert_eq!((kind(&run), run.spent().calls), (EndingKind::Verified, 0));
+    for (answer, expected) in [
+        (ACCEPT, EndingKind::Verified),
+        (
+            "<verdict>object</verdict><reason>no</reason>",
+            EndingKind::Plausible,
+        ),
+    ] {
+        let plan = Plan {
+            critic_calls: 9,
+            ..plan()
+        };
+        let run = Run::challenging(plan, patchwright_patcher::Patch::default());
+        let run = play(run, [baseline(), code(), placed("p")]);
+        let run = play(run, RungName::ALL.map(held_back));
+        assert!(last_message(&run).contains("IT HOLDS ASSEMBLY"));
+        let run = play(run, [reply(answer)]);
+        assert_eq!(kind(&run), expected, "{:?}", run.ending());
+    }
 }
 
 /// A patch from outside that stands, and answers as many inputs differently as are named.
