@@ -1,8 +1,9 @@
 //! Answers from the journal of a run: what makes a finished run a transcript.
 //!
 //! An answer is found by the last message of the request, which the journal
-//! keeps, and each is given once. A request that the journal does not know is
-//! a failure; no model is ever asked instead.
+//! keeps, and each is given once. Numbers may differ: what a search reached in its
+//! time is told in prompts, and is another count each time. A request that the journal
+//! does not know is a failure; no model is ever asked instead.
 
 use crate::{Model, ModelError, Reply, Request};
 use futures::FutureExt;
@@ -32,7 +33,12 @@ impl Journaled {
             .waiting
             .lock()
             .map_err(|_| ModelError::fatal("the journal's answers are gone"))?;
-        let at = waiting.iter().position(|(asked, _)| asked == prompt);
+        let exact = waiting.iter().position(|(asked, _)| asked == prompt);
+        let alike = || {
+            let mut asked = waiting.iter().map(|(asked, _)| asked);
+            asked.position(|asked| words(asked).eq(words(prompt)))
+        };
+        let at = exact.or_else(alike);
         if let Some(at) = at {
             return Ok(waiting.remove(at).1);
         }
@@ -41,6 +47,11 @@ impl Journaled {
             "the journal has no answer to this prompt (it was written by another version, or the tree changed): {head}"
         )))
     }
+}
+
+/// Returns a text without its numbers.
+fn words(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|character| !character.is_ascii_digit())
 }
 
 impl Model for Journaled {
@@ -80,6 +91,7 @@ mod tests {
             ("a".into(), reply("1")),
             ("b".into(), reply("2")),
             ("a".into(), reply("3")),
+            ("532 inputs".into(), reply("4")),
         ];
         let model = Journaled::new(exchanges);
         for (prompt, expected) in [
@@ -87,6 +99,7 @@ mod tests {
             ("a", Some("1")),
             ("a", Some("3")),
             ("a", None),
+            ("1041 inputs", Some("4")),
         ] {
             let answer = model
                 .ask(&request(prompt))

@@ -1,8 +1,8 @@
 //! Records of the interfaces for cyber reasoning systems: cases, findings and patches, as
 //! JSON under the keys that they are found by. What they mean is the business of the daemon.
 
+use crate::store::in_journal_form;
 use crate::store::{Store, StoreError};
-use crate::submissions::in_journal_form;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::AnyConnection;
@@ -24,7 +24,7 @@ pub trait Record: Serialize + DeserializeOwned {
         self.id()
     }
 
-    /// What is compared before the record is changed. That of a finding that is worked on
+    /// The word that is compared before the record is changed. That of a finding that is worked on
     /// begins with `open`.
     fn tag(&self) -> String {
         String::new()

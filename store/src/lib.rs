@@ -27,4 +27,4 @@ pub use address::DatabaseKind;
 pub use journal::Journal;
 pub use prune::Pruned;
 pub use quota::{Quota, Usage};
-pub use store::{Store, StoreError, now};
+pub use store::{Store, StoreError, in_journal_form, now};

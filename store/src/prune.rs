@@ -3,8 +3,8 @@
 //! Tasks and runs that ended long ago go, with their events and the logs that
 //! nobody else names. What was spent stays: a limit over all time counts it.
 
+use crate::store::in_journal_form;
 use crate::store::{Store, StoreError};
-use crate::submissions::in_journal_form;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

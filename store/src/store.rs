@@ -196,7 +196,12 @@ pub(crate) async fn write_run(
 
 /// The time as journals show it: UTC, to the millisecond.
 pub fn now() -> String {
-    crate::submissions::in_journal_form(jiff::Timestamp::now())
+    in_journal_form(jiff::Timestamp::now())
+}
+
+/// A time that compares as text with those of [`now`].
+pub fn in_journal_form(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 /// Text as every database takes it: PostgreSQL has no place for a NUL.

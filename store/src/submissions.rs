@@ -13,7 +13,7 @@ pub(crate) use list::pattern;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState, UnknownState};
 
 use crate::quota::{self, Quota, Usage};
-use crate::store::{Store, StoreError, now, storable};
+use crate::store::{Store, StoreError, in_journal_form, now, storable};
 use sha2::{Digest, Sha256};
 use sqlx::{Any, Transaction};
 
@@ -256,9 +256,4 @@ impl Store {
             .await?;
         Ok(())
     }
-}
-
-/// A time that compares as text with those of [`now`].
-pub fn in_journal_form(time: jiff::Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }

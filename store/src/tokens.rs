@@ -86,7 +86,7 @@ impl Store {
         expires: Option<jiff::Timestamp>,
     ) -> Result<Option<String>, StoreError> {
         let secret = secret().map_err(sqlx::Error::from)?;
-        let expires = expires.map(crate::submissions::in_journal_form);
+        let expires = expires.map(crate::store::in_journal_form);
         let now = now();
         let mut transaction = self.begin().await?;
         let taken: Vec<Token> = sqlx::query_as("SELECT * FROM tokens WHERE name = $1")

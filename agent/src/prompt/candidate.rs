@@ -73,6 +73,15 @@ fn observed(rungs: &[&Rung]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Returns a line for each rung, with a reason where it is open.
+fn standing(rungs: &[&Rung]) -> String {
+    let lines = rungs.iter().map(|rung| match rung.holds {
+        Some(true) => format!("{} holds", rung.name.name()),
+        _ => observed(&[rung]),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Returns a line for each open doubt, and one for all that were settled alike.
 fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     let mut lines = Vec::new();
@@ -133,7 +142,7 @@ pub fn challenge(
             harness => baseline.harness.clone(),
             diff => attempt.diff.clone(),
             surroundings => attempt.surroundings.clone(),
-            observed => observed(&rungs),
+            observed => standing(&rungs),
             conditions => compared.conditions.join("\n"),
             answers,
             code,

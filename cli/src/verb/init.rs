@@ -72,7 +72,7 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
-/// What was found of a task.
+/// A task file as it was written.
 pub(super) struct Written {
     /// True where nothing that a run needs is missing.
     pub(super) complete: bool,

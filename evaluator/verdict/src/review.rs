@@ -162,7 +162,7 @@ struct Case<'a> {
     povs: &'a [Vec<u8>],
 }
 
-/// What a finding means for the patch.
+/// Meaning of a finding for the patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Weight {

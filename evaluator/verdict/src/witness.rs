@@ -33,7 +33,7 @@ const HARMLESS: usize = 3;
 /// left out: their own errors are none of the program's. The last line keeps the shell from
 /// turning into the program, so that both say how they ended.
 const MEMCHECK: &str = "exec valgrind --trace-children=yes '--trace-children-skip=*/python*,*/perl*,*/ruby*,*/node,*/java' --track-origins=yes --fullpath-after= --error-exitcode=86 --num-callers=24 sh -eu -c ";
-/// What Valgrind says when a process that it watched ends.
+/// The line with which Valgrind ends its watch over a process.
 const WATCHED: &str = "== ERROR SUMMARY: ";
 
 /// A tool that watches the program beside the build's own sanitizer.
@@ -52,13 +52,13 @@ pub(crate) struct Testimony {
     pub(crate) crash: CrashReport,
 }
 
-/// What all witnesses say.
+/// The word of all witnesses.
 #[derive(Debug, Default)]
 pub(crate) struct Testimonies {
     pub(crate) against: Option<Testimony>,
     /// Inputs that a witness watched.
     pub(crate) watched: u64,
-    /// What each witness did, a line each.
+    /// A line about each witness.
     pub(crate) log: String,
 }
 

@@ -5,9 +5,8 @@
 //! owner renews it; a lease that ran out is taken away. Whoever holds an older
 //! epoch changes nothing any more, neither the task nor its run.
 
-use super::in_journal_form;
 use crate::address::DatabaseKind;
-use crate::store::{Store, StoreError, now, storable, write_run};
+use crate::store::{Store, StoreError, in_journal_form, now, storable, write_run};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Transaction};
 use std::time::Duration;
 

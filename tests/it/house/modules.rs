@@ -39,7 +39,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        "mutation evidence attempt given_inputs minimize review verdict_cache rung regression robust \
+        "mutation evidence attempt given_inputs minimize review verdict_cache rung regression witness robust \
          same_elsewhere agreement ladder",
     ),
     (
@@ -62,7 +62,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "run",
-        "intake admission files limits commands answers checkout model_roles plan prepare session",
+        "intake admission files limits commands answers checkout model_roles plan prepare oss_fuzz session",
     ),
     (
         "page",

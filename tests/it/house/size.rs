@@ -16,7 +16,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         9_800,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right)",
     ),
-    ("cli", 8_150, "one command from a crash to a mail"),
+    ("cli", 8_200, "one command from a crash to a mail"),
     ("config", 1_600, ""),
     ("daemon", 7_480, ""),
     (

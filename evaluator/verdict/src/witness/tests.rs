@@ -1,4 +1,4 @@
-//! What AddressSanitizer does not see, in patches of a small program.
+//! Patches of a small program whose faults AddressSanitizer does not see.
 
 use super::{errors, quoted};
 use crate::attempt::AttemptFacts;
