@@ -23,7 +23,7 @@ fn evidence(attempt: &Attempt) -> impl Ord + use<> {
 }
 
 impl Run {
-    /// The attempt with the strongest evidence ([`evidence`]). Among equals the one that most
+    /// The attempt with the strongest evidence (see `evidence`). Among equals the one that most
     /// candidates behave like, then the one that a judging model chose; else the one that
     /// changes the fewest lines, where nothing refutes them; else the first.
     pub fn best(&self) -> Option<&Attempt> {
