@@ -14,6 +14,7 @@ mod names;
 mod place;
 mod request;
 mod search;
+mod unit;
 mod visit;
 
 #[cfg(test)]

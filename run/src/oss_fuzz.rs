@@ -1,4 +1,4 @@
-//! What a project's `project.yaml` of OSS-Fuzz says. Its commands are made where tasks are.
+//! Facts of a project's `project.yaml` of OSS-Fuzz. Its commands are made where tasks are.
 
 /// The language of a task for a word of OSS-Fuzz.
 pub fn language_of(word: &str) -> Option<&'static str> {

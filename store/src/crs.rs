@@ -7,14 +7,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::AnyConnection;
 
-/// Kinds of records.
 pub const CASE: &str = "case";
 pub const FINDING: &str = "finding";
 pub const PATCH: &str = "patch";
 
 /// Something that is kept for a case.
 pub trait Record: Serialize + DeserializeOwned {
-    /// Its kind.
     const KIND: &'static str;
 
     fn id(&self) -> &str;
@@ -115,7 +113,6 @@ impl Store {
         Ok(())
     }
 
-    /// One record.
     pub async fn crs_record<R: Record>(&self, id: &str) -> Result<Option<R>, StoreError> {
         let found: Option<(String,)> =
             sqlx::query_as("SELECT body FROM crs_records WHERE kind = $1 AND id = $2")

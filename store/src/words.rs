@@ -4,10 +4,8 @@
 macro_rules! words {
     ($name:ident: $($state:ident $word:literal),+) => {
         impl $name {
-            /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$state),+];
 
-            /// One word.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$state => $word),+

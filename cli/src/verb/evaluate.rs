@@ -53,12 +53,6 @@ pub(crate) async fn evaluate(
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(Answers::Nobody, Some(patch));
     let asked = (&ModelArguments::default(), &arguments.output);
-    let session = Box::pin(session::begin_announced(
-        &display,
-        (task, loaded),
-        new,
-        asked,
-    ))
-    .await?;
+    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
     session::carry_out(&session, &arguments.output, display).await
 }

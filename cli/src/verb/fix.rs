@@ -11,7 +11,7 @@ use super::init::{self, InitArguments};
 use super::model_arguments::ModelArguments;
 use super::run;
 use super::session::{self, OutputArguments};
-use super::task_flags::{ProjectFlags, name_of};
+use super::task_flags::{CrashedTree, name_of};
 use crate::common::{Common, Format, USAGE, WrongInput};
 use crate::display;
 use anyhow::Context;
@@ -32,18 +32,9 @@ const MAIL: &str = "patch.mbox";
 /// Arguments of `fix`.
 #[derive(Debug, Args)]
 pub(crate) struct FixArguments {
-    /// The source tree
-    #[arg(default_value = ".")]
-    pub tree: PathBuf,
-    /// A crashing input, several times
-    #[arg(long, value_name = "FILE", visible_alias = "testcase")]
-    pub pov: Vec<PathBuf>,
-    /// The project; what is given is not searched for
+    /// The source tree and its crash
     #[command(flatten)]
-    pub project: ProjectFlags,
-    /// Feeds $POV to the program, in place of what is found
-    #[arg(long, value_name = "COMMAND")]
-    pub feed: Option<String>,
+    pub crashed: CrashedTree,
     /// The model that answers
     #[command(flatten)]
     pub asked: ModelArguments,
@@ -61,17 +52,19 @@ pub(crate) struct FixArguments {
 /// There is no crash to start from, the model's endpoint does not answer, nothing builds, or a
 /// file cannot be written.
 pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Result<ExitCode> {
-    if arguments.pov.is_empty() && arguments.project.crash.is_none() {
+    if arguments.crashed.pov.is_empty() && arguments.crashed.project.crash.is_none() {
         let what = "nothing to repair is named: give the crashing input with --pov FILE, or the report with --crash FILE";
         return Err(WrongInput(what.to_owned()).into());
     }
     let loaded = common.load(arguments.asked.settings())?;
     let lacking = who_answers(&loaded, &arguments.asked).await?;
-    let named = || format!("patchwright-{}", name_of(&arguments.tree));
+    let named = || format!("patchwright-{}", name_of(&arguments.crashed.tree));
     let out = arguments.out.clone().unwrap_or_else(|| named().into());
     std::fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
     let file = out.join(TASK);
-    let found = init::write(&loaded.settings, &init_arguments(&arguments, &file)).await?;
+    let found = init::write(&loaded.settings, &init_arguments(&arguments, &file)).await;
+    // Where nothing was found, an empty folder is not left; one with something in it stays.
+    let found = found.inspect_err(|_| drop(std::fs::remove_dir(&out)))?;
     say(&format!("task     {}", file.display()))?;
     if let Some(crash) = &found.crash {
         say(&format!("crash    {crash}"))?;
@@ -111,10 +104,7 @@ async fn who_answers(loaded: &Loaded, asked: &ModelArguments) -> anyhow::Result<
 
 fn init_arguments(arguments: &FixArguments, file: &Path) -> InitArguments {
     InitArguments {
-        tree: arguments.tree.clone(),
-        pov: arguments.pov.clone(),
-        project: arguments.project.clone(),
-        feed: arguments.feed.clone(),
+        crashed: arguments.crashed.clone(),
         out: file.to_path_buf(),
         force: arguments.force,
         ..InitArguments::default()

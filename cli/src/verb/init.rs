@@ -1,6 +1,6 @@
 //! `patchwright init`: write the task file of a project by trying what works.
 
-use super::task_flags::{ProjectFlags, Sanitizer, name_of};
+use super::task_flags::{CrashedTree, Sanitizer, name_of};
 use crate::common::{Common, WrongInput};
 use crate::display::{self, Display};
 use crate::init::build_systems::{self, Proposal};
@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::Args;
 use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
 use patchwright_config::Settings;
-use patchwright_crash::{CrashReport, Tool};
+use patchwright_crash::Tool;
 use patchwright_source::Language;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -21,18 +21,9 @@ use std::process::ExitCode;
 /// Arguments of `init`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct InitArguments {
-    /// The source tree
-    #[arg(default_value = ".")]
-    pub tree: PathBuf,
-    /// A crashing input, several times
-    #[arg(long, value_name = "FILE", visible_alias = "testcase")]
-    pub pov: Vec<PathBuf>,
-    /// The project; what is given is not searched for
+    /// The source tree and its crash
     #[command(flatten)]
-    pub project: ProjectFlags,
-    /// Feeds $POV to the program, in place of what is found
-    #[arg(long, value_name = "COMMAND")]
-    pub feed: Option<String>,
+    pub crashed: CrashedTree,
     /// A project's folder of OSS-Fuzz or ClusterFuzzLite, with its build.sh
     #[arg(long, value_name = "DIR", conflicts_with = "build")]
     pub oss_fuzz: Option<PathBuf>,
@@ -92,14 +83,16 @@ pub(super) async fn write(
     }
     let folder = out.parent().context("--out names no file")?.to_path_buf();
     let display = display::of_settings(settings);
+    let report = arguments.crashed.project.crash.as_deref();
+    let log = report.map(read).transpose()?;
     let trials = Trials {
         settings,
         folder: folder.clone(),
         display: &display,
-        report: reported(arguments)?,
+        report: log.as_deref().and_then(patchwright_crash::read_leading),
     };
     let copied = Project::has_copy(&folder);
-    let found = Box::pin(draft(&trials, arguments)).await;
+    let found = Box::pin(draft(&trials, arguments, log)).await;
     if found.is_err() && !copied {
         Project::remove_copy(&folder);
     }
@@ -114,8 +107,12 @@ pub(super) async fn write(
     })
 }
 
-async fn draft(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Draft> {
-    let mut start = begin(arguments, &trials.folder)?;
+async fn draft(
+    trials: &Trials<'_>,
+    arguments: &InitArguments,
+    log: Option<String>,
+) -> anyhow::Result<Draft> {
+    let mut start = begin(arguments, &trials.folder, log)?;
     if let (Some(script), Some(project)) = (&arguments.helper, &arguments.oss_fuzz) {
         in_image(trials, arguments, (script, project), &mut start).await?;
     }
@@ -187,7 +184,11 @@ async fn in_image(
             .line("  it failed, which a harness that crashes at once may cause:");
         trials.display.line(&reason);
     }
-    for pov in harness.map(|_| &arguments.pov).into_iter().flatten() {
+    for pov in harness
+        .map(|_| &arguments.crashed.pov)
+        .into_iter()
+        .flatten()
+    {
         let crash = script.reproduce(harness.unwrap_or_default(), pov).await?;
         trials.display.line(&format!("  ok it crashes: {crash}"));
     }
@@ -209,9 +210,9 @@ fn refuse_unbuilt(harness: Option<&str>, built: &[String]) -> Result<(), WrongIn
     )))
 }
 
-fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
-    let tree = arguments.tree.canonicalize().map_err(|error| {
-        let tree = arguments.tree.display();
+fn begin(arguments: &InitArguments, folder: &Path, log: Option<String>) -> anyhow::Result<Start> {
+    let tree = arguments.crashed.tree.canonicalize().map_err(|error| {
+        let tree = arguments.crashed.tree.display();
         WrongInput(format!("the source tree {tree} cannot be opened: {error}"))
     })?;
     let project = arguments
@@ -219,8 +220,7 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
         .as_deref()
         .map(Project::read)
         .transpose()?;
-    let given = &arguments.project;
-    let log = given.crash.as_deref().map(read).transpose()?;
+    let given = &arguments.crashed.project;
     let language: Language = match &project {
         Some(project) if given.language.is_none() => project.language,
         _ => {
@@ -265,12 +265,6 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
     })
 }
 
-/// Reads the crash report that was given; nothing where the text holds none.
-fn reported(arguments: &InitArguments) -> anyhow::Result<Option<CrashReport>> {
-    let log = arguments.project.crash.as_deref().map(read).transpose()?;
-    Ok(log.as_deref().and_then(patchwright_crash::read_leading))
-}
-
 fn read(file: &Path) -> anyhow::Result<String> {
     let bytes = std::fs::read(file)
         .map_err(|error| WrongInput(format!("{} cannot be read: {error}", file.display())))?;
@@ -305,13 +299,13 @@ fn keys(arguments: &InitArguments, (tree, folder): (&Path, &Path), language: Lan
     let name = Some(name_of(tree)).filter(|name| !name.is_empty());
     let id = name.unwrap_or_else(|| "task".to_owned());
     let mut keys = TaskFile::new(id, language.to_string(), source);
-    let povs = arguments.pov.iter().map(|file| PovKeys {
+    let povs = arguments.crashed.pov.iter().map(|file| PovKeys {
         file: seen_from(folder, file),
         harness: arguments.harness.clone(),
         ..PovKeys::default()
     });
     keys.pov = povs.collect();
-    let report = arguments.project.crash.as_deref();
+    let report = arguments.crashed.project.crash.as_deref();
     keys.crash.report = report.map(|file| seen_from(folder, file));
     keys
 }
@@ -395,7 +389,7 @@ async fn find_pov(
         Some(_) => OF_HARNESS_IN_IMAGE,
         None => OF_HARNESS,
     });
-    let mut found = match arguments.feed.as_deref().or(of_harness) {
+    let mut found = match arguments.crashed.feed.as_deref().or(of_harness) {
         Some(command) => trials.try_pov(&mut draft, command).await,
         None => trials.find_pov(&mut draft, programs, log).await,
     };

@@ -46,13 +46,7 @@ pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow:
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(answers, Some(patch));
     let asked = (&arguments.asked, output);
-    let session = Box::pin(session::begin_announced(
-        &display,
-        (task, loaded),
-        new,
-        asked,
-    ))
-    .await?;
+    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
     session::carry_out(&session, output, display).await
 }
 

@@ -52,13 +52,7 @@ pub(crate) async fn revise(
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(answers, None);
     let asked = (&arguments.asked, output);
-    let session = Box::pin(session::begin_announced(
-        &display,
-        (task, loaded),
-        new,
-        asked,
-    ))
-    .await?;
+    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
     let next = session.journal.run().to_owned();
     let report = snapshot.report(&id);
     let decision = follow_up::decision(

@@ -101,8 +101,7 @@ pub(super) async fn repair(
         history,
     };
     let asked = (request.asked, request.output);
-    let session = session::begin_announced(&display, (task, loaded), new, asked);
-    let session = Box::pin(session).await?;
+    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
     let ended = session::to_the_end(&session, request.output, (display, None));
     let (_, report) = ended.await?;
     session::print(&report, request.output.format)?;

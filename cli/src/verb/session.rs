@@ -153,7 +153,8 @@ pub(super) async fn begin_announced(
     (asked, output): (&ModelArguments, &OutputArguments),
 ) -> anyhow::Result<Session> {
     announce(display, &task, &new.answers);
-    let mut session = begin(task, loaded, new, output).await?;
+    // On the heap: what begins a run is large.
+    let mut session = Box::pin(begin(task, loaded, new, output)).await?;
     session.models = asked.recorded(session.models)?;
     Ok(session)
 }

@@ -33,7 +33,24 @@ pub(crate) struct TaskFlags {
     pub protect: Vec<String>,
 }
 
-/// The flags of `run` and `init` that tell of a project.
+/// A source tree with its crash, for the verbs that find the rest out.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct CrashedTree {
+    /// The source tree
+    #[arg(default_value = ".")]
+    pub tree: PathBuf,
+    /// A crashing input, several times
+    #[arg(long, value_name = "FILE", visible_alias = "testcase")]
+    pub pov: Vec<PathBuf>,
+    /// The project; what is given is not searched for
+    #[command(flatten)]
+    pub project: ProjectFlags,
+    /// Feeds $POV to the program, in place of what is found
+    #[arg(long, value_name = "COMMAND")]
+    pub feed: Option<String>,
+}
+
+/// The flags of `run`, `init` and `fix` that tell of a project.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ProjectFlags {
     /// The crash report

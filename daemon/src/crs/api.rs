@@ -52,7 +52,6 @@ struct Front {
     login: Login,
 }
 
-/// Lets known callers through.
 async fn guard(State(front): State<Front>, request: Request, next: Next) -> Response {
     match admit(&front, request.headers(), request.uri()).await {
         Ok(()) => next.run(request).await,

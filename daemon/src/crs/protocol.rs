@@ -128,7 +128,6 @@ pub struct Status {
     pub details: BTreeMap<String, String>,
 }
 
-/// State of a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseState {
@@ -144,12 +143,10 @@ pub enum CaseState {
     Failed,
     /// It cannot be worked on.
     Errored,
-    /// Somebody stopped it.
     Canceled,
 }
 
 impl CaseState {
-    /// All of them.
     pub const ALL: [Self; 7] = [
         Self::Pending,
         Self::Waiting,
@@ -167,13 +164,9 @@ impl CaseState {
 pub enum Fate {
     /// It is on its way; whoever finds it so was cut off and does not know.
     Sending,
-    /// It is looked at.
     Accepted,
-    /// It is good.
     Passed,
-    /// It is not.
     Failed,
-    /// It came too late.
     DeadlineExceeded,
     /// The other side made a mistake.
     Errored,

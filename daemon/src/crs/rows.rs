@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaseRow {
     pub id: String,
-    /// The OSS-Fuzz project.
     pub project: String,
     /// The challenge as it was sent; nothing for a project of the settings.
     pub detail: Option<TaskDetail>,
@@ -44,35 +43,27 @@ pub struct FindingRow {
     /// The case it belongs to.
     pub case: String,
     pub kind: FindingKind,
-    /// The message.
     pub request: PatchRequest,
     /// Number of times it was queued anew.
     pub round: i64,
-    /// Its outcome.
     pub state: FindingState,
     /// The patch that stops it.
     pub patch: Option<String>,
 }
 
-/// A kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// An input that crashes.
     Pov,
-    /// A suspicion.
     Sarif,
 }
 
-/// Outcome of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingState {
-    /// A patch is sought.
     Open,
     /// A patch stops it: that of its own run, or of another finding.
     Stopped,
-    /// There is none.
     Failed,
     /// It could not be worked on.
     Errored,

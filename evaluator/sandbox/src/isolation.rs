@@ -12,13 +12,13 @@ mod enter;
 mod host;
 mod landlock;
 mod mounts;
+mod probe;
 mod seccomp;
 mod supervisor;
 mod system_calls;
 
 use crate::SandboxError;
 use crate::identity;
-use crate::identity::Caller;
 use crate::process;
 use crate::process::{Execution, Group, Launch, Limits, Namespace};
 use bubblewrap::Own;
@@ -26,6 +26,8 @@ use container::Container;
 pub use engine::{EngineAddress, Image};
 use enter::{Become, Doors};
 pub use host::Host;
+pub use probe::offered;
+use probe::{accept, probe};
 use rustix::process::DumpableBehavior;
 use seccomp::Surroundings;
 use serde::{Deserialize, Serialize};
@@ -34,7 +36,6 @@ use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 use supervisor::Supervised;
 pub use supervisor::enter_from_arguments;
 
@@ -44,6 +45,7 @@ const SHELL: &str = "/bin/sh";
 const IN_MEMORY: &[&str] = &["/dev/shm", "/tmp"];
 /// Folders for everybody, to which programs write wherever they run.
 const COMMON: [&str; 3] = ["/dev", "/tmp", "/var/tmp"];
+
 /// Where a command with a root of its own finds our own program. The name is another one in
 /// each process of ours, so that no program can tell by it where it runs.
 fn inner_helper() -> &'static Path {
@@ -286,13 +288,6 @@ pub fn hide_this_process() {
     let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Tells whether [`IsolationChoice::Auto`] would take an isolation; else the reason why not.
-pub async fn offered(kind: IsolationChoice, host: &Host) -> Result<(), String> {
-    let probed = probe(kind, host).await;
-    let accepted = probed.and_then(|found| accept(IsolationChoice::Auto, found));
-    accepted.map(|_| ())
-}
-
 /// Which isolation would be active here, for a command that checks a machine.
 pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, SandboxError> {
     Ok(Sandbox::open(choice, host).await?.isolation)
@@ -410,108 +405,6 @@ impl Words {
     fn add<const N: usize>(&mut self, words: [&str; N]) {
         self.0.extend(words.map(OsString::from));
     }
-}
-
-/// An isolation that works, with all that it leaves open.
-type Probed = (Mode, Vec<String>);
-
-/// Refuses what only the user's own word may choose: an isolation in which a
-/// command could change files of the user that runs us.
-fn accept(choice: IsolationChoice, found: Probed) -> Result<Probed, String> {
-    let open = found.0 == Mode::Landlock { own_mounts: false };
-    if choice == IsolationChoice::Auto && open && identity::of_commands().is_none() {
-        return Err(
-            "without user namespaces, commands could change modes and times of this user's files; \
-             allow user namespaces, or accept that with sandbox.choice = \"landlock\""
-                .to_owned(),
-        );
-    }
-    Ok(found)
-}
-
-/// Tries an isolation by running the smallest command in it.
-async fn probe(kind: IsolationChoice, host: &Host) -> Result<Probed, String> {
-    match kind {
-        IsolationChoice::Auto => Err("no isolation by itself".to_owned()),
-        IsolationChoice::Container => Err("only a task that names an image has one".to_owned()),
-        IsolationChoice::Remote => Err("not an isolation of this machine".to_owned()),
-        IsolationChoice::Bubblewrap => {
-            // A container may keep parts back; what was wrong at first is told where none works.
-            let all = Mode::Bubblewrap(Own::ProcAndName);
-            let Err(refusal) = attempt(all, host).await else {
-                return Ok((all, Own::ProcAndName.leaves_open()));
-            };
-            for own in [Own::Proc, Own::Nothing] {
-                if attempt(Mode::Bubblewrap(own), host).await.is_ok() {
-                    return Ok((Mode::Bubblewrap(own), own.leaves_open()));
-                }
-            }
-            Err(refusal)
-        }
-        IsolationChoice::Landlock => {
-            let closed = Mode::Landlock { own_mounts: true };
-            if attempt(closed, host).await.is_ok() {
-                return Ok((closed, landlock::leaves_open(true)));
-            }
-            let open = Mode::Landlock { own_mounts: false };
-            attempt(open, host).await?;
-            Ok((open, landlock::leaves_open(false)))
-        }
-        IsolationChoice::None => attempt(Mode::Bare, host).await.map(|()| {
-            let open = "everything: files, network and processes of this user";
-            (Mode::Bare, vec![open.to_owned()])
-        }),
-    }
-}
-
-/// Fails unless the command is as unprivileged as every isolation promises:
-/// what the kernel says of it, and whether it could set something of the host.
-const PROBE: &str = r#"
-fail() { echo "$1"; exit 1; }
-while read -r name value rest; do
-    case "$name $value" in
-    Cap[IPEA]*": 0000000000000000" | "NoNewPrivs: 1" | "Seccomp: 2") ;;
-    Cap[IPEA]* | NoNewPrivs:* | Seccomp:*) fail "a command would keep privileges ($name $value)" ;;
-    esac
-done </proc/self/status
-[ ! -w /proc/sys/kernel/core_pattern ] || fail "a command could set what belongs to the kernel's root"
-"#;
-
-async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
-    let isolated = mode != Mode::Bare;
-    if let (true, Caller::Stuck(reason)) = (isolated, identity::caller()) {
-        return Err(format!(
-            "{reason}; run as an ordinary user, or give root back what the container took away"
-        ));
-    }
-    let limits = Limits {
-        wall: Duration::from_secs(10),
-        idle: None,
-        memory: 1 << 30,
-        processes: 64,
-        output: 4096,
-        disk: 1 << 20,
-    };
-    let command = Command {
-        script: if isolated { PROBE } else { "exit 0" },
-        arguments: &[],
-        places: &[],
-        folder: Path::new("/"),
-        environment: BTreeMap::new(),
-        network: false,
-        streams_apart: false,
-        limits,
-        file_size: 1 << 20,
-    };
-    let execution = execute(mode, host, &command)
-        .await
-        .map_err(|error| error.to_string())?;
-    if execution.ending.success() {
-        return Ok(());
-    }
-    let text = execution.text();
-    let first = text.lines().next().unwrap_or_default();
-    Err(format!("{}: {first}", execution.ending))
 }
 
 #[cfg(any(test, feature = "test-support"))]

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use crate::local::LocalTarget;
-use crate::runner::{Build, Commands, Pov, TargetTask};
+use crate::runner::{Build, BuildKind, Commands, Pov, Target, TargetTask};
 use patchwright_sandbox::IsolationChoice;
 use patchwright_sandbox::test_host::host;
 use patchwright_source::{Changes, Language, TreePath};
@@ -154,6 +154,23 @@ pub async fn open(task: TargetTask, folder: &Path) -> LocalTarget {
     LocalTarget::open(task, IsolationChoice::Bubblewrap, host(), &scratch)
         .await
         .unwrap()
+}
+
+/// Builds the C program with code in it that attacks what watches it.
+///
+/// # Panics
+/// A file cannot be written, or the test asks for something that is not there.
+pub async fn attacking(folder: &Path, code: &str) -> (LocalTarget, Build) {
+    let task = task(folder);
+    let headers =
+        "#include <fcntl.h>\n#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n";
+    let text = headers.to_owned() + &PARSE.replace("if (n < 2)", code);
+    fs::write(task.tree.join("parse.c"), text).unwrap();
+    let target = open(task, folder).await;
+    let unchanged = Changes::default();
+    let build = target.build(&unchanged, "address", BuildKind::Clean);
+    let build = build.await.unwrap();
+    (target, build)
 }
 
 /// Replaces text of the C program.

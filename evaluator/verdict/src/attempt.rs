@@ -111,7 +111,7 @@ pub(crate) fn touched_in_baseline(
 }
 
 /// Returns the name of a function without its class and namespace.
-fn last(function: &str) -> &str {
+pub(crate) fn last(function: &str) -> &str {
     function.rsplit(['.', ':']).next().unwrap_or(function)
 }
 

@@ -10,6 +10,7 @@
 
 mod dictionary;
 mod nearer;
+mod text_change;
 
 pub(crate) use dictionary::{Dictionary, said_numbers};
 pub(crate) use nearer::nearer;

@@ -1,6 +1,6 @@
 //! Rung *same elsewhere*: the patched program behaves as before on harmless inputs.
 //!
-//! What behaviour is, and on which inputs it is compared, stands in `docs/behaviour.md`. *Given*
+//! `docs/behaviour.md` defines behaviour, and the inputs on which it is compared. *Given*
 //! inputs are fine today: the task's own, files of the tree that look like the PoV, of a Java
 //! program what its tests read and pass on (`test_calls`), and mutants of these that the
 //! unpatched program accepts; a difference refutes, but for a mutant that the patched program

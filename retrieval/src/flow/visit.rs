@@ -12,6 +12,7 @@ use crate::flow::names::{assigns, callee, leaves, names, receiver, text, written
 use crate::flow::place::{
     Place, Source, Taken, arguments, called, is_call, place, places_in, shown, sources,
 };
+use crate::flow::unit::wrap;
 use crate::language::c::prepare::prepare;
 use crate::language::walk::{NodeContext, Visitor, walk};
 use patchwright_source::Language;
@@ -45,45 +46,6 @@ pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
         .guards
         .sort_by_key(|guard| (guard.line, Reverse(guard.end_line)));
     found
-}
-
-/// Makes a compilation unit of the lines; gives the rows that were put before.
-fn wrap(subject: Subject<'_>) -> (Vec<u8>, u32) {
-    let mut text = Vec::with_capacity(subject.text.len() + 32);
-    if subject.is_macro {
-        text.extend(macro_as_function(subject.text));
-        return (text, 0);
-    }
-    if subject.language == Language::Java {
-        text.extend_from_slice(b"class A {\n");
-        text.extend_from_slice(subject.text);
-        text.extend_from_slice(b"\n}\n");
-        return (text, 1);
-    }
-    text.extend_from_slice(subject.text);
-    (text, 0)
-}
-
-/// `#define M(a, b) body` as `void M(a, b) { return body; }`, lines kept.
-fn macro_as_function(text: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(text)
-        .replace("\\\r\n", " \n")
-        .replace("\\\n", " \n");
-    let rest = text.trim_start().strip_prefix('#').unwrap_or(&text);
-    let rest = rest.trim_start().strip_prefix("define").unwrap_or(rest);
-    let (head, body) = match (rest.find('('), rest.find(')')) {
-        (Some(open), Some(close)) if open < close => rest.split_at(close + 1),
-        _ => return Vec::new(),
-    };
-    let body = body.trim_end();
-    let statement = body.contains(';') || body.trim_start().starts_with("do");
-    let word = if statement { "" } else { "return " };
-    let parameters = head.replace(['(', ','], "( int ").replace("( int", "(int");
-    let parameters = parameters
-        .replacen("(int", "\u{1}", 1)
-        .replace("(int", ", int");
-    let parameters = parameters.replace('\u{1}', "(int");
-    format!("void {parameters} {{ {word}{body}; }}").into_bytes()
 }
 
 /// The target of an edge.

@@ -353,9 +353,8 @@ fn passed(index: usize) -> InputRun {
 mod tests {
     use super::super::fuzzer;
     use crate::runner::{BuildKind, Inputs, Target};
-    use crate::test_support::{PARSE, open, task};
+    use crate::test_support::{attacking, open, task};
     use patchwright_source::Changes;
-    use std::fs;
     use std::time::Duration;
 
     /// A program that hands only its first argument on, to what fuzzes when it is told how long.
@@ -403,15 +402,7 @@ END"#;
     #[tokio::test]
     async fn a_program_forges_no_result_of_another_input() {
         let folder = tempfile::tempdir().unwrap();
-        let task = task(folder.path());
-        let text = PARSE.replace("if (n < 2)", FORGES);
-        let headers =
-            "#include <fcntl.h>\n#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n";
-        fs::write(task.tree.join("parse.c"), headers.to_owned() + &text).unwrap();
-        let target = open(task, folder.path()).await;
-        let unchanged = Changes::default();
-        let build = target.build(&unchanged, "address", BuildKind::Clean);
-        let build = build.await.unwrap();
+        let (target, build) = attacking(folder.path(), FORGES).await;
         let inputs = Inputs {
             contents: vec![vec![77, 0], vec![200, 0], vec![3, 0]],
             budget: Duration::from_mins(1),

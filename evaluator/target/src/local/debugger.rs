@@ -115,10 +115,7 @@ pub(super) async fn run(
         wall: TIME + MORE,
         arguments: &arguments,
         environment: &environment,
-        pov: Some(&pov.file),
-        harness: pov.harness.as_deref(),
-        notes: Some(folder.path()),
-        ..stage.job(&script)
+        ..stage.watching(&script, pov, folder.path())
     };
     let execution = target.command(job).await?;
     let answer = ContainedFolder::open(folder.path())

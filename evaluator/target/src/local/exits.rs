@@ -110,10 +110,7 @@ pub(super) async fn watch(
         wall: TIME + MORE,
         arguments: &arguments,
         environment: &environment,
-        pov: Some(&pov.file),
-        harness: pov.harness.as_deref(),
-        notes: Some(folder.path()),
-        ..stage.job(&script)
+        ..stage.watching(&script, pov, folder.path())
     };
     let execution = target.command(job).await?;
     let processes = read(folder.path());
@@ -164,10 +161,8 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
 #[cfg(test)]
 mod tests {
     use super::{Exits, ProcessExit, UsualExits, unseen};
-    use crate::runner::{BuildKind, ExitEventKind, Target, Watched};
-    use crate::test_support::{PARSE, open, task};
-    use patchwright_source::Changes;
-    use std::fs;
+    use crate::runner::{ExitEventKind, Target, Watched};
+    use crate::test_support::attacking;
 
     #[test]
     fn what_another_run_may_not_show_is_not_kept() {
@@ -205,15 +200,7 @@ mod tests {
     #[tokio::test]
     async fn a_program_forges_no_end_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
-        let task = task(folder.path());
-        let text = PARSE.replace("if (n < 2)", FORGES);
-        let headers =
-            "#include <fcntl.h>\n#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n";
-        fs::write(task.tree.join("parse.c"), headers.to_owned() + &text).unwrap();
-        let target = open(task, folder.path()).await;
-        let unchanged = Changes::default();
-        let build = target.build(&unchanged, "address", BuildKind::Clean);
-        let build = build.await.unwrap();
+        let (target, build) = attacking(folder.path(), FORGES).await;
         let pov = &target.task().povs[0];
         let exits = target
             .exits(&build, pov, &Watched::default())

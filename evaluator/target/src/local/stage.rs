@@ -11,6 +11,7 @@ use crate::runner::{BaselinePov, Build, Pov, measure};
 use crate::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The needs of a PoV's command: without them it does not crash the unpatched program.
@@ -92,6 +93,21 @@ impl Stage<'_> {
             writable: self.writable,
             hides: self.hides,
             ..Job::new(script, &self.workspace, self.build)
+        }
+    }
+
+    /// Returns a command that watches the run of a PoV, and notes in a folder what it sees.
+    pub(super) fn watching<'a>(
+        &'a self,
+        script: &'a str,
+        pov: &'a Pov,
+        notes: &'a Path,
+    ) -> Job<'a> {
+        Job {
+            pov: Some(&pov.file),
+            harness: pov.harness.as_deref(),
+            notes: Some(notes),
+            ..self.job(script)
         }
     }
 }

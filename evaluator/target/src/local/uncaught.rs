@@ -59,10 +59,7 @@ async fn uncaught(target: &LocalTarget, build: &Build, pov: &Pov) -> Result<Stri
         wall: TIME + MORE,
         arguments: &arguments,
         environment: &environment,
-        pov: Some(&pov.file),
-        harness: pov.harness.as_deref(),
-        notes: Some(folder.path()),
-        ..stage.job(&script)
+        ..stage.watching(&script, pov, folder.path())
     };
     let execution = target.command(job).await?;
     let told =

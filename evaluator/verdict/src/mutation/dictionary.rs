@@ -7,6 +7,10 @@
 //! a binary input constants are written over its header. Apart from these, inputs are brought to
 //! the sizes of constants, and the numbers of PoVs to the ends of each width.
 
+use super::text_change::{
+    Change, are_apart, changed, last_parts, lines_and_brackets, numbers, parts, repeated_numbers,
+    words,
+};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -15,8 +19,6 @@ use std::ops::Range;
 const TOKENS: usize = 4;
 /// Inputs of each kind that are made of one: with one change, and with two.
 const EACH: usize = 48;
-/// Numbers of an input that are changed wherever they occur.
-const REPEATED: usize = 8;
 /// The largest text whose items are repeated, in bytes.
 const LARGEST_REPEATED: usize = 1 << 14;
 /// The largest input that is made, in bytes.
@@ -26,15 +28,6 @@ const LARGEST: usize = 1 << 20;
 const MOST_TIMES: usize = 1 << 13;
 /// Bytes at the begin of a binary input that are set: its header.
 const HEAD: usize = 48;
-/// Occurrences of the last part of every line after the change.
-const TIMES: [usize; 3] = [2, 3, 0];
-/// Separators of the parts of a list.
-const SEPARATORS: [char; 4] = ['|', ',', ';', '\t'];
-/// Brackets that a part of a list may open.
-const OPENING: [char; 3] = ['(', '[', '{'];
-/// Characters that end a part of a list besides separators.
-const CLOSING: [char; 4] = [')', ']', '}', '\n'];
-
 /// The ends of integers of 8 to 64 bits, and their halves.
 const ENDS: [&str; 18] = [
     "0",
@@ -56,9 +49,6 @@ const ENDS: [&str; 18] = [
     "9223372036854775808",
     "18446744073709551615",
 ];
-
-/// A replacement of a place in a text.
-type Change = (Range<usize>, String);
 
 /// The constants and numbers that inputs are changed with.
 #[derive(Debug, Default)]
@@ -200,87 +190,6 @@ fn said(bytes: &[u8]) -> Vec<&str> {
     places.filter_map(|place| text.get(place)).collect()
 }
 
-/// Finds the numbers of a text with their signs; digits of names are none.
-fn numbers(text: &str) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
-    let of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        if !of_name(byte) {
-            at += 1;
-            continue;
-        }
-        let rest = bytes.get(at..).unwrap_or_default();
-        let end = at + rest.iter().take_while(|byte| of_name(byte)).count();
-        let word = bytes.get(at..end).unwrap_or_default();
-        if word.iter().all(u8::is_ascii_digit) {
-            let signed = at > 0 && bytes.get(at - 1) == Some(&b'-');
-            found.push(at - usize::from(signed)..end);
-        }
-        at = end;
-    }
-    found
-}
-
-/// Changes numbers that occur more than once by one, everywhere.
-fn repeated_numbers(text: &str, places: &[Range<usize>]) -> Vec<Vec<u8>> {
-    let number = |place: &Range<usize>| text.get(place.clone());
-    let mut seen = BTreeSet::new();
-    let all = places.iter().filter_map(number);
-    let twice: BTreeSet<&str> = all.filter(|one| !seen.insert(*one)).collect();
-    let mut made = Vec::new();
-    for repeated in twice.into_iter().take(REPEATED) {
-        let Ok(value) = repeated.parse::<i64>() else {
-            continue;
-        };
-        for other in [value.checked_add(1), value.checked_sub(1)] {
-            let alike = places
-                .iter()
-                .filter(|place| number(place) == Some(repeated));
-            let changes = alike.filter_map(|place| Some((place.clone(), other?.to_string())));
-            let changes: Vec<Change> = changes.collect();
-            made.push(changed(text, &changes.iter().collect::<Vec<_>>()));
-        }
-    }
-    made
-}
-
-/// Adds or removes the last part of every line that has several.
-fn last_parts(text: &str) -> Vec<Vec<u8>> {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut made = Vec::new();
-    for separator in SEPARATORS {
-        let with = lines.iter().filter(|line| line.contains(separator));
-        if with.count() < 2 {
-            continue;
-        }
-        for times in TIMES {
-            let line = |line: &&str| with_last_part(line, separator, times);
-            made.push(lines.iter().map(line).collect::<String>().into_bytes());
-        }
-    }
-    made
-}
-
-/// Returns a line with its last part `times` times.
-fn with_last_part(line: &str, separator: char, times: usize) -> String {
-    let bare = line.trim_end_matches(['\n', '\r']);
-    let (bare, end) = line.split_at(bare.len());
-    // The last part includes its separator, which stands before or after it.
-    let start = match bare.strip_suffix(separator) {
-        Some(open) => {
-            let before = open.rfind(separator);
-            Some(before.map_or(0, |at| at + separator.len_utf8()))
-        }
-        None => bare.rfind(separator),
-    };
-    let Some((head, last)) = start.and_then(|at| bare.split_at_checked(at)) else {
-        return line.to_owned();
-    };
-    format!("{head}{}{end}", last.repeat(times))
-}
-
 /// Brings a text to a constant: its numbers, words and items one at a time, all items of
 /// a kind at once, and items together with a number that refers to the last of them.
 fn towards(text: &str, places: &[Range<usize>], constant: usize, made: &mut Vec<Vec<u8>>) {
@@ -330,79 +239,6 @@ fn all_longer(text: &str, all: &[&Change], asking: &[Change]) -> Vec<Vec<u8>> {
     made
 }
 
-/// Repeats each part of a list. For the last part of a list the flag is true where a
-/// bracket ends the list, false where the line ends.
-fn parts(text: &str, times: usize) -> Vec<(Change, Option<bool>)> {
-    let mut found = Vec::new();
-    for (at, separator) in text.match_indices(SEPARATORS) {
-        let rest = text.get(at + separator.len()..).unwrap_or_default();
-        let ends = |c: char| SEPARATORS.contains(&c) || CLOSING.contains(&c);
-        let end = rest.find(ends).unwrap_or(rest.len());
-        let (inside, after) = rest.split_at(end);
-        // A part that opens a bracket is incomplete.
-        if inside.contains(OPENING) {
-            continue;
-        }
-        let place = at + separator.len() + end;
-        let part = text.get(at..place).unwrap_or_default();
-        let in_brackets = match after.chars().next() {
-            Some(')' | ']' | '}') => Some(true),
-            Some('\n') | None => Some(false),
-            Some(_) => None,
-        };
-        found.push(((place..place, part.repeat(times)), in_brackets));
-    }
-    found
-}
-
-/// Repeats lines and nests brackets.
-fn lines_and_brackets(text: &str, times: usize) -> Vec<Change> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let end = start + line.len();
-        found.push((end..end, line.repeat(times)));
-        start = end;
-    }
-    for (open, close) in [('[', ']'), ('{', '}'), ('(', ')')] {
-        let Some((first, last)) = text.find(open).zip(text.rfind(close)) else {
-            continue;
-        };
-        if let Some(inside) = text.get(first..=last) {
-            let (open, close) = (open.to_string(), close.to_string());
-            let deep = format!("{}{inside}{}", open.repeat(times), close.repeat(times));
-            found.push((first..last + 1, deep));
-        }
-    }
-    found
-}
-
-/// Makes words as long as a constant, and one letter longer.
-fn words(text: &str, constant: usize) -> Vec<Change> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
-        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
-        let place = at..at + word.len();
-        at += part.len();
-        if !word.chars().all(char::is_alphabetic) {
-            continue;
-        }
-        let Some(last) = word.chars().next_back() else {
-            continue;
-        };
-        for length in [constant, constant.saturating_add(1)] {
-            let letters = word.chars().chain(std::iter::repeat(last));
-            found.push((place.clone(), letters.take(length).collect()));
-        }
-    }
-    found
-}
-
-fn are_apart(one: &Change, other: &Change) -> bool {
-    other.0.end <= one.0.start || one.0.end <= other.0.start
-}
-
 /// Chooses among many by a fixed hash of their numbers.
 fn some<T>(all: &[T], most: usize) -> impl Iterator<Item = &T> {
     let mut numbered: Vec<(u64, &T)> = all
@@ -416,17 +252,6 @@ fn some<T>(all: &[T], most: usize) -> impl Iterator<Item = &T> {
         .collect();
     numbered.sort_by_key(|(hash, _)| *hash);
     numbered.into_iter().take(most).map(|(_, one)| one)
-}
-
-/// Returns a text with some changes, which do not overlap.
-fn changed(text: &str, changes: &[&Change]) -> Vec<u8> {
-    let mut changes = changes.to_vec();
-    changes.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
-    let mut made = text.to_owned();
-    for (place, with) in changes {
-        made.replace_range(place.clone(), with);
-    }
-    made.into_bytes()
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use crate::attempt::AttemptFacts;
 use crate::review::constants;
 use std::collections::BTreeMap;
 
-/// The most bounds.
 const MOST: usize = 6;
 
 /// Returns the constants of a patch: macros of a file on the lines that it writes there, times

@@ -1,12 +1,14 @@
 //! Mutations against a patch that holds and against one that does not.
 
+use crate::attempt::AttemptFacts;
 use crate::evidence::RungName;
 use crate::ladder::Ladder;
 use crate::tests::attempt;
-use patchwright_source::TreePath;
+use patchwright_target::LocalTarget;
 use patchwright_target::runner::Target;
-use patchwright_target::test_support::{open, task};
+use patchwright_target::test_support::{change, open, task};
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 #[tokio::test]
@@ -38,27 +40,37 @@ async fn a_fix_of_one_value_is_refuted_and_a_fix_of_the_cause_holds() {
     }
 }
 
+/// Opens a program of which the PoV says one word, and a harmless input the other.
+async fn of_two_words(folder: &Path, program: &str) -> LocalTarget {
+    let mut task = task(folder);
+    task.limits.robust = Duration::from_secs(4);
+    fs::write(task.tree.join("parse.c"), program).unwrap();
+    fs::write(folder.join("pov.bin"), "first 40").unwrap();
+    let harmless = folder.join("harmless.bin");
+    fs::write(&harmless, "other 3").unwrap();
+    task.harmless.push(harmless);
+    open(task, folder).await
+}
+
+fn rewriting(text: String) -> AttemptFacts {
+    AttemptFacts {
+        changes: change("parse.c", text),
+        ..AttemptFacts::default()
+    }
+}
+
 /// Two words lead to the same place; the PoV says one of them.
 const CELLS: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint parse(const unsigned char *b, long n) {\n  char text[65] = {0};\n  memcpy(text, b, n);\n  char *cells = calloc(8, 1);\n  int at, r = -1;\n  if (sscanf(text, \"first %d\", &at) == 1) r = cells[at];\n  if (sscanf(text, \"other %d\", &at) == 1) r = cells[at];\n  free(cells);\n  return r;\n}\n";
 
 #[tokio::test]
 async fn a_fix_of_one_of_two_ways_is_refuted() {
     let folder = tempfile::tempdir().unwrap();
-    let mut task = task(folder.path());
-    task.limits.robust = Duration::from_secs(4);
-    fs::write(task.tree.join("parse.c"), CELLS).unwrap();
-    fs::write(folder.path().join("pov.bin"), "first 40").unwrap();
-    let harmless = folder.path().join("harmless.bin");
-    fs::write(&harmless, "other 3").unwrap();
-    task.harmless.push(harmless);
-    let target = open(task, folder.path()).await;
+    let target = of_two_words(folder.path(), CELLS).await;
     let baseline = target.baseline().await.unwrap();
     let guard = "== 1 && at >= 0 && at < 8) r";
     let first = CELLS.replacen("== 1) r", guard, 1);
     for (text, holds) in [(first, false), (CELLS.replace("== 1) r", guard), true)] {
-        let mut attempt = attempt("", "");
-        let path = TreePath::new("parse.c").unwrap();
-        attempt.changes.files.insert(path, text.into_bytes());
+        let attempt = rewriting(text);
         let result = Ladder::new(&target, &baseline)
             .climb(&attempt, &[], RungName::Robust)
             .await
@@ -76,19 +88,10 @@ const TWO_BUGS: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <strin
 #[tokio::test]
 async fn a_crash_that_the_unpatched_program_has_at_another_place_is_told_and_refutes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let mut task = task(folder.path());
-    task.limits.robust = Duration::from_secs(4);
-    fs::write(task.tree.join("parse.c"), TWO_BUGS).unwrap();
-    fs::write(folder.path().join("pov.bin"), "first 40").unwrap();
-    let harmless = folder.path().join("harmless.bin");
-    fs::write(&harmless, "other 3").unwrap();
-    task.harmless.push(harmless);
-    let target = open(task, folder.path()).await;
+    let target = of_two_words(folder.path(), TWO_BUGS).await;
     let baseline = target.baseline().await.unwrap();
     let fix = TWO_BUGS.replace("== 1) r = first", "== 1 && at >= 0 && at < 8) r = first");
-    let mut attempt = attempt("", "");
-    let path = TreePath::new("parse.c").unwrap();
-    attempt.changes.files.insert(path, fix.into_bytes());
+    let attempt = rewriting(fix);
     let result = Ladder::new(&target, &baseline)
         .climb(&attempt, &[], RungName::Robust)
         .await

@@ -1,7 +1,7 @@
 //! Inputs that are not comparable: the PoVs, and mutants of them on which the unpatched program
 //! errs.
 //!
-//! What a program prints past its own fault is no reference, so nothing is compared here. One
+//! Output past a program's own fault is no reference, so nothing is compared here. One
 //! question is asked for the whole class, with the answers of the patched program that differ
 //! most from each other: is this what a correct program says? No run decides it, and every right
 //! repair raises it. So it is told, for a second reader or a person, and leaves the rung open only

@@ -1,6 +1,6 @@
 //! Value comparison, for harnesses that show nothing: the values that leave the touched functions.
 //!
-//! What a harness shows is compared as output, and shows what it received. Where all outputs are
+//! The output of a harness is compared as such, and shows what it received. Where all outputs are
 //! alike, a debugger for C and C++, and an agent in the JVM for Java, read what the harness
 //! receives, which is behaviour, and what touched functions return to callers that are not
 //! touched, of which a difference is a doubt at most. Values are compared by function and file:
