@@ -25,7 +25,7 @@ fn a_crash_becomes_a_mail() {
     assert_eq!(told.code, Some(0), "{told:#?}");
     for line in [
         "task     patchwright-project/task.toml",
-        "crash    crashes here: AddressSanitizer: heap-buffer-overflow",
+        "PoV      crashes here: AddressSanitizer: heap-buffer-overflow",
         "mail     patchwright-project/patch.mbox",
         "next     git am patchwright-project/patch.mbox",
     ] {
@@ -53,7 +53,7 @@ fn without_a_model_it_ends_after_the_diagnosis() {
     let told = scene.plain(&FIX);
     assert_eq!(told.code, Some(2), "{told:#?}");
     for line in [
-        "crash    crashes here: AddressSanitizer: heap-buffer-overflow",
+        "PoV      crashes here: AddressSanitizer: heap-buffer-overflow",
         "stopped  no model is configured: name one with --model NAME",
         "then     patchwright run patchwright-project/task.toml",
     ] {
@@ -72,9 +72,25 @@ fn an_endpoint_that_is_not_there_is_told_before_anything_is_built() {
         "{told:#?}"
     );
     assert!(!scene.patchwright.scratch("patchwright-project").exists());
-    let told = scene.plain(&["fix", "project"]);
-    assert_eq!(told.code, Some(2), "{told:#?}");
-    assert!(told.stderr.contains("--pov FILE"), "{told:#?}");
+    for (arguments, reason) in [
+        (vec!["fix", "project"], "--pov FILE"),
+        (
+            vec!["fix", "project", "--pov", "gone"],
+            "--pov: gone cannot be opened",
+        ),
+        (
+            vec!["fix", "nowhere", "--pov", "crash.txt"],
+            "nowhere cannot be opened",
+        ),
+    ] {
+        let told = scene.plain(&arguments);
+        assert_eq!(told.code, Some(2), "{told:#?}");
+        assert!(told.stderr.contains(reason), "{told:#?}");
+        assert!(!told.stderr.contains("trying"), "{told:#?}");
+    }
+    let left = fs::read_dir(scene.patchwright.scratch(".")).unwrap();
+    let mut left = left.map(|entry| entry.unwrap().file_name());
+    assert!(left.all(|name| !name.to_string_lossy().starts_with("patchwright-")));
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
     let found = found.inspect_err(|_| drop(std::fs::remove_dir(&out)))?;
     say(&format!("task     {}", file.display()))?;
     if let Some(crash) = &found.crash {
-        say(&format!("crash    {crash}"))?;
+        say(&format!("PoV      {crash}"))?;
     }
     if !found.complete {
         say(

@@ -215,6 +215,14 @@ fn begin(arguments: &InitArguments, folder: &Path, log: Option<String>) -> anyho
         let tree = arguments.crashed.tree.display();
         WrongInput(format!("the source tree {tree} cannot be opened: {error}"))
     })?;
+    for pov in &arguments.crashed.pov {
+        std::fs::File::open(pov).map_err(|error| {
+            WrongInput(format!(
+                "--pov: {} cannot be opened: {error}",
+                pov.display()
+            ))
+        })?;
+    }
     let project = arguments
         .oss_fuzz
         .as_deref()

@@ -19,8 +19,7 @@ mod system_calls;
 
 use crate::SandboxError;
 use crate::identity;
-use crate::process;
-use crate::process::{Execution, Group, Launch, Limits, Namespace};
+use crate::process::{self, Execution, Group, Launch, Limits, Namespace};
 use bubblewrap::Own;
 use container::Container;
 pub use engine::{EngineAddress, Image};

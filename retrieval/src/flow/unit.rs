@@ -5,19 +5,11 @@ use patchwright_source::Language;
 
 /// Makes a compilation unit of the lines; gives the rows that were put before.
 pub(super) fn wrap(subject: Subject<'_>) -> (Vec<u8>, u32) {
-    let mut text = Vec::with_capacity(subject.text.len() + 32);
-    if subject.is_macro {
-        text.extend(macro_as_function(subject.text));
-        return (text, 0);
+    match subject.language {
+        _ if subject.is_macro => (macro_as_function(subject.text), 0),
+        Language::Java => ([b"class A {\n", subject.text, b"\n}\n"].concat(), 1),
+        _ => (subject.text.to_vec(), 0),
     }
-    if subject.language == Language::Java {
-        text.extend_from_slice(b"class A {\n");
-        text.extend_from_slice(subject.text);
-        text.extend_from_slice(b"\n}\n");
-        return (text, 1);
-    }
-    text.extend_from_slice(subject.text);
-    (text, 0)
 }
 
 /// `#define M(a, b) body` as `void M(a, b) { return body; }`, lines kept.

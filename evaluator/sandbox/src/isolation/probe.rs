@@ -87,14 +87,6 @@ async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
             "{reason}; run as an ordinary user, or give root back what the container took away"
         ));
     }
-    let limits = Limits {
-        wall: Duration::from_secs(10),
-        idle: None,
-        memory: 1 << 30,
-        processes: 64,
-        output: 4096,
-        disk: 1 << 20,
-    };
     let command = Command {
         script: if isolated { PROBE } else { "exit 0" },
         arguments: &[],
@@ -103,7 +95,14 @@ async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
         environment: BTreeMap::new(),
         network: false,
         streams_apart: false,
-        limits,
+        limits: Limits {
+            wall: Duration::from_secs(10),
+            idle: None,
+            memory: 1 << 30,
+            processes: 64,
+            output: 4096,
+            disk: 1 << 20,
+        },
         file_size: 1 << 20,
     };
     let execution = execute(mode, host, &command)
