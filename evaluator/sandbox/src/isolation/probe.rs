@@ -10,9 +10,8 @@ use std::time::Duration;
 
 /// Tells whether [`IsolationChoice::Auto`] would take an isolation; else the reason why not.
 pub async fn offered(kind: IsolationChoice, host: &Host) -> Result<(), String> {
-    let probed = probe(kind, host).await;
-    let accepted = probed.and_then(|found| accept(IsolationChoice::Auto, found));
-    accepted.map(|_| ())
+    let found = probe(kind, host).await?;
+    accept(IsolationChoice::Auto, found).map(drop)
 }
 
 /// An isolation that works, with all that it leaves open.
