@@ -1,9 +1,9 @@
 //! Answers from the journal of a run: what makes a finished run a transcript.
 //!
 //! An answer is found by the last message of the request, which the journal
-//! keeps, and each is given once. Numbers may differ: what a search reached in its
-//! time is told in prompts, and is another count each time. A request that the journal
-//! does not know is a failure; no model is ever asked instead.
+//! keeps, and each is given once. Numbers outside source lines may differ: what a search
+//! reached in its time is told in prompts, and is another count each time. A request that
+//! the journal does not know is a failure; no model is ever asked instead.
 
 use crate::{Model, ModelError, Reply, Request};
 use futures::FutureExt;
@@ -36,7 +36,7 @@ impl Journaled {
         let exact = waiting.iter().position(|(asked, _)| asked == prompt);
         let alike = || {
             let mut asked = waiting.iter().map(|(asked, _)| asked);
-            asked.position(|asked| words(asked).eq(words(prompt)))
+            asked.position(|asked| without_counts(asked).eq(without_counts(prompt)))
         };
         let at = exact.or_else(alike);
         if let Some(at) = at {
@@ -49,9 +49,14 @@ impl Journaled {
     }
 }
 
-/// Returns a text without its numbers.
-fn words(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|character| !character.is_ascii_digit())
+/// Returns a text without its numbers, but for lines of source (`12: text`).
+fn without_counts(text: &str) -> impl Iterator<Item = char> {
+    text.split_inclusive('\n').flat_map(|line| {
+        let number = line.split(':').next().unwrap_or_default().trim_start();
+        let source = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        line.chars()
+            .filter(move |character| source || !character.is_ascii_digit())
+    })
 }
 
 impl Model for Journaled {
@@ -91,7 +96,7 @@ mod tests {
             ("a".into(), reply("1")),
             ("b".into(), reply("2")),
             ("a".into(), reply("3")),
-            ("532 inputs".into(), reply("4")),
+            ("532 inputs\n 7: int a = 1;".into(), reply("4")),
         ];
         let model = Journaled::new(exchanges);
         for (prompt, expected) in [
@@ -99,7 +104,8 @@ mod tests {
             ("a", Some("1")),
             ("a", Some("3")),
             ("a", None),
-            ("1041 inputs", Some("4")),
+            ("1041 inputs\n 7: int a = 2;", None),
+            ("1041 inputs\n 7: int a = 1;", Some("4")),
         ] {
             let answer = model
                 .ask(&request(prompt))

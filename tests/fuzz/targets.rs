@@ -5,10 +5,12 @@ use patchwright_crash::CrashReport;
 use patchwright_crash::test_report::TestReport;
 use patchwright_patcher::{Guard, Patch, prepare, read_diff_bytes, reply};
 use patchwright_source::{Tree, UNKNOWN_FUNCTION};
+use regex::Regex;
 use std::fmt::Debug;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// One reader of untrusted text.
 pub(crate) struct Target {
@@ -110,21 +112,22 @@ fn assert_stands(report: &CrashReport, text: &str) {
             function == UNKNOWN_FUNCTION || text.contains(&squeezed(function)),
             "{function} is not in the text"
         );
-        // The folders of a Java file are those of its package, and a log may name only the class.
+        // A log has the folders of a Java file as its package, and may name only the class.
         let file = frame.file.as_deref().unwrap_or_default();
-        let name = file.rsplit('/').next().unwrap_or_default();
-        let languages = [".java", ".kt", ".scala"];
-        let stem = languages
-            .iter()
-            .find_map(|end| name.strip_suffix(end))
-            .unwrap_or(file);
-        assert!(text.contains(&squeezed(stem)), "{file} is not in the text");
+        let stands = |part: &str| text.contains(&squeezed(part));
+        let (folder, name) = file.rsplit_once('/').unwrap_or_default();
+        let named = stands(name) || name.strip_suffix(".java").is_some_and(stands);
+        let packaged = named && stands(&folder.replace('/', "."));
+        assert!(stands(file) || packaged, "{file} is not in the text");
     }
 }
 
-/// Drops what stands between the parts of a name that was wrapped, quoted or escaped.
+/// Drops what stands between the parts of a name that was wrapped, quoted, coloured or escaped.
 fn squeezed(text: &str) -> String {
+    static COLOUR: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\x1b\[[0-?]*[ -/]*[@-~]|\[(?:\d+;)*\d+m").unwrap());
     let kept = |c: &char| !c.is_whitespace() && !c.is_control() && !"\\>|".contains(*c);
+    let text = COLOUR.replace_all(text, "");
     text.chars().filter(kept).collect()
 }
 

@@ -37,6 +37,7 @@ mod uncaught;
 mod values;
 
 pub use build_cache::put_record;
+pub use disguise::quoted;
 pub use fetch::{FetchPlace, fetch};
 pub use scratch::Scratch;
 pub use task_digest::{TaskDigest, digest_of_inputs};

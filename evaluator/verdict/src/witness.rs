@@ -16,8 +16,8 @@ use crate::rung::replay_input;
 use patchwright_crash::signature::{self, Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
 use patchwright_source::{Changes, Language};
-use patchwright_target::TargetError;
 use patchwright_target::runner::{BaselinePov, Build, Instrumentation, Pov, Replay, Target};
+use patchwright_target::{TargetError, quoted};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -305,14 +305,9 @@ fn errors(text: &str) -> Vec<CrashReport> {
     read.filter(|crash| crash.tool == Tool::Valgrind).collect()
 }
 
-/// Quotes a text as one word of a POSIX shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{errors, quoted};
+    use super::errors;
     use crate::attempt::AttemptFacts;
     use crate::evidence::RungName;
     use crate::ladder::Ladder;
@@ -398,6 +393,5 @@ mod tests {
             kinds,
             ["heap-buffer-overflow", "use-of-uninitialized-value"]
         );
-        assert_eq!(quoted("a 'b'\n"), "'a '\\''b'\\''\n'");
     }
 }

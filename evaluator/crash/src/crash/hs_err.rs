@@ -139,10 +139,10 @@ fn read_frame(line: &str) -> Option<Frame> {
             }
             Some(frame)
         }
-        'j' => Some(java_frame(rest.split_whitespace().next()?)),
+        'j' => java_frame(rest.split_whitespace().next()?),
         'J' => {
             let name = rest.split_whitespace().find(|word| word.contains('.'))?;
-            Some(java_frame(name))
+            java_frame(name)
         }
         'v' => Some(Frame {
             module: Some("libjvm.so".to_owned()),
@@ -152,16 +152,17 @@ fn read_frame(line: &str) -> Option<Frame> {
     }
 }
 
-/// `pkg.Class.method(I)V+12`
-fn java_frame(text: &str) -> Frame {
-    let name = text.split('(').next().unwrap_or(text);
-    let class = name.rsplit_once('.').map_or(name, |(class, _)| class);
+/// `pkg.Class.method(I)V+12`; none where that is no name of a method.
+fn java_frame(text: &str) -> Option<Frame> {
+    let (name, _) = text.split_once('(')?;
+    let (class, _) = name.rsplit_once('.')?;
+    let in_name = |c: char| c.is_alphanumeric() || "_$.-<>".contains(c);
     let outer = class.split('$').next().unwrap_or(class);
-    Frame {
+    name.chars().all(in_name).then(|| Frame {
         // By convention: the frame itself names no file.
         file: Some(format!("{}.java", outer.replace('.', "/"))),
         ..Frame::named(name)
-    }
+    })
 }
 
 /// Drops the `Java frames`, which repeat the lower part of the native ones.

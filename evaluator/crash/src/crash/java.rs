@@ -3,6 +3,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
+use super::native::read_position;
 use super::{Family, Role, Stack, Strength, Tool};
 use patchwright_source::Frame;
 
@@ -79,18 +80,20 @@ pub(crate) fn read_frame(line: &str) -> Option<Frame> {
         return None;
     }
     let mut frame = Frame::named(name);
-    let (file, number) = match place.rsplit_once(':') {
-        Some((file, number)) => (file, number.parse().ok()),
-        None => (place, None),
-    };
-    if file
-        .rsplit_once('.')
-        .is_some_and(|(stem, end)| !stem.is_empty() && end.len() <= 7)
-    {
+    let (file, line, _) = read_position(place);
+    if is_file_name(file) {
         frame.file = Some(file_path(name, file));
-        frame.line = number;
+        frame.line = line;
     }
     Some(frame)
+}
+
+/// Tells whether a text is a source file's name: `Native Method` is none, nor is what was
+/// cut and joined with another line.
+fn is_file_name(text: &str) -> bool {
+    let in_name = |c: char| c.is_alphanumeric() || "_$.-".contains(c);
+    let ends = text.rsplit_once('.');
+    ends.is_some_and(|(stem, end)| !stem.is_empty() && end.len() <= 7) && text.chars().all(in_name)
 }
 
 /// Drops `app//` and `java.base@17.0.15/`, and the number of a hidden class.

@@ -42,7 +42,7 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 static LOST: LazyLock<[(Regex, &str); 4]> = LazyLock::new(|| {
     let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on )|Invalid (?:read|write|free)|Conditional jump|Use of uninit)";
     [
-        (built_in_regex(r"\[(?:\d+;)*\d*m"), ""),
+        (built_in_regex(r"\[(?:\d+;)*\d+m"), ""),
         (built_in_regex(valgrind), "==0== $1"),
         (
             built_in_regex(r"^\s*([\w./$<>]+)::([\w$]+\.java:\d+)\s*$"),

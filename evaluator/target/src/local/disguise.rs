@@ -101,8 +101,8 @@ pub(super) fn assigned(environment: &mut BTreeMap<String, OsString>, names: &[&s
     text
 }
 
-/// A word for the shell, whatever it holds.
-pub(super) fn quoted(word: &str) -> String {
+/// Quotes a text as one word of a POSIX shell, whatever it holds.
+pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
