@@ -140,10 +140,7 @@ fn read_frame(line: &str) -> Option<Frame> {
             Some(frame)
         }
         'j' => java_frame(rest.split_whitespace().next()?),
-        'J' => {
-            let name = rest.split_whitespace().find(|word| word.contains('.'))?;
-            java_frame(name)
-        }
+        'J' => java_frame(rest.split_whitespace().find(|word| word.contains('.'))?),
         'v' => Some(Frame {
             module: Some("libjvm.so".to_owned()),
             ..Frame::named(rest.trim_start_matches('~').split(' ').next()?)
