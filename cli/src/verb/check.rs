@@ -13,11 +13,14 @@ use patchwright_config::Settings;
 use patchwright_sandbox::{Host, Image};
 use patchwright_source::visible;
 use serde::Serialize;
+use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::process::ExitCode;
 
 /// The exit status when something that every run needs does not work.
 const BROKEN: u8 = 5;
+/// Bytes that a folder has to take.
+const ROOM: usize = 1 << 20;
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -155,9 +158,14 @@ fn folder(name: &'static str, folder: &std::path::Path) -> Finding {
     let shown = folder.display();
     let mut private = std::fs::DirBuilder::new();
     let made = private.recursive(true).mode(0o700).create(folder);
-    let tried = made.and_then(|()| tempfile::tempfile_in(folder));
+    let tried = made.and_then(|()| {
+        // An empty file can be made on a full disk too.
+        let mut file = tempfile::tempfile_in(folder)?;
+        file.write_all(&[0x5a; ROOM])?;
+        file.sync_all()
+    });
     match tried {
-        Ok(_) => Finding::new(name, State::Ok, shown.to_string()),
+        Ok(()) => Finding::new(name, State::Ok, shown.to_string()),
         Err(error) => {
             let detail = format!("{shown} cannot be written: {error}; set {name}.folder");
             Finding::new(name, State::Failed, detail)

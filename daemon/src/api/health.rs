@@ -1,7 +1,8 @@
 //! Health of the daemon: liveness, readiness and metrics.
 
 use super::Api;
-use super::problem::Problem;
+use super::problem::{Kind, Problem};
+use crate::machine;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -34,6 +35,13 @@ pub(crate) async fn live() -> Json<Health> {
 pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Health>, Problem> {
     // Reads the store once a second at most, however many ask.
     api.login.nobody_has_token().await?;
+    if !machine::has_room(&api.settings) {
+        let wanted = api.settings.queue.free_mb;
+        let detail = format!(
+            "the disk of the state or the cache has less than {wanted} MB free (queue.free_mb): no task is worked on and no upload is received"
+        );
+        return Err(Problem::new(Kind::Unavailable, detail));
+    }
     api.service.ready().await?;
     Ok(Json(WELL))
 }

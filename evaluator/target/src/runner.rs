@@ -353,10 +353,8 @@ pub enum Instrumentation {
     Recovery(Vec<TreePath>),
     /// Checks for undefined behaviour that end the program, in these files as well.
     Undefined(Vec<TreePath>),
-    /// MemorySanitizer in everything, in place of other sanitizers: a build of its own from the
+    /// No sanitizer at all, for tools that watch the machine code: a build of its own from the
     /// pristine tree.
-    Memory,
-    /// No sanitizer at all, for tools that watch the machine code: from the pristine tree too.
     Plain,
 }
 

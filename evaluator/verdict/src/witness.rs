@@ -15,9 +15,10 @@ use crate::mutation::Mutator;
 use crate::rung::replay_input;
 use patchwright_crash::signature::{self, Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
-use patchwright_source::{Changes, Language};
+use patchwright_source::{Changes, Language, TreePath};
 use patchwright_target::runner::{BaselinePov, Build, Instrumentation, Pov, Replay, Target};
 use patchwright_target::{TargetError, quoted};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -38,9 +39,9 @@ const WATCHED: &str = "== ERROR SUMMARY: ";
 
 /// A tool that watches the program beside the build's own sanitizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Witness {
-    Memcheck,
+pub(crate) enum Witness {
     Undefined,
+    Memcheck,
 }
 
 /// An input on which a witness speaks against the patch.
@@ -75,12 +76,9 @@ impl Examination<'_> {
     /// Hears all witnesses; ends with the first one that speaks against the patch.
     pub(crate) async fn hear(&self, seeds: &[Vec<u8>]) -> Result<Testimonies, TargetError> {
         let mut all = Testimonies::default();
-        if self.target.task().language == Language::Java {
-            return Ok(all);
-        }
         let harmless = given_inputs::inputs(self.target.task(), self.pov)?;
         let harmless: Vec<Vec<u8>> = harmless.into_iter().map(|(_, bytes)| bytes).collect();
-        for witness in [Witness::Undefined, Witness::Memcheck] {
+        for witness in Witness::of(self.target.task().language).iter().copied() {
             let mut inputs = seeds.to_vec();
             inputs.extend(harmless.iter().take(HARMLESS).cloned());
             inputs.extend(Mutator::nearest_first(seeds.to_vec()).take(witness.mutants()));
@@ -147,18 +145,61 @@ impl Examination<'_> {
         Ok(said)
     }
 
+    /// Builds the unpatched program for a witness; nothing where that cannot be had.
+    pub(crate) async fn unpatched(&self, witness: Witness) -> Result<Option<Build>, TargetError> {
+        self.build(witness, &Changes::default()).await
+    }
+
+    /// Returns the places of the inputs on which the program errs under a witness, or the reason
+    /// why that tells nothing. Those that there is no time for are left out.
+    pub(crate) async fn errs(
+        &self,
+        witness: Witness,
+        build: &Build,
+        (accepted, inputs): (&[Vec<u8>], &[&[u8]]),
+        time: Duration,
+    ) -> Result<Result<Vec<usize>, &'static str>, TargetError> {
+        let until = Instant::now() + time;
+        for input in accepted {
+            match self.run(witness, build, input).await? {
+                None => return Ok(Err(witness.hint())),
+                Some((reports, _)) if reports.iter().any(|one| self.is_about_program(one)) => {
+                    return Ok(Err("it errs on accepted inputs too, so that tells nothing"));
+                }
+                Some(_) => {}
+            }
+        }
+        let mut erring = Vec::new();
+        for (place, input) in inputs.iter().enumerate() {
+            if Instant::now() > until {
+                break;
+            }
+            let seen = self.run(witness, build, input).await?;
+            let mut reports = seen.iter().flat_map(|(reports, _)| reports);
+            if reports.any(|report| self.is_about_program(report)) {
+                erring.push(place);
+            }
+        }
+        Ok(Ok(erring))
+    }
+
     async fn build(
         &self,
         witness: Witness,
         changes: &Changes,
     ) -> Result<Option<Build>, TargetError> {
+        let task = self.target.task();
         let added = match witness {
             Witness::Memcheck => Instrumentation::Plain,
             Witness::Undefined => {
-                Instrumentation::Undefined(self.attempt.files().into_iter().cloned().collect())
+                let crash = self.before.replay.crash.iter();
+                let of_crash = crash.flat_map(|crash| task.files_of(crash));
+                let mut files: BTreeSet<TreePath> = of_crash.collect();
+                files.extend(self.attempt.files().into_iter().cloned());
+                Instrumentation::Undefined(files.into_iter().collect())
             }
         };
-        let name = self.target.task().build_of(self.pov);
+        let name = task.build_of(self.pov);
         self.target.instrumented_build(changes, &name, &added).await
     }
 
@@ -190,22 +231,30 @@ impl Examination<'_> {
             .map(|reports| (reports, text)))
     }
 
-    /// Tells whether a report is about the program, and of a kind that this witness is asked
-    /// for: what was never written matters where the patch uses or makes it, and undefined
-    /// behaviour in lines that the patch wrote.
-    fn matters(&self, witness: Witness, crash: &CrashReport) -> bool {
-        let task = self.target.task();
+    /// Tells whether a report is about the program, and no leak or race, which differ from run
+    /// to run.
+    fn is_about_program(&self, crash: &CrashReport) -> bool {
+        let other = ["memory-leak", "data-race", "lock-leak", "thread-error"];
         let mut frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
-        match (witness, crash.kind.as_str()) {
-            (_, "memory-leak" | "data-race" | "lock-leak" | "thread-error") => false,
-            (Witness::Memcheck, "use-of-uninitialized-value") => {
-                let touched = touched_functions(self.attempt);
-                let touched: Vec<&str> = touched.iter().map(|name| last(name)).collect();
-                frames.any(|frame| touched.contains(&last(&plain_name(&frame.function))))
+        !other.contains(&crash.kind.as_str())
+            && frames.any(|frame| self.target.task().in_project(frame))
+    }
+
+    /// Tells whether a report is of a kind that this witness is asked for about a patch: what was
+    /// never written matters where the patch uses or makes it, and undefined behaviour in lines
+    /// that the patch wrote.
+    fn matters(&self, witness: Witness, crash: &CrashReport) -> bool {
+        let mut frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
+        self.is_about_program(crash)
+            && match (witness, crash.kind.as_str()) {
+                (Witness::Memcheck, "use-of-uninitialized-value") => {
+                    let touched = touched_functions(self.attempt);
+                    let touched: Vec<&str> = touched.iter().map(|name| last(name)).collect();
+                    frames.any(|frame| touched.contains(&last(&plain_name(&frame.function))))
+                }
+                (Witness::Memcheck, _) => true,
+                (Witness::Undefined, _) => frames.next().is_some_and(|frame| self.wrote(frame)),
             }
-            (Witness::Memcheck, _) => frames.any(|frame| task.in_project(frame)),
-            (Witness::Undefined, _) => frames.next().is_some_and(|frame| self.wrote(frame)),
-        }
     }
 
     /// Tells whether the patch wrote the line of a frame.
@@ -228,7 +277,7 @@ impl Examination<'_> {
         crash: &CrashReport,
         harmless: &[Vec<u8>],
     ) -> Result<bool, TargetError> {
-        let Some(old) = self.build(witness, &Changes::default()).await? else {
+        let Some(old) = self.unpatched(witness).await? else {
             return Ok(false);
         };
         let pov = self.before.replay.crash.as_ref();
@@ -253,7 +302,15 @@ impl Examination<'_> {
 }
 
 impl Witness {
-    fn name(self) -> &'static str {
+    /// Returns the witnesses for programs of a language, the faster one first.
+    pub(crate) fn of(language: Language) -> &'static [Self] {
+        match language {
+            Language::Java => &[],
+            _ => &[Self::Undefined, Self::Memcheck],
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Memcheck => "Valgrind's memcheck on a build without sanitizers",
             Self::Undefined => "UndefinedBehaviorSanitizer",

@@ -1,13 +1,13 @@
 //! Disks that are full or read-only, and databases of another version: nothing is
 //! left half done, and work continues when the disk is well again.
 
-use super::{TASKS, handing_in, idle, records, refused, task, uploading};
+use super::{TASKS, handing_in, idle, records, refused, started, task, uploading};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::Request;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A daemon that only keeps.
@@ -116,6 +116,30 @@ fn a_store_that_takes_nothing_is_said() {
     sql(&database, "DROP TRIGGER full");
     assert_eq!(daemon.get("/readyz").status, 200);
     assert_eq!(daemon.get("/api/v1/queue").json()["canceled"], 0);
+}
+
+#[test]
+fn too_little_room_is_said_before_an_upload_fails() {
+    let (_patchwright, daemon) = started(&["queue.free_mb=8796093022207"]);
+    refused(&daemon.get("/readyz"), 503, "queue.free_mb");
+    assert_eq!(daemon.get("/healthz").status, 200);
+}
+
+#[test]
+fn check_fails_on_a_disk_that_is_full() {
+    let patchwright = Patchwright::new().unwrap();
+    let state = state(&patchwright).display().to_string();
+    std::fs::create_dir_all(&state).unwrap();
+    for (size, works) in [("600000", "failed"), ("60000000", "ok")] {
+        let mounts = ["--size", size, "--tmpfs", &state];
+        let check = ["check", "--format", "json"];
+        let mut output = patchwright.among(&mounts, &[], &check).unwrap();
+        let output = output.stderr(Stdio::null()).output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut findings = report["findings"].as_array().unwrap().iter();
+        let store = findings.find(|finding| finding["name"] == "store").unwrap();
+        assert_eq!(store["state"], works, "{store}");
+    }
 }
 
 /// Waits until a task is in this state.

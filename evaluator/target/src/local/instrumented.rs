@@ -3,9 +3,8 @@
 //!
 //! The build of the attempt is copied, the files are touched, and its command is run again
 //! with stand-ins before the compilers on the path. So only what depends on these files is
-//! compiled again, and the task needs to know nothing of it. MemorySanitizer wants all code
-//! compiled with it, and a build without sanitizers all code without them, so these begin with
-//! the tree before the build. Where a command itself
+//! compiled again, and the task needs to know nothing of it. A build without sanitizers wants
+//! all code without them, so it begins with the tree before the build. Where a command itself
 //! names its compilers by absolute paths, nothing is added. What is added to the unpatched
 //! program serves all patches, and is kept in the cache.
 
@@ -44,7 +43,7 @@ pub(super) async fn build(
     }
     let digest = format!("{added:?} {}", changes.digest());
     let kind = match added {
-        Instrumentation::Memory | Instrumentation::Plain => BuildKind::Clean,
+        Instrumentation::Plain => BuildKind::Clean,
         Instrumentation::Counters
         | Instrumentation::Recovery(_)
         | Instrumentation::Undefined(_) => BuildKind::Incremental,
@@ -94,7 +93,7 @@ async fn workspace_for(
     name: &str,
     added: &Instrumentation,
 ) -> Result<Option<Arc<Workspace>>, TargetError> {
-    if matches!(added, Instrumentation::Memory | Instrumentation::Plain) {
+    if *added == Instrumentation::Plain {
         let workspace = target.copy(&target.prepared().await?).await?;
         workspace.apply(changes)?;
         return Ok(Some(Arc::new(workspace)));
@@ -135,7 +134,7 @@ fn usable(build: Build, added: &Instrumentation) -> Option<Build> {
     let place = build.workspace.as_ref()?;
     let has_it = match added {
         Instrumentation::Counters => has_notes(place),
-        Instrumentation::Memory | Instrumentation::Plain => {
+        Instrumentation::Plain => {
             let mark = format!("{BUILT_AS}{}", added.name());
             place.part(OUT).join(mark).is_file()
         }
@@ -168,7 +167,7 @@ impl Instrumentation {
     /// Returns the files that are compiled again besides those that the changes touch.
     fn files(&self) -> impl Iterator<Item = &TreePath> {
         let files = match self {
-            Self::Counters | Self::Memory | Self::Plain => None,
+            Self::Counters | Self::Plain => None,
             Self::Recovery(files) | Self::Undefined(files) => Some(files),
         };
         files.into_iter().flatten()
@@ -179,7 +178,6 @@ impl Instrumentation {
             Self::Counters => "counters",
             Self::Recovery(_) => "recovery",
             Self::Undefined(_) => "undefined",
-            Self::Memory => "memory",
             Self::Plain => "plain",
         }
     }

@@ -101,7 +101,7 @@ async fn a_difference_where_behaviour_is_undefined_is_settled() {
         doubt
             .settled
             .as_ref()
-            .is_some_and(|why| why.contains("UBSan"))
+            .is_some_and(|why| why.contains("UndefinedBehaviorSanitizer"))
     };
     assert!(result.doubts.iter().any(why), "{result:#?}");
     assert!(!result.doubts.iter().any(Doubt::is_open), "{result:#?}");
@@ -129,12 +129,12 @@ async fn a_difference_where_memory_was_never_written_is_settled() {
         .unwrap();
     let why = |doubt: &Doubt| {
         let settled = doubt.settled.as_ref();
-        settled.is_some_and(|why| why.contains("MSan"))
+        settled.is_some_and(|why| why.contains("memcheck"))
     };
     assert!(result.doubts.iter().any(why), "{result:#?}");
     assert!(!result.doubts.iter().any(Doubt::is_open), "{result:#?}");
-    let experiments = "experiment: MSan on the unpatched program: fails on ";
-    assert!(result.log.contains(experiments), "{}", result.log);
+    let experiment = "experiment: the unpatched program under Valgrind's memcheck";
+    assert!(result.log.contains(experiment), "{}", result.log);
 }
 
 /// Counts the lines of a text, and looks at the byte behind a carriage return, which may

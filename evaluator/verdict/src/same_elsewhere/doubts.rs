@@ -5,21 +5,21 @@
 //! unpatched program is then wrong in silence, and a right patch answers
 //! differently. So such a difference never refutes. The unpatched program is
 //! run again with other bytes in memory that it has not written, with objects
-//! further apart, and with checks for undefined behaviour and for memory that was never written: where it fails or says
-//! something else, it is not defined on the input, and the difference says nothing. Neither
-//! does one where the patched program refuses the input on the way on which it refuses the
-//! PoV, and which no accepted input takes. What stays open is told with the input, so that a model, a critic or a person can decide.
+//! further apart, and under the second witnesses: where it fails or says something else, it
+//! is not defined on the input, and the difference says nothing. Neither does one where the
+//! patched program refuses the input on the way on which it refuses the PoV, and which no
+//! accepted input takes. What stays open is told with the input, so that a model, a critic or a
+//! person can decide.
 
 use super::Comparison;
 use super::clock::Part;
 use super::departure::Values;
 use super::pool::ComparedInput;
 use crate::evidence::{Doubt, DoubtedInput, change};
-use patchwright_source::{Changes, Language};
+use crate::witness::{Examination, Witness};
+use patchwright_source::Language;
 use patchwright_target::TargetError;
-use patchwright_target::runner::{
-    Build, Capture, InputRun, Inputs, Instrumentation, MemoryPattern,
-};
+use patchwright_target::runner::{Build, Capture, InputRun, Inputs, MemoryPattern};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
@@ -98,7 +98,7 @@ impl Comparison<'_> {
             .take(MOST)
             .collect();
         let mut settled = self.undefined(&looked_at).await?;
-        settled.extend(self.fails_under_checks(&looked_at, &settled).await?);
+        settled.extend(self.errs_under_witnesses(&looked_at, &settled).await?);
         for (index, one) in looked_at.iter().enumerate() {
             if settled.contains_key(&index) {
                 continue;
@@ -172,107 +172,61 @@ impl Comparison<'_> {
         Ok(found)
     }
 
-    /// The inputs on which a build of the unpatched program with more checks fails, as far as
-    /// nothing else settles them: for undefined behaviour, then for uses of memory that was
-    /// never written. The log says what came of each.
-    async fn fails_under_checks(
+    /// The inputs on which a second witness sees the unpatched program err, as far as nothing
+    /// else settles them. Where it sees errors on an accepted input as well, they are no news.
+    /// The log says what came of each witness.
+    async fn errs_under_witnesses(
         &mut self,
         differing: &[Differing],
         settled: &BTreeMap<usize, String>,
     ) -> Result<BTreeMap<usize, String>, TargetError> {
-        let mut found = BTreeMap::new();
-        let task = self.target.task();
-        let language = task.language;
-        let Some(crash) = self.before.replay.crash.as_ref() else {
-            return Ok(found);
+        let mut found: BTreeMap<usize, String> = BTreeMap::new();
+        let examination = Examination {
+            target: self.target,
+            attempt: self.attempt,
+            pov: self.pov,
+            before: self.before,
         };
-        let undefined = Instrumentation::Undefined(task.files_of(crash));
-        for (added, checks, why) in [
-            (
-                undefined,
-                "UBSan",
-                "the behaviour of the unpatched program is undefined on it (UBSan)",
-            ),
-            (
-                Instrumentation::Memory,
-                "MSan",
-                "the unpatched program uses memory on it that it has not written (MSan)",
-            ),
-        ] {
+        let accepted = self.compared.iter();
+        let accepted = accepted.filter(|input| !self.refused.contains(&input.bytes));
+        let controls: Vec<Vec<u8>> = accepted
+            .map(|input| input.bytes.clone())
+            .take(CONTROLS)
+            .collect();
+        for witness in Witness::of(self.target.task().language) {
             let open = |index: &usize| !settled.contains_key(index) && !found.contains_key(index);
             let left: Vec<usize> = (0..differing.len()).filter(open).collect();
-            if left.is_empty() || language == Language::Java {
+            let inputs = left.iter().filter_map(|index| differing.get(*index));
+            let inputs: Vec<&[u8]> = inputs.map(|one| one.input.bytes.as_slice()).collect();
+            if inputs.is_empty() {
                 break;
             }
-            let inputs = left.iter().filter_map(|index| differing.get(*index));
-            let inputs = inputs.map(|one| one.input.bytes.clone()).collect();
-            let outcome = match (&added, language) {
-                (Instrumentation::Memory, Language::Cpp) => {
-                    Err("it is off for C++, whose library would have to be built with it")
+            let started = Instant::now();
+            let build = examination.unpatched(*witness).await?;
+            self.clock.leave_out(started.elapsed());
+            let time = self.clock.again();
+            let erring = match &build {
+                Some(build) if !controls.is_empty() => {
+                    let seen = examination.errs(*witness, build, (&controls, &inputs), time);
+                    seen.await?
                 }
-                _ => self.failing_with(&added, inputs).await?,
+                Some(_) => Err("no accepted input is there to compare with"),
+                None => Err("the program does not build for it"),
             };
-            let told = match outcome {
-                Ok(failing) => {
-                    let shown = failing.iter().filter_map(|place| left.get(*place));
-                    found.extend(shown.map(|index| (*index, why.to_owned())));
-                    format!("fails on {} of {}", failing.len(), left.len())
+            let name = witness.name();
+            let told = match erring {
+                Ok(erring) => {
+                    let why = format!("the unpatched program errs on it ({name})");
+                    let shown = erring.iter().filter_map(|place| left.get(*place));
+                    found.extend(shown.map(|index| (*index, why.clone())));
+                    format!("errs on {} of {}", erring.len(), left.len())
                 }
                 Err(reason) => reason.to_owned(),
             };
             self.experiments
-                .push(format!("{checks} on the unpatched program: {told}"));
+                .push(format!("the unpatched program under {name}: {told}"));
         }
         Ok(found)
-    }
-
-    /// Runs inputs on the unpatched program with something added; the places of those that
-    /// fail, or the reason why that tells nothing. Where an accepted input fails as well,
-    /// failures are no news.
-    async fn failing_with(
-        &mut self,
-        added: &Instrumentation,
-        inputs: Vec<Vec<u8>>,
-    ) -> Result<Result<Vec<usize>, &'static str>, TargetError> {
-        let accepted = self.compared.iter();
-        let accepted = accepted.filter(|input| !self.refused.contains(&input.bytes));
-        let mut contents: Vec<Vec<u8>> = accepted
-            .map(|input| input.bytes.clone())
-            .take(CONTROLS)
-            .collect();
-        let controls = contents.len();
-        if controls == 0 {
-            return Ok(Err("no accepted input is there to compare with"));
-        }
-        if self.clock.left(Part::Last).is_zero() {
-            return Ok(Err("there was no time left (limits.same)"));
-        }
-        contents.extend(inputs);
-        let (nothing, name) = (Changes::default(), self.target.task().build_of(self.pov));
-        let started = Instant::now();
-        let build = self.target.instrumented_build(&nothing, &name, added);
-        let build = build.await?;
-        self.clock.leave_out(started.elapsed());
-        let Some(build) = build else {
-            return Ok(Err(
-                "the build does not take it (it fails with it, or names its compilers by absolute paths)",
-            ));
-        };
-        let inputs = Inputs {
-            contents,
-            budget: self.clock.again(),
-            each: self.each(),
-            capture: Capture::Failures,
-            ..Inputs::default()
-        };
-        let runs = self.target.run_inputs(&build, self.pov, &inputs).await?;
-        let failing = runs.iter().filter(|run| run.is_failure());
-        let failing: Vec<usize> = failing.map(|run| run.index).collect();
-        if failing.iter().any(|index| *index < controls) {
-            return Ok(Err("it fails on accepted inputs too, so it tells nothing"));
-        }
-        let places = failing.iter().map(|index| index - controls);
-        Ok(Ok(places.collect()))
     }
 
     /// Runs inputs on a build in the way that `how` says, and captures their outputs.

@@ -10,9 +10,7 @@ case $PATCHWRIGHT_ADDED in
   recovery) exec "$name" "$@" -fsanitize-recover=all -Wno-error ;;
   undefined) exec "$name" "$@" -fsanitize=undefined -fno-sanitize=vptr,alignment -fno-sanitize-recover=undefined -Wno-error ;;
 esac
-case $PATCHWRIGHT_ADDED in memory | plain)
-  # Neither goes with another sanitizer, and both want all code built alike. MemorySanitizer is clang's.
-  case $PATCHWRIGHT_ADDED$name in memory*++* | memory*g++*) exec "$name" "$@" ;; esac
+if [ "$PATCHWRIGHT_ADDED" = plain ]; then
   for word; do
     shift
     case $word in
@@ -23,10 +21,8 @@ case $PATCHWRIGHT_ADDED in memory | plain)
     esac
   done
   : >"${OUT:-.}/.built_as_$PATCHWRIGHT_ADDED"
-  [ "$PATCHWRIGHT_ADDED" = memory ] || exec "$name" "$@" -g -Wno-error
-  exec clang "$@" -fsanitize=memory -Wno-error -Wno-unknown-warning-option -Wno-ignored-optimization-argument
-  ;;
-esac
+  exec "$name" "$@" -g -Wno-error
+fi
 case $("$name" --version 2>/dev/null | head -n 1) in
   *clang*) exec "$name" "$@" --coverage -O0 -Wno-error -U_FORTIFY_SOURCE ;;
   *) exec "$name" "$@" --coverage -fprofile-abs-path -O0 -Wno-error -U_FORTIFY_SOURCE ;;
