@@ -204,6 +204,7 @@ impl LocalTarget {
             outcome,
             crash,
             execution,
+            unwatched: None,
         };
         uncaught::look(self, build, pov, replay).await
     }

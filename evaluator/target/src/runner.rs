@@ -110,6 +110,10 @@ pub struct Replay {
     pub crash: Option<CrashReport>,
     /// The execution of the command.
     pub execution: Execution,
+    /// Reason why nobody looked for exceptions that a silent Java program did not catch; none
+    /// where a debugger did, and of other runs.
+    #[serde(default)]
+    pub unwatched: Option<String>,
 }
 
 /// One run of the tests.

@@ -11,10 +11,9 @@
 use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::runner::{Build, BuildKind, Instrumentation};
-use crate::workspace::{OUT, TREE, Workspace};
+use crate::workspace::{OUT, Workspace};
 use patchwright_source::{Changes, Language, TreePath};
 use std::ffi::OsString;
-use std::fs;
 use std::sync::Arc;
 
 /// The stand-in for each compiler.
@@ -22,11 +21,7 @@ pub(super) const COMPILER: &str = include_str!("programs/compiler.sh");
 /// Puts stand-ins (`$2`) before the compilers on the path of the command `$1`, and in their place
 /// where a configured build names them by their paths.
 pub(super) const WITH_COMPILERS: &str = include_str!("programs/with_compilers.sh");
-/// Folders below which a compiler's notes are looked for.
-const NOTES: [&str; 2] = [TREE, OUT];
-/// Entries that are looked at for them.
-const MOST_ENTRIES: usize = 200_000;
-/// Begin of the name of the file by which the stand-in says what it compiled all code with.
+/// Begin of the name of the file by which the stand-in says what it added.
 const BUILT_AS: &str = ".built_as_";
 /// The variable that names what stand-ins add.
 pub(super) const ADDED: &str = "PATCHWRIGHT_ADDED";
@@ -132,35 +127,9 @@ async fn counted_by_the_agent(
 /// Returns the build where it has what was to be added.
 fn usable(build: Build, added: &Instrumentation) -> Option<Build> {
     let place = build.workspace.as_ref()?;
-    let has_it = match added {
-        Instrumentation::Counters => has_notes(place),
-        Instrumentation::Plain => {
-            let mark = format!("{BUILT_AS}{}", added.name());
-            place.part(OUT).join(mark).is_file()
-        }
-        Instrumentation::Recovery(_) | Instrumentation::Undefined(_) => true,
-    };
+    let mark = format!("{BUILT_AS}{}", added.name());
+    let has_it = place.part(OUT).join(mark).is_file();
     (build.succeeded() && has_it).then_some(build)
-}
-
-/// Tells whether a compiler left notes about what it counts.
-fn has_notes(workspace: &Workspace) -> bool {
-    let mut folders: Vec<_> = NOTES.map(|part| workspace.part(part)).into();
-    let mut left = MOST_ENTRIES;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            left = left.saturating_sub(1);
-            let Some(kind) = entry.file_type().ok().filter(|_| left > 0) else {
-                continue;
-            };
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if entry.path().extension().is_some_and(|end| end == "gcno") {
-                return true;
-            }
-        }
-    }
-    false
 }
 
 impl Instrumentation {

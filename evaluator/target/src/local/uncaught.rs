@@ -33,15 +33,11 @@ pub(super) async fn look(
     if !java || !patched || !known || replay.outcome != Outcome::Silent {
         return Ok(replay);
     }
-    let text = uncaught(target, build, pov).await?;
+    let text;
+    (text, replay.unwatched) = uncaught(target, build, pov).await?;
     if let Some(crash) = patchwright_crash::parse(&text) {
         let output = &mut replay.execution.output;
-        let end = if output.tail.is_empty() {
-            &mut output.head
-        } else {
-            &mut output.tail
-        };
-        end.extend_from_slice(text.as_bytes());
+        output.tail.extend_from_slice(text.as_bytes());
         output.total += text.len() as u64;
         replay.outcome = Outcome::Crashed;
         replay.crash = Some(crash);
@@ -49,8 +45,12 @@ pub(super) async fn look(
     Ok(replay)
 }
 
-/// Returns the exceptions as a JVM prints them.
-async fn uncaught(target: &LocalTarget, build: &Build, pov: &Pov) -> Result<String, TargetError> {
+/// Returns the exceptions as a JVM prints them, and the reason where no debugger could look.
+async fn uncaught(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+) -> Result<(String, Option<String>), TargetError> {
     let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
     let arguments: [OsString; 2] = [target.pov_command(pov)?.into(), PROGRAM.into()];
     let environment = [("PROBE_SECONDS", TIME.as_secs().to_string())];
@@ -62,18 +62,27 @@ async fn uncaught(target: &LocalTarget, build: &Build, pov: &Pov) -> Result<Stri
         ..stage.watching(&script, pov, folder.path())
     };
     let execution = target.command(job).await?;
-    let told =
-        ContainedFolder::open(folder.path()).and_then(|folder| folder.read("uncaught", LIMIT));
-    let told = told.unwrap_or_else(|_| {
-        tracing::info!(log = %execution.text(), "no debugger looked at a silent run");
-        Vec::new()
-    });
-    Ok(String::from_utf8_lossy(&target.told(folder.path(), &told)).into_owned())
+    let notes = ContainedFolder::open(folder.path());
+    let read = |name| notes.as_ref().ok()?.read(name, LIMIT).ok();
+    let text = |told: Vec<u8>| {
+        let told = target.told(folder.path(), &told);
+        String::from_utf8_lossy(&told).trim_end().to_owned()
+    };
+    Ok(match read("uncaught") {
+        Some(told) => (text(told), None),
+        None => {
+            let why = read("unwatched").map_or_else(|| execution.text(), text);
+            (
+                String::new(),
+                Some(format!("the debugger of the JDK: {why}")),
+            )
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::runner::{BuildKind, Outcome, Target};
+    use crate::runner::{BuildKind, Outcome, Pov, Target};
     use crate::test_support::{java_changed, java_task, open};
 
     const CLASS: &str = "public class Lines {";
@@ -103,6 +112,19 @@ mod tests {
             assert!(build.succeeded(), "{}", build.execution.text());
             let replay = target.replay(&build, pov).await.unwrap();
             assert_eq!(replay.outcome, outcome, "{to}: {}", replay.execution.text());
+            assert_eq!(replay.unwatched, None);
+            if outcome == Outcome::Silent {
+                // What keeps the debugger away is told, and is no silence.
+                let command = pov.command.clone().or(target.task().commands.pov.clone());
+                let alone = Pov {
+                    command: Some(format!("export JAVA_TOOL_OPTIONS=; {}", command.unwrap())),
+                    ..pov.clone()
+                };
+                let replay = target.replay(&build, &alone).await.unwrap();
+                assert_eq!(replay.outcome, outcome);
+                let why = replay.unwatched.unwrap();
+                assert!(why.contains("no JVM came to it"), "{why}");
+            }
         }
     }
 }

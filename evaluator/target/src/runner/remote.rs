@@ -28,6 +28,7 @@ impl Replay {
             outcome,
             crash,
             execution,
+            unwatched: Some("no debugger watches a run on another machine".to_owned()),
         })
     }
 }

@@ -46,7 +46,10 @@ pub(crate) async fn climb(
     if let Some(failed) = replays.found(target, baseline, attempt).await? {
         return Ok(failed);
     }
-    let verdict = vouched(target, baseline, attempt).await?;
+    let verdict = match replays.unwatched.take() {
+        Some(why) if task.language == Language::Java => Verdict::Unseen(why),
+        _ => vouched(target, baseline, attempt).await?,
+    };
     let result = result_of(
         verdict,
         baseline,
@@ -70,6 +73,8 @@ struct Replays {
     log: String,
     /// Leaks of the unpatched program.
     doubts: Vec<Doubt>,
+    /// Reason why no debugger watched one of them.
+    unwatched: Option<String>,
 }
 
 impl Replays {
@@ -103,6 +108,7 @@ impl Replays {
                     return Ok(Some(failed.count("runs", self.runs)));
                 }
                 self.log = replay.execution.text();
+                self.unwatched = replay.unwatched.or(self.unwatched.take());
             }
         }
         Ok(None)

@@ -13,12 +13,14 @@ public final class Uncaught {
     static final int MOST_FRAMES = 64;
 
     static final StringBuffer told = new StringBuffer();
+    static volatile boolean watched;
 
     static void serve(VirtualMachine vm) {
         try {
             ExceptionRequest request = vm.eventRequestManager().createExceptionRequest(null, false, true);
             request.setSuspendPolicy(EventRequest.SUSPEND_EVENT_THREAD);
             request.enable();
+            watched = true;
             while (true) {
                 EventSet events = vm.eventQueue().remove();
                 for (Event event : events) {
@@ -66,8 +68,9 @@ public final class Uncaught {
 
     public static void main(String[] arguments) throws Exception {
         long limit = Math.round(1000 * Double.parseDouble(System.getenv("PROBE_SECONDS")));
-        Listening.run(arguments[0], limit, Uncaught::serve);
-        Files.writeString(Path.of(System.getenv("NOTES"), "uncaught"), told);
+        String end = Listening.run(arguments[0], limit, Uncaught::serve);
+        String why = end == null ? "it cannot listen here" : "no JVM came to it";
+        Files.writeString(Path.of(System.getenv("NOTES"), watched ? "uncaught" : "unwatched"), watched ? told : why);
         Runtime.getRuntime().halt(0);
     }
 }

@@ -6,6 +6,7 @@ name=${0##*/}
 for word; do
   case $word in -E | -S | -M | -MM | -v | -fsyntax-only | --version | -dump* | -print*) exec "$name" "$@" ;; esac
 done
+: >"${OUT:-.}/.built_as_$PATCHWRIGHT_ADDED"
 case $PATCHWRIGHT_ADDED in
   recovery) exec "$name" "$@" -fsanitize-recover=all -Wno-error ;;
   undefined) exec "$name" "$@" -fsanitize=undefined -fno-sanitize=vptr,alignment -fno-sanitize-recover=undefined -Wno-error ;;
@@ -20,7 +21,6 @@ if [ "$PATCHWRIGHT_ADDED" = plain ]; then
       *) set -- "$@" "$word" ;;
     esac
   done
-  : >"${OUT:-.}/.built_as_$PATCHWRIGHT_ADDED"
   exec "$name" "$@" -g -Wno-error
 fi
 case $("$name" --version 2>/dev/null | head -n 1) in
