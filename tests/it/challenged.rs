@@ -239,10 +239,18 @@ fn a_critic_settles_the_differences_of_a_foreign_patch_that_it_was_shown() {
         assert!(question.contains(words), "{words}: {question}");
     }
     let (told, question) = judged(&[&naming("two=56"), &upheld]);
-    told.expect("plausible", 6, "no run shows it: 1234 is a number");
+    told.expect(
+        "plausible",
+        6,
+        "no answer of the unpatched program shows it: 1234 is a number",
+    );
     assert!(question.contains("Nothing of this shows"), "{question}");
     let (told, _) = judged(&[OBJECT]);
-    told.expect("plausible", 6, "no run shows it: 1234 is a number");
+    told.expect(
+        "plausible",
+        6,
+        "no answer of the unpatched program shows it: 1234 is a number",
+    );
 }
 
 /// Cuts a long name off in silence.

@@ -278,15 +278,37 @@ impl Comparison<'_> {
         capture: Capture,
         budget: Duration,
     ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
-        let inputs = Inputs {
-            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
+        let how = Inputs {
             budget,
-            each: self.each(),
             capture,
             ..Inputs::default()
         };
+        self.run_as(build, inputs, how).await
+    }
+
+    /// Runs inputs on a build, as `how` says.
+    async fn run_as(
+        &self,
+        build: &Build,
+        inputs: &[ComparedInput],
+        how: Inputs,
+    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
+        let inputs = Inputs {
+            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
+            each: self.each(),
+            ..how
+        };
         let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+    }
+
+    /// Returns how a few inputs are run once more.
+    fn again(&self) -> Inputs {
+        Inputs {
+            budget: self.clock.again(),
+            capture: Capture::Outputs,
+            ..Inputs::default()
+        }
     }
 
     fn refuted(&self, one: &Differing) -> RungResult {

@@ -40,7 +40,9 @@ impl Run {
             rung.reason = format!("the critic objects: {first}");
         } else {
             rung.holds = None;
-            rung.reason = format!("the critic objects, and no run shows it: {first}");
+            rung.reason = format!(
+                "the critic objects, and no answer of the unpatched program shows it: {first}"
+            );
             rung.doubts.push(Doubt {
                 what: format!("the critic objects: {first}"),
                 ..Doubt::default()

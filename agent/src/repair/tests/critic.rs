@@ -189,7 +189,7 @@ fn an_objection_that_no_run_shows_leaves_the_patch_standing_and_goes_to_the_auth
         assert_eq!(kind(&contested), EndingKind::Plausible);
         let detail = &contested.ending().unwrap().detail;
         assert!(
-            detail.contains("no run shows it: LEAKS AT A.C:3"),
+            detail.contains("no answer of the unpatched program shows it: LEAKS AT A.C:3"),
             "{detail}"
         );
         let doubts = &contested.attempts()[0]

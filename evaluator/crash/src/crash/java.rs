@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::native::read_position;
+use super::native::{looks_like_file, read_position};
 use super::{Family, Role, Stack, Strength, Tool};
 use patchwright_source::Frame;
 
@@ -81,19 +81,12 @@ pub(crate) fn read_frame(line: &str) -> Option<Frame> {
     }
     let mut frame = Frame::named(name);
     let (file, line, _) = read_position(place);
-    if is_file_name(file) {
+    // `Native Method` is none, nor is a name that was cut and joined with another line.
+    if looks_like_file(place) && file.contains('.') {
         frame.file = Some(file_path(name, file));
         frame.line = line;
     }
     Some(frame)
-}
-
-/// Tells whether a text is a source file's name: `Native Method` is none, nor is what was
-/// cut and joined with another line.
-fn is_file_name(text: &str) -> bool {
-    let in_name = |c: char| c.is_alphanumeric() || "_$.-".contains(c);
-    let ends = text.rsplit_once('.');
-    ends.is_some_and(|(stem, end)| !stem.is_empty() && end.len() <= 7) && text.chars().all(in_name)
 }
 
 /// Drops `app//` and `java.base@17.0.15/`, and the number of a hidden class.

@@ -189,7 +189,8 @@ fn split_function(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn looks_like_file(word: &str) -> bool {
+/// Tells whether a word is a path with an extension, or with a line.
+pub(super) fn looks_like_file(word: &str) -> bool {
     let (file, line, _) = read_position(word);
     let name = file.rsplit('/').next().unwrap_or(file);
     let named = |c: char| !c.is_control() && !matches!(c, '(' | ')' | '<' | '>' | '&' | '*' | ',');

@@ -7,7 +7,7 @@ const TEXT: usize = 1_500;
 /// The part of them that is taken from the end of a longer one.
 const END: usize = 400;
 /// Lines of a hex dump that are shown.
-const LINES: usize = 16;
+const LINES: usize = 24;
 /// Bytes in one line of a hex dump.
 const LINE: usize = 16;
 
@@ -118,8 +118,8 @@ mod tests {
         assert!(binary.trim_end().ends_with("BZh.."), "{binary}");
         let mixed: Vec<u8> = (0..1000).map(|at| (at * 7) as u8).collect();
         let long = input(&mixed);
-        assert!(long.starts_with("(the first 256 of 1000 bytes in hex)"));
-        assert_eq!(long.lines().count(), 17);
+        assert!(long.starts_with("(the first 384 of 1000 bytes in hex)"));
+        assert_eq!(long.lines().count(), 25);
         let zeros = input(&[vec![0; 1000], vec![1; 4]].concat());
         assert!(zeros.starts_with("(1004 bytes in hex)\n00000000: 00 "));
         assert_eq!(zeros.lines().nth(2), Some("*"));

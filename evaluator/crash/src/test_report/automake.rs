@@ -1,5 +1,5 @@
 //! Automake's parallel and serial harness: `PASS: name`, the sections of
-//! `test-suite.log`, and `.trs` files.
+//! `test-suite.log`, and `.trs` files; and scripts that write `PASS name`.
 
 use super::{MAX_DETAILS, MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
 
@@ -52,7 +52,13 @@ pub(super) fn read(log: &str) -> NamedResults {
 
 fn result(line: &str) -> Option<(&str, Status)> {
     WORDS.iter().find_map(|(word, status)| {
-        let name = line.strip_prefix(word)?.trim_end();
+        // Scripts write it without the colon, and then one word is the name.
+        let bare = || {
+            line.strip_prefix(word.trim_end_matches(": "))?
+                .strip_prefix(' ')
+        };
+        let bare = || bare().filter(|name| !name.trim_end().contains(' '));
+        let name = line.strip_prefix(word).or_else(bare)?.trim_end();
         // The counters at the end are aligned; sentences are no names.
         let name = name.split(" (exit status").next().unwrap_or(name);
         let words = name.split(' ').count();

@@ -123,6 +123,10 @@ fn reads_automake() {
     );
     let report = TestReport::read_file("x/b.trs", b":test-result: FAIL\n:recheck: yes\n");
     assert_eq!(shown(report.as_ref()), ["F b FAIL"]);
+    check(
+        "PASS a.test\nFAIL b.test\nPASS all of them\nPASSED c\n",
+        &["P a.test", "F b.test"],
+    );
     check("ERROR: the disk is full of old things\n", &[]);
 }
 

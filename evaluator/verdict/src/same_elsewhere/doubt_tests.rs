@@ -115,7 +115,7 @@ const RARE: &str = "#include <stdio.h>\n#include <stdlib.h>\nint rare(const unsi
 async fn a_difference_where_memory_was_never_written_is_settled() {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path());
-    task.limits.same = Duration::from_secs(40);
+    task.limits.same = Duration::from_mins(2);
     one_file(&task, RARE);
     task.povs[0].file = folder.path().join("pov.dat");
     fs::write(&task.povs[0].file, [1, 200]).unwrap();

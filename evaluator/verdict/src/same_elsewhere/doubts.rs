@@ -19,7 +19,7 @@ use crate::evidence::{Doubt, DoubtedInput, change};
 use crate::witness::{Examination, Witness};
 use patchwright_source::Language;
 use patchwright_target::TargetError;
-use patchwright_target::runner::{Build, Capture, InputRun, Inputs, MemoryPattern};
+use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
@@ -149,11 +149,11 @@ impl Comparison<'_> {
         let inputs: Vec<ComparedInput> = differing.iter().map(|one| one.input.clone()).collect();
         // The files have other names than before, and programs print names.
         let old = self.builds.0;
-        let usual = self.run_as(old, &inputs, Inputs::default()).await?;
+        let usual = self.run_as(old, &inputs, self.again()).await?;
         for memory in PATTERNS {
             let how = Inputs {
                 memory: Some(memory),
-                ..Inputs::default()
+                ..self.again()
             };
             if self.clock.left(Part::Differences).is_zero() {
                 break;
@@ -227,24 +227,6 @@ impl Comparison<'_> {
                 .push(format!("the unpatched program under {name}: {told}"));
         }
         Ok(found)
-    }
-
-    /// Runs inputs on a build in the way that `how` says, and captures their outputs.
-    pub(super) async fn run_as(
-        &self,
-        build: &Build,
-        inputs: &[ComparedInput],
-        how: Inputs,
-    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
-        let inputs = Inputs {
-            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
-            budget: self.clock.again(),
-            each: self.each(),
-            capture: Capture::Outputs,
-            ..how
-        };
-        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
-        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     }
 
     /// The function in which the programs part first, for some of the inputs.

@@ -27,7 +27,8 @@ const MOST_ANSWERS: usize = 8;
 /// Inputs near a PoV that have to be refused before its acceptance is a doubt.
 const FEWEST_REFUSED: usize = 3;
 /// Reason why the question leaves nothing open.
-const TOLD: &str = "the unpatched program is no reference there, and every repair answers anew";
+const TOLD: &str =
+    "told for whoever reads the patch: every repair answers anew there, so it holds nothing back";
 
 /// An input on which the unpatched program errs, and the answer of the patched one.
 type Answered = (ComparedInput, InputRun);

@@ -148,18 +148,15 @@ impl Comparison<'_> {
         if late.is_empty() {
             return Ok(());
         }
-        let again = Inputs {
-            contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
+        let again = || Inputs {
             budget: self.clock.again().max(self.each()),
-            each: self.each(),
-            capture: Capture::Outputs,
-            only: late,
-            ..Inputs::default()
+            only: late.clone(),
+            ..self.again()
         };
-        let run = |build| self.target.run_inputs(build, self.pov, &again);
+        let run = |build| self.run_as(build, chunk, again());
         let both = futures::future::join(run(self.builds.0), run(self.builds.1)).await;
-        first.extend(both.0?.into_iter().map(|run| (run.index, run)));
-        patched.extend(both.1?.into_iter().map(|run| (run.index, run)));
+        first.extend(both.0?);
+        patched.extend(both.1?);
         Ok(())
     }
 
@@ -221,19 +218,10 @@ impl Comparison<'_> {
             return Ok(BTreeSet::new());
         }
         let again = Inputs {
-            contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
-            budget: self.clock.again(),
-            each: self.each(),
-            capture: Capture::Outputs,
             only: differing.clone(),
-            ..Inputs::default()
+            ..self.again()
         };
-        let again = self
-            .target
-            .run_inputs(self.builds.0, self.pov, &again)
-            .await?;
-        let again: BTreeMap<usize, InputRun> =
-            again.into_iter().map(|run| (run.index, run)).collect();
+        let again = self.run_as(self.builds.0, chunk, again).await?;
         Ok(differing
             .into_iter()
             .filter(|index| again.get(index) != first.get(index))
