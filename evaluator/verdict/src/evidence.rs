@@ -194,6 +194,9 @@ pub(crate) fn change(from: &[u8], to: &[u8]) -> String {
         ((0, _), (0, _)) => "it is the PoV itself".to_owned(),
         ((0, _), (count, new)) => format!("{} {new} inserted at offset {head}", bytes(count)),
         ((count, old), (0, _)) => format!("{} {old} removed at offset {head}", bytes(count)),
+        ((removed, _), (added, _)) if removed.min(added) > CHANGED && head + tail < added => {
+            "it has little in common with the PoV".to_owned()
+        }
         ((_, old), (_, new)) => format!("{old} at offset {head} became {new}"),
     }
 }
@@ -216,5 +219,7 @@ mod tests {
         }
         let long = change(b"", &[b'a'; 100]);
         assert!(long.contains("100 bytes") && long.contains(".."), "{long}");
+        let other = change(&[b'a'; 100], &[b'b'; 100]);
+        assert_eq!(other, "it has little in common with the PoV");
     }
 }

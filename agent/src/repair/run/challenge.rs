@@ -152,7 +152,7 @@ fn joined(mut rung: Rung, challenges: Rung) -> Rung {
         Some(true) if closed => {
             rung.holds = Some(true);
             rung.reason = format!(
-                "{}, and challenges run the patched lines; before: {}",
+                "{}, and they close what was open before them: {}",
                 challenges.reason, rung.reason
             );
         }

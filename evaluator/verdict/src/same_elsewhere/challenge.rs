@@ -424,9 +424,10 @@ impl Comparison<'_> {
             Some(first) => (
                 None,
                 format!(
-                    "{} answered differently, which no experiment settles; {}",
+                    "{} answered differently, which no experiment settles; {}; {}",
                     counted(open.len() as u64, "challenge"),
-                    first.what
+                    first.what,
+                    self.told_of(sorted)
                 ),
             ),
             None => (Some(true), self.told_of(sorted)),
