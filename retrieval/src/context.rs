@@ -198,7 +198,7 @@ impl Engine {
         let _hold = self.index.hold();
         let located = self.locate(&request.frames)?;
         let mut plan = if located.is_empty() {
-            request::plan(self, &request.text)?
+            request::plan(self, &request.text, request.share())?
         } else {
             let mut plan = crash::plan(self, &located)?;
             let beside = self.beside_stack(request, &plan.wanted)?;

@@ -6,24 +6,13 @@ use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 
 /// Folder names that hold examples, harnesses and what serves tests.
-const ASIDE_FOLDERS: [&str; 11] = [
-    "testing",
-    "fuzz",
-    "fuzzing",
-    "fuzzers",
-    "fuzzer",
-    "example",
-    "examples",
-    "bench",
-    "benchmarks",
-    "demo",
-    "demos",
-];
+const ASIDE_FOLDERS: &str = "testing fuzz fuzzing fuzzers fuzzer example examples bench \
+     benchmarks demo demos";
 
 /// Returns whether a path is a test, an example or a harness rather than the product.
 pub(crate) fn is_aside(path: &TreePath) -> bool {
     let folder = path.folder().to_ascii_lowercase();
-    if path.is_test() || folder.split('/').any(|part| ASIDE_FOLDERS.contains(&part)) {
+    if path.is_test() || has_part(&folder, ASIDE_FOLDERS) {
         return true;
     }
     let name = path.file_name();
@@ -40,25 +29,20 @@ pub(crate) fn is_aside(path: &TreePath) -> bool {
 }
 
 /// Folder names that hold other projects' code.
-const VENDORED_FOLDERS: [&str; 9] = [
-    "vendor",
-    "vendors",
-    "_vendor",
-    "third_party",
-    "third-party",
-    "thirdparty",
-    "3rdparty",
-    "node_modules",
-    "bundled",
-];
+const VENDORED_FOLDERS: &str = "vendor vendors _vendor third_party third-party thirdparty \
+     3rdparty node_modules bundled";
 
 /// Returns whether a path is a copy of another project's code. In a package that is
 /// nothing but such a copy it is the product.
 pub(crate) fn is_vendored(path: &TreePath) -> bool {
-    let folder = path.folder().to_ascii_lowercase();
+    has_part(&path.folder().to_ascii_lowercase(), VENDORED_FOLDERS)
+}
+
+/// Returns whether one of the folders of a path has one of some names.
+fn has_part(folder: &str, names: &str) -> bool {
     folder
         .split('/')
-        .any(|part| VENDORED_FOLDERS.contains(&part))
+        .any(|part| names.split(' ').any(|name| name == part))
 }
 
 /// Returns whether a path is code that a program wrote, by the names that `protoc`,

@@ -200,7 +200,7 @@ fn elision(first: u32, last: u32) -> String {
 
 /// Gaps of fewer lines are filled: the mark of a gap costs a line too, and code
 /// in one piece is read with less doubt.
-const FILLED: u32 = 5;
+const FILLED: u32 = 15;
 
 /// Ranges as far as they lie in a file.
 fn clipped(text: &Text, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
@@ -286,22 +286,22 @@ mod tests {
 
     #[test]
     fn numbers_in_one_form() {
-        let content: String = (1..=12).fold(String::new(), |all, n| all + &format!("line {n}\n"));
-        let content = content.replace("line 9", "");
-        let snippet = snippet(&content, &[(8, 10), (1, 1), (12, 99)]).unwrap();
-        assert_eq!(snippet.place(), "a.c:1-12");
+        let content: String = (1..=26).fold(String::new(), |all, n| all + &format!("line {n}\n"));
+        let content = content.replace("line 23\n", "\n");
+        let snippet = snippet(&content, &[(22, 24), (1, 1), (26, 99)]).unwrap();
+        assert_eq!(snippet.place(), "a.c:1-26");
         assert_eq!(
             snippet.numbered(),
-            " 1: line 1\n[... lines 2-7 not shown ...]\n 8: line 8\n 9:\n10: line 10\n11: line 11\n12: line 12\n"
+            " 1: line 1\n[... lines 2-21 not shown ...]\n22: line 22\n23:\n24: line 24\n25: line 25\n26: line 26\n"
         );
-        assert!(snippet.text.starts_with("line 1\n[... lines 2-7"));
+        assert!(snippet.text.starts_with("line 1\n[... lines 2-21"));
     }
 
     #[test]
-    fn fills_gaps_of_fewer_than_five_lines() {
-        let content = "x\n".repeat(40);
-        let cut = snippet(&content, &[(1, 2), (7, 8), (14, 15)]).unwrap();
-        assert_eq!(cut.ranges(), [(1, 8), (14, 15)]);
+    fn fills_gaps_of_fewer_than_fifteen_lines() {
+        let content = "x\n".repeat(60);
+        let cut = snippet(&content, &[(1, 2), (17, 18), (34, 35)]).unwrap();
+        assert_eq!(cut.ranges(), [(1, 18), (34, 35)]);
         let path = TreePath::new("a.c").unwrap();
         let text = Text::new(content.into());
         let sparse = Snippet::cut_sparse(&path, &text, &[(1, 2), (7, 8)], Tier::Low).unwrap();

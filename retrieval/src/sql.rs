@@ -84,49 +84,14 @@ fn judge(context: AuthContext<'_>) -> Authorization {
 }
 
 /// Functions that compute and do nothing else.
+const HARMLESS: &str = "abs avg coalesce count dense_rank glob group_concat ifnull iif instr json_each \
+     json_array_length json_extract lag lead length like lower ltrim max min nullif \
+     printf format rank replace round row_number rtrim string_agg substr substring sum \
+     total trim typeof upper -> ->>";
+
 fn is_harmless(function: &str) -> bool {
-    matches!(
-        function.to_ascii_lowercase().as_str(),
-        "abs"
-            | "avg"
-            | "coalesce"
-            | "count"
-            | "dense_rank"
-            | "glob"
-            | "group_concat"
-            | "ifnull"
-            | "iif"
-            | "instr"
-            | "json_each"
-            | "json_array_length"
-            | "json_extract"
-            | "lag"
-            | "lead"
-            | "length"
-            | "like"
-            | "lower"
-            | "ltrim"
-            | "max"
-            | "min"
-            | "nullif"
-            | "printf"
-            | "format"
-            | "rank"
-            | "replace"
-            | "round"
-            | "row_number"
-            | "rtrim"
-            | "string_agg"
-            | "substr"
-            | "substring"
-            | "sum"
-            | "total"
-            | "trim"
-            | "typeof"
-            | "upper"
-            | "->"
-            | "->>"
-    )
+    let name = function.to_ascii_lowercase();
+    HARMLESS.split(' ').any(|known| known == name)
 }
 
 fn answer(

@@ -1,6 +1,13 @@
 //! Words: those in names, those in requests, and what makes two of them the
 //! same. English only, by a few rules; no dictionary.
 
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Limit on how deep the arguments of templates are looked into.
+const NESTED: usize = 12;
+
 /// Words that say nothing about code.
 const STOP_WORDS: [&str; 104] = [
     "a", "an", "the", "and", "or", "but", "if", "then", "else", "of", "in", "on", "at", "to",
@@ -158,6 +165,7 @@ pub(crate) fn identifiers(text: &str) -> Vec<String> {
             add(quoted.split('(').next().unwrap_or_default());
         }
     }
+    let text = without_angles(text);
     for token in text.split(|c: char| c.is_whitespace() || "\"'`,;<>[]{}".contains(c)) {
         let is_call = token.contains("()");
         let name = token.split('(').next().unwrap_or_default();
@@ -167,6 +175,23 @@ pub(crate) fn identifiers(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// A text with `map<K, V>::begin()` as `map::begin() K, V`, so that a member is read with its class.
+fn without_angles(text: &str) -> String {
+    static INSTANCE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"<((?:[^<>]|->)*)>((?:::[~\w]+(?:\(\))?)*)").ok());
+    let mut text = text.to_owned();
+    for _ in 0..NESTED {
+        let replaced = INSTANCE
+            .as_ref()
+            .map(|one| one.replace_all(&text, "$2 $1 "));
+        match replaced {
+            Some(Cow::Owned(replaced)) => text = replaced,
+            _ => break,
+        }
+    }
+    text
 }
 
 fn looks_like_code(name: &str) -> bool {

@@ -103,7 +103,8 @@ fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) -> Result<()> 
         None => format!("{role} stack #{depth}"),
     };
     picks.add(symbol, weight, &lines, &why);
-    if place.role == Role::Crash && !place.is_harness {
+    let shows_lines = !place.is_harness && !hands_on && place.role != Role::Created;
+    if shows_lines {
         picks.keep(symbol.id);
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::intent::{Intent, detect};
 
-pub(super) fn plan(engine: &Engine, text: &str) -> Result<Plan> {
+pub(super) fn plan(engine: &Engine, text: &str, share: f64) -> Result<Plan> {
     let (intent, confidence) = detect(text);
     let mut picks = Picks::default();
     exact::add(engine, text, &mut picks)?;
@@ -21,7 +21,7 @@ pub(super) fn plan(engine: &Engine, text: &str) -> Result<Plan> {
         && picks.heaviest(1).iter().any(|one| one.weight >= 0.9);
     let mut heads = Vec::new();
     if !by_name {
-        heads = likely::add(engine, text, intent, &mut picks)?;
+        heads = likely::add(engine, text, (intent, share), &mut picks)?;
     }
     let primary = picks.heaviest(FOLLOWED);
     users::add(engine, &primary, intent, &mut picks)?;

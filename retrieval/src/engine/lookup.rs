@@ -3,10 +3,12 @@
 use super::Engine;
 use crate::answer::Hit;
 use crate::error::Result;
+use crate::rank::is_aside;
 use crate::relations::{QualifiedName, nearest_named};
 use crate::search::Scored;
-use crate::symbol::{Symbol, SymbolKind};
+use crate::symbol::{Symbol, SymbolKind, UseKind};
 use patchwright_source::TreePath;
+use std::collections::BTreeMap;
 
 /// The definition around some lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +111,37 @@ impl Engine {
         Ok(same.iter().filter(|one| one.kind.is_callable()).count() <= 1)
     }
 
+    /// The functions around some places, in the order of their numbers, each with the lines.
+    pub(crate) fn functions_at(
+        &self,
+        places: impl IntoIterator<Item = (TreePath, u32)>,
+    ) -> Result<Vec<(Symbol, Vec<u32>)>> {
+        let mut found: BTreeMap<i64, (Symbol, Vec<u32>)> = BTreeMap::new();
+        for (path, line) in places {
+            if let Some(function) = self.index.enclosing_function(&path, line)? {
+                let known = found.entry(function.id);
+                known.or_insert((function, Vec::new())).1.push(line);
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// The places at which product code uses a name in some way; none where more than so many
+    /// files use it.
+    pub(crate) fn used_at(
+        &self,
+        name: &str,
+        files: u32,
+        kinds: &[UseKind],
+    ) -> Result<Vec<(TreePath, u32)>> {
+        if self.index.using_files(name)? > files {
+            return Ok(Vec::new());
+        }
+        let uses = self.index.references(name)?.into_iter();
+        let uses = uses.filter(|one| kinds.contains(&one.kind) && !is_aside(&one.path));
+        Ok(uses.map(|one| (one.path, one.line)).collect())
+    }
+
     /// The files from which a name is called, one for each caller, at most
     /// `limit`. Much cheaper than the callers themselves.
     pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Result<Vec<TreePath>> {
@@ -166,12 +199,7 @@ fn distance(path: &TreePath, from: &TreePath, kind: SymbolKind) -> (bool, u8, us
         .take_while(|(a, b)| a == b)
         .count();
     let forward = kind == SymbolKind::Prototype;
-    (
-        forward,
-        near,
-        usize::MAX - shared,
-        crate::rank::is_aside(path),
-    )
+    (forward, near, usize::MAX - shared, is_aside(path))
 }
 
 #[cfg(test)]

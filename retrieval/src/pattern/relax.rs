@@ -93,50 +93,20 @@ struct Kinds {
 impl Kinds {
     fn of(language: Language) -> Self {
         let grammar = language.grammar();
-        let ids = |kinds: &[&str]| {
+        let ids = |kinds: &str| {
             kinds
-                .iter()
+                .split(' ')
                 .map(|kind| grammar.id_for_node_kind(kind, true))
                 .filter(|id| *id != 0)
                 .collect()
         };
         Self {
-            values: ids(&[
-                "identifier",
-                "number_literal",
-                "string_literal",
-                "char_literal",
-                "decimal_integer_literal",
-                "hex_integer_literal",
-                "character_literal",
-                "string",
-                "number",
-                "integer",
-                "integer_literal",
-                "int_literal",
-                "true",
-                "false",
-                "null",
-            ]),
-            calls: ids(&[
-                "call_expression",
-                "method_invocation",
-                "call",
-                "function_declarator",
-            ]),
-            lists: ids(&[
-                "argument_list",
-                "arguments",
-                "parameter_list",
-                "formal_parameters",
-                "parameters",
-            ]),
-            bodies: ids(&[
-                "compound_statement",
-                "block",
-                "statement_block",
-                "constructor_body",
-            ]),
+            values: ids("identifier number_literal string_literal char_literal \
+                 decimal_integer_literal hex_integer_literal character_literal string \
+                 number integer integer_literal int_literal true false null"),
+            calls: ids("call_expression method_invocation call function_declarator"),
+            lists: ids("argument_list arguments parameter_list formal_parameters parameters"),
+            bodies: ids("compound_statement block statement_block constructor_body"),
         }
     }
 }

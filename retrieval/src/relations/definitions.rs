@@ -26,7 +26,12 @@ impl Index {
             return Ok(Definitions::default());
         };
         let all = self.read(|reader| named(reader, &wanted.name))?;
-        Ok(most_specific(&all, &wanted.scope))
+        let most_dropped = if wanted.is_foreign() {
+            0
+        } else {
+            wanted.scope.len()
+        };
+        Ok(most_specific(&all, &wanted.scope, most_dropped))
     }
 
     /// Every symbol of exactly this name, prototypes included.
@@ -122,8 +127,8 @@ fn sorted(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
     symbols
 }
 
-fn most_specific(all: &[Symbol], scope: &[String]) -> Definitions {
-    for dropped in 0..=scope.len() {
+fn most_specific(all: &[Symbol], scope: &[String], most_dropped: usize) -> Definitions {
+    for dropped in 0..=most_dropped {
         let (ignored, wanted) = scope.split_at(dropped);
         let fitting: Vec<Symbol> = all
             .iter()

@@ -34,6 +34,16 @@ impl QualifiedName {
         Some(Self { scope: parts, name }.named_as_in_source())
     }
 
+    /// Returns whether the name belongs to a standard library: no other scope has a member that it means.
+    pub(crate) fn is_foreign(&self) -> bool {
+        let scope: Vec<&str> = self.scope.iter().map(String::as_str).collect();
+        match scope.as_slice() {
+            ["java" | "javax" | "jdk" | "sun", ..] => self.scope.len() > 1,
+            [first, ..] => matches!(*first, "std" | "__gnu_cxx" | "__cxxabiv1"),
+            [] => false,
+        }
+    }
+
     /// Returns what virtual machines call by names of their own: `<init>` is the
     /// class, `lambda$run$0` the method `run`.
     fn named_as_in_source(mut self) -> Self {

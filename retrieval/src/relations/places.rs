@@ -21,6 +21,16 @@ impl Index {
         self.read(|reader| references(reader, name))
     }
 
+    /// Returns how many files use a name, calls apart.
+    pub(crate) fn using_files(&self, name: &str) -> Result<u32, RetrievalError> {
+        self.read(|reader| {
+            let mut statement = reader.connection.prepare_cached(
+                "SELECT count(*) FROM posting WHERE name_id = (SELECT id FROM name WHERE name = ?1)",
+            )?;
+            statement.query_row([name], |row| row.get(0))
+        })
+    }
+
     /// The uses of a name in one file, by line, calls apart.
     pub(crate) fn uses_in(
         &self,

@@ -47,7 +47,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         550,
         "answers that are decided, and conditions that are open",
     ),
-    ("retrieval", 17_200, ""),
+    ("retrieval", 17_180, ""),
     (
         "run",
         2_100,

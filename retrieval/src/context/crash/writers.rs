@@ -10,12 +10,15 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::slice::{names_read, statements};
 use crate::snippet::line;
-use crate::symbol::{Symbol, UseKind};
+use crate::symbol::{Symbol, SymbolKind, UseKind};
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Adds the functions of the same file that write what the lines of a frame read; of several that
-/// write the same each less.
+/// A field that more files use belongs to many types.
+const FILES: u32 = 40;
+
+/// Adds the functions that write what the lines of a frame read; of several that write the same
+/// each less.
 pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<()> {
     let Ok(text) = engine.text(&frame.symbol.path) else {
         return Ok(());
@@ -26,30 +29,58 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<
         .iter()
         .flat_map(|at| names_read(&statements, *at))
         .collect();
+    let most = frame.weight * engine.ranking.crash.writer;
+    let mut elsewhere: BTreeMap<i64, (Wanted, Vec<String>)> = BTreeMap::new();
     for name in names {
         let key = name.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
         let written = match key {
             Some(key) => keyed_lines(&text, key),
             None => written_lines(engine, &frame.symbol, &name)?,
         };
-        let mut writers: BTreeMap<i64, (Symbol, Vec<u32>)> = BTreeMap::new();
-        for number in written {
-            let around = engine
-                .index
-                .enclosing_function(&frame.symbol.path, number)?;
-            let Some(function) = around.filter(|one| one.id != frame.symbol.id) else {
-                continue;
-            };
-            let known = writers.entry(function.id);
-            known.or_insert((function, Vec::new())).1.push(number);
-        }
-        let weight = frame.weight * engine.ranking.crash.writer / writers.len().max(1) as f64;
+        let path = &frame.symbol.path;
+        let mut writers = engine.functions_at(written.into_iter().map(|at| (path.clone(), at)))?;
+        writers.retain(|(writer, _)| writer.id != frame.symbol.id);
+        let weight = most / writers.len().max(1) as f64;
         let why = format!("writes {}", key.unwrap_or(&name));
-        for (symbol, lines) in writers.into_values() {
+        for (symbol, lines) in writers {
             picks.add(&symbol, weight, &lines, &why);
         }
+        if key.is_none() && !statements.locals.contains(&name) {
+            // One field may be a namesake in another type; whoever writes several of one line sets
+            // the same object.
+            let writers = written_elsewhere(engine, &frame.symbol, &name)?;
+            let share = most / writers.len().max(1) as f64;
+            for (symbol, lines) in writers.into_iter().filter(|(one, _)| one.path != *path) {
+                let fresh = || (Wanted::new(symbol.clone(), 0.0, ""), Vec::new());
+                let (writer, names) = elsewhere.entry(symbol.id).or_insert_with(fresh);
+                writer.weight = most.min(writer.weight + share);
+                writer.lines.extend(lines);
+                names.push(name.clone());
+            }
+        }
+    }
+    let likely = engine.ranking.packing.likely;
+    elsewhere.retain(|_, (one, names)| names.len() > 1 && one.weight >= likely);
+    for (writer, names) in elsewhere.into_values() {
+        let why = format!("writes {}", names.join(", "));
+        picks.add(&writer.symbol, writer.weight, &writer.lines, &why);
     }
     Ok(())
+}
+
+/// The functions that write a field, wherever they are.
+fn written_elsewhere(
+    engine: &Engine,
+    reader: &Symbol,
+    name: &str,
+) -> Result<Vec<(Symbol, Vec<u32>)>> {
+    let is_field = |symbol: &Symbol| symbol.kind == SymbolKind::Field;
+    if !engine.index.named(name)?.iter().any(is_field) {
+        return Ok(Vec::new());
+    }
+    let mut writers = engine.functions_at(engine.used_at(name, FILES, &[UseKind::Write])?)?;
+    writers.retain(|(writer, _)| writer.id != reader.id);
+    Ok(writers)
 }
 
 /// The lines of the reader's file that write a name which functions share.

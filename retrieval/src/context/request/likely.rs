@@ -36,7 +36,7 @@ const HITS: usize = 3;
 pub(super) fn add(
     engine: &Engine,
     text: &str,
-    intent: Intent,
+    (intent, budget): (Intent, f64),
     picks: &mut Picks,
 ) -> Result<Vec<Symbol>> {
     let stems = meaningful(text);
@@ -44,15 +44,16 @@ pub(super) fn add(
     let first = scored.get(..CANDIDATES).unwrap_or(&scored);
     let likely = scoring::shares(engine, text, (&stems, intent), first)?;
     let candidates = engine.with_signals(text, likely)?;
-    let files = choose(engine, (&candidates, &stems), picks);
+    let files = choose(engine, (&candidates, &stems), budget, picks);
     further(engine, (&candidates, &scored), &files)
 }
 
 /// Takes the best candidates, beside what the request names those of the same files; gives the
-/// files that they brought.
+/// files that they brought. Who asks for so many times the usual budget is given so much more.
 fn choose(
     engine: &Engine,
     (candidates, stems): (&[(f64, Symbol)], &[String]),
+    budget: f64,
     picks: &mut Picks,
 ) -> Vec<TreePath> {
     let weights = &engine.ranking.request;
@@ -69,7 +70,7 @@ fn choose(
     let mut chosen: Vec<&Symbol> = Vec::new();
     for (share, symbol) in candidates {
         let share = share / best;
-        if chosen.len() >= CHOSEN || share < weights.near_best {
+        if chosen.len() >= (CHOSEN as f64 * budget) as usize || share < weights.near_best / budget {
             break;
         }
         let is_shown = chosen.iter().any(|other| overlap(other, symbol));
@@ -77,7 +78,7 @@ fn choose(
             continue;
         }
         chosen.push(symbol);
-        let lines = ((weights.lines * counts * share) as usize).max(1);
+        let lines = ((weights.lines * counts * share * budget) as usize).max(1);
         let hits = telling_lines(engine, symbol, stems, lines);
         let weight = (counts * share).max(weights.least);
         picks.add_brief(symbol, (weight, lines), &hits, "speaks of the same words");

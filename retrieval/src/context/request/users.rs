@@ -50,16 +50,12 @@ fn add_callers(engine: &Engine, one: &Wanted, picks: &mut Picks) -> Result<()> {
 /// Adds the tests that use it.
 fn add_tests(engine: &Engine, one: &Wanted, picks: &mut Picks) -> Result<()> {
     let uses = engine.index.references(&one.symbol.name)?;
-    let places = uses.iter().filter(|place| is_aside(&place.path));
-    let mut tests = Vec::new();
-    for place in places.take(USERS) {
-        let around = engine.index.enclosing_function(&place.path, place.line)?;
-        tests.extend(around.map(|test| (test, place.line)));
-    }
+    let places = uses.into_iter().filter(|place| is_aside(&place.path));
+    let tests = engine.functions_at(places.take(USERS).map(|place| (place.path, place.line)))?;
     let why = format!("a test that uses {}", one.symbol.name);
-    for (rank, (test, line)) in tests.into_iter().take(SHOWN_USERS).enumerate() {
+    for (rank, (test, lines)) in tests.into_iter().take(SHOWN_USERS).enumerate() {
         let weight = engine.ranking.request.user * (1.0 - rank as f64 / 10.0);
-        picks.add_brief(&test, (weight, USER_LINES), &[line], &why);
+        picks.add_brief(&test, (weight, USER_LINES), &lines, &why);
     }
     Ok(())
 }

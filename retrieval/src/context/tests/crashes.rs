@@ -287,3 +287,25 @@ fn a_frame_without_a_definition_is_no_allocator() {
         .collect();
     assert!(wrappers.is_empty(), "{wrappers:?}");
 }
+
+#[test]
+fn a_frame_that_allocated_shows_its_lines_beside_a_deep_stack() {
+    let filler = "    total += 1;\n".repeat(160);
+    let make =
+        format!("int make(int n)\n{{\n    int total = n;\n{filler}    return take(total);\n}}\n");
+    let deep = functions(&[
+        ("one", "return n;"),
+        ("two", "return one(n);"),
+        ("three", "return two(n);"),
+    ]);
+    let (_folder, engine) = tree_of(&[("src/a.c", &deep), ("src/make.c", &make)]);
+    let of_a = |name, nth| (name, "src/a.c", line(nth));
+    let mut frames = stack(
+        Role::Crash,
+        &[of_a("one", 0), of_a("two", 1), of_a("three", 2)],
+    );
+    frames.extend(stack(Role::Allocated, &[("make", "src/make.c", 164)]));
+    let found = context(&engine, frames).snippets;
+    let made = found.iter().find(|one| one.symbols == ["make"]);
+    assert!(made.is_some_and(|one| one.line_count() > 20), "{found:?}");
+}

@@ -274,3 +274,60 @@ fn a_name_means_the_project_before_its_copies_of_others() {
     // A package that is nothing but the copy.
     assert_eq!(places(&[copied]), ["js/vendor/select.c"]);
 }
+
+#[test]
+fn of_overloads_all_are_shown_and_the_one_with_the_work_first() {
+    let text = "int read_all(int a)\n{\n    return read_all(a, 1);\n}\n\nint read_all(long a)\n{\n    return read_all(a, 2);\n}\n\nint read_all(int a, int b)\n{\n    int n = 0;\n    while (n < b)\n        n += next(a);\n    return n;\n}\n";
+    let (_folder, engine) = tree_of(&[("src/read.cpp", text)]);
+    let found = context(&engine, "`read_all` never ends").snippets;
+    let lines: Vec<u32> = found.iter().map(|one| one.start_line).collect();
+    assert_eq!(lines, [11, 1, 6], "{found:?}");
+}
+
+#[test]
+fn a_constant_leads_to_the_functions_that_use_it() {
+    let header = "#define MAX_NAMES 16\nenum mode { MODE_FAST, MODE_SLOW };\n";
+    let text = "int put(int at)\n{\n    return at > MAX_NAMES;\n}\n\nint run(int mode)\n{\n    return mode == MODE_SLOW;\n}\n";
+    let (_folder, engine) = tree_of(&[("src/a.h", header), ("src/a.c", text)]);
+    for (name, function) in [("MAX_NAMES", "put"), ("MODE_SLOW", "run")] {
+        let found = shown(&context(&engine, &format!("{name} is taken wrongly")));
+        let expected = pair(function, &format!("uses {name}"));
+        assert!(found.contains(&expected), "{found:?}");
+    }
+}
+
+#[test]
+fn a_name_of_a_standard_library_is_none_of_the_project() {
+    let code = "namespace tester {\nstruct map {\n  int begin() { return 1; }\n  int only() { return 2; }\n};\n}\n";
+    let (_folder, engine) = tree_of(&[
+        ("vendor/tester.hpp", code),
+        (
+            "src/leaf.h",
+            "namespace tract { struct Leaf { int text; }; }\n",
+        ),
+    ]);
+    let text = "#0 std::map<int, std::pair<int, tract::Leaf> >::begin() stl_map.h:9";
+    let found = shown(&context(&engine, text));
+    assert_eq!(found, [pair("tract::Leaf", "named by the request")]);
+    let found = shown(&context(&engine, "in tester::map<int>::only()"));
+    let member = pair("tester::map::only", "named by the request");
+    assert!(found.contains(&member), "{found:?}");
+}
+
+#[test]
+fn who_asks_for_more_gets_what_comes_next_by_weight() {
+    let one = |n: usize| format!("int parse_header_{n}(int n)\n{{\n    return n;\n}}\n\n");
+    let text: String = (0..30).map(one).collect();
+    let (_folder, engine) = tree_of(&[("src/parse.c", &text)]);
+    let lines = |budget| {
+        let request = Request {
+            text: "parsing of a header fails".to_owned(),
+            budget,
+            ..Request::default()
+        };
+        let snippets = engine.context(&request).unwrap().snippets.into_iter();
+        let code = snippets.filter(|one| !one.sparse);
+        code.map(|one| one.line_count()).sum::<usize>()
+    };
+    assert!(lines(8_000) > 2 * lines(0), "{} {}", lines(8_000), lines(0));
+}

@@ -77,23 +77,8 @@ pub(super) enum Key {
     Trait,
 }
 
-const KEYS: [&str; 15] = [
-    "name",
-    "body",
-    "type",
-    "function",
-    "left",
-    "declarator",
-    "pattern",
-    "constructor",
-    "macro",
-    "field",
-    "property",
-    "attribute",
-    "value",
-    "receiver",
-    "trait",
-];
+const KEYS: &str = "name body type function left declarator pattern constructor macro field \
+     property attribute value receiver trait";
 
 /// A grammar's numbers for a table.
 #[derive(Debug)]
@@ -129,11 +114,11 @@ impl Spec {
     /// Resolves a table against a grammar.
     fn new(language: Language, table: &str) -> Self {
         let grammar = language.grammar();
-        let field = |name: &&str| grammar.field_id_for_name(name).map_or(0, u16::from);
+        let field = |name: &str| grammar.field_id_for_name(name).map_or(0, u16::from);
         Self {
             language,
             roles: roles(&grammar, table, Role::Skip),
-            keys: KEYS.iter().map(field).collect(),
+            keys: KEYS.split(' ').map(field).collect(),
         }
     }
 
