@@ -68,15 +68,14 @@ async fn uncaught(
         let told = target.told(folder.path(), &told);
         String::from_utf8_lossy(&told).trim_end().to_owned()
     };
-    Ok(match read("uncaught") {
-        Some(told) => (text(told), None),
-        None => {
-            let why = read("unwatched").map_or_else(|| execution.text(), text);
-            (
-                String::new(),
-                Some(format!("the debugger of the JDK: {why}")),
-            )
-        }
+    Ok(if let Some(told) = read("uncaught") {
+        (text(told), None)
+    } else {
+        let why = read("unwatched").map_or_else(|| execution.text(), text);
+        (
+            String::new(),
+            Some(format!("the debugger of the JDK: {why}")),
+        )
     })
 }
 
