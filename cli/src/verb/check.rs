@@ -161,7 +161,7 @@ fn folder(name: &'static str, folder: &std::path::Path) -> Finding {
     let tried = made.and_then(|()| {
         // An empty file can be made on a full disk too.
         let mut file = tempfile::tempfile_in(folder)?;
-        file.write_all(&[0x5a; ROOM])?;
+        file.write_all(&vec![0x5a; ROOM])?;
         file.sync_all()
     });
     match tried {
