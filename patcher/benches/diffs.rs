@@ -51,8 +51,8 @@ struct Wanted {
 struct Sums {
     diffs: usize,
     taken: usize,
-    by_placement: BTreeMap<&'static str, usize>,
-    by_rule: BTreeMap<&'static str, usize>,
+    by_placement: BTreeMap<String, usize>,
+    by_rule: BTreeMap<String, usize>,
     slowest: Duration,
 }
 
@@ -248,16 +248,12 @@ impl Sums {
             Ok(prepared) => {
                 self.taken += 1;
                 let how = prepared.placements.iter().map(|place| place.how);
-                let least = how
-                    .max()
-                    .map_or("none", patchwright_patcher::PlacementKind::name);
+                let least = how.max().map_or("none".to_owned(), |how| how.to_string());
                 *self.by_placement.entry(least).or_default() += 1;
                 let places: Vec<String> = prepared
                     .placements
                     .iter()
-                    .map(|place| {
-                        format!("{}@{}-{}", place.how.name(), place.lines.0, place.lines.1)
-                    })
+                    .map(|place| format!("{}@{}-{}", place.how, place.lines.0, place.lines.1))
                     .collect();
                 format!(
                     "taken\t{}\t{}",
@@ -268,7 +264,7 @@ impl Sums {
             Err(refusals) => {
                 let first = refusals
                     .first()
-                    .map_or("none", |refusal| refusal.rule.name());
+                    .map_or("none".to_owned(), |refusal| refusal.rule.to_string());
                 *self.by_rule.entry(first).or_default() += 1;
                 let rules: Vec<String> = refusals
                     .iter()

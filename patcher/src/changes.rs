@@ -3,6 +3,7 @@
 pub use patchwright_source::{Changes, Touched};
 use patchwright_source::{SyntaxError, TreePath};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The way in which the place of an edit was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,19 +27,9 @@ pub enum PlacementKind {
     Renamed,
 }
 
-impl PlacementKind {
-    /// The word for it, as it stands in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Shifted => "shifted",
-            Self::Whitespace => "whitespace",
-            Self::Moved => "moved",
-            Self::Similar => "similar",
-            Self::Created => "created",
-            Self::Deleted => "deleted",
-            Self::Renamed => "renamed",
-        }
+impl fmt::Display for PlacementKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 

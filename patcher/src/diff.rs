@@ -5,5 +5,6 @@ mod read;
 mod write;
 
 pub use compare::diff;
+pub(crate) use compare::diff_of_splices;
 pub(crate) use read::parse_diff;
 pub(crate) use write::{FileDiff, write_diff};

@@ -87,21 +87,14 @@ impl Match {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Located {
     At(Match),
-    /// It stands at several places.
-    Several {
-        /// Their first lines.
-        starts: Vec<usize>,
-        /// The quote at each, where an edit could be carried out there.
-        matches: Vec<Match>,
-    },
+    /// It stands at several places, of which these are the first lines.
+    Several(Vec<usize>),
     /// The quote fits nearly as well where one of its lines stands elsewhere.
     Tied {
         /// The quoted line.
         line: usize,
         /// The lines of the file that it can be.
         places: [usize; 2],
-        /// The quote at either.
-        matches: Vec<Match>,
     },
     /// Most of the quote has one place, and some of it stands nowhere.
     Differs(Difference),
@@ -156,7 +149,7 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
                 return Located::At(Match::aligned(*at, count, PlacementKind::Whitespace));
             }
             ([], several) | (several, _) if several.iter().any(is_near) => {
-                return equals(several, count);
+                return Located::Several(several.to_vec());
             }
             _ => {}
         }
@@ -176,11 +169,7 @@ fn uncontested(file: &Pristine, quote: Quote<'_>, place: Match) -> Located {
         return Located::At(place);
     }
     match align::rival(file, &quote, &place) {
-        Some((line, places)) => Located::Tied {
-            line,
-            places,
-            matches: Vec::new(),
-        },
+        Some((line, places)) => Located::Tied { line, places },
         None => Located::At(place),
     }
 }
@@ -193,11 +182,7 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
         return located;
     };
     match contradiction::find(file, quote, place) {
-        Some((line, places)) => Located::Tied {
-            line,
-            places,
-            matches: Vec::new(),
-        },
+        Some((line, places)) => Located::Tied { line, places },
         None => located,
     }
 }
@@ -225,15 +210,14 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
     if exact.len() == 1 || all.len() == 1 {
         let loose = loose_places(file, quote.lines, keys);
         if loose.len() > all.len() {
-            return Located::Several {
-                starts: loose,
-                matches: Vec::new(),
-            };
+            return Located::Several(loose);
         }
     }
     match (exact.as_slice(), all.as_slice()) {
         // Indentation alone tells places apart only for lines that say something.
-        ([_], several @ [_, _, ..]) if !align::says_enough(quote.lines) => equals(several, count),
+        ([_], several @ [_, _, ..]) if !align::says_enough(quote.lines) => {
+            Located::Several(several.to_vec())
+        }
         ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
         ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
         ([], []) => match reflowed(file, quote) {
@@ -242,7 +226,7 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
         },
         ([], several) | (several, _) => match decided(file, quote, several) {
             Some(at) => Located::At(Match::aligned(at, count, PlacementKind::Moved)),
-            None => equals(several, count),
+            None => Located::Several(several.to_vec()),
         },
     }
 }
@@ -277,16 +261,6 @@ fn decided(file: &Pristine, quote: Quote<'_>, starts: &[usize]) -> Option<usize>
             (near_enough && other >= distance + APART).then_some(near)
         }
         _ => None,
-    }
-}
-
-/// Places that are alike, by their first lines.
-fn equals(starts: &[usize], count: usize) -> Located {
-    let places = starts.iter();
-    let matches = places.map(|start| Match::aligned(*start, count, PlacementKind::Moved));
-    Located::Several {
-        starts: starts.to_vec(),
-        matches: matches.collect(),
     }
 }
 
@@ -390,10 +364,7 @@ fn reflowed(file: &Pristine, quote: Quote<'_>) -> Located {
         ([], [range]) => (range.clone(), PlacementKind::Moved),
         ([], []) => return Located::Nowhere,
         ([], several) | (several, _) => {
-            return Located::Several {
-                starts: several.iter().map(|range| range.start).collect(),
-                matches: Vec::new(),
-            };
+            return Located::Several(several.iter().map(|range| range.start).collect());
         }
     };
     let pairs = pair_non_blank(file, quote.lines, &range);

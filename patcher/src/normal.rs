@@ -1,183 +1,71 @@
-//! The normal form of a patch: equal for patches that do the same to the same
-//! lines, whatever their whitespace, the order and the cut of their edits.
-//!
-//! It is made of the texts before and after and not of the edits, so that what
-//! can be told in several ways (which of two equal lines goes) is told in one.
+//! The normal form of a patch: equal for patches that leave the same files, whitespace and
+//! blank lines aside, whatever the order and the cut of their edits.
 
 use crate::indent::lead;
-use crate::pristine::is_space;
-use crate::splice::{COMPARE_LIMIT, Splice};
-use patchwright_source::{DiffOp, Language, Text, TreePath, difference};
+use crate::pristine::{Pristine, key};
+use crate::splice::Splice;
+use patchwright_source::{Language, Text, TreePath};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
-use std::collections::VecDeque;
-use std::fmt::Write;
-use std::ops::Range;
 
-/// Adds the normal form of one file. The splices are reduced and in order.
-pub(crate) fn write_file(
-    out: &mut String,
-    path: &TreePath,
-    text: Option<&Text>,
-    language: Option<Language>,
-    splices: &[Splice],
-) {
-    let file = File { text, language };
-    let changed = file.changed(splices);
-    if changed.old == changed.new {
-        return;
+/// A line: the width of its indentation where that is meaning, and what it holds.
+type Line = (usize, u64);
+
+/// Returns the normal form of an edited file, unless only whitespace changes.
+pub(crate) fn of_edited(file: &Pristine, splices: &[Splice]) -> Option<String> {
+    let end = file.count();
+    let mut lines = Vec::with_capacity(end);
+    let mut at = 0;
+    for splice in splices {
+        lines.extend((at..splice.old.start).filter_map(|at| kept(file, at)));
+        let new = splice.new.iter().map(|line| file.text.decode(line));
+        lines.extend(new.filter_map(|line| normal(file.language, key(&line), &line)));
+        at = splice.old.end;
     }
-    let _ = writeln!(out, "file {path}");
-    if changed.old.len() + changed.new.len() > COMPARE_LIMIT {
-        changed.write_digest(out);
+    lines.extend((at..end).filter_map(|at| kept(file, at)));
+    let same = (0..end)
+        .filter_map(|at| kept(file, at))
+        .eq(lines.iter().copied());
+    (!same).then(|| written(&file.path, lines))
+}
+
+/// Returns the normal form of a new file.
+pub(crate) fn of_created(path: &TreePath, bytes: &[u8]) -> String {
+    let file = Pristine::new(path.clone(), Text::new(bytes.to_vec()));
+    written(path, (0..file.count()).filter_map(|at| kept(&file, at)))
+}
+
+fn kept(file: &Pristine, at: usize) -> Option<Line> {
+    let key = file.key(at)?;
+    if file.language == Some(Language::Python) {
+        return normal(file.language, key, &file.line(at));
+    }
+    normal(None, key, "")
+}
+
+fn normal(language: Option<Language>, key: u64, line: &str) -> Option<Line> {
+    let width = |c: char| if c == '\t' { 8 } else { 1 };
+    let python = language == Some(Language::Python);
+    let width = if python {
+        lead(line).chars().map(width).sum()
     } else {
-        changed.write_lines(out);
-    }
-}
-
-/// The file as it was.
-struct File<'a> {
-    text: Option<&'a Text>,
-    language: Option<Language>,
-}
-
-impl File<'_> {
-    /// The lines of a range (from 0) that are not blank, each with its number (from 1).
-    fn lines(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = (usize, String)> {
-        range.filter_map(|at| {
-            let line = self.text?.raw_line(at + 1)?;
-            Some((at + 1, normal_line(self.language, line)?))
-        })
-    }
-
-    /// Returns the differences that the splices make: their range without what is
-    /// equal at its ends. What repeats the lines above it moves up as far as it can.
-    fn changed(&self, splices: &[Splice]) -> Changed {
-        let start = splices.first().map_or(0, |splice| splice.old.start);
-        let end = splices.last().map_or(0, |splice| splice.old.end);
-        let mut old: VecDeque<(usize, String)> = self.lines(start..end).collect();
-        let mut new: VecDeque<String> = self.after(splices).into();
-        while let (Some((_, gone)), Some(come)) = (old.back(), new.back())
-            && gone == come
-        {
-            old.pop_back();
-            new.pop_back();
-        }
-        let mut above = self.lines(0..start).rev().peekable();
-        if new.is_empty() {
-            while let Some(line) = above.next_if(|(_, line)| last_is(&old, line)) {
-                old.pop_back();
-                old.push_front(line);
-            }
-        } else if old.is_empty() {
-            while let Some((_, line)) = above.next_if(|(_, line)| new.back() == Some(line)) {
-                new.pop_back();
-                new.push_front(line);
-            }
-        }
-        let mut before = above.next().map_or(0, |(number, _)| number);
-        while let (Some((number, gone)), Some(come)) = (old.front(), new.front())
-            && gone == come
-        {
-            before = *number;
-            old.pop_front();
-            new.pop_front();
-        }
-        let (numbers, old) = old.into_iter().unzip();
-        Changed {
-            before,
-            numbers,
-            old,
-            new: new.into(),
-        }
-    }
-
-    /// The new lines of the range of all splices.
-    fn after(&self, splices: &[Splice]) -> Vec<String> {
-        let mut lines = Vec::new();
-        let mut at = splices.first().map_or(0, |splice| splice.old.start);
-        for splice in splices {
-            let kept = self.lines(at..splice.old.start);
-            lines.extend(kept.map(|(_, line)| line));
-            let come = splice.new.iter();
-            lines.extend(come.filter_map(|line| normal_line(self.language, line)));
-            at = splice.old.end;
-        }
-        lines
-    }
-}
-
-fn last_is(lines: &VecDeque<(usize, String)>, line: &str) -> bool {
-    lines.back().is_some_and(|(_, last)| last == line)
-}
-
-/// Returns the differences between a file and its new text.
-struct Changed {
-    /// The number of the line before; 0 at the start of the file.
-    before: usize,
-    /// The number of each old line.
-    numbers: Vec<usize>,
-    old: Vec<String>,
-    new: Vec<String>,
-}
-
-impl Changed {
-    fn write_lines(&self, out: &mut String) {
-        for op in difference(&self.old, &self.new) {
-            if matches!(op, DiffOp::Equal { .. }) {
-                continue;
-            }
-            let _ = writeln!(out, "@{}", self.number_before(op.old_range().start));
-            for line in self.old.get(op.old_range()).unwrap_or_default() {
-                let _ = writeln!(out, "-{line}");
-            }
-            for line in self.new.get(op.new_range()).unwrap_or_default() {
-                let _ = writeln!(out, "+{line}");
-            }
-        }
-    }
-
-    fn number_before(&self, at: usize) -> usize {
-        let number = at.checked_sub(1).and_then(|at| self.numbers.get(at));
-        number.copied().unwrap_or(self.before)
-    }
-
-    /// Stands for lines that are too many to be compared.
-    fn write_digest(&self, out: &mut String) {
-        let mut digest = Sha256::new();
-        for line in &self.new {
-            digest.update(line);
-            digest.update("\n");
-        }
-        let digest = digest.finalize();
-        let _ = writeln!(out, "@{} -{} {digest:x}", self.before, self.old.len());
-    }
-}
-
-/// A line without whitespace; where indentation is meaning, its width stays.
-/// Blank lines are none.
-fn normal_line(language: Option<Language>, line: &[u8]) -> Option<String> {
-    let text = match std::str::from_utf8(line) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => line.iter().copied().map(char::from).collect(),
+        0
     };
-    let bare: String = text.chars().filter(|next| !is_space(*next)).collect();
-    if bare.is_empty() {
-        return None;
+    (key != 0).then_some((width, key))
+}
+
+fn written(path: &TreePath, lines: impl IntoIterator<Item = Line>) -> String {
+    let mut digest = Sha256::new();
+    for (width, key) in lines {
+        digest.update(width.to_le_bytes());
+        digest.update(key.to_le_bytes());
     }
-    if language == Some(Language::Python) {
-        let width: usize = lead(&text)
-            .chars()
-            .map(|c| if c == '\t' { 8 } else { 1 })
-            .sum();
-        return Some(format!("{width} {bare}"));
-    }
-    Some(bare)
+    format!("file {path} {:x}\n", digest.finalize())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::write_file;
+    use super::{of_created, of_edited};
+    use crate::pristine::Pristine;
     use crate::splice::Splice;
     use patchwright_source::{Language, Text, TreePath};
 
@@ -193,16 +81,13 @@ mod tests {
                 new: new.iter().map(|line| line.as_bytes().to_vec()).collect(),
             })
             .collect();
-        let mut out = String::new();
-        let text = Text::new(text.into());
-        write_file(
-            &mut out,
-            &TreePath::new("a").unwrap(),
-            Some(&text),
-            Some(language),
-            &splices,
-        );
-        out
+        let name = if language == Language::Python {
+            "a.py"
+        } else {
+            "a.c"
+        };
+        let file = Pristine::new(TreePath::new(name).unwrap(), Text::new(text.into()));
+        of_edited(&file, &splices).unwrap_or_default()
     }
 
     #[test]
@@ -251,27 +136,19 @@ mod tests {
                 old: 0..1,
                 new: vec![bytes.to_vec()],
             };
-            let mut out = String::new();
-            let path = TreePath::new("a").unwrap();
             let text = Text::new(b"caf\xe9;\n".to_vec());
-            write_file(&mut out, &path, Some(&text), Some(Language::C), &[splice]);
-            out
+            let file = Pristine::new(TreePath::new("a.c").unwrap(), text);
+            of_edited(&file, &[splice])
         };
-        assert_eq!(of(b" caf\xe9;\n"), "");
-        assert_ne!(of(b"caf\xe8;\n"), "");
+        assert_eq!(of(b" caf\xe9;\n"), None);
+        assert!(of(b"caf\xe8;\n").is_some());
         assert_ne!(of(b"caf\xe8;\n"), of(b"caf\xea;\n"));
     }
 
     #[test]
-    fn stays_short_for_a_long_change() {
-        let text = "a;\n";
-        let lines = |last: &'static str| {
-            let mut lines = vec!["b;\n"; 6_000];
-            lines.push(last);
-            form(text, Language::C, &[(1..1, &lines)])
-        };
-        assert_eq!(lines("c;\n"), lines("c ;\n"));
-        assert_ne!(lines("c;\n"), lines("d;\n"));
-        assert!(lines("c;\n").len() < 200, "{}", lines("c;\n"));
+    fn a_new_file_is_known_by_what_it_holds() {
+        let of = |text: &str| of_created(&TreePath::new("a.c").unwrap(), text.as_bytes());
+        assert_eq!(of("a;\n\nb;\n"), of("  a ;\nb;\n"));
+        assert_ne!(of("a;\nb;\n"), of("b;\na;\n"));
     }
 }

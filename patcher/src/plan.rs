@@ -3,7 +3,6 @@
 
 mod draft;
 mod elsewhere;
-mod equal;
 mod find;
 mod replace;
 mod text;
@@ -50,16 +49,6 @@ pub(crate) struct Creation {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// An edit that fits several places.
-#[derive(Debug)]
-struct Undecided {
-    path: TreePath,
-    /// The edit at each of the places.
-    drafts: Vec<draft::Draft>,
-    /// The refusal where nothing decides.
-    refusal: Refusal,
-}
-
 /// All edits of a patch, each with its place or its refusal.
 pub(crate) struct Plan<'a> {
     pub(crate) paths: Paths<'a>,
@@ -73,7 +62,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) placements: Vec<Placement>,
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) warnings: Vec<String>,
-    undecided: Vec<Undecided>,
     /// True when the tree was looked through for lines of an edit.
     looked_elsewhere: bool,
 }
@@ -97,7 +85,6 @@ impl<'a> Plan<'a> {
             placements: Vec::new(),
             refusals: Vec::new(),
             warnings: Vec::new(),
-            undecided: Vec::new(),
             looked_elsewhere: false,
         };
         let is_rename = |edit: &&(usize, &Edit)| matches!(edit.1, Edit::Rename { .. });
@@ -108,7 +95,6 @@ impl<'a> Plan<'a> {
         for (number, edit) in numbered.iter().filter(|edit| !is_rename(edit)) {
             plan.take(*number, edit);
         }
-        plan.decide_equals();
         plan.drop_unchanged();
         plan.drop_forbidden_deletions(&numbered);
         plan.placements.sort_by_key(|placement| placement.edit);

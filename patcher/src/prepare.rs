@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::syntax::Checked;
 use crate::{Background, Edit, Guard, Patch, Placement, PlacementKind, Prepared, Refusal, Rule};
 use conflict::{find_conflicts, refusal_of};
-use outcome::{Outcome, describe, outcome_of, outcome_without};
+use outcome::{Outcome, outcome_of, outcome_without};
 use patchwright_source::{Tree, TreePath};
 use report::finish;
 use std::collections::BTreeMap;
@@ -112,16 +112,16 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let (diff_bytes, normal_form) = describe(&plan, &outcomes);
-    if diff_bytes.len() > guard.max_diff_bytes {
+    let max_bytes = guard.max_diff_bytes;
+    let prepared = finish(plan, outcomes);
+    let bytes = prepared.diff_bytes.len();
+    if bytes > max_bytes {
         let reason = format!(
-            "the diff has {} bytes, more than the {} that are taken; change less",
-            diff_bytes.len(),
-            guard.max_diff_bytes
+            "the diff has {bytes} bytes, more than the {max_bytes} that are taken; change less"
         );
         return Err(vec![Refusal::of_patch(Rule::TooLarge, reason)]);
     }
-    Ok(finish(plan, outcomes, diff_bytes, normal_form))
+    Ok(prepared)
 }
 
 /// An edit whose original does not stand where it was placed as it is quoted,

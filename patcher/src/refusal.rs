@@ -48,36 +48,9 @@ pub enum Rule {
     Encoding,
 }
 
-impl Rule {
-    /// The rule's name, as it stands in messages and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Incomplete => "incomplete",
-            Self::NotFound => "not-found",
-            Self::Ambiguous => "ambiguous",
-            Self::EarlierPatch => "earlier-patch",
-            Self::AlreadyApplied => "already-applied",
-            Self::NoChange => "no-change",
-            Self::Overlap => "overlap",
-            Self::NoSuchFile => "no-such-file",
-            Self::Exists => "exists",
-            Self::OutsideTree => "outside-tree",
-            Self::Protected => "protected",
-            Self::Harness => "harness",
-            Self::Test => "test",
-            Self::BuildFile => "build-file",
-            Self::TooLarge => "too-large",
-            Self::Binary => "binary",
-            Self::Link => "link",
-            Self::Mode => "mode",
-            Self::Encoding => "encoding",
-        }
-    }
-}
-
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.serialize(f)
     }
 }
 

@@ -8,7 +8,6 @@
 
 mod body;
 mod challenge;
-mod example;
 mod fallback;
 mod patch;
 mod queries;
@@ -22,7 +21,6 @@ mod words;
 pub use challenge::{ChallengeForm, RawChallenge, challenges};
 
 use crate::Patch;
-use crate::unescape::unescape;
 use scan::{Item, Level, Scan, scan};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -108,9 +106,6 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
         reply.cut_off = true;
         reply.problems.push(Problem::new("the reply is too long"));
     }
-    if is_escaped(&text) {
-        text = unescape(&text).into_owned();
-    }
     let scan = scan(&text);
     reply.analysis.clone_from(&scan.analysis);
     if !has_own_tags(&text)
@@ -144,30 +139,10 @@ fn has_own_tags(text: &str) -> bool {
         .any(|tag| text.contains(tag))
 }
 
-/// Returns true when the tags themselves were escaped, all of them.
-fn is_escaped(text: &str) -> bool {
-    let has = |name: &str| {
-        let escaped =
-            text.contains(&format!("&lt;{name}")) && text.contains(&format!("&lt;/{name}&gt;"));
-        escaped && !text.contains(&format!("<{name}"))
-    };
-    has("patch") || has("queries")
-}
-
 /// Takes what was written plainly; what was quoted only where nothing plain is.
 fn gather(scan: Scan, text: &str, reply: &mut Reply) {
     let plain = scan.items.iter().any(|(level, _)| *level == Level::Plain);
-    let loose = scan
-        .items
-        .iter()
-        .any(|(level, item)| *level == Level::Loose && matches!(item, Item::Patch(_)));
-    let level = if plain {
-        Level::Plain
-    } else if scan.items.iter().any(|(level, _)| *level == Level::Quoted) {
-        Level::Quoted
-    } else {
-        Level::Loose
-    };
+    let level = if plain { Level::Plain } else { Level::Quoted };
     let mut patches = Vec::new();
     for (_, item) in scan.items.into_iter().filter(|(found, _)| *found == level) {
         match item {
@@ -182,12 +157,6 @@ fn gather(scan: Scan, text: &str, reply: &mut Reply) {
             }
             Item::Patch(found) => patches.push(found),
         }
-    }
-    if level == Level::Loose && loose && patches.len() > 1 {
-        reply.problems.push(Problem::new(
-            "several patches stand in thinking that was never closed; send one patch outside",
-        ));
-        return;
     }
     if patches.is_empty() && reply.queries.is_empty() && reply.probes.is_empty() {
         fall_back(&scan.visible, reply);

@@ -148,7 +148,7 @@ fn accepted(prepared: Prepared) -> Verdict {
         .iter()
         .map(|placement| {
             let errors = broken.get(&new_name(&placement.file));
-            let how = errors.map_or(placement.how.name(), |_| "refused");
+            let how = errors.map_or_else(|| placement.how.to_string(), |_| "refused".to_owned());
             json!({
                 "file": placement.file.as_str(),
                 "lines": [placement.lines.0, placement.lines.1],
@@ -199,7 +199,7 @@ fn refused(
             json!({
                 "file": placement.map_or(edit.file(), |placement| placement.file.as_str()),
                 "lines": lines.map(|(first, last)| [first, last]),
-                "how": placement.map_or("refused", |placement| placement.how.name()),
+                "how": placement.map_or_else(|| "refused".to_owned(), |placement| placement.how.to_string()),
                 "reason": "not applied, because another edit of the patch is refused",
             })
         })

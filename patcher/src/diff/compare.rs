@@ -12,9 +12,20 @@ use std::os::unix::fs::PermissionsExt;
 /// `patch -p1` take it; sorted by path. A file that cannot be read counts as
 /// empty.
 pub fn diff(tree: &Tree, changes: &Changes) -> Vec<u8> {
-    let sources: BTreeMap<&TreePath, Compared> = old_names(tree, changes)
+    diff_of_splices(tree, changes, &|_| None)
+}
+
+/// Writes the diff of changes; where `known` has the splices of a pristine file, nothing is
+/// compared.
+pub(crate) fn diff_of_splices<'a>(
+    tree: &Tree,
+    changes: &Changes,
+    known: &dyn Fn(&TreePath) -> Option<&'a [Splice]>,
+) -> Vec<u8> {
+    let old_names = old_names(tree, changes);
+    let sources: Vec<(&TreePath, Compared<'_>)> = old_names
         .into_iter()
-        .map(|(old, new)| (old, Compared::of(tree, changes, old, new)))
+        .map(|(old, new)| (old, Compared::of(tree, changes, (old, new), known(old))))
         .collect();
     let created: Vec<(&TreePath, Vec<Splice>)> = changes
         .files
@@ -63,11 +74,17 @@ struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    fn of(tree: &Tree, changes: &Changes, old: &TreePath, new: Option<&'a TreePath>) -> Self {
+    fn of(
+        tree: &Tree,
+        changes: &Changes,
+        (old, new): (&TreePath, Option<&'a TreePath>),
+        known: Option<&[Splice]>,
+    ) -> Self {
         let text = tree.read(old).unwrap_or_else(|_| Text::new(Vec::new()));
-        let splices = match new {
-            None => replaced(&text, b""),
-            Some(new) => changes
+        let splices = match (known, new) {
+            (Some(known), _) => known.to_vec(),
+            (None, None) => replaced(&text, b""),
+            (None, Some(new)) => changes
                 .files
                 .get(new)
                 .map(|bytes| replaced(&text, bytes))

@@ -64,15 +64,6 @@ struct Item {
     weight: i64,
 }
 
-/// A line that a change depends on, and another place for it.
-struct Rival {
-    /// Its index in the quote.
-    line: usize,
-    /// The lines of the file that it can be.
-    places: [usize; 2],
-    other: Slot,
-}
-
 /// Finds the place of lines that stand nowhere as they are.
 pub(super) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> bool) -> Located {
     if quote.lines.len() > LONGEST || !says_something(quote.lines.iter()) {
@@ -98,14 +89,9 @@ pub(super) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     let Some(rival) = aligner.rival(&chains, &chain, &|_| true) else {
         return Located::At(place);
     };
-    let other = pairing.complete(&aligner.pairs(&chains.chain(rival.other)));
     Located::Tied {
-        line: rival.line,
-        places: rival.places,
-        matches: match other {
-            Located::At(other) => vec![place, other],
-            _ => Vec::new(),
-        },
+        line: rival.0,
+        places: rival.1,
     }
 }
 
@@ -153,8 +139,7 @@ pub(super) fn rival(
         let quoted = moved.iter().filter_map(|(at, _)| quote.lines.get(*at));
         says_something(quoted) || moved.iter().any(|pair| aligner.is_parted(*pair, &here))
     };
-    let rival = aligner.rival(&chains, &chain, &is_elsewhere)?;
-    Some((rival.line, rival.places))
+    aligner.rival(&chains, &chain, &is_elsewhere)
 }
 
 /// Returns the line where most of a quote stands, for messages.
@@ -351,7 +336,7 @@ impl<'a> Aligner<'a> {
         chains: &Chains,
         chain: &[Slot],
         counts: &dyn Fn(Slot) -> bool,
-    ) -> Option<Rival> {
+    ) -> Option<(usize, [usize; 2])> {
         let critical = chain.iter().filter(|slot| self.is_critical(slot.row));
         let (slot, rival) = critical
             .filter_map(|slot| Some((*slot, chains.rival(*slot)?)))
@@ -362,11 +347,8 @@ impl<'a> Aligner<'a> {
             let (place, _) = self.rows.get(slot.row)?.places.get(slot.at)?;
             Some(self.file.code_line(*place))
         };
-        Some(Rival {
-            line: self.items.get(slot.row)?.at,
-            places: [line(slot)?, line(rival)?],
-            other: rival,
-        })
+        let quoted = self.items.get(slot.row)?.at;
+        Some((quoted, [line(slot)?, line(rival)?]))
     }
 
     /// Returns true when the place of a change follows from the place of this row.

@@ -27,7 +27,7 @@ fn check(
     };
     let found = match locate(&file, quote) {
         Located::At(place) => Ok((place.range.start, place.range.end, place.kind)),
-        Located::Several { starts, .. } => Err(starts),
+        Located::Several(starts) => Err(starts),
         Located::Tied { .. } | Located::Differs(_) | Located::Nowhere => Err(Vec::new()),
     };
     assert_eq!(

@@ -35,32 +35,15 @@ pub(super) struct Found {
     pub(super) reading: Reading,
 }
 
-/// Reason for which an edit has no place.
-pub(super) enum Unplaced {
-    Refused(Box<Refusal>),
-    /// It fits several places alike.
-    Equal {
-        /// The refusal where nothing decides among them.
-        refusal: Box<Refusal>,
-        places: Vec<Found>,
-    },
-}
-
-impl From<Refusal> for Unplaced {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(Box::new(refusal))
-    }
-}
-
 /// Finds the place of an edit and its new lines, or says why there is none.
 pub(super) fn find(
     file: &Pristine,
     wish: &Wish<'_>,
     background: &Background<'_>,
     searches: &Cell<usize>,
-) -> Result<Found, Unplaced> {
+) -> Result<Found, Refusal> {
     if wish.old.iter().all(|line| line.trim().is_empty()) && wish.lines.is_none() {
-        return Ok(empty_original(file, wish)?);
+        return empty_original(file, wish);
     }
     let ways = readings(wish);
     let seeker = Seeker {
@@ -74,48 +57,22 @@ pub(super) fn find(
             let reason = format!("the replacement stands at line {} already", at + 1);
             let mut refusal = wish.deny(Rule::AlreadyApplied, reason);
             refusal.candidates.extend(u32::try_from(at + 1));
-            return Err(refusal.into());
+            return Err(refusal);
         }
         let Some(left) = searches.get().checked_sub(1) else {
-            return Err(wish.deny(Rule::NotFound, NOT_FOUND).into());
+            return Err(wish.deny(Rule::NotFound, NOT_FOUND));
         };
         searches.set(left);
         found = seeker.search(&ways, &|quote| align(file, &quote, background.knows))?;
     }
     let Some((place, reading)) = found else {
-        return Err(seeker.not_found(&ways).into());
+        return Err(seeker.not_found(&ways));
     };
-    Ok(found_at(file, wish, reading, place)?)
-}
-
-fn found_at(
-    file: &Pristine,
-    wish: &Wish<'_>,
-    reading: &Reading,
-    place: Match,
-) -> Result<Found, Refusal> {
     Ok(Found {
-        new: new_lines(file, wish, reading, &place)?,
+        new: new_lines(file, wish, reading)?,
         place,
         reading: reading.clone(),
     })
-}
-
-/// The places of a reading among which nothing has decided yet.
-fn equal(
-    file: &Pristine,
-    wish: &Wish<'_>,
-    reading: &Reading,
-    (places, refusal): (Vec<Match>, Refusal),
-) -> Unplaced {
-    let places = places.into_iter();
-    let found = places.map(|place| found_at(file, wish, reading, place));
-    // A place where the edit cannot be carried out says nothing for the others.
-    let found: Result<Vec<Found>, Refusal> = found.collect();
-    Unplaced::Equal {
-        refusal: Box::new(refusal),
-        places: found.unwrap_or_default(),
-    }
 }
 
 /// A line that the edit depends on fits two places.
@@ -273,7 +230,7 @@ impl Seeker<'_> {
         &self,
         ways: &'r [Reading],
         look: Search<'_>,
-    ) -> Result<Option<(Match, &'r Reading)>, Unplaced> {
+    ) -> Result<Option<(Match, &'r Reading)>, Refusal> {
         let (file, wish) = (self.file, self.wish);
         let mut best: Option<(Match, &Reading)> = None;
         let mut nearly: Option<(Difference, &Reading)> = None;
@@ -294,24 +251,18 @@ impl Seeker<'_> {
                         best.as_ref().filter(|(other, _)| is_apart(other, &place))
                     {
                         let places = [other.range.start, place.range.start];
-                        return Err(ambiguous(file, wish, &places).into());
+                        return Err(ambiguous(file, wish, &places));
                     }
                     if file.fits_exactly(place.range.start, &reading.old) {
                         return Ok(Some((place, reading)));
                     }
                     best.get_or_insert((place, reading));
                 }
-                Located::Several { starts, matches } if best.is_none() => {
-                    let refusal = ambiguous(file, wish, &starts);
-                    return Err(equal(file, wish, reading, (matches, refusal)));
+                Located::Several(starts) if best.is_none() => {
+                    return Err(ambiguous(file, wish, &starts));
                 }
-                Located::Tied {
-                    line,
-                    places,
-                    matches,
-                } if best.is_none() => {
-                    let refusal = tied(file, wish, (reading, line), places);
-                    return Err(equal(file, wish, reading, (matches, refusal)));
+                Located::Tied { line, places } if best.is_none() => {
+                    return Err(tied(file, wish, (reading, line), places));
                 }
                 Located::Differs(difference) => {
                     let fewer = nearly
@@ -325,7 +276,7 @@ impl Seeker<'_> {
             }
         }
         match (best, nearly) {
-            (None, Some((difference, reading))) => Err(self.differs(reading, &difference).into()),
+            (None, Some((difference, reading))) => Err(self.differs(reading, &difference)),
             (best, _) => Ok(best),
         }
     }

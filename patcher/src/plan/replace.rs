@@ -1,9 +1,9 @@
 //! Edits of lines: each is found, drafted and noted.
 
 use super::draft::{Draft, draft};
-use super::find::{Unplaced, find};
+use super::find::find;
 use super::wish::{Wish, wish_of};
-use super::{Plan, Undecided, refuse};
+use super::{Plan, refuse};
 use crate::guard::Denied;
 use crate::pristine::{Pristine, key};
 use crate::script::{changes, is_elision};
@@ -37,29 +37,14 @@ impl Plan<'_> {
             );
             return Err(wish.deny(Rule::Incomplete, reason));
         }
-        match find(file, &wish, background, &searches) {
-            Ok(found) => {
-                let draft = draft(file, &wish, &found)?;
-                self.note(&path, draft);
-            }
-            Err(Unplaced::Refused(refusal)) => return Err(*refusal),
-            Err(Unplaced::Equal { refusal, places }) => {
-                // A place where the edit cannot be carried out says nothing for the others.
-                let drafts = places.iter().map(|found| draft(file, &wish, found));
-                let drafts: Result<Vec<Draft>, Refusal> = drafts.collect();
-                let drafts = drafts.unwrap_or_default();
-                self.undecided.push(Undecided {
-                    path,
-                    drafts,
-                    refusal: *refusal,
-                });
-            }
-        }
+        let found = find(file, &wish, background, &searches)?;
+        let draft = draft(file, &wish, &found)?;
+        self.note(&path, draft);
         Ok(())
     }
 
     /// Notes an edit whose place is certain.
-    pub(super) fn note(&mut self, path: &TreePath, draft: Draft) {
+    fn note(&mut self, path: &TreePath, draft: Draft) {
         let number = draft.piece.edit;
         let range = (draft.piece.splice.old.start, draft.piece.splice.old.end);
         if let Some(count) = draft.repeated {

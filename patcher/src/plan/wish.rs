@@ -1,7 +1,6 @@
 //! Edit of lines in one form, and the ways in which it can be read.
 
 use super::{refuse, text};
-use crate::locate::Match;
 use crate::numbers::{self, NewLines, Numbered};
 use crate::pristine::Pristine;
 use crate::unescape::{unescape, with_tabs};
@@ -267,24 +266,11 @@ fn all_tabs(lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// A space that some models write for a plain one.
-const HARD_SPACE: char = '\u{a0}';
-
-/// Returns true when the writer's hard spaces are plain ones in the file.
-fn adds_hard_spaces(file: &Pristine, wish: &Wish<'_>, place: &Match) -> bool {
-    wish.old.iter().any(|line| line.contains(HARD_SPACE))
-        && !place
-            .range
-            .clone()
-            .any(|at| file.line(at).contains(HARD_SPACE))
-}
-
 /// The new lines, read in the way in which the original was found.
 pub(super) fn new_lines(
     file: &Pristine,
     wish: &Wish<'_>,
     reading: &Reading,
-    place: &Match,
 ) -> Result<Vec<String>, Refusal> {
     let mut new = wish.new.clone();
     if reading.escape == Escape::Tabs {
@@ -298,14 +284,8 @@ pub(super) fn new_lines(
         } else if !raw_signs {
             new = text::split(&text::without_entities(file.language, &joined));
         }
-        if adds_hard_spaces(file, wish, place) {
-            new = new
-                .iter()
-                .map(|line| line.replace(HARD_SPACE, " "))
-                .collect();
-        }
         new = match &reading.numbered {
-            None => text::beside_plain(file, place.range.start, wish.hint(), &new),
+            None => new,
             Some(numbered) => match numbers::new_beside_numbered(&new, numbered, file.language) {
                 NewLines::Taken(lines) => lines,
                 NewLines::Doubtful => {

@@ -1,12 +1,11 @@
-//! Outcome of a patch for each file: its new bytes, and its part of the diff.
+//! Outcome of a patch for each file: its new bytes, and its part of the normal form.
 
-use crate::diff::{FileDiff, write_diff};
 use crate::normal;
 use crate::plan::{FilePlan, Plan};
 use crate::splice::{Splice, carry_out, join_neighbours, reduce};
 use crate::syntax::{Checked, new_errors};
 use patchwright_source::{Text, TreePath};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// One file after the patch.
 pub(super) struct Outcome {
@@ -82,123 +81,19 @@ fn settle_end(text: &Text, terminated: Option<bool>, splices: &mut [Splice]) {
     }
 }
 
-/// The diff and the normal form of a patch.
-pub(super) fn describe(
-    plan: &Plan<'_>,
-    outcomes: &BTreeMap<TreePath, Outcome>,
-) -> (Vec<u8>, String) {
-    let sources = Sources::of(plan, outcomes);
-    let mut form = String::new();
-    let mut files = Vec::new();
-    for source in &sources.list {
-        let old = source.text.as_ref().map(|text| (&source.path, text));
-        let target = source.target.as_ref();
-        let language = patchwright_source::Language::of_path(&source.path);
-        match (old, target) {
-            (None, Some(new)) => normal_head(&mut form, "create", new),
-            (Some((old, _)), None) => normal_head(&mut form, "delete", old),
-            (Some((old, _)), Some(new)) if old != new => {
-                normal_head(&mut form, &format!("rename {old} to"), new);
-            }
-            _ => {}
-        }
-        if target.is_some() {
-            let text = source.text.as_ref();
-            normal::write_file(&mut form, &source.path, text, language, &source.splices);
-        }
-        files.push(FileDiff {
-            old,
-            new: target,
-            splices: &source.splices,
-            executable: source.executable,
-        });
-    }
-    (write_diff(&files), form)
-}
-
-fn normal_head(form: &mut String, what: &str, path: &TreePath) {
-    form.push_str(what);
-    form.push(' ');
-    form.push_str(path.as_str());
-    form.push('\n');
-}
-
-/// One file of the diff, whatever happens to it.
-struct Source {
-    path: TreePath,
-    text: Option<Text>,
-    target: Option<TreePath>,
-    splices: Vec<Splice>,
-    executable: bool,
-}
-
-/// All files of the diff, sorted by path.
-struct Sources {
-    list: Vec<Source>,
-}
-
-impl Sources {
-    fn of(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome>) -> Self {
-        let mut paths: BTreeSet<&TreePath> = outcomes.keys().collect();
-        paths.extend(plan.created.keys());
-        paths.extend(plan.deleted.keys());
-        paths.extend(plan.renamed.keys());
-        let list = paths
-            .into_iter()
-            .map(|path| source_of(plan, outcomes, path))
-            .collect();
-        Self { list }
-    }
-}
-
-fn source_of(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome>, path: &TreePath) -> Source {
-    if let Some(creation) = plan.created.get(path) {
-        let text = Text::new(creation.bytes.clone());
-        let lines = (1..=text.line_count()).filter_map(|line| text.raw_line(line));
-        let new: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
-        let splices = if new.is_empty() {
-            Vec::new()
-        } else {
-            vec![Splice { old: 0..0, new }]
-        };
-        return Source {
-            path: path.clone(),
-            text: None,
-            target: Some(path.clone()),
-            splices,
-            executable: false,
-        };
-    }
-    let text = match plan.files.get(path) {
-        Some(file) => file.pristine.text.clone(),
-        None => plan
-            .paths
-            .tree
-            .read(path)
-            .unwrap_or_else(|_| Text::new(Vec::new())),
-    };
-    let deleted = plan.deleted.contains_key(path);
-    let splices = match outcomes.get(path) {
-        Some(outcome) => outcome.splices.clone(),
-        None if deleted && text.line_count() > 0 => {
-            vec![Splice {
-                old: 0..text.line_count(),
-                new: Vec::new(),
-            }]
-        }
-        None => Vec::new(),
-    };
-    let renamed = plan.renamed.get(path).map(|(_, to)| to.clone());
-    Source {
-        path: path.clone(),
-        target: (!deleted).then(|| renamed.unwrap_or_else(|| path.clone())),
-        executable: is_executable(&plan.paths.tree.absolute(path)),
-        text: Some(text),
-        splices,
-    }
-}
-
-fn is_executable(path: &std::path::Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o100 != 0)
+/// Returns the normal form of a patch.
+pub(super) fn normal_form(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome>) -> String {
+    let deleted = plan.deleted.keys().map(|path| format!("delete {path}\n"));
+    let renamed = plan.renamed.iter();
+    let renamed = renamed.map(|(from, (_, to))| format!("rename {from} to {to}\n"));
+    let created = plan.created.iter();
+    let created = created.map(|(path, creation)| normal::of_created(path, &creation.bytes));
+    let edited = outcomes.iter().filter_map(|(path, outcome)| {
+        normal::of_edited(&plan.files.get(path)?.pristine, &outcome.splices)
+    });
+    deleted
+        .chain(renamed)
+        .chain(created)
+        .chain(edited)
+        .collect()
 }

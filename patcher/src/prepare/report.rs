@@ -1,7 +1,8 @@
 //! Report of a patch that can be applied: its changes, the lines it touches,
 //! new syntax errors, names that exist nowhere.
 
-use super::Outcome;
+use super::outcome::{Outcome, normal_form};
+use crate::diff::diff_of_splices;
 use crate::plan::{FilePlan, Plan};
 use crate::splice::Splice;
 use crate::syntax::Checked;
@@ -9,23 +10,14 @@ use crate::{Changes, Prepared, Touched, names};
 use patchwright_source::{Language, TreePath};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn finish(
-    mut plan: Plan<'_>,
-    outcomes: BTreeMap<TreePath, Outcome>,
-    diff_bytes: Vec<u8>,
-    normal_form: String,
-) -> Prepared {
-    let diff = match std::str::from_utf8(&diff_bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => diff_bytes.iter().map(|byte| char::from(*byte)).collect(),
-    };
+pub(super) fn finish(mut plan: Plan<'_>, mut outcomes: BTreeMap<TreePath, Outcome>) -> Prepared {
     let mut prepared = Prepared {
         changes: Changes::default(),
-        diff,
-        diff_bytes,
+        diff: String::new(),
+        diff_bytes: Vec::new(),
         placements: std::mem::take(&mut plan.placements),
         warnings: std::mem::take(&mut plan.warnings),
-        normal_form,
+        normal_form: normal_form(&plan, &outcomes),
         syntax_errors: Vec::new(),
         touched: Vec::new(),
     };
@@ -33,13 +25,23 @@ pub(super) fn finish(
     for (path, creation) in std::mem::take(&mut plan.created) {
         look_at_new_file(&mut prepared, &path, creation.bytes);
     }
-    for (path, outcome) in outcomes {
+    for (path, outcome) in &mut outcomes {
         look_at_edited_file(&mut prepared, &plan, &introduced, (path, outcome));
     }
     prepared.touched.sort_by(|a, b| a.path.cmp(&b.path));
     prepared.changes.deleted = plan.deleted.into_keys().collect();
     let renamed = plan.renamed.into_iter().map(|(from, (_, to))| (from, to));
     prepared.changes.renamed = renamed.collect();
+    let known = |path: &TreePath| Some(outcomes.get(path)?.splices.as_slice());
+    prepared.diff_bytes = diff_of_splices(plan.paths.tree, &prepared.changes, &known);
+    prepared.diff = match std::str::from_utf8(&prepared.diff_bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => prepared
+            .diff_bytes
+            .iter()
+            .map(|byte| char::from(*byte))
+            .collect(),
+    };
     prepared
 }
 
@@ -55,7 +57,6 @@ fn all_introduced(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome>) -> BT
     for (path, creation) in &plan.created {
         let lines = created_lines(&creation.bytes);
         introduced.extend(names::introduced(Language::of_path(path), &lines));
-        introduced.insert(path.file_name().to_owned());
     }
     introduced
 }
@@ -64,38 +65,31 @@ fn look_at_edited_file(
     prepared: &mut Prepared,
     plan: &Plan<'_>,
     introduced: &BTreeSet<String>,
-    (path, outcome): (TreePath, Outcome),
+    (path, outcome): (&TreePath, &mut Outcome),
 ) {
-    let Some(file) = plan.files.get(&path) else {
+    let Some(file) = plan.files.get(path) else {
         return;
     };
     let target = plan
         .renamed
-        .get(&path)
+        .get(path)
         .map_or_else(|| path.clone(), |(_, to)| to.clone());
-    let lines = new_text(file, &outcome);
-    let tree = plan.paths.tree;
-    let in_tree = |name: &str| {
-        let beside = format!("{}/{name}", path.folder());
-        [name, beside.trim_start_matches('/')].iter().any(|name| {
-            name.contains('.') && TreePath::new(name).is_ok_and(|path| tree.has_file(&path))
-        })
-    };
-    let knows =
-        |name: &str| introduced.contains(name) || (plan.background.knows)(name) || in_tree(name);
+    let lines = new_text(file, outcome);
+    let knows = |name: &str| introduced.contains(name) || (plan.background.knows)(name);
     let unknown = names::unknown_names(&file.pristine, &lines, &knows);
     prepared.warnings.extend(unknown);
-    match outcome.syntax {
+    match &mut outcome.syntax {
         Checked::Errors(errors) => {
-            let errors = errors.into_iter().map(|error| (target.clone(), error));
+            let errors = errors.drain(..).map(|error| (target.clone(), error));
             prepared.syntax_errors.extend(errors);
         }
         Checked::Not => prepared.warnings.push(format!(
             "{path}: too large or too many edits to check the syntax"
         )),
     }
-    prepared.touched.push(touched(&path, &outcome.splices));
-    prepared.changes.files.insert(target, outcome.bytes);
+    prepared.touched.push(touched(path, &outcome.splices));
+    let bytes = std::mem::take(&mut outcome.bytes);
+    prepared.changes.files.insert(target, bytes);
 }
 
 fn new_text(file: &FilePlan, outcome: &Outcome) -> Vec<String> {

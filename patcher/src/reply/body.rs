@@ -46,9 +46,6 @@ pub(crate) struct Rules<'a> {
 /// Finds the end of the body that the tag at `open` begins.
 pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>) -> Span {
     let start = tags.get(open).map_or(text.len(), |tag| tag.end);
-    if let Some(span) = character_data(text, tags, open, rules) {
-        return span;
-    }
     let mut depth = 0_usize;
     let mut first_close = None;
     let mut implied = None;
@@ -109,23 +106,6 @@ fn missing(text: &str, tags: &[Tag], start: usize) -> Span {
     }
 }
 
-/// A body in `<![CDATA[ ]]>` ends where the section is closed and the closing
-/// tag follows.
-fn character_data(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>) -> Option<Span> {
-    let start = tags.get(open)?.end;
-    if !text.get(start..)?.trim_start().starts_with("<![CDATA[") {
-        return None;
-    }
-    let ahead = tags.iter().enumerate().skip(open + 1).take(LOOK_AHEAD);
-    ahead
-        .filter(|(_, tag)| tag.closing && rules.names.contains(&tag.name.as_str()))
-        .find(|(_, tag)| {
-            let before = text.get(start..tag.start).unwrap_or_default();
-            before.trim_end().ends_with("]]>")
-        })
-        .map(|(index, tag)| span(start, tag, End::Closed, index + 1))
-}
-
 /// Returns true when what follows a closing tag is what may follow it: a fitting tag, or
 /// the end of the text.
 fn followed(text: &str, tags: &[Tag], index: usize, rules: &Rules<'_>) -> bool {
@@ -159,27 +139,12 @@ fn skip_filler(text: &str) -> &str {
     }
 }
 
-/// Takes the wrapping off a body: the line ends beside the tags, character
-/// data, and a Markdown fence around all of it (not for `markup` files, whose
-/// own text a fence may be).
+/// Takes the wrapping off a body: the line ends beside the tags, and a Markdown
+/// fence around all of it (not for `markup` files, whose own text a fence may be).
 pub(crate) fn clean(raw: &str, markup: bool) -> String {
-    let mut text = strip_edges(raw).to_owned();
-    for _ in 0..3 {
-        let inner = text
-            .trim()
-            .strip_prefix("<![CDATA[")
-            .and_then(|inner| inner.strip_suffix("]]>"))
-            .map(|inner| strip_edges(inner).replace("]]]]><![CDATA[>", "]]>"));
-        let inner = match inner {
-            None if !markup => strip_fence(&text).map(str::to_owned),
-            other => other,
-        };
-        match inner {
-            Some(inner) => text = inner,
-            None => break,
-        }
-    }
-    text
+    let text = strip_edges(raw);
+    let inner = if markup { None } else { strip_fence(text) };
+    inner.unwrap_or(text).to_owned()
 }
 
 /// Drops the rest of the line of the opening tag and the indentation of the
@@ -222,8 +187,6 @@ mod tests {
             ("\n\n  a;\n\n", "\n  a;\n"),
             ("\n```c\n  a;\n```\n", "  a;"),
             ("\n~~~\na;\n~~~", "a;"),
-            ("<![CDATA[\n  a;\n]]>", "  a;"),
-            ("\n```\n<![CDATA[\na]]]]><![CDATA[>b;\n]]>\n```\n", "a]]>b;"),
             ("\n", ""),
             ("", ""),
             ("  \n  ", ""),

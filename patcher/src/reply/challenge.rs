@@ -1,6 +1,7 @@
 //! Challenges: the inputs that a reply writes against a patch, each as text, hex,
 //! base64 or a script. What an input holds is not interpreted here.
 
+use super::body::clean;
 use super::tag::{Tag, tags};
 use serde::{Deserialize, Serialize};
 
@@ -73,20 +74,10 @@ fn challenge(text: &str, open: &Tag, close: &Tag) -> RawChallenge {
             .unwrap_or_default()
             .to_owned(),
         body: match form {
-            ChallengeForm::Python => unfenced(body).to_owned(),
+            ChallengeForm::Python => clean(body, false),
             _ => body.to_owned(),
         },
     }
-}
-
-/// A script without the fence that models like to put round it.
-fn unfenced(body: &str) -> &str {
-    let inner = body.trim();
-    let Some(inner) = inner.strip_prefix("```") else {
-        return body;
-    };
-    let inner = inner.split_once('\n').map_or("", |(_, rest)| rest);
-    inner.strip_suffix("```").unwrap_or(inner)
 }
 
 #[cfg(test)]
@@ -109,7 +100,7 @@ mod tests {
             [
                 (ChallengeForm::Text, " = 1\n"),
                 (ChallengeForm::Hex, "42 5a\n68"),
-                (ChallengeForm::Python, "import sys\n"),
+                (ChallengeForm::Python, "import sys"),
                 (ChallengeForm::Text, "a < b && c > d"),
             ]
         );

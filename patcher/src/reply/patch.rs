@@ -1,12 +1,11 @@
 //! The patch of a reply: edits one after the other, whatever stands between.
 
 use super::body::{End, Rules, Span, clean, find_end};
-use super::fallback;
 use super::range::{read_lines, read_path};
 use super::tag::{Tag, starts_line};
 use super::words::{
-    ANALYSIS, CONTENT, CREATE, DELETE, EDIT, EXPLANATION, FILE, INSERT, LINES, ORIGINAL, PATCH,
-    PROBE, QUERIES, RENAME, REPLACEMENT, begins_edit, closes, opens,
+    ANALYSIS, CREATE, DELETE, EDIT, EXPLANATION, FILE, INSERT, LINES, ORIGINAL, PATCH, PROBE,
+    QUERIES, RENAME, REPLACEMENT, begins_edit, closes, opens,
 };
 use crate::{Edit, Patch};
 
@@ -34,8 +33,6 @@ pub(crate) struct Found {
 pub(crate) struct PatchReader<'a> {
     text: &'a str,
     tags: &'a [Tag],
-    /// The file of edits that name none.
-    file: Option<String>,
     found: Found,
 }
 
@@ -44,7 +41,6 @@ impl<'a> PatchReader<'a> {
         Self {
             text,
             tags,
-            file: None,
             found: Found::default(),
         }
     }
@@ -54,7 +50,6 @@ impl<'a> PatchReader<'a> {
         let mut index = from;
         self.found.end = self.tags.get(from).map_or(self.text.len(), |tag| tag.start);
         if wrapped && let Some(tag) = self.tags.get(from) {
-            self.file = tag.attribute(FILE).map(str::to_owned);
             self.found.end = tag.end;
             index += 1;
         }
@@ -97,10 +92,6 @@ impl<'a> PatchReader<'a> {
         if opens(tag, EXPLANATION) && !tag.empty && self.found.patch.edits.is_empty() {
             return self.explanation(index, tag);
         }
-        if opens(tag, FILE) && tag.attribute(FILE_ATTRIBUTES).is_some() {
-            self.file = tag.attribute(FILE_ATTRIBUTES).map(str::to_owned);
-            return index + 1;
-        }
         let next = if opens(tag, EDIT) {
             self.edit(index, tag)
         } else if opens(tag, INSERT) {
@@ -133,13 +124,12 @@ impl<'a> PatchReader<'a> {
     }
 
     fn edit(&mut self, open: usize, tag: &Tag) -> usize {
-        let (mut file, mut lines) = self.header(tag);
+        let (file, lines) = header(tag);
         if tag.empty {
             self.push_replace(&file, lines, None, None);
             return open + 1;
         }
         let (mut original, mut replacement) = (None, None);
-        let mut any = false;
         let mut index = open + 1;
         while let Some(next) = self.tags.get(index) {
             if closes(next, EDIT) {
@@ -151,24 +141,12 @@ impl<'a> PatchReader<'a> {
                 break;
             }
             if opens(next, ORIGINAL) {
-                if original.is_some() {
-                    self.push_replace(&file, lines.take(), original.take(), replacement.take());
-                }
                 let span = self.side(index, next, true);
                 original = Some(self.code(&span, &file));
-                (index, any) = (span.next, true);
+                index = span.next;
             } else if opens(next, REPLACEMENT) {
                 let span = self.side(index, next, false);
                 replacement = Some(self.code(&span, &file));
-                (index, any) = (span.next, true);
-            } else if opens(next, FILE) && !any {
-                let span = self.body(index, next, &|_| true);
-                let (path, range) = read_path(self.slice(&span));
-                (file, lines) = (path, lines.or(range));
-                index = span.next;
-            } else if opens(next, LINES) && !any {
-                let span = self.body(index, next, &|_| true);
-                lines = read_lines(self.slice(&span)).or(lines);
                 index = span.next;
             } else {
                 index += 1;
@@ -177,28 +155,8 @@ impl<'a> PatchReader<'a> {
                 return index;
             }
         }
-        if any {
-            self.push_replace(&file, lines, original, replacement);
-        } else {
-            self.plain_body(open, index, &file, lines);
-        }
+        self.push_replace(&file, lines, original, replacement);
         index
-    }
-
-    /// An edit without parts: its body may be in one of the other formats.
-    fn plain_body(&mut self, open: usize, next: usize, file: &str, lines: Option<(u32, u32)>) {
-        let start = self.tags.get(open).map_or(0, |tag| tag.end);
-        let stop = match next.checked_sub(1).and_then(|last| self.tags.get(last)) {
-            Some(last) if last.closing => last.start,
-            _ => self.tags.get(next).map_or(self.text.len(), |tag| tag.start),
-        };
-        let body = self.text.get(start..stop.max(start)).unwrap_or_default();
-        let inner = fallback::read(body, Some(file));
-        if inner.edits.is_empty() {
-            self.push_replace(file, lines, None, None);
-        }
-        self.found.torn |= inner.torn;
-        self.found.patch.edits.extend(inner.edits);
     }
 
     /// One side of an edit.
@@ -221,10 +179,7 @@ impl<'a> PatchReader<'a> {
             &Rules {
                 names: &names,
                 may_follow: &|next| {
-                    ends_edit(next)
-                        || opens(next, other)
-                        || opens(next, EXPLANATION)
-                        || opens(next, LINES)
+                    ends_edit(next) || opens(next, other) || opens(next, EXPLANATION)
                 },
                 ends: &|next| ends_edit(next) || (old && opens(next, REPLACEMENT)),
             },
@@ -248,21 +203,6 @@ impl<'a> PatchReader<'a> {
         );
         self.found.torn |= span.end == End::Missing;
         span
-    }
-
-    fn header(&self, tag: &Tag) -> (String, Option<(u32, u32)>) {
-        let named = tag.attribute(FILE_ATTRIBUTES).or(self.file.as_deref());
-        let (file, in_path) = read_path(named.unwrap_or_default());
-        let lines = tag
-            .attribute(LINE_ATTRIBUTES)
-            .and_then(read_lines)
-            .or_else(|| {
-                let number = |names: &[&str]| read_lines(tag.attribute(names)?).map(|(n, _)| n);
-                let first = number(&["start", "start_line", "line_start", "first", "from"])?;
-                let last = number(&["end", "end_line", "line_end", "last", "to"]).unwrap_or(first);
-                Some((first.min(last), first.max(last)))
-            });
-        (file, lines.or(in_path))
     }
 
     fn push_replace(
@@ -293,15 +233,9 @@ impl<'a> PatchReader<'a> {
 /// renamed.
 impl PatchReader<'_> {
     fn insert(&mut self, index: usize, tag: &Tag) -> usize {
-        let (file, _) = self.header(tag);
+        let (file, _) = header(tag);
         let number = |text: &str| read_lines(text).map(|(_, last)| last);
-        let after = tag
-            .attribute(&["after", "after_line", "line", "lines", "at"])
-            .and_then(number)
-            .or_else(|| {
-                let before = number(tag.attribute(&["before", "before_line"])?)?;
-                before.checked_sub(1)
-            });
+        let after = tag.attribute(&["after", "line", "lines"]).and_then(number);
         let (text, next) = self.content(index, tag, &file);
         self.found
             .patch
@@ -311,7 +245,7 @@ impl PatchReader<'_> {
     }
 
     fn create(&mut self, index: usize, tag: &Tag) -> usize {
-        let (file, _) = self.header(tag);
+        let (file, _) = header(tag);
         let (text, next) = self.content(index, tag, &file);
         self.found.patch.edits.push(Edit::Create {
             file,
@@ -324,7 +258,7 @@ impl PatchReader<'_> {
 
     /// A file goes, or, where lines or an original are named, only these.
     fn delete(&mut self, index: usize, tag: &Tag) -> usize {
-        let (mut file, lines) = self.header(tag);
+        let (file, lines) = header(tag);
         let closing = self.tags.iter().skip(index + 1).take(DELETION_REACH);
         let next_is_edit = closing
             .clone()
@@ -336,11 +270,6 @@ impl PatchReader<'_> {
             let (text, after) = self.content(index, tag, &file);
             next = after;
             original = Some(text).filter(|text| !text.trim().is_empty());
-        }
-        if file.is_empty()
-            && let Some(path) = original.take_if(|text| !text.contains('\n'))
-        {
-            file = read_path(&path).0;
         }
         self.found.patch.edits.push(match lines {
             None => Edit::Delete { file, original },
@@ -357,36 +286,27 @@ impl PatchReader<'_> {
     fn rename(&mut self, tag: &Tag) {
         let path = |names: &[&str]| read_path(tag.attribute(names).unwrap_or_default()).0;
         self.found.patch.edits.push(Edit::Rename {
-            from: path(&["from", "old", "file", "path", "source"]),
-            to: path(&["to", "new", "target", "destination"]),
+            from: path(&["from", "file", "path"]),
+            to: path(&["to"]),
         });
     }
 
-    /// The text of an insertion or a new file, out of an inner tag if it is
-    /// wrapped in one.
+    /// The text of an insertion or a new file.
     fn content(&mut self, index: usize, tag: &Tag, file: &str) -> (String, usize) {
         if tag.empty {
             return (String::new(), index + 1);
         }
         let span = self.body(index, tag, &|next| begins_edit(next) || closes(next, PATCH));
-        let mut raw = self.slice(&span);
-        let inner = raw.trim();
-        if let Some(wrap) = Tag::at(inner, 0).filter(|wrap| {
-            opens(wrap, REPLACEMENT) || opens(wrap, CONTENT) || opens(wrap, ORIGINAL)
-        }) {
-            let closing = format!("</{}>", wrap.name);
-            if inner.to_ascii_lowercase().ends_with(&closing) {
-                raw = inner
-                    .get(wrap.end..inner.len() - closing.len())
-                    .unwrap_or_default();
-            }
-        }
-        (clean(raw, is_markup(file)), span.next)
+        (self.code(&span, file), span.next)
     }
 }
 
-const FILE_ATTRIBUTES: &[&str] = &["file", "path", "filename", "file_path", "filepath", "name"];
-const LINE_ATTRIBUTES: &[&str] = &["lines", "line", "range", "line_range", "line_numbers", "at"];
+/// The file and the lines that a tag names.
+fn header(tag: &Tag) -> (String, Option<(u32, u32)>) {
+    let (file, in_path) = read_path(tag.attribute(FILE).unwrap_or_default());
+    let lines = tag.attribute(LINES).and_then(read_lines);
+    (file, lines.or(in_path))
+}
 
 /// Returns true when a fence can be part of the file's own text.
 fn is_markup(file: &str) -> bool {

@@ -61,11 +61,12 @@ fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
         push(tag, named, String::new(), into);
         return tag.end;
     }
-    let (stop, end) = match find_closing(text, tag) {
+    let rest = text.get(tag.end..).unwrap_or_default();
+    let rest = rest.get(..floor(rest, LONGEST_QUESTION)).unwrap_or(rest);
+    let reach = next_question(rest);
+    let (stop, end) = match find_closing(text, tag, reach) {
         Some(found) => found,
-        None if whole || opens_next_line(text, tag.end) => {
-            let rest = text.get(tag.end..).unwrap_or_default();
-            let rest = rest.get(..floor(rest, LONGEST_QUESTION)).unwrap_or(rest);
+        None if whole || reach < rest.len() => {
             let length = rest.find('\n').unwrap_or(rest.len());
             (tag.end + length, tag.end + length)
         }
@@ -79,42 +80,14 @@ fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
     end
 }
 
-/// Returns true when the next line begins another question, so that this one is over.
-fn opens_next_line(text: &str, at: usize) -> bool {
-    text.get(at..)
-        .and_then(|rest| rest.split_once('\n'))
-        .is_some_and(|(_, next)| {
-            let next = next.trim_start();
-            Tag::at(next, 0).is_some_and(|tag| opens(&tag, QUERY))
-        })
-}
-
-/// The closing tag: the first one that ends its line or is followed by another
-/// tag, else the first one. Gives its start and its end.
-fn find_closing(text: &str, open: &Tag) -> Option<(usize, usize)> {
-    let mut first = None;
-    let rest = text.get(open.end..)?;
-    let rest = rest.get(..floor(rest, LONGEST_QUESTION)).unwrap_or(rest);
-    let rest = rest.get(..next_question(rest)).unwrap_or(rest);
-    for (offset, _) in rest.match_indices("</") {
-        let Some(tag) = Tag::at(text, open.end + offset).filter(|tag| tag.name == open.name) else {
-            continue;
-        };
-        let after = text
-            .get(tag.end..)?
-            .trim_start_matches([' ', '\t', '`', ',', '.']);
-        if after.is_empty() || after.starts_with(['\n', '<']) {
-            let between = text.get(open.end..tag.start)?;
-            let swallows = first.is_some() && between.contains('\n');
-            return if swallows {
-                first
-            } else {
-                Some((tag.start, tag.end))
-            };
-        }
-        first.get_or_insert((tag.start, tag.end));
-    }
-    first
+/// Returns the start and the end of the closing tag, if it stands within reach.
+fn find_closing(text: &str, open: &Tag, reach: usize) -> Option<(usize, usize)> {
+    let rest = text.get(open.end..open.end + reach)?;
+    let mut ends = rest
+        .match_indices("</")
+        .map(|(offset, _)| open.end + offset);
+    let closing = ends.find_map(|at| Tag::at(text, at).filter(|tag| tag.name == open.name))?;
+    Some((closing.start, closing.end))
 }
 
 /// Returns the offset at which a later line begins another question; a question that is not closed

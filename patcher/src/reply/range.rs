@@ -22,28 +22,16 @@ pub(crate) fn read_path(text: &str) -> (String, Option<(u32, u32)>) {
         .trim()
         .trim_matches(|edge: char| "`\"'*".contains(edge))
         .trim();
-    let text = text.strip_prefix("file://").unwrap_or(text);
     if let Some((path, tail)) = text.rsplit_once(':') {
         let is_range = tail.starts_with(|first: char| first.is_ascii_digit() || first == 'L')
             && tail
                 .chars()
                 .all(|next| next.is_ascii_digit() || "L-\u{2013} ".contains(next));
         if is_range && !path.is_empty() {
-            let path = path.strip_suffix(|last: char| last == ':').unwrap_or(path);
-            return split_column(path, tail);
+            return (path.to_owned(), read_lines(tail));
         }
     }
     (text.to_owned(), None)
-}
-
-/// `a.c:12:5` names a line and a column.
-fn split_column(path: &str, tail: &str) -> (String, Option<(u32, u32)>) {
-    match path.rsplit_once(':') {
-        Some((file, line)) if !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()) => {
-            (file.to_owned(), read_lines(line))
-        }
-        _ => (path.to_owned(), read_lines(tail)),
-    }
 }
 
 #[cfg(test)]
@@ -78,10 +66,8 @@ mod tests {
             (" `src/a.c` ", "src/a.c", None),
             ("src/a.c:12-14", "src/a.c", Some((12, 14))),
             ("src/a.c:12", "src/a.c", Some((12, 12))),
-            ("src/a.c:12:5", "src/a.c", Some((12, 12))),
             ("src/a.c:L12-L14", "src/a.c", Some((12, 14))),
             ("C:\\x\\a.c", "C:\\x\\a.c", None),
-            ("file:///src/a.c", "/src/a.c", None),
         ] {
             assert_eq!(read_path(given), (path.to_owned(), lines), "{given}");
         }

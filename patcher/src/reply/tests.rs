@@ -52,10 +52,6 @@ fn reads_queries() {
             "<queries><rule>\n```yaml\nall: x\n```\n</rule></queries>",
             vec![("rule", "all: x")],
         ),
-        (
-            "&lt;queries&gt;&lt;symbol&gt;f&lt;/symbol&gt;&lt;/queries&gt;",
-            vec![("symbol", "f")],
-        ),
         ("Ask `<symbol>f</symbol>` later.", vec![]),
     ] {
         assert_eq!(kinds(&read(given, false)), expected, "{given}");
@@ -148,9 +144,6 @@ fn knows_what_is_meant_and_what_is_quoted() {
             format!("```\n<patch>{EDIT}</patch>\n```\n<queries><symbol>f</symbol></queries>"),
             0,
         ),
-        (format!("For example:\n```\n<patch>{EDIT}</patch>\n```"), 0),
-        (format!("<example><patch>{EDIT}</patch></example>"), 0),
-        (format!("<!-- <patch>{EDIT}</patch> -->"), 0),
         (format!("`<patch>{EDIT}</patch>`"), 0),
         (format!("I send a <patch> now.\n<patch>{EDIT}</patch>"), 1),
     ] {

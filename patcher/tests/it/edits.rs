@@ -70,10 +70,10 @@ fn check_accepted(folder: &Path, expected: &Value, prepared: &Prepared) -> Resul
         ));
     }
     if let Some(how) = expected["how"].as_array() {
-        let found: Vec<&str> = prepared
+        let found: Vec<String> = prepared
             .placements
             .iter()
-            .map(|place| place.how.name())
+            .map(|place| place.how.to_string())
             .collect();
         if *how != found {
             return Err(format!("expected {how:?}, got {found:?}"));
@@ -100,7 +100,7 @@ fn check_refused(expected: &Value, refusals: &[Refusal]) -> Result<(), String> {
     let wanted = &expected["refused"];
     let fits = refusals.iter().any(|refusal| {
         wanted["edit"] == refusal.edit
-            && wanted["rule"] == refusal.rule.name()
+            && wanted["rule"] == refusal.rule.to_string()
             && (wanted["candidates"].is_null()
                 || wanted["candidates"] == serde_json::json!(refusal.candidates))
             && wanted["says"]

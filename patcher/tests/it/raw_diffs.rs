@@ -72,7 +72,7 @@ fn outcome(tree: &Tree, name: &str, diff: &[u8]) -> String {
         Ok(prepared) => {
             let places = prepared.placements.iter().map(|place| {
                 let (first, last) = place.lines;
-                format!("{}@{first}-{last}", place.how.name())
+                format!("{}@{first}-{last}", place.how)
             });
             let places = places.collect::<Vec<_>>().join(" ");
             format!("{name}\ttaken\t{places}\t{}", hash(&prepared.diff_bytes))

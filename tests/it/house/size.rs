@@ -41,7 +41,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     ("model", 2_400, ""),
     ("page", 1_800, ""),
-    ("patcher", 8_350, ""),
+    ("patcher", 7_410, ""),
     (
         "record",
         550,
