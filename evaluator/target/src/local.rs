@@ -79,6 +79,8 @@ pub struct LocalTarget {
     configuration: OnceCell<Place>,
     /// The folder of a command's folders, as it is seen inside.
     home: PathBuf,
+    /// The names that folders have in its runs.
+    names: disguise::Names,
     /// The task's folder as commands see it.
     shown_task: OnceCell<PathBuf>,
     /// Held while a workspace is at the one real path; only where paths cannot be mapped.
@@ -133,6 +135,7 @@ impl LocalTarget {
             scratch: Arc::new(scratch),
             configuration: OnceCell::new(),
             home: disguise::home(&disguise::fresh_name()),
+            names: disguise::Names::default(),
             shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),

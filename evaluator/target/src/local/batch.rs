@@ -352,10 +352,34 @@ fn passed(index: usize) -> InputRun {
 #[cfg(test)]
 mod tests {
     use super::super::fuzzer;
-    use crate::runner::{BuildKind, Inputs, Target};
+    use crate::runner::{BuildKind, Capture, Inputs, Target};
     use crate::test_support::{attacking, open, task};
     use patchwright_source::Changes;
     use std::time::Duration;
+
+    #[tokio::test]
+    async fn a_path_that_is_printed_is_the_same_in_every_batch() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        let pov = task.commands.pov.take().unwrap();
+        task.commands.pov = Some(format!(r#"echo >"$WORK/x" && echo "$WORK/x"; {pov}"#));
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let inputs = Inputs {
+            contents: vec![vec![3, 0]],
+            budget: Duration::from_mins(1),
+            each: Duration::from_secs(20),
+            capture: Capture::Outputs,
+            ..Inputs::default()
+        };
+        let build = baseline.builds.values().next().unwrap();
+        for _ in 0..2 {
+            let runs = target.run_inputs(build, &target.task().povs[0], &inputs);
+            let output = runs.await.unwrap().remove(0).output;
+            let text = String::from_utf8_lossy(&output).into_owned();
+            assert!(text.starts_with("/patchwright/work/x\n"), "{text}");
+        }
+    }
 
     /// A program that hands only its first argument on, to what fuzzes when it is told how long.
     const FIRST_ONLY: &str = r#"cat >"$OUT"/first <<'END'

@@ -120,6 +120,9 @@ impl LocalTarget {
         if self.sandbox.maps_paths() {
             paths.add(&self.home, "");
             paths.add(&self.home.join(NOTES), WORK);
+            for usual in [WORK, POV] {
+                paths.add(&self.home.join(self.names.of(notes, usual)), usual);
+            }
         } else {
             paths.add(&self.scratch.path().join(SEAT), "");
             paths.add(notes, WORK);
@@ -182,7 +185,11 @@ impl LocalTarget {
             inside
         };
         let usual = |name: &str| self.home.join(name);
-        let name = |usual: &str| job.hides.then(fresh_name).unwrap_or(usual.to_owned());
+        let name = |usual: &str| match job.notes {
+            _ if !job.hides => usual.to_owned(),
+            Some(notes) => self.names.of(notes, usual),
+            None => fresh_name(),
+        };
         let mut paths = Paths::default();
         paths.add(if maps { self.home.as_path() } else { root }, "");
         let seen_as = self.task.seen_as.as_ref().map(PathBuf::from);

@@ -27,6 +27,17 @@ pub(super) fn fresh_name() -> String {
     name_of(RandomState::new().hash_one(0))
 }
 
+/// Names that nobody can foretell: the same for one folder of notes, so that what is read
+/// there later can be told by the usual ones.
+#[derive(Debug, Default)]
+pub(super) struct Names(RandomState);
+
+impl Names {
+    pub(super) fn of(&self, notes: &Path, usual: &str) -> String {
+        name_of(self.0.hash_one((notes, usual)))
+    }
+}
+
 /// The folder for everything, which is the same as long as a cache is: builds hold its path.
 pub(super) fn home_of_cache(cache: &Cache) -> Option<PathBuf> {
     let facts = std::fs::metadata(cache.folder().ok()?).ok()?;
