@@ -4,10 +4,10 @@
 mod draft;
 mod elsewhere;
 mod find;
+mod line_edit;
 mod replace;
 mod text;
 mod whole;
-mod wish;
 
 use crate::guard::Denied;
 use crate::paths::Paths;
@@ -241,7 +241,7 @@ impl<'a> Plan<'a> {
         }
         let (lines, raw) = match edit {
             Edit::Insert { text, .. } => (text::inserted(&plan.pristine, after, text), false),
-            Edit::Hunk(hunk) => wish::hunk_lines(&plan.pristine, hunk),
+            Edit::Hunk(hunk) => line_edit::hunk_lines(&plan.pristine, hunk),
             _ => return Ok(()),
         };
         let keys: Vec<u64> = lines

@@ -147,7 +147,7 @@ fn gather(scan: Scan, text: &str, reply: &mut Reply) {
     for (_, item) in scan.items.into_iter().filter(|(found, _)| *found == level) {
         match item {
             Item::Questions(questions) => {
-                if let Some(name) = questions.torn {
+                if let Some(name) = questions.unclosed {
                     reply.problems.push(Problem::new(format!(
                         "the query <{name}> is not closed; close it with </{name}>"
                     )));
@@ -173,8 +173,8 @@ fn join(patches: Vec<patch::Found>, text: &str, reply: &mut Reply) {
         let at_end = text
             .get(found.end..)
             .is_none_or(|rest| rest.trim().is_empty());
-        let torn = found.torn || (reply.cut_off && !found.closed && at_end);
-        if torn {
+        let incomplete = found.incomplete || (reply.cut_off && !found.closed && at_end);
+        if incomplete {
             reply.cut_off = true;
             reply.problems.push(Problem::new(
                 "the patch is cut off and was not used; send it again in whole, with every \
@@ -211,7 +211,7 @@ fn fall_back(visible: &str, reply: &mut Reply) {
         .count()
         % 2
         == 1;
-    if found.torn || (reply.cut_off && !found.edits.is_empty() && open_fence) {
+    if found.incomplete || (reply.cut_off && !found.edits.is_empty() && open_fence) {
         reply.cut_off = true;
         reply.problems.push(Problem::new(
             "the patch is cut off and was not used; send it again in whole",

@@ -2,7 +2,7 @@
 //! changes.
 
 use super::find::Found;
-use super::wish::{Reading, SHOWN, Wish};
+use super::line_edit::{LineEdit, Reading, SHOWN};
 use super::{Piece, text};
 use crate::locate::Match;
 use crate::merge::{Line, Obstacle, Sides, merge};
@@ -22,29 +22,29 @@ pub(crate) struct Draft {
 }
 
 /// Carries an edit out at the place that was found.
-pub(super) fn draft(file: &Pristine, wish: &Wish<'_>, found: &Found) -> Result<Draft, Refusal> {
+pub(super) fn draft(file: &Pristine, edit: &LineEdit<'_>, found: &Found) -> Result<Draft, Refusal> {
     let Found {
         place,
         new: lines,
         reading,
     } = found;
-    if stands_already(file, place, reading, wish) {
+    if stands_already(file, place, reading, edit) {
         let at = place.range.start + 1;
         let reason = format!("what the edit adds stands around line {at} already");
-        return Err(wish.deny(Rule::AlreadyApplied, reason));
+        return Err(edit.deny(Rule::AlreadyApplied, reason));
     }
     let sides = Sides {
         old: &reading.old,
         new: lines,
-        diff: wish.hunk,
+        diff: edit.hunk,
     };
     let merged =
-        merge(file, place, sides).map_err(|obstacle| blocked(file, wish, place, obstacle))?;
-    let terminated = termination(file, wish, place);
-    let new = text::encode_merged(file, place.range.clone(), &merged, wish.raw)
-        .map_err(|(rule, reason)| wish.deny(rule, reason))?;
+        merge(file, place, sides).map_err(|obstacle| blocked(file, edit, place, obstacle))?;
+    let terminated = termination(file, edit, place);
+    let new = text::encode_merged(file, place.range.clone(), &merged, edit.raw)
+        .map_err(|(rule, reason)| edit.deny(rule, reason))?;
     if terminated.is_none() && is_unchanged(file, place, &merged, &new) {
-        return Err(wish.deny(
+        return Err(edit.deny(
             Rule::NoChange,
             "the replacement is what stands there; send a change or leave the edit out",
         ));
@@ -52,12 +52,12 @@ pub(super) fn draft(file: &Pristine, wish: &Wish<'_>, found: &Found) -> Result<D
     Ok(Draft {
         repeated: repeats_what_follows(file, place, &merged),
         piece: Piece {
-            edit: wish.number,
+            edit: edit.number,
             splice: Splice {
                 old: place.range.clone(),
                 new,
             },
-            shares_context: wish.hunk,
+            shares_context: edit.hunk,
         },
         kind: place.kind,
         terminated,
@@ -65,7 +65,7 @@ pub(super) fn draft(file: &Pristine, wish: &Wish<'_>, found: &Found) -> Result<D
 }
 
 /// The place is known, and what would stand there is not.
-fn blocked(file: &Pristine, wish: &Wish<'_>, place: &Match, obstacle: Obstacle) -> Refusal {
+fn blocked(file: &Pristine, edit: &LineEdit<'_>, place: &Match, obstacle: Obstacle) -> Refusal {
     let (Obstacle::LeftOut(at)
     | Obstacle::Repeated(at)
     | Obstacle::Misquoted(at)
@@ -89,7 +89,7 @@ fn blocked(file: &Pristine, wish: &Wish<'_>, place: &Match, obstacle: Obstacle) 
              among them; quote them in the order of the file"
         ),
     };
-    let mut refusal = wish.deny(Rule::NotFound, reason);
+    let mut refusal = edit.deny(Rule::NotFound, reason);
     let start = at.saturating_sub(SHOWN / 2).max(place.range.start);
     refusal.nearest = file.excerpt(start, start + SHOWN);
     refusal
@@ -107,9 +107,9 @@ fn is_unchanged(file: &Pristine, place: &Match, merged: &[Line], new: &[Vec<u8>]
 
 /// Returns true when the edit only adds lines around its original, and they are there.
 /// A hunk that fits is taken at its word: its context says what is there.
-fn stands_already(file: &Pristine, place: &Match, reading: &Reading, wish: &Wish<'_>) -> bool {
-    let (old, new) = (&reading.old, &wish.new);
-    if wish.hunk || new.len() <= old.len() || place.kind == PlacementKind::Similar {
+fn stands_already(file: &Pristine, place: &Match, reading: &Reading, edit: &LineEdit<'_>) -> bool {
+    let (old, new) = (&reading.old, &edit.new);
+    if edit.hunk || new.len() <= old.len() || place.kind == PlacementKind::Similar {
         return false;
     }
     let keys = |lines: &[String]| lines.iter().map(|line| key(line)).collect::<Vec<u64>>();
@@ -146,8 +146,8 @@ fn repeats_what_follows(file: &Pristine, place: &Match, merged: &[Line]) -> Opti
 }
 
 /// Returns true when a diff says that the end of the file shall change.
-fn termination(file: &Pristine, wish: &Wish<'_>, place: &Match) -> Option<bool> {
-    let (old, new) = wish.open?;
+fn termination(file: &Pristine, edit: &LineEdit<'_>, place: &Match) -> Option<bool> {
+    let (old, new) = edit.open?;
     let at_end = place.range.end == file.count();
     (at_end && old != new && file.text.ends_with_newline() == new).then_some(!new)
 }

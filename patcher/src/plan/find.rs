@@ -1,7 +1,7 @@
 //! Place of an edit, or the reason why it has none.
 
+use super::line_edit::{Escape, LineEdit, Reading, SHOWN, new_lines, readings, show_range};
 use super::text;
-use super::wish::{Escape, Reading, SHOWN, Wish, new_lines, readings, show_range};
 use crate::locate::{Difference, Located, Match, Quote, align, locate, nearest};
 use crate::numbers;
 use crate::pristine::{Pristine, key, says_something};
@@ -38,29 +38,29 @@ pub(super) struct Found {
 /// Finds the place of an edit and its new lines, or says why there is none.
 pub(super) fn find(
     file: &Pristine,
-    wish: &Wish<'_>,
+    edit: &LineEdit<'_>,
     background: &Background<'_>,
     searches: &Cell<usize>,
 ) -> Result<Found, Refusal> {
-    if wish.old.iter().all(|line| line.trim().is_empty()) && wish.lines.is_none() {
-        return empty_original(file, wish);
+    if edit.old.iter().all(|line| line.trim().is_empty()) && edit.lines.is_none() {
+        return empty_original(file, edit);
     }
-    let ways = readings(wish);
+    let ways = readings(edit);
     let seeker = Seeker {
         file,
-        wish,
+        edit,
         background,
     };
     let mut found = seeker.search(&ways, &|quote| locate(file, quote))?;
     if found.is_none() {
-        if let Some(at) = replacement_stands(file, wish, &ways) {
+        if let Some(at) = replacement_stands(file, edit, &ways) {
             let reason = format!("the replacement stands at line {} already", at + 1);
-            let mut refusal = wish.deny(Rule::AlreadyApplied, reason);
+            let mut refusal = edit.deny(Rule::AlreadyApplied, reason);
             refusal.candidates.extend(u32::try_from(at + 1));
             return Err(refusal);
         }
         let Some(left) = searches.get().checked_sub(1) else {
-            return Err(wish.deny(Rule::NotFound, NOT_FOUND));
+            return Err(edit.deny(Rule::NotFound, NOT_FOUND));
         };
         searches.set(left);
         found = seeker.search(&ways, &|quote| align(file, &quote, background.knows))?;
@@ -69,7 +69,7 @@ pub(super) fn find(
         return Err(seeker.not_found(&ways));
     };
     Ok(Found {
-        new: new_lines(file, wish, reading)?,
+        new: new_lines(file, edit, reading)?,
         place,
         reading: reading.clone(),
     })
@@ -78,7 +78,7 @@ pub(super) fn find(
 /// A line that the edit depends on fits two places.
 fn tied(
     file: &Pristine,
-    wish: &Wish<'_>,
+    edit: &LineEdit<'_>,
     (reading, line): (&Reading, usize),
     places: [usize; 2],
 ) -> Refusal {
@@ -94,7 +94,7 @@ fn tied(
         head(text.trim()),
         list.join(" as at line ")
     );
-    let mut refusal = wish.deny(Rule::Ambiguous, reason);
+    let mut refusal = edit.deny(Rule::Ambiguous, reason);
     refusal.candidates = numbers;
     let start = places.into_iter().min().unwrap_or_default();
     refusal.nearest = file.excerpt(start.saturating_sub(2), start + SHOWN - 2);
@@ -133,9 +133,9 @@ fn is_credible(
 }
 
 /// An original of nothing is a place only in an empty file.
-fn empty_original(file: &Pristine, wish: &Wish<'_>) -> Result<Found, Refusal> {
+fn empty_original(file: &Pristine, edit: &LineEdit<'_>) -> Result<Found, Refusal> {
     if file.count() > 0 {
-        return Err(wish.deny(
+        return Err(edit.deny(
             Rule::Incomplete,
             "the original is empty; quote the lines that are replaced, or send \
              <insert file=\"..\" after=\"N\"> for new lines",
@@ -149,19 +149,19 @@ fn empty_original(file: &Pristine, wish: &Wish<'_>) -> Result<Found, Refusal> {
     };
     Ok(Found {
         place,
-        new: wish.new.clone(),
+        new: edit.new.clone(),
         reading: Reading::plain(Vec::new()),
     })
 }
 
 /// Returns the line at which the whole replacement stands, if the original stands nowhere.
-fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Option<usize> {
-    let mut forms = vec![wish.new.clone()];
+fn replacement_stands(file: &Pristine, edit: &LineEdit<'_>, ways: &[Reading]) -> Option<usize> {
+    let mut forms = vec![edit.new.clone()];
     if ways.iter().any(|way| way.numbered.is_some()) {
-        forms.extend(numbers::numbered(&wish.new).map(|read| read.lines));
+        forms.extend(numbers::numbered(&edit.new).map(|read| read.lines));
     }
     if ways.iter().any(|way| way.escape == Escape::Entities) {
-        forms.push(text::split(&unescape(&wish.new.join("\n"))));
+        forms.push(text::split(&unescape(&edit.new.join("\n"))));
     }
     let adds = |lines: &[String]| {
         let olds: Vec<u64> = ways
@@ -179,7 +179,7 @@ fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Opt
                 file,
                 Quote {
                     lines: &lines,
-                    hint: wish.hint(),
+                    hint: edit.hint(),
                     slack: 0,
                     heading: None,
                     changes: &[],
@@ -191,15 +191,15 @@ fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Opt
         })
 }
 
-fn ambiguous(file: &Pristine, wish: &Wish<'_>, places: &[usize]) -> Refusal {
+fn ambiguous(file: &Pristine, edit: &LineEdit<'_>, places: &[usize]) -> Refusal {
     let lines: Vec<u32> = places
         .iter()
         .filter_map(|at| u32::try_from(at + 1).ok())
         .collect();
     let list: Vec<String> = lines.iter().take(SHOWN).map(ToString::to_string).collect();
-    let exact = places.iter().all(|at| file.fits_exactly(*at, &wish.old));
+    let exact = places.iter().all(|at| file.fits_exactly(*at, &edit.old));
     let aside = if exact { "" } else { ", whitespace aside," };
-    let mut refusal = wish.deny(
+    let mut refusal = edit.deny(
         Rule::Ambiguous,
         format!(
             "the original stands{aside} at {} places, at lines {}; name the right lines or quote \
@@ -210,7 +210,7 @@ fn ambiguous(file: &Pristine, wish: &Wish<'_>, places: &[usize]) -> Refusal {
     );
     refusal.candidates = lines;
     if let Some(first) = places.first() {
-        refusal.nearest = file.excerpt(*first, first + wish.old.len().min(3));
+        refusal.nearest = file.excerpt(*first, first + edit.old.len().min(3));
     }
     refusal
 }
@@ -218,7 +218,7 @@ fn ambiguous(file: &Pristine, wish: &Wish<'_>, places: &[usize]) -> Refusal {
 /// A search for the place of one edit.
 struct Seeker<'a> {
     file: &'a Pristine,
-    wish: &'a Wish<'a>,
+    edit: &'a LineEdit<'a>,
     background: &'a Background<'a>,
 }
 
@@ -231,18 +231,18 @@ impl Seeker<'_> {
         ways: &'r [Reading],
         look: Search<'_>,
     ) -> Result<Option<(Match, &'r Reading)>, Refusal> {
-        let (file, wish) = (self.file, self.wish);
+        let (file, edit) = (self.file, self.edit);
         let mut best: Option<(Match, &Reading)> = None;
         let mut nearly: Option<(Difference, &Reading)> = None;
         for reading in ways {
             let echoed = reading.first_number();
-            let hint = wish.hint().or(echoed);
-            let new = reading.new_side(wish);
+            let hint = edit.hint().or(echoed);
+            let new = reading.new_side(edit);
             let quote = Quote {
                 lines: &reading.old,
                 hint,
-                slack: if wish.hunk { SLACK } else { 0 },
-                heading: wish.heading,
+                slack: if edit.hunk { SLACK } else { 0 },
+                heading: edit.heading,
                 changes: &changes(&reading.old, &new),
             };
             match look(quote) {
@@ -251,7 +251,7 @@ impl Seeker<'_> {
                         best.as_ref().filter(|(other, _)| is_apart(other, &place))
                     {
                         let places = [other.range.start, place.range.start];
-                        return Err(ambiguous(file, wish, &places));
+                        return Err(ambiguous(file, edit, &places));
                     }
                     if file.fits_exactly(place.range.start, &reading.old) {
                         return Ok(Some((place, reading)));
@@ -259,10 +259,10 @@ impl Seeker<'_> {
                     best.get_or_insert((place, reading));
                 }
                 Located::Several(starts) if best.is_none() => {
-                    return Err(ambiguous(file, wish, &starts));
+                    return Err(ambiguous(file, edit, &starts));
                 }
                 Located::Tied { line, places } if best.is_none() => {
-                    return Err(tied(file, wish, (reading, line), places));
+                    return Err(tied(file, edit, (reading, line), places));
                 }
                 Located::Differs(difference) => {
                     let fewer = nearly
@@ -307,7 +307,7 @@ impl Seeker<'_> {
             stand(foreign.len()),
             list(foreign)
         );
-        self.wish.deny(Rule::NotFound, reason)
+        self.edit.deny(Rule::NotFound, reason)
     }
 
     /// The lines of a place, and between them the quoted ones that stand nowhere.
@@ -348,20 +348,20 @@ impl Seeker<'_> {
          the unpatched tree, so quote its lines and repeat what shall stay of attempt {number}",
             list(foreign)
         );
-        self.wish.deny(Rule::EarlierPatch, reason)
+        self.edit.deny(Rule::EarlierPatch, reason)
     }
 
     /// Refuses an edit whose original is nowhere in the file.
     fn not_found(&self, ways: &[Reading]) -> Refusal {
-        let (file, wish) = (self.file, self.wish);
-        let foreign: Vec<&String> = wish
+        let (file, edit) = (self.file, self.edit);
+        let foreign: Vec<&String> = edit
             .old
             .iter()
             .filter(|line| file.with_key(key(line)).is_empty())
             .collect();
         let attempt = self.background.attempt_that_added(&foreign);
-        let blank = wish.old.iter().all(|line| line.trim().is_empty());
-        let elided = wish.old.iter().any(|line| is_elision(line));
+        let blank = edit.old.iter().all(|line| line.trim().is_empty());
+        let elided = edit.old.iter().any(|line| is_elision(line));
         let strangers = format!(
             "the original stands nowhere in the file, and {} nowhere in it at all: {}; quote the \
              lines of the unpatched file, not those of an earlier patch",
@@ -380,20 +380,20 @@ impl Seeker<'_> {
         };
         let mut refusal = match attempt {
             Some(number) => self.earlier(number, &foreign),
-            None => wish.deny(Rule::NotFound, reason),
+            None => edit.deny(Rule::NotFound, reason),
         };
         let best = ways
             .iter()
             .rev()
             .find(|way| way.numbered.is_some() || way.escape != Escape::None);
-        let old = best.map_or(&wish.old, |way| &way.old);
+        let old = best.map_or(&edit.old, |way| &way.old);
         let near = nearest(
             file,
             Quote {
                 lines: old,
-                hint: wish.hint(),
+                hint: edit.hint(),
                 slack: 0,
-                heading: wish.heading,
+                heading: edit.heading,
                 changes: &[],
             },
         );
@@ -402,7 +402,7 @@ impl Seeker<'_> {
             let difference = compare_beside(file, old, start..start + count);
             refusal.nearest = self.excerpt_beside(old, &difference, count);
         } else {
-            show_range(file, wish.lines, &mut refusal);
+            show_range(file, edit.lines, &mut refusal);
         }
         refusal
     }

@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, draft};
 use super::find::find;
-use super::wish::{Wish, wish_of};
+use super::line_edit::{LineEdit, line_edit_of};
 use super::{Plan, refuse};
 use crate::guard::Denied;
 use crate::pristine::{Pristine, key};
@@ -26,19 +26,19 @@ impl Plan<'_> {
             .file(&path)
             .map_err(|denied| refuse(number, edit.file(), denied))?;
         let file = &plan.pristine;
-        let wish = wish_of(number, edit, file)?;
-        if wish.changes_nothing() {
-            return Err(wish.deny(Rule::NoChange, "both sides of the edit are the same"));
+        let wanted = line_edit_of(number, edit, file)?;
+        if wanted.changes_nothing() {
+            return Err(wanted.deny(Rule::NoChange, "both sides of the edit are the same"));
         }
-        if let Some(line) = elision(file, &wish) {
+        if let Some(line) = elision(file, &wanted) {
             let reason = format!(
                 "the new lines leave lines out (`{line}`); write every line, or quote fewer of \
                  the old ones"
             );
-            return Err(wish.deny(Rule::Incomplete, reason));
+            return Err(wanted.deny(Rule::Incomplete, reason));
         }
-        let found = find(file, &wish, background, &searches)?;
-        let draft = draft(file, &wish, &found)?;
+        let found = find(file, &wanted, background, &searches)?;
+        let draft = draft(file, &wanted, &found)?;
         self.note(&path, draft);
         Ok(())
     }
@@ -73,13 +73,13 @@ impl Plan<'_> {
 
 /// A new line that stands for lines which its writer left out: what the edit
 /// would put there is not known.
-fn elision(file: &Pristine, wish: &Wish<'_>) -> Option<String> {
+fn elision(file: &Pristine, wanted: &LineEdit<'_>) -> Option<String> {
     let python = file.language == Some(Language::Python);
     let stands = |line: &String| {
         let code = python && line.trim() == "...";
         is_elision(line) && !code && file.with_key(key(line)).is_empty()
     };
-    let changes = changes(&wish.old, &wish.new);
+    let changes = changes(&wanted.old, &wanted.new);
     let mut added = changes.iter().flat_map(|change| change.new);
     Some(added.find(|line| stands(line))?.trim().to_owned())
 }

@@ -11,7 +11,7 @@ const PATH_DISTANCE: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Fallback {
     pub(crate) edits: Vec<Edit>,
-    pub(crate) torn: bool,
+    pub(crate) incomplete: bool,
 }
 
 /// Reads SEARCH/REPLACE blocks, or else a diff. `file` is the file of what
@@ -34,7 +34,10 @@ pub(crate) fn read(text: &str, file: Option<&str>) -> Fallback {
     } else {
         Vec::new()
     };
-    Fallback { edits, torn: false }
+    Fallback {
+        edits,
+        incomplete: false,
+    }
 }
 
 /// The diffs in fences. One without a header is of the file of the one before.
@@ -149,7 +152,7 @@ fn read_blocks(lines: &[&str], file: Option<&str>) -> Fallback {
         current = named.or(current);
         let body = lines.get(index + 1..).unwrap_or_default();
         let Some(length) = body.iter().position(|line| is_replace(line)) else {
-            found.torn = true;
+            found.incomplete = true;
             break;
         };
         let body = body.get(..length).unwrap_or_default();
@@ -261,7 +264,7 @@ mod tests {
         let text = "src/a.c\n```c\n<<<<<<< SEARCH\nint a;\n=======\nint b;\n>>>>>>> REPLACE\n```\n\
                     <<<<<<< SEARCH\nint c;\n=======\n>>>>>>> REPLACE\n";
         let found = read(text, None);
-        assert!(!found.torn);
+        assert!(!found.incomplete);
         let expected = [("int a;", "int b;"), ("int c;", "")];
         assert_eq!(found.edits.len(), expected.len());
         for (edit, (old, new)) in found.edits.iter().zip(expected) {
@@ -278,7 +281,7 @@ mod tests {
             assert_eq!(original.as_deref(), Some(old));
             assert_eq!(replacement.as_deref(), Some(new));
         }
-        assert!(read("a.c\n<<<<<<< SEARCH\nint a;\n=======\nint", None).torn);
+        assert!(read("a.c\n<<<<<<< SEARCH\nint a;\n=======\nint", None).incomplete);
     }
 
     #[test]

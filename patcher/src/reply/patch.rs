@@ -22,7 +22,7 @@ pub(crate) struct Found {
     /// True when the patch was closed by its tag.
     pub(crate) closed: bool,
     /// True when the text ended inside of an edit.
-    pub(crate) torn: bool,
+    pub(crate) incomplete: bool,
     /// The first tag behind the patch.
     pub(crate) next: usize,
     /// The offset at which the patch ends in the text.
@@ -64,7 +64,7 @@ impl<'a> PatchReader<'a> {
                 break;
             }
             let next = self.step(index, tag);
-            if self.found.torn {
+            if self.found.incomplete {
                 index = self.tags.len();
                 break;
             }
@@ -119,7 +119,7 @@ impl<'a> PatchReader<'a> {
         if self.found.patch.explanation.is_none() && !text.is_empty() {
             self.found.patch.explanation = Some(text.to_owned());
         }
-        self.found.torn = span.end == End::Missing;
+        self.found.incomplete = span.end == End::Missing;
         span.next
     }
 
@@ -151,7 +151,7 @@ impl<'a> PatchReader<'a> {
             } else {
                 index += 1;
             }
-            if self.found.torn {
+            if self.found.incomplete {
                 return index;
             }
         }
@@ -184,7 +184,7 @@ impl<'a> PatchReader<'a> {
                 ends: &|next| ends_edit(next) || (old && opens(next, REPLACEMENT)),
             },
         );
-        self.found.torn |= span.end == End::Missing;
+        self.found.incomplete |= span.end == End::Missing;
         span
     }
 
@@ -201,7 +201,7 @@ impl<'a> PatchReader<'a> {
                 ends: &|next| begins_edit(next) || closes(next, PATCH),
             },
         );
-        self.found.torn |= span.end == End::Missing;
+        self.found.incomplete |= span.end == End::Missing;
         span
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Questions {
     pub(crate) queries: Vec<RawQuery>,
     pub(crate) probes: Vec<Probe>,
     /// The name of a query whose end is missing.
-    pub(crate) torn: Option<String>,
+    pub(crate) unclosed: Option<String>,
 }
 
 /// Reads the inside of `<queries>`; `whole` when the block was closed.
@@ -43,7 +43,7 @@ pub(crate) fn read(block: &str, whole: bool) -> Questions {
 pub(crate) fn read_single(text: &str, tag: &Tag) -> Option<(Questions, usize)> {
     let mut questions = Questions::default();
     let end = question(text, tag, false, &mut questions);
-    questions.torn.is_none().then_some((questions, end))
+    questions.unclosed.is_none().then_some((questions, end))
 }
 
 fn is_question(block: &str, tag: &Tag) -> bool {
@@ -71,7 +71,7 @@ fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
             (tag.end + length, tag.end + length)
         }
         None => {
-            into.torn = Some(tag.name.clone());
+            into.unclosed = Some(tag.name.clone());
             return text.len();
         }
     };

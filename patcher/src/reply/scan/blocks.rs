@@ -37,7 +37,7 @@ impl Scanner<'_> {
         let wrapped = opens(tag, PATCH);
         if (wrapped && index >= self.barren) || (begins_edit(tag) && at_start) {
             let found = PatchReader::new(self.text, self.tags).read(index, wrapped);
-            if found.patch.edits.is_empty() && !found.torn {
+            if found.patch.edits.is_empty() && !found.incomplete {
                 return self.patch_without_tags(index, tag, level, &found);
             }
             let (next, end) = (found.next, found.end);
@@ -69,13 +69,13 @@ impl Scanner<'_> {
             .get(tag.end..stop.unwrap_or(self.text.len()))
             .unwrap_or_default();
         let inner = fallback::read(body, tag.attribute(&["file", "path"]));
-        if inner.edits.is_empty() && !inner.torn && !found.closed {
+        if inner.edits.is_empty() && !inner.incomplete && !found.closed {
             self.barren = found.next;
             return index + 1;
         }
         let mut whole = Found {
             closed: found.closed,
-            torn: inner.torn,
+            incomplete: inner.incomplete,
             next: found.next,
             end: stop.unwrap_or(self.text.len()),
             ..Found::default()

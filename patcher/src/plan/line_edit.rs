@@ -11,7 +11,7 @@ use patchwright_source::Encoding;
 pub(super) const SHOWN: usize = 12;
 
 /// An edit of lines, whichever form it was written in.
-pub(super) struct Wish<'a> {
+pub(super) struct LineEdit<'a> {
     pub(super) number: usize,
     pub(super) file: &'a str,
     pub(super) lines: Option<(u32, u32)>,
@@ -26,7 +26,7 @@ pub(super) struct Wish<'a> {
     pub(super) open: Option<(bool, bool)>,
 }
 
-impl<'a> Wish<'a> {
+impl<'a> LineEdit<'a> {
     /// An edit of which both sides are known.
     pub(super) fn between(
         number: usize,
@@ -94,11 +94,11 @@ impl Reading {
     }
 
     /// The new lines as they are read before the place is known.
-    pub(super) fn new_side(&self, wish: &Wish<'_>) -> Vec<String> {
+    pub(super) fn new_side(&self, edit: &LineEdit<'_>) -> Vec<String> {
         let mut new = match self.escape {
-            Escape::None => wish.new.clone(),
-            Escape::Entities => text::split(&unescape(&wish.new.join("\n"))),
-            Escape::Tabs => all_tabs(&wish.new),
+            Escape::None => edit.new.clone(),
+            Escape::Entities => text::split(&unescape(&edit.new.join("\n"))),
+            Escape::Tabs => all_tabs(&edit.new),
         };
         if let Some(numbered) = &self.numbered
             && let NewLines::Taken(lines) = numbers::new_beside_numbered(&new, numbered, None)
@@ -129,24 +129,24 @@ impl Reading {
 
 /// Puts an edit into one form; what is missing is told, with the lines that
 /// stand at its place.
-pub(super) fn wish_of<'a>(
+pub(super) fn line_edit_of<'a>(
     number: usize,
     edit: &'a Edit,
     file: &Pristine,
-) -> Result<Wish<'a>, Refusal> {
-    let mut wish = Wish::between(number, edit.file(), Vec::new(), Vec::new());
-    wish.lines = edit.lines();
+) -> Result<LineEdit<'a>, Refusal> {
+    let mut wanted = LineEdit::between(number, edit.file(), Vec::new(), Vec::new());
+    wanted.lines = edit.lines();
     match edit {
         Edit::Hunk(hunk) => {
-            wish.hunk = true;
-            wish.heading = hunk.heading.as_deref();
-            wish.old = hunk
+            wanted.hunk = true;
+            wanted.heading = hunk.heading.as_deref();
+            wanted.old = hunk
                 .old
                 .iter()
                 .map(|line| foreign(file, line, hunk.latin1))
                 .collect();
-            (wish.new, wish.raw) = hunk_lines(file, hunk);
-            wish.open = Some((hunk.old_unterminated, hunk.new_unterminated));
+            (wanted.new, wanted.raw) = hunk_lines(file, hunk);
+            wanted.open = Some((hunk.old_unterminated, hunk.new_unterminated));
         }
         Edit::Replace {
             original,
@@ -154,26 +154,26 @@ pub(super) fn wish_of<'a>(
             ..
         } => {
             let Some(original) = original else {
-                let mut refusal = wish.deny(
+                let mut refusal = wanted.deny(
                     Rule::Incomplete,
                     "the edit does not quote the lines as they are; without <original> its \
                      place cannot be checked",
                 );
-                show_range(file, wish.lines, &mut refusal);
+                show_range(file, wanted.lines, &mut refusal);
                 return Err(refusal);
             };
             let Some(replacement) = replacement else {
-                return Err(wish.deny(
+                return Err(wanted.deny(
                     Rule::Incomplete,
                     "the edit has no <replacement>; to delete the lines send an empty one",
                 ));
             };
-            wish.old = original.split('\n').map(str::to_owned).collect();
-            wish.new = text::split(replacement);
+            wanted.old = original.split('\n').map(str::to_owned).collect();
+            wanted.new = text::split(replacement);
         }
         _ => {}
     }
-    Ok(wish)
+    Ok(wanted)
 }
 
 /// The new lines of a hunk, and whether their characters stand for bytes.
@@ -210,7 +210,7 @@ pub(super) fn show_range(file: &Pristine, lines: Option<(u32, u32)>, refusal: &m
 }
 
 /// Every way to read the original, the most literal first.
-pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
+pub(super) fn readings(edit: &LineEdit<'_>) -> Vec<Reading> {
     let mut ways = Vec::new();
     let mut add = |old: Vec<String>, numbered: Option<Numbered>, escape: Escape| {
         let blank = |line: &&String| line.trim().is_empty();
@@ -234,18 +234,18 @@ pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
             });
         }
     };
-    add(wish.old.clone(), None, Escape::None);
-    if wish.old.iter().any(|line| with_tabs(line).is_some()) {
-        add(all_tabs(&wish.old), None, Escape::Tabs);
+    add(edit.old.clone(), None, Escape::None);
+    if edit.old.iter().any(|line| with_tabs(line).is_some()) {
+        add(all_tabs(&edit.old), None, Escape::Tabs);
     }
-    if wish.hunk {
+    if edit.hunk {
         return ways;
     }
     let numbered = |lines: &[String]| numbers::numbered(lines).filter(|read| read.consecutive);
-    for read in numbered(&wish.old).into_iter().flat_map(Numbered::variants) {
+    for read in numbered(&edit.old).into_iter().flat_map(Numbered::variants) {
         add(read.lines.clone(), Some(read), Escape::None);
     }
-    let joined = wish.old.join("\n");
+    let joined = edit.old.join("\n");
     let plain = unescape(&joined);
     if *plain != joined {
         let lines: Vec<String> = plain.split('\n').map(str::to_owned).collect();
@@ -269,16 +269,16 @@ fn all_tabs(lines: &[String]) -> Vec<String> {
 /// The new lines, read in the way in which the original was found.
 pub(super) fn new_lines(
     file: &Pristine,
-    wish: &Wish<'_>,
+    edit: &LineEdit<'_>,
     reading: &Reading,
 ) -> Result<Vec<String>, Refusal> {
-    let mut new = wish.new.clone();
+    let mut new = edit.new.clone();
     if reading.escape == Escape::Tabs {
         new = all_tabs(&new);
     }
-    if !wish.hunk {
+    if !edit.hunk {
         let joined = new.join("\n");
-        let raw_signs = wish.old.iter().any(|line| line.contains(['<', '>', '&']));
+        let raw_signs = edit.old.iter().any(|line| line.contains(['<', '>', '&']));
         if reading.escape == Escape::Entities {
             new = text::split(&unescape(&joined));
         } else if !raw_signs {
@@ -289,7 +289,7 @@ pub(super) fn new_lines(
             Some(numbered) => match numbers::new_beside_numbered(&new, numbered, file.language) {
                 NewLines::Taken(lines) => lines,
                 NewLines::Doubtful => {
-                    return Err(wish.deny(
+                    return Err(edit.deny(
                         Rule::Incomplete,
                         "some lines of the replacement carry line numbers and some do not; \
                          send the code without line numbers",
