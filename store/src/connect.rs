@@ -30,6 +30,8 @@ const CONNECTIONS: u32 = 8;
 const GLANCE: Duration = Duration::from_millis(300);
 /// Time limit of the wait for a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
+/// Time in which a connection to a file is free: a busy machine is slow, and nothing else is wrong.
+const WAITING: Duration = Duration::from_mins(2);
 
 /// WAL lets readers go on beside a writer. FULL survives a power cut, not only
 /// a kill; what is written often is grouped into few commits.
@@ -121,7 +123,10 @@ impl Store {
         let kind = address.kind;
         let pool = AnyPoolOptions::new()
             .max_connections(CONNECTIONS)
-            .acquire_timeout(CONNECTING)
+            .acquire_timeout(match kind {
+                DatabaseKind::Postgres => CONNECTING,
+                DatabaseKind::Sqlite => WAITING,
+            })
             .after_connect(move |connection, _| Box::pin(prepare(connection, kind)))
             // SQLite ends a transaction by itself when the disk is full, and the
             // driver does not learn of it: nothing could begin on it again.

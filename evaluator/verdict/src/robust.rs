@@ -31,7 +31,7 @@ use patchwright_target::runner::{
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Executions after which the rung may hold before its time is used up.
+/// Executions after which another climb would hardly show more.
 const ENOUGH: u64 = 1_000;
 /// Executions after which the search ends.
 const MOST: u64 = 20_000;
@@ -42,6 +42,9 @@ const LOOKED_AT: usize = 8;
 /// Least time for the first inputs, however much the fuzzer and the dictionary took: two
 /// batches of a slow program.
 const FIRST: Duration = Duration::from_secs(4);
+/// Times the budget that it may take beyond it to come to the floor: a busy machine is to give
+/// the same verdict later.
+const PATIENCE: u32 = 3;
 /// Count of the inputs that second witnesses watched.
 const WATCHED: &str = "inputs under a second witness";
 /// Other crashes of the program that are told.
@@ -160,6 +163,7 @@ impl Search<'_> {
             return Ok(Some(found));
         }
         let until = Instant::now() + budget;
+        let late = until + budget * PATIENCE;
         if !self.shows_the_crash(old, group, budget / 2).await? {
             self.blind += 1;
             return Ok(None);
@@ -184,7 +188,9 @@ impl Search<'_> {
         let mut least = FIRST;
         while self.runs < MOST {
             let inputs = mutator.take(CHUNK);
-            let left = until.saturating_duration_since(Instant::now());
+            let lacks = self.runs < self.target.task().limits.executions;
+            let end = if lacks { late } else { until };
+            let left = end.saturating_duration_since(Instant::now());
             let left = left.max(std::mem::take(&mut least));
             if left.is_zero() {
                 break;
@@ -320,21 +326,13 @@ impl Search<'_> {
     }
 
     fn held(&self, groups: usize) -> RungResult {
-        let budget = self.target.task().limits.robust.as_secs();
+        let budget = (self.target.task().limits.robust * (1 + PATIENCE)).as_secs();
         let floor = self.target.task().limits.executions.max(1);
         let (holds, reason) = if self.blind == groups {
             let reason = "the PoVs do not crash the unpatched program when inputs are run in numbers, so nothing could be learned ([[pov]] command, harness and build say how an input is run)";
             (None, reason.to_owned())
-        } else if self.runs >= ENOUGH.max(floor) {
-            (
-                Some(true),
-                format!("{} mutated inputs bring no crash back", self.runs),
-            )
         } else if self.runs >= floor {
-            let reason = format!(
-                "{} mutated inputs in {budget} s bring no crash back",
-                self.runs
-            );
+            let reason = format!("{} mutated inputs bring no crash back", self.runs);
             (Some(true), reason)
         } else {
             let reason = format!(

@@ -43,7 +43,7 @@ async fn a_fix_of_one_value_is_refuted_and_a_fix_of_the_cause_holds() {
 /// Opens a program of which the PoV says one word, and a harmless input the other.
 async fn of_two_words(folder: &Path, program: &str) -> LocalTarget {
     let mut task = task(folder);
-    task.limits.robust = Duration::from_secs(4);
+    task.limits.robust = Duration::from_secs(10);
     fs::write(task.tree.join("parse.c"), program).unwrap();
     fs::write(folder.join("pov.bin"), "first 40").unwrap();
     let harmless = folder.join("harmless.bin");
