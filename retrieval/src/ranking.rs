@@ -38,6 +38,8 @@ pub struct CrashWeights {
     pub called_in_folder: f64,
     /// A called function that lies further away.
     pub called_elsewhere: f64,
+    /// A call that sets what the line of the stack uses.
+    pub sets: f64,
     /// A call that stands behind the line of the stack.
     pub later: f64,
     /// The power by which a call counts less the more calls follow it before the line.

@@ -14,13 +14,8 @@ use std::collections::BTreeSet;
 
 /// Entry points of fuzzers and programs: they feed the input, and are rarely
 /// where it is handled wrongly.
-const ENTRY_POINTS: [&str; 5] = [
-    "LLVMFuzzerTestOneInput",
-    "LLVMFuzzerInitialize",
-    "fuzzerTestOneInput",
-    "fuzzerInitialize",
-    "main",
-];
+const ENTRY_POINTS: &str = "LLVMFuzzerTestOneInput LLVMFuzzerInitialize fuzzerTestOneInput \
+     fuzzerInitialize main";
 /// A frame without a file is believed when its name has at most this many
 /// definitions.
 const FEW: usize = 3;
@@ -82,7 +77,8 @@ impl Engine {
             {
                 continue;
             }
-            let is_harness = is_aside(&symbol.path) || ENTRY_POINTS.contains(&symbol.name.as_str());
+            let is_harness =
+                is_aside(&symbol.path) || ENTRY_POINTS.split(' ').any(|name| name == symbol.name);
             located.push(Located {
                 is_wrapper: is_wrapper(&symbol, role),
                 symbol,

@@ -112,6 +112,15 @@ pub(crate) struct Condition {
     pub(crate) reads: Vec<String>,
 }
 
+/// A call as it is written.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// The last name of what is called.
+    pub(crate) name: String,
+    /// The names that get its result or are passed by address.
+    pub(crate) sets: Vec<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
@@ -132,6 +141,7 @@ pub(crate) struct Analysis {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) statements: Vec<Statement>,
+    pub(crate) calls: Vec<Call>,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) guards: Vec<GuardFact>,
     /// The names that are the function's own.

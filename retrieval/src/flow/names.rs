@@ -142,14 +142,7 @@ pub(super) fn leaves(branch: Node<'_>) -> bool {
         let Some(last) = last else { return false };
         node = last;
     }
-    [
-        "return_",
-        "goto_",
-        "break_",
-        "continue_",
-        "throw_",
-        "raise_",
-    ]
-    .iter()
-    .any(|word| node.kind().starts_with(word))
+    "return_ goto_ break_ continue_ throw_ raise_"
+        .split(' ')
+        .any(|word| node.kind().starts_with(word))
 }

@@ -6,9 +6,9 @@
 //! beside a `function`, the `condition` of a branch. Few kinds of nodes are known by their names.
 
 use crate::flow::function::{
-    Analysis, Condition, Edge, Loop, Parameter, Statement, Subject, Target,
+    Analysis, Call, Condition, Edge, Loop, Parameter, Statement, Subject, Target,
 };
-use crate::flow::names::{assigns, leaves, names, receiver, text, written};
+use crate::flow::names::{assigns, callee, leaves, names, receiver, text, written};
 use crate::flow::place::{
     Place, Source, Taken, arguments, called, is_call, place, places_in, shown, sources,
 };
@@ -17,6 +17,7 @@ use crate::language::c::prepare::prepare;
 use crate::language::walk::{NodeContext, Visitor, walk};
 use patchwright_source::Language;
 use std::cmp::Reverse;
+use std::ops::Range;
 use tree_sitter::Node;
 
 /// Analyses a function's lines.
@@ -81,6 +82,8 @@ pub(super) struct Reader<'a> {
     /// Open blocks with their depths.
     blocks: Vec<(u32, u32)>,
     block_count: u32,
+    /// Where the last value stands that was assigned, and the names that get it.
+    assigned: (Range<usize>, Vec<String>),
     pub(super) found: Analysis,
 }
 
@@ -109,7 +112,7 @@ impl Visitor for Reader<'_> {
         if let Some(condition) = node.child_by_field_name("condition") {
             self.condition(node, condition, position.parent());
         }
-        if LOOPS.iter().any(|start| kind.starts_with(start)) {
+        if LOOPS.split(' ').any(|start| kind.starts_with(start)) {
             let (first, last) = self.lines(node);
             self.found.loops.push(Loop {
                 bytes: node.byte_range(),
@@ -125,14 +128,7 @@ impl Visitor for Reader<'_> {
 }
 
 /// The beginnings of the kinds of loops.
-const LOOPS: [&str; 6] = [
-    "for_",
-    "while_",
-    "do_",
-    "list_comp",
-    "set_comp",
-    "dictionary_comp",
-];
+const LOOPS: &str = "for_ while_ do_ list_comp set_comp dictionary_comp";
 
 /// Returns whether a node may be skipped when the program runs past its start.
 fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
@@ -167,6 +163,7 @@ impl<'a> Reader<'a> {
             by_name: subject.is_macro,
             blocks: Vec::new(),
             block_count: 0,
+            assigned: (0..0, Vec::new()),
             found: Analysis::default(),
         }
     }
@@ -228,6 +225,7 @@ impl<'a> Reader<'a> {
         if node.kind().starts_with("augmented") || node.kind().starts_with("compound_assign") {
             reads.extend(writes.iter().cloned());
         }
+        self.assigned = (value.byte_range(), writes.clone());
         // A loop over a value spans its body: only its head is meant.
         let (target, value) = (self.lines(target), self.lines(value));
         self.found.statements.push(Statement {
@@ -246,6 +244,14 @@ impl<'a> Reader<'a> {
             if self.bytes.get(argument.start_byte()) == Some(&b'&') {
                 writes.extend(written(argument, self.bytes));
             }
+        }
+        if let Some(name) = callee(node) {
+            let mut sets = writes.clone();
+            if self.assigned.0.contains(&node.start_byte()) {
+                sets.extend(self.assigned.1.iter().cloned());
+            }
+            let name = text(name, self.bytes);
+            self.found.calls.push(Call { name, sets });
         }
         writes.extend(receiver(node).map_or_else(Vec::new, |one| written(one, self.bytes)));
         let (first, last) = self.lines(node);

@@ -147,14 +147,7 @@ fn clean_name(body: &str) -> Option<String> {
         _ => name,
     };
     let mut name = name.trim();
-    for keyword in [
-        "struct ",
-        "union ",
-        "enum ",
-        "class ",
-        "interface ",
-        "#define ",
-    ] {
+    for keyword in "struct |union |enum |class |interface |#define ".split('|') {
         name = name.strip_prefix(keyword).unwrap_or(name).trim();
     }
     let name = name.trim_matches([';', ',', '&', '*']).trim();

@@ -5,12 +5,14 @@
 //! frame's line, and shortly before, counts most; what follows the line can have run only in an
 //! earlier round of a loop. Each further call away counts less.
 
+use super::identifiers_at;
 use crate::context::Wanted;
 use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::rank::is_aside;
 use crate::ranking::CrashWeights;
+use crate::slice::statements;
 use crate::symbol::{Call, Symbol};
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -85,6 +87,7 @@ impl Eq for Step {}
 /// The functions that one calls, each with what it weighs.
 fn called_by(engine: &Engine, caller: &Wanted) -> Result<Vec<Wanted>> {
     let weights = &engine.ranking.crash;
+    let set_for_the_line = set_for(engine, caller);
     let mut calls: Vec<(u32, Wanted)> = Vec::new();
     for call in engine.index.calls_in(&caller.symbol)? {
         // What only its name says is believed where nothing else has the name.
@@ -99,6 +102,9 @@ fn called_by(engine: &Engine, caller: &Wanted) -> Result<Vec<Wanted>> {
             continue;
         }
         let mut weight = caller.weight * closeness(weights, caller, &symbol);
+        if set_for_the_line.contains(&call.callee) {
+            weight *= weights.sets;
+        }
         if since.is_none() {
             weight *= weights.later;
         }
@@ -151,6 +157,23 @@ fn since(call: &Call, lines: &[u32]) -> Option<u32> {
     let pairs = call.lines.iter();
     let pairs = pairs.flat_map(|at| lines.iter().filter_map(|line| line.checked_sub(*at)));
     pairs.min()
+}
+
+/// The names of the calls that set what the lines of a frame name.
+fn set_for(engine: &Engine, frame: &Wanted) -> BTreeSet<String> {
+    let Ok(text) = engine.text(&frame.symbol.path) else {
+        return BTreeSet::new();
+    };
+    let touched = identifiers_at(&text, &frame.lines);
+    if touched.is_empty() {
+        return BTreeSet::new();
+    }
+    let statements = statements(engine, &frame.symbol);
+    let calls = statements.calls.iter();
+    calls
+        .filter(|call| call.sets.iter().any(|name| touched.contains(name)))
+        .map(|call| call.name.clone())
+        .collect()
 }
 
 /// Returns how closely a called function belongs to its caller.

@@ -164,6 +164,24 @@ fn of_what_a_frame_called_the_latest_before_its_line_comes_first() {
 }
 
 #[test]
+fn a_call_that_sets_what_the_line_reads_counts_more() {
+    let text = format!(
+        "{}int run(int n)\n{{\n    int at = make(n);\n    int other = note(n);\n    return top(at);\n}}\n",
+        short(&[
+            ("top", "return total;"),
+            ("make", "return total;"),
+            ("note", "return total;"),
+        ])
+    );
+    let stack = [("top", "src/a.c", 4), ("run", "src/a.c", 20)];
+    let found = shown(&[("src/a.c", &text)], &stack);
+    assert!(place(&found, "make") < place(&found, "note"), "{found:?}");
+    let plain = text.replace("int at = make(n)", "int at = n; make(n)");
+    let found = shown(&[("src/a.c", &plain)], &stack);
+    assert!(place(&found, "note") < place(&found, "make"), "{found:?}");
+}
+
+#[test]
 fn what_ran_on_the_way_is_named_in_other_files_too() {
     let filler = "    total += 1;\n".repeat(7);
     let function = |name: &str, calls: &str| {
