@@ -2,7 +2,7 @@
 //! before and after, and the buttons of a decision.
 
 mod evidence;
-mod hunks;
+pub(crate) mod hunks;
 
 use crate::layout::{badge, page};
 use crate::run::{attempt_path, decided, decisions, open_rungs, prose, refuting};
@@ -27,8 +27,8 @@ pub fn candidate(view: &CandidateView) -> Option<String> {
                 (regression_test(attempt))
             }
             aside.side aria-label="Verdict and decision" {
-                (evidence::ladder(view, attempt))
                 (decide(view, attempt))
+                (evidence::ladder(view, attempt))
                 (decisions(&view.decisions_here()))
             }
         }
@@ -93,7 +93,7 @@ fn verdict(view: &CandidateView, attempt: &AttemptReport) -> Markup {
         div class={ "banner " (class) } {
             p { (told) }
             p.muted {
-                @if let Some(right) = attempt.p_right { "P(right) " (format!("{:.0} %", 100.0 * right)) " · " }
+                @if let Some(right) = attempt.p_right { "of 100 patches with evidence like this, about " (format!("{:.0}", 100.0 * right)) " are right · " }
                 "evaluated in " (seconds(time)) " · cost of the run: " (report_text::money(&view.run.report))
             }
         }

@@ -1,9 +1,10 @@
 //! Run as a story: crash, attempts with their verdicts, cost and time, and the events
 //! in order.
 
+use crate::candidate::hunks;
 use crate::layout::{ROOT, badge, lazy, mark, page, run_path};
 use crate::text::{counted, first_line, seconds, shown, shown_line};
-use crate::view::{RunView, is_live};
+use crate::view::{DiffStyle, RunView, is_live};
 use maud::{Markup, html};
 use patchwright_agent::report::{AttemptReport, RungReport};
 use patchwright_agent::report_text;
@@ -31,6 +32,7 @@ pub fn run(view: &RunView) -> String {
             div.main {
                 (crash(view))
                 (attempts(view))
+                (patch(view))
                 (crate::stages::chart(view))
                 (story(view))
             }
@@ -118,9 +120,22 @@ fn attempts(view: &RunView) -> Markup {
             h2 #attempts { "Attempts" }
             div.scroll tabindex="0" role="region" aria-label="Table of attempts" {
                 table.attempts {
-                    thead { tr { th { "Attempt" } th { "Result" } th { "Ladder" } th.num { "P(right)" } th { "Decision" } } }
+                    thead { tr { th { "Attempt" } th { "Result" } th { "Ladder" } th.num { abbr title="of 100 patches with evidence like this, this many are right" { "Right of 100" } } th { "Decision" } } }
                     tbody #rows { (rows(view, room)) }
                 }
+            }
+        }
+    }
+}
+
+/// Writes the best patch, where there is one.
+fn patch(view: &RunView) -> Markup {
+    html! {
+        @if let Some(best) = &view.report.best {
+            section aria-labelledby="patch" {
+                h2 #patch { "Patch of attempt " (best.number) }
+                (hunks::files(&best.diff, None, DiffStyle::Unified))
+                p { a.button href=(attempt_path(&view.report.run, best.number)) { "Read the evidence and decide" } }
             }
         }
     }
@@ -164,7 +179,7 @@ fn row(view: &RunView, attempt: &AttemptReport) -> Markup {
                 }
             }
             td { (ladder(attempt)) }
-            td.num { @if let Some(right) = attempt.p_right { (format!("{:.0} %", 100.0 * right)) } @else { "–" } }
+            td.num { @if let Some(right) = attempt.p_right { (format!("{:.0}", 100.0 * right)) } @else { "–" } }
             td { (decided(&view.decisions, attempt.number)) }
         }
     }

@@ -16,7 +16,7 @@ const AROUND: u32 = 20;
 
 /// Writes all files of a diff. `source` is the address below which the code around is
 /// fetched; nothing where it is not at hand.
-pub(super) fn files(diff: &str, source: Option<&str>, style: DiffStyle) -> Markup {
+pub(crate) fn files(diff: &str, source: Option<&str>, style: DiffStyle) -> Markup {
     let Some(files) = FileDiff::read(diff) else {
         return html! { p.empty { "The diff cannot be read; export it to see it as it is." } };
     };

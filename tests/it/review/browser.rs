@@ -139,10 +139,9 @@ fn a_reviewer_finds_a_refused_patch_opens_it_and_approves_another() {
     browser
         .wait("return document.querySelector('table.unified') !== null")
         .unwrap();
-    // Approve the third.
-    browser
-        .open(&served.at(&format!("/review/runs/{run}/attempts/3")))
-        .unwrap();
+    let third = served.at(&format!("/review/runs/{run}/attempts/3"));
+    reads_well(&browser, &third, &served.at(&format!("/review/runs/{run}")));
+    browser.open(&third).unwrap();
     browser.click("form[action$=approve] button").unwrap();
     browser
         .wait("return document.querySelector('h1 .badge.good')?.innerText == 'approved'")
@@ -154,6 +153,33 @@ fn a_reviewer_finds_a_refused_patch_opens_it_and_approves_another() {
     // The printed address worked once.
     browser.open(&served.address).unwrap();
     assert!(browser.text("h1").unwrap().contains("Open it anew"));
+}
+
+/// Looks at a candidate on a small desk and on a phone, and at its patch on the page of its run.
+fn reads_well(browser: &Browser, third: &str, run: &str) {
+    // The third: what to do is in sight on a small desk, what comes with the patch on a phone.
+    browser.look((1280, 800), "light").unwrap();
+    browser.open(third).unwrap();
+    let in_sight = "return ['approve', 'reject'].every(verb => document.querySelector(`form[action$=${verb}] button`).getBoundingClientRect().bottom <= innerHeight)";
+    browser.wait(in_sight).unwrap();
+    assert!(
+        browser
+            .text(".banner")
+            .unwrap()
+            .contains("of 100 patches with evidence like this")
+    );
+    browser.look(PHONE, "light").unwrap();
+    for view in ["split", "unified"] {
+        browser.open(&format!("{third}?view={view}")).unwrap();
+        let added = "const line = document.querySelector('.code.add').getBoundingClientRect(); return line.width > 200 && line.right <= innerWidth";
+        browser.wait(added).unwrap();
+    }
+    // Its patch stands on the page of its run.
+    browser.look(DESK, "light").unwrap();
+    browser.open(run).unwrap();
+    browser
+        .wait("return document.querySelector('[aria-labelledby=patch] .code.add').innerText.includes('NAME_LIMIT')")
+        .unwrap();
 }
 
 #[test]
