@@ -30,6 +30,7 @@ pub use baseline::ending as ending_of;
 pub use convert::{crash_from_report, facts, frames_of, request_of};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
+pub use summary::sentence;
 
 use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent, Standing};
 use crate::progress::{Notice, Progress};
@@ -251,7 +252,7 @@ impl Drive {
         outcome: &Outcome,
         seconds: f64,
     ) -> Result<(), JournalError> {
-        let (name, summary) = summary::of(outcome);
+        let (name, summary) = (summary::kind(outcome), sentence(outcome));
         let body = json!({ "seconds": seconds, "outcome": outcome });
         let event = NewEvent {
             step: id,

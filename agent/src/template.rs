@@ -5,7 +5,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 pub use minijinja::{Environment, Error};
 use patchwright_source::{counted, visible, visible_line};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Returns an environment whose block tags leave no empty lines.
 ///
@@ -24,10 +24,19 @@ pub fn environment() -> Result<Environment<'static>, Error> {
     environment.add_filter("first_line", |text: &str| {
         text.lines().next().map(str::to_owned).unwrap_or_default()
     });
+    environment.add_filter("json", |value: minijinja::Value| json!(value).to_string());
     environment.add_filter("trim_end", |text: &str| text.trim_end().to_owned());
     environment.add_filter("visible", |text: &str| visible(text).into_owned());
     environment.add_filter("visible_line", |text: &str| visible_line(text).into_owned());
     Ok(environment)
+}
+
+/// Renders a text that is its own template.
+///
+/// # Errors
+/// The template does not fit the values.
+pub fn fill(source: &str, values: &Value) -> Result<String, Error> {
+    environment()?.render_str(source, minijinja::Value::from(Serde(values)))
 }
 
 /// Renders a template of an environment.
@@ -35,6 +44,6 @@ pub fn environment() -> Result<Environment<'static>, Error> {
 /// # Errors
 /// The template is not there, or does not fit the values.
 pub fn render(environment: &Environment<'_>, name: &str, values: &Value) -> Result<String, Error> {
-    let values = minijinja::Value::from(Serde(values));
-    environment.get_template(name)?.render(values)
+    let template = environment.get_template(name)?;
+    template.render(minijinja::Value::from(Serde(values)))
 }

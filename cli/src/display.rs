@@ -6,10 +6,11 @@
 //! gets plain lines.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use patchwright_agent::drive::sentence;
 use patchwright_agent::progress::{Notice, Observer, Progress};
 use patchwright_agent::record::{Located, Observed, Outcome, Rung};
 use patchwright_config::{self as settings, Color, Settings};
-use patchwright_source::{counted, visible, visible_line};
+use patchwright_source::{visible, visible_line};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -115,10 +116,10 @@ impl Display {
                 self.tell_observed(observed);
             }
         }
-        let Some((mark, text)) = told(outcome) else {
-            return;
-        };
-        self.print(&format!("  {} {}", self.paint(mark), visible(&text)));
+        if let Some(mark) = mark(outcome) {
+            let text = sentence(outcome);
+            self.print(&format!("  {} {}", self.paint(mark), visible(&text)));
+        }
     }
 
     /// Says what a command did on the unpatched tree.
@@ -221,84 +222,28 @@ enum Mark {
     Open,
 }
 
-fn told(outcome: &Outcome) -> Option<(Mark, String)> {
+/// Returns how an outcome is marked; none for one that is not told.
+fn mark(outcome: &Outcome) -> Option<Mark> {
     Some(match outcome {
-        Outcome::Baseline(_) | Outcome::Context(_) | Outcome::Waited | Outcome::TestFiles(_) => {
-            return None;
-        }
-        Outcome::Full(full) => (
-            Mark::Open,
-            format!(
-                "the conversation is told in short ({} tokens, {} fit)",
-                full.tokens, full.fits
-            ),
-        ),
-        Outcome::Postponed(postponed) => (
-            Mark::Open,
-            format!("paused until {}: {}", postponed.until, postponed.reason),
-        ),
-        Outcome::Unanswered(missing) => {
-            (Mark::Open, format!("without an answer: {}", missing.reason))
-        }
-        Outcome::Reply(reply) => {
-            let (given, written) = (reply.usage.tokens_in, reply.usage.tokens_out);
-            let text = format!("the model answered ({given} tokens in, {written} out)");
-            (Mark::Good, text)
-        }
-        Outcome::Retrieved(answers) => (
-            Mark::Good,
-            format!(
-                "{} found something, {} nothing",
-                counted(u64::from(answers.found), "answer"),
-                answers.missed
-            ),
-        ),
-        Outcome::Probed(probed) => (
-            Mark::Good,
-            format!("{} answered", counted(probed.answers.len() as u64, "probe")),
-        ),
-        Outcome::Located(located) => placed(located),
-        Outcome::Climbed(rung) => climbed(rung),
-        Outcome::Agreed(_) => return None,
+        Outcome::Baseline(_)
+        | Outcome::Context(_)
+        | Outcome::Waited
+        | Outcome::TestFiles(_)
+        | Outcome::Agreed(_) => return None,
         Outcome::Minimized(record) if record.blob.is_empty() => return None,
-        Outcome::Minimized(record) => (
-            Mark::Good,
-            format!(
-                "{} of the {} bytes of {} show the crash",
-                record.bytes, record.original, record.pov
-            ),
-        ),
-        Outcome::Proved(record) => (
-            if record.holds { Mark::Good } else { Mark::Open },
-            format!("regression test: {}", record.reason),
-        ),
-        Outcome::Challenged(challenged) => {
-            let (mark, text) = climbed(&challenged.rung);
-            (mark, format!("challenges of {text}"))
-        }
-        Outcome::Stopped { ending, .. } => {
-            (Mark::Bad, format!("{}: {}", ending.kind, ending.detail))
-        }
+        Outcome::Full(_) | Outcome::Postponed(_) | Outcome::Unanswered(_) => Mark::Open,
+        Outcome::Located(Located::Refused { .. }) | Outcome::Stopped { .. } => Mark::Bad,
+        Outcome::Climbed(rung) => of_rung(rung),
+        Outcome::Challenged(challenged) => of_rung(&challenged.rung),
+        Outcome::Proved(record) if !record.holds => Mark::Open,
+        _ => Mark::Good,
     })
 }
 
-fn placed(located: &Located) -> (Mark, String) {
-    match located {
-        Located::Placed(_) => (Mark::Good, "every edit has its place".to_owned()),
-        Located::Refused { reasons } => {
-            let first = reasons.first().and_then(|reason| reason.lines().next());
-            let first = first.unwrap_or("no reason was given");
-            (Mark::Bad, format!("patch refused: {first}"))
-        }
-    }
-}
-
-fn climbed(rung: &Rung) -> (Mark, String) {
-    let mark = match rung.holds {
+fn of_rung(rung: &Rung) -> Mark {
+    match rung.holds {
         Some(true) => Mark::Good,
         Some(false) => Mark::Bad,
         None => Mark::Open,
-    };
-    let (name, seconds) = (rung.name.name(), rung.seconds);
-    (mark, format!("{name}: {} ({seconds:.1} s)", rung.reason))
+    }
 }

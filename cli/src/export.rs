@@ -10,13 +10,15 @@ mod finding;
 mod mbox;
 mod message;
 mod story;
+mod style;
 mod template;
 
-pub(crate) use branch::{Branch, last_change, make as make_branch};
+pub(crate) use branch::{Branch, LastChange, identity, last_change, make as make_branch};
 pub(crate) use finding::{openvex, sarif};
 pub(crate) use mbox::mail;
 pub(crate) use message::{Signatures, commit_message, pull_request, quilt};
 pub(crate) use story::story;
+pub(crate) use style::{Style, reproduction};
 
 use patchwright_agent::report::{AttemptReport, Report};
 
@@ -33,8 +35,11 @@ pub(crate) struct Exported<'a> {
     pub smallest: Option<&'a [u8]>,
     /// The people whose names it bears.
     pub signatures: &'a Signatures,
-    /// The commit that changed the crashing line last, in a line.
-    pub changed_by: Option<&'a str>,
+    /// The commit that changed the crashing line last.
+    pub changed_by: Option<&'a LastChange>,
+    pub style: &'a Style,
+    /// Lines for a shell that show the crash in a fresh clone.
+    pub reproduction: Option<&'a str>,
 }
 
 #[cfg(test)]

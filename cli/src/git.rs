@@ -1,6 +1,7 @@
 //! Git as a subprocess, without a shell, without our keys, and without anything that a
 //! repository or the user's settings would have it run.
 
+use anyhow::{Context, bail};
 use patchwright_config::tool_environment;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,28 +19,6 @@ const QUIET: [&str; 8] = [
     "-c",
     "log.showSignature=false",
 ];
-
-/// Error of a git command.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum GitError {
-    /// Git cannot be started, or a file not be written.
-    #[error("git cannot be run for {folder}: {source}")]
-    Start {
-        folder: PathBuf,
-        /// Error of the operating system.
-        #[source]
-        source: std::io::Error,
-    },
-    /// Git refused.
-    #[error("git {step} failed in {folder}: {said}")]
-    Git {
-        /// Which of its commands.
-        step: String,
-        folder: PathBuf,
-        /// Its message.
-        said: String,
-    },
-}
 
 /// Git in a folder.
 #[derive(Debug, Clone)]
@@ -71,22 +50,14 @@ impl Git {
         self
     }
 
-    /// Returns the error of a file that could not be written for git.
-    pub(crate) fn not_started(&self, source: std::io::Error) -> GitError {
-        GitError::Start {
-            folder: self.folder.clone(),
-            source,
-        }
-    }
-
     /// Runs git and returns its output without the last line breaks.
-    pub(crate) async fn run(&self, arguments: &[&str]) -> Result<String, GitError> {
+    pub(crate) async fn run(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let output = self.output(arguments).await?;
         Ok(String::from_utf8_lossy(&output).trim_end().to_owned())
     }
 
     /// Returns the hash of a commit by one of its names.
-    pub(crate) async fn commit(&self, name: &str) -> Result<String, GitError> {
+    pub(crate) async fn commit(&self, name: &str) -> anyhow::Result<String> {
         let name = format!("{name}^{{commit}}");
         let arguments = ["--verify", "--quiet", "--end-of-options", &name];
         self.run(&[&["rev-parse"][..], &arguments].concat()).await
@@ -99,7 +70,7 @@ impl Git {
     }
 
     /// Runs git and returns its output, byte for byte.
-    pub(crate) async fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+    pub(crate) async fn output(&self, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
         let variables = self.variables.iter();
         let output = Command::new("git")
             .args(["--no-pager", "--no-optional-locks"])
@@ -114,16 +85,13 @@ impl Git {
             .kill_on_drop(true)
             .output()
             .await
-            .map_err(|source| self.not_started(source))?;
+            .with_context(|| format!("git cannot be run for {}", self.folder.display()))?;
         if output.status.success() {
             return Ok(output.stdout);
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        Err(GitError::Git {
-            step: arguments.first().copied().unwrap_or_default().to_owned(),
-            folder: self.folder.clone(),
-            said: said.trim().to_owned(),
-        })
+        let (step, folder) = (arguments.first().unwrap_or(&""), self.folder.display());
+        bail!("git {step} failed in {folder}: {}", said.trim())
     }
 }
 

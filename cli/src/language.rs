@@ -1,5 +1,6 @@
 //! Language of a project, from its crash report or its files, for whoever names none.
 
+use crate::common::WrongInput;
 use patchwright_crash::Tool;
 use patchwright_source::{Language, Tree, TreePath};
 use std::collections::BTreeMap;
@@ -7,6 +8,36 @@ use std::path::Path;
 
 /// The languages that can be repaired.
 pub(crate) const REPAIRED: [Language; 3] = [Language::C, Language::Cpp, Language::Java];
+
+/// Words for them that people use.
+const WORDS: [(&str, Language); 7] = [
+    ("c", Language::C),
+    ("c++", Language::Cpp),
+    ("cpp", Language::Cpp),
+    ("cxx", Language::Cpp),
+    ("cc", Language::Cpp),
+    ("java", Language::Java),
+    ("jvm", Language::Java),
+];
+
+/// Returns the language that a person names.
+///
+/// # Errors
+/// No language that can be repaired has this name; the nearest one is told.
+pub(crate) fn named(word: &str) -> Result<Language, WrongInput> {
+    let word = word.to_ascii_lowercase();
+    if let Some((_, language)) = WORDS.iter().find(|(known, _)| *known == word) {
+        return Ok(*language);
+    }
+    let likeness = |known: &str| strsim::jaro_winkler(known, &word);
+    let nearest = WORDS
+        .iter()
+        .max_by(|(one, _), (other, _)| likeness(one).total_cmp(&likeness(other)));
+    let nearest = nearest.map_or(Language::C, |(_, language)| *language);
+    Err(WrongInput(format!(
+        "--language: {word:?} cannot be repaired: c, c++ and java can; did you mean {nearest}?"
+    )))
+}
 
 /// Returns the language of a project: that of the first frame of the report whose file has
 /// one, else that of most source files; `None` where no file is in a language that can be

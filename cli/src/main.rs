@@ -7,6 +7,7 @@ mod display;
 mod export;
 mod git;
 mod init;
+mod issue;
 mod language;
 #[cfg(feature = "mcp")]
 mod mcp;

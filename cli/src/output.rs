@@ -2,30 +2,11 @@
 //! log of every rung, the inputs that were found, for people and programs that come later.
 
 use crate::common::WrongInput;
+use anyhow::Context;
 use patchwright_agent::report::{Report, RungReport};
 use patchwright_source::visible_line;
-use patchwright_store::{Store, StoreError};
-use std::path::{Path, PathBuf};
-
-/// Error while the folder was written.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OutputError {
-    /// A file cannot be written.
-    #[error("{path} cannot be written: {source}")]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Error of the operating system.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The store cannot be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A value cannot be written as JSON.
-    #[error("the report cannot be written: {0}")]
-    Json(#[from] serde_json::Error),
-}
+use patchwright_store::Store;
+use std::path::Path;
 
 /// The file that holds the run's id, from its first moment on.
 pub(crate) const RUN: &str = "run";
@@ -34,7 +15,7 @@ pub(crate) const SMALLEST: &str = "pov.min";
 
 /// Makes sure that a folder can be written, before anything is spent, and takes
 /// away what an earlier run left there: nothing of it may pass for this one's.
-pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
+pub(crate) fn prepare(folder: &Path, run: &str) -> anyhow::Result<()> {
     make(folder)?;
     save(&folder.join(RUN), format!("{run}\n").as_bytes())?;
     let of_attempts = ["logs", "found", "doubts"].into_iter().flat_map(|part| {
@@ -55,10 +36,8 @@ pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
     .map(|name| folder.join(name));
     for file in files.into_iter().chain(of_attempts) {
         match std::fs::remove_file(&file) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(OutputError::Write { path: file, source });
-            }
-            _ => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            done => done.with_context(|| unwritten(&file))?,
         }
     }
     Ok(())
@@ -78,21 +57,14 @@ pub(crate) fn refuse_to_replace(folder: &Path, run: &str) -> Result<(), WrongInp
     )))
 }
 
-fn make(folder: &Path) -> Result<(), OutputError> {
-    std::fs::create_dir_all(folder).map_err(|source| OutputError::Write {
-        path: folder.to_path_buf(),
-        source,
-    })
+fn make(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| unwritten(folder))
 }
 
 /// Writes `report.json`, `patch.diff`, `test.diff`, `pov.min`, `journal.jsonl`, `logs/` and the inputs
 /// that refuted attempts, in `found/`, and those that show a doubt, in `doubts/`; returns
 /// the report as it was written, its logs named by their files.
-pub(crate) async fn write(
-    folder: &Path,
-    report: &Report,
-    store: &Store,
-) -> Result<Report, OutputError> {
+pub(crate) async fn write(folder: &Path, report: &Report, store: &Store) -> anyhow::Result<Report> {
     make(&folder.join("logs"))?;
     let mut report = report.clone();
     for command in &mut report.baseline {
@@ -143,7 +115,7 @@ async fn bring_out_rung(
     name: &str,
     rung: &mut RungReport,
     store: &Store,
-) -> Result<(), OutputError> {
+) -> anyhow::Result<()> {
     if let Some(hash) = rung.log.take() {
         rung.log = bring_out(folder, format!("logs/{name}.log"), &hash, store).await?;
     }
@@ -182,7 +154,7 @@ async fn bring_out(
     path: String,
     hash: &str,
     store: &Store,
-) -> Result<Option<String>, OutputError> {
+) -> anyhow::Result<Option<String>> {
     let Some(bytes) = store.blob(hash).await? else {
         return Ok(None);
     };
@@ -190,9 +162,10 @@ async fn bring_out(
     Ok(Some(path))
 }
 
-fn save(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
-    std::fs::write(path, bytes).map_err(|source| OutputError::Write {
-        path: path.to_path_buf(),
-        source,
-    })
+fn save(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    std::fs::write(path, bytes).with_context(|| unwritten(path))
+}
+
+fn unwritten(path: &Path) -> String {
+    format!("{} cannot be written", path.display())
 }

@@ -2,7 +2,7 @@
 
 use patchwright_agent::report::Report;
 use patchwright_agent::report_text::render;
-use patchwright_source::{visible, visible_line};
+use patchwright_source::{built_in_regex, visible, visible_line};
 use patchwright_store::reviews::Decision;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -42,74 +42,57 @@ pub(crate) fn text(report: &Report, decisions: &[Decision]) -> anyhow::Result<St
     Ok(text)
 }
 
+/// Lines of a story that have a colour: the pattern whose group is painted, and the colour.
+const OF_TEXT: [(&str, &str); 8] = [
+    (r"^(verified)(?::|$)", GREEN),
+    (r"^(plausible|unverified|proposed)(?::|$)", YELLOW),
+    (
+        r"^(no_patch|invalid_task|budget_exhausted|deadline|not_reproducible|infra_error)(?::|$)",
+        RED,
+    ),
+    (r"^(Crash):", BOLD),
+    (r"^(Attempt .*|Decisions)$", BOLD),
+    // Two spaces, the name of a rung in fifteen columns or more, and its word.
+    (r"^  \S.{13}\s*(true)(?:\s|$)", GREEN),
+    (r"^  \S.{13}\s*(FALSE)(?:\s|$)", RED),
+    (r"^  \S.{13}\s*(null)(?:\s|$)", YELLOW),
+];
+/// Lines of a diff.
+const OF_DIFF: [(&str, &str); 4] = [
+    (r"^((?:\+\+\+|---|diff) .*)$", BOLD),
+    (r"^(\+.*)$", GREEN),
+    (r"^(-.*)$", RED),
+    (r"^(@.*)$", CYAN),
+];
+
 /// Paints a story line by line: verdicts, rungs and diffs.
 pub(crate) fn painted(text: &str) -> String {
+    let compiled = |rows: &[(&str, &'static str)]| -> Vec<_> {
+        let rows = rows.iter();
+        rows.map(|(pattern, color)| (built_in_regex(pattern), *color))
+            .collect()
+    };
+    let (of_text, of_diff) = (compiled(&OF_TEXT), compiled(&OF_DIFF));
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let mut diff = false;
-    for (number, line) in text.lines().enumerate() {
+    for line in text.lines() {
         // A diff ends with an empty line, which no line of a diff is.
         let begins = line.starts_with("diff --git ") || line.starts_with("--- a/");
         diff = !line.is_empty() && (diff || begins);
-        let (part, color) = if diff {
-            (line, of_diff(line))
-        } else {
-            of_line(number, line)
+        let rows = if diff { &of_diff } else { &of_text };
+        let mut found = rows
+            .iter()
+            .filter_map(|(pattern, color)| Some((pattern.captures(line)?.get(1)?.range(), color)));
+        let Some((part, color)) = found.next() else {
+            let _ = writeln!(out, "{line}");
+            continue;
         };
-        match color {
-            Some(color) => {
-                let painted = format!("\u{1b}[{color}m{part}\u{1b}[0m");
-                let _ = writeln!(out, "{}", line.replacen(part, &painted, 1));
-            }
-            None => {
-                let _ = writeln!(out, "{line}");
-            }
-        }
+        let mut line = line.to_owned();
+        line.insert_str(part.end, "\u{1b}[0m");
+        line.insert_str(part.start, &format!("\u{1b}[{color}m"));
+        let _ = writeln!(out, "{line}");
     }
     out
-}
-
-fn of_diff(line: &str) -> Option<&'static str> {
-    if ["+++ ", "--- ", "diff "]
-        .iter()
-        .any(|head| line.starts_with(head))
-    {
-        return Some(BOLD);
-    }
-    match line.get(..1) {
-        Some("+") => Some(GREEN),
-        Some("-") => Some(RED),
-        Some("@") => Some(CYAN),
-        _ => None,
-    }
-}
-
-/// Returns the part of a line that has a colour: a verdict, the word of a rung, a title.
-fn of_line(number: usize, line: &str) -> (&str, Option<&'static str>) {
-    let verdict = line.split(':').next().unwrap_or_default();
-    match verdict {
-        "verified" => return (verdict, Some(GREEN)),
-        "plausible" | "unverified" | "proposed" => return (verdict, Some(YELLOW)),
-        "no_patch" | "invalid_task" | "budget_exhausted" | "deadline" | "not_reproducible"
-        | "infra_error" => return (verdict, Some(RED)),
-        "Crash" if number == 0 => return (verdict, Some(BOLD)),
-        _ => {}
-    }
-    if line.starts_with("Attempt ") || line == "Decisions" {
-        return (line, Some(BOLD));
-    }
-    // Two spaces, the name of a rung in fifteen columns or more, and its word.
-    let rung = line
-        .strip_prefix("  ")
-        .filter(|rest| !rest.starts_with(' '));
-    let word = rung
-        .and_then(|rest| rest.get(14..))
-        .and_then(|rest| rest.split_whitespace().next());
-    match word {
-        Some(word @ "true") => (word, Some(GREEN)),
-        Some(word @ "FALSE") => (word, Some(RED)),
-        Some(word @ "null") => (word, Some(YELLOW)),
-        _ => (line, None),
-    }
 }
 
 /// Shows a text in a pager: the words of `command`, which is no line for a shell. Returns

@@ -5,17 +5,17 @@
 //! of a model, and the user's repository and work tree are only read.
 
 use crate::display::Display;
-use crate::git::{Git, GitError};
+use crate::git::Git;
 use anyhow::Context;
 use patchwright_agent::record::{CommitRecord, CrashHistory};
 use patchwright_agent::task::{Source, Task};
 use patchwright_config::Settings;
 use patchwright_patcher::Patch;
 use patchwright_source::Changes;
-use patchwright_source::{Language, TreePath, visible_line};
+use patchwright_source::{Language, Tree, TreePath, visible_line};
 use patchwright_target::runner::measure;
 use patchwright_target::{BuildKind, Outcome, Target, TargetError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Growth of the steps back to an older revision: 1, 4, 16, 64 ... commits.
@@ -30,6 +30,12 @@ const LATER: [&str; 6] = [
     "refs/heads/main",
     "refs/heads/master",
 ];
+
+/// Options under which git shows changes as they are.
+const AS_IT_IS: [&str; 4] = ["-p", "--no-color", "--no-ext-diff", "--no-textconv"];
+/// Frames of a report whose code is looked for in later commits, and commits that are named.
+const FRAMES: usize = 4;
+const COMMITS: usize = 5;
 
 /// The part of the history that is asked for.
 #[derive(Debug, Clone, Default)]
@@ -54,6 +60,9 @@ pub(crate) async fn look_up(
     question: &HistoryQuestion,
 ) -> anyhow::Result<CrashHistory> {
     let mut history = CrashHistory::default();
+    if task.povs.is_empty() {
+        tell_later_commits(task, settings, display).await?;
+    }
     if settings.limits.bisect == 0 || task.povs.is_empty() {
         return Ok(history);
     }
@@ -77,6 +86,57 @@ pub(crate) async fn look_up(
         history.introduced_by = search.introduced_by(from).await?;
     }
     Ok(history)
+}
+
+/// Names the later commits of a clone that change the functions of a reported crash or speak of
+/// its kind. Without a PoV nothing shows whether one of them is the fix.
+async fn tell_later_commits(
+    task: &Task,
+    settings: &Settings,
+    display: &Display,
+) -> anyhow::Result<()> {
+    let report = task.crash.as_deref();
+    let report = report.and_then(patchwright_crash::read_leading);
+    let (Some(report), Some(folder)) = (report, tree_of(task, settings).await) else {
+        return Ok(());
+    };
+    let place = Place::of_tree(&folder).await;
+    let Some((base, tip)) = place.and_then(|place| Some((place.base?, place.tip?))) else {
+        return Ok(());
+    };
+    let tree = Tree::open(&folder)?;
+    let stack = report.main_stack();
+    let frames = || {
+        stack
+            .into_iter()
+            .flat_map(|stack| stack.frames.iter().take(FRAMES))
+    };
+    let files = frames().filter_map(|frame| tree.rebase(frame.file.as_deref()?));
+    let files: BTreeSet<String> = files.map(|path| path.to_string()).collect();
+    let range = format!("{base}..{tip}");
+    if files.is_empty() {
+        return Ok(());
+    }
+    let mut arguments = vec!["log", "--format=%x00%h (\"%s\", %an, %cs)%n%b", &range];
+    arguments.extend(AS_IT_IS);
+    arguments.push("--");
+    arguments.extend(files.iter().map(String::as_str));
+    let git = Git::new(&folder).with("GIT_ALLOW_PROTOCOL", "none");
+    let log = git.run(&arguments).await?;
+    let symptom = report.kind.replace('-', " ");
+    let speaks = |commit: &&str| {
+        let functions = frames().map(|frame| frame.function.as_str());
+        let functions = functions.filter(|name| *name != "??");
+        let mut names = functions.chain([report.kind.as_str(), symptom.as_str()]);
+        names.any(|name| commit.contains(name))
+    };
+    for commit in log.split('\0').skip(1).filter(speaks).take(COMMITS) {
+        let line = visible_line(&first_line(commit)).into_owned();
+        display.line(&format!(
+            "history: a later commit touches this code: {line}"
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the changes of a commit to code that is no test, as a patch of somebody else.
@@ -300,20 +360,14 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         let (mut found, last) = self.first(old, tip, &Seen::Silent).await?;
-        let arguments = [
-            "diff-tree",
-            "-p",
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-        ];
         // The changes of every commit that may be the one.
         let parent = match found.among {
             0 | 1 => format!("{}^1", found.commit),
             _ => last,
         };
         let relative = format!("--relative={}", self.prefix);
-        let arguments = [&arguments[..], &[&relative, &parent, &found.commit]].concat();
+        let own = [&relative, &parent, &found.commit].map(String::as_str);
+        let arguments = [&["diff-tree"][..], &AS_IT_IS, &own].concat();
         found.diff = self.git.output(&arguments).await.map_or_else(
             |_| String::new(),
             |diff| String::from_utf8_lossy(&diff).into_owned(),
@@ -395,7 +449,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    async fn record(&self, commit: &str, among: u64) -> Result<CommitRecord, GitError> {
+    async fn record(&self, commit: &str, among: u64) -> anyhow::Result<CommitRecord> {
         let arguments = [
             "show",
             "--no-patch",

@@ -20,6 +20,7 @@ use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
 use rusqlite::{Connection, ErrorCode};
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 use std::any::{Any, TypeId};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -47,7 +48,7 @@ impl Default for IndexLimits {
 }
 
 /// Time and findings of opening an index.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct IndexReport {
     /// All files of the tree.
     pub files: usize,

@@ -6,5 +6,5 @@ mod competition;
 mod daemon;
 mod oss;
 mod rows;
-mod served;
+pub(crate) mod served;
 mod twins;

@@ -285,6 +285,34 @@ fn a_mail_names_the_crash_and_its_people() {
 }
 
 #[test]
+fn a_mail_is_written_as_its_project_writes() {
+    let scene = proposed_for_a_crash();
+    let folder = scene.path("");
+    for number in 0..3 {
+        let code = fs::read_to_string(scene.path("src/records.c")).unwrap();
+        let code = code.replace("malloc(NAME_LIMIT + 1);", "malloc(NAME_LIMIT + 1); //");
+        fs::write(scene.path("src/records.c"), code).unwrap();
+        let message = format!("rec: Note {number}\n\nFixes: 0123456789ab (\"x\")");
+        git(&folder, &["commit", "--quiet", "-am", &message]);
+    }
+    git(&folder, &["config", "user.name", "Ada"]);
+    git(&folder, &["config", "user.email", "ada@example.org"]);
+    let told = scene.plain(&["export", "--format", "mbox"]);
+    let (message, notes) = told.stdout.split_once("\n---\n").unwrap();
+    for words in [
+        "From: Ada <ada@example.org>\n",
+        "Subject: [PATCH] rec: Fix heap-buffer-overflow in copy_name\n",
+        "\nAssisted-by: Patchwright ",
+    ] {
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    assert!(!message.contains("Signed-off-by"), "{message}");
+    for words in ["PoV", "rung", "lane", "$TASK", "candidate"] {
+        assert!(!notes.contains(words), "{words}: {notes}");
+    }
+}
+
+#[test]
 fn a_finding_is_told_to_those_who_collect_them() {
     let scene = proposed_for_a_crash();
     let json = |format| -> serde_json::Value {

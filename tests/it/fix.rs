@@ -4,6 +4,7 @@ use crate::init::project;
 use crate::scene::{GOOD, Scene};
 use patchwright_tests::model::ScriptedModel;
 use std::fs;
+use std::process::Command;
 
 fn scene() -> Scene {
     let scene = Scene::new();
@@ -39,6 +40,21 @@ fn a_crash_becomes_a_mail() {
     };
     assert!(written("patch.mbox").contains("+  if (name > NAME_LIMIT) return -1;"));
     assert!(written("result/report.json").contains("\"silent\""));
+    // The commands of the mail show the crash in a fresh copy of the project.
+    let mail = written("patch.mbox");
+    let (_, commands) = mail.split_once("in the file `input`:\n\n").unwrap();
+    let commands = commands.lines().take_while(|line| line.starts_with("  "));
+    let commands: Vec<&str> = commands.collect();
+    let folder = scene.patchwright.scratch("project");
+    fs::copy(scene.path("pov/long-name.txt"), folder.join("input")).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &commands.join("\n")]).current_dir(folder);
+    let shown = shell.output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stderr).into_owned();
+    assert!(
+        shown.contains("heap-buffer-overflow"),
+        "{commands:?}: {shown}"
+    );
     let again = scene.plain(&[&FIX[..], &asked].concat());
     assert_eq!(again.code, Some(2), "{again:#?}");
     assert!(

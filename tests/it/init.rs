@@ -139,3 +139,79 @@ fn what_cannot_be_found_is_told() {
     let told = scene.plain(&["init", "project", "--oss-fuzz", "project"]);
     assert!(told.stderr.contains("build.sh cannot be read"), "{told:#?}");
 }
+
+/// A library of headers alone, whose programs are examples behind an option.
+const HEADERS: [(&str, &str); 3] = [
+    (
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.10)\nproject(fold C)\ninclude(CTest)\noption(BUILD_EXAMPLES \"Build the examples\" OFF)\nadd_library(fold INTERFACE)\ntarget_include_directories(fold INTERFACE .)\nif(BUILD_EXAMPLES)\n  add_executable(sum sum.c)\n  target_link_libraries(sum fold)\nendif()\n",
+    ),
+    (
+        "fold.h",
+        "static int fold(const char *text, int length) { char sum[8]; for (int at = 0; at < length; at++) sum[at] = text[at]; return sum[0]; }\n",
+    ),
+    (
+        "sum.c",
+        "#include \"fold.h\"\n#include <stdio.h>\nint main(int argc, char **argv) { char text[64]; FILE *file = argc > 1 ? fopen(argv[1], \"rb\") : 0; if (!file) return 2; return fold(text, (int)fread(text, 1, 64, file)) == 'x'; }\n",
+    ),
+];
+
+#[test]
+fn examples_are_built_where_a_build_makes_no_program() {
+    let scene = Scene::new();
+    let write = |name: &str, text: &str| {
+        let path = scene.patchwright.scratch(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    for (name, text) in HEADERS {
+        write(&format!("fold/{name}"), text);
+    }
+    write("crash.txt", "a text of more than eight letters\n");
+    let told = scene.plain(&["init", "fold", "--pov", "crash.txt"]);
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    for line in [
+        "  it builds, and makes no program",
+        "1 program found",
+        "PoV: \"$OUT\"/build/sum \"$POV\": ok, it crashes: AddressSanitizer: stack-buffer-overflow",
+        "no test command: ",
+    ] {
+        assert!(told.stderr.contains(line), "{line}: {told:#?}");
+    }
+    let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+    assert!(task.contains("-DBUILD_EXAMPLES=ON"), "{task}");
+    assert!(!task.contains("\ntest = "), "{task}");
+    write(
+        "fold/CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.10)\nproject(fold C)\n",
+    );
+    let told = scene.plain(&["init", "fold", "--pov", "crash.txt", "--force"]);
+    assert_eq!(told.code, Some(2), "{told:#?}");
+    assert!(
+        told.stderr
+            .contains("--build; these files have a main: sum.c"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn flags_that_reach_no_compiler_are_told() {
+    let scene = Scene::new();
+    let tree = project(&scene);
+    let makefile = "all:\n\tcc -o records harness.c records.c\n";
+    fs::write(tree.join("Makefile"), makefile).unwrap();
+    let told = scene.plain(&["init", "project", "--language", "jaca"]);
+    assert_eq!(told.code, Some(2), "{told:#?}");
+    assert!(told.stderr.contains("did you mean java?"), "{told:#?}");
+    let told = scene.plain(&["init", "project", "--language", "cpp"]);
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    assert!(
+        told.stderr.contains("CFLAGS did not reach the compiler"),
+        "{told:#?}"
+    );
+    let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+    assert!(
+        task.contains("\n# No program of it holds a sanitizer"),
+        "{task}"
+    );
+}

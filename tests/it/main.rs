@@ -34,6 +34,8 @@ mod http;
 #[cfg(test)]
 mod init;
 #[cfg(test)]
+mod issue;
+#[cfg(test)]
 mod judge;
 #[cfg(test)]
 mod judged;

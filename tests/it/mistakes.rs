@@ -73,6 +73,21 @@ fn patches_that_are_none_are_told_before_anything_is_built() {
 }
 
 #[test]
+fn a_patch_that_is_there_already_is_told() {
+    let scene = Scene::new();
+    let diff = "--- a/records.c\n+++ b/records.c\n@@ -27,1 +27,2 @@\n   size_t name = (size_t)(equals - line);\n+  if (name > NAME_LIMIT) return -1;\n";
+    std::fs::write(scene.patchwright.scratch("fix.diff"), diff).unwrap();
+    let apply = ["apply", "--repo", "records/src", "fix.diff", "--write"];
+    check(&scene, &apply, "", (0, &[]));
+    check(
+        &scene,
+        &apply,
+        "",
+        (1, &["the tree has this patch already"]),
+    );
+}
+
+#[test]
 fn questions_that_are_none_are_told() {
     let scene = Scene::new();
     let retrieve = |query| ["retrieve", "--repo", "records/src", query];

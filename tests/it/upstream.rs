@@ -119,3 +119,40 @@ fn a_tree_without_history_is_compared_with_upstream() {
     let (told, ..) = run(&scene, &["--upstream", "/nowhere/at/all"]);
     told.expect("invalid_task", 2, "cannot be cloned");
 }
+
+#[test]
+fn without_a_pov_later_commits_of_the_same_code_are_named() {
+    let scene = Scene::new();
+    let folder = history(&scene);
+    git(&folder, &["checkout", "--quiet", "--detach", "main~3"]);
+    let report = "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60 at pc 0x1 bp 0x1 sp 0x1\nWRITE of size 35 at 0x60 thread T0\n    #0 0x1 in copy_name /src/records/records.c:8:3\n    #1 0x2 in read_line /src/records/records.c:30:18\n";
+    let log = scene.patchwright.scratch("crash.log");
+    fs::write(&log, report).unwrap();
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    let endpoint = model.base_url();
+    let (tree, log) = (folder.display().to_string(), log.display().to_string());
+    let told = scene.plain(&[
+        "run",
+        "--repo",
+        &tree,
+        "--crash",
+        &log,
+        "--build",
+        "cc -c \"$TREE\"/records.c -o \"$OUT\"/records.o",
+        "--model",
+        "m",
+        "--base-url",
+        &endpoint,
+    ]);
+    let named = "history: a later commit touches this code: ";
+    let named: Vec<&str> = told
+        .stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix(named))
+        .collect();
+    assert_eq!(named.len(), 1, "{told:#?}");
+    assert!(
+        named[0].contains("(\"refuse long names\", Ada, "),
+        "{named:?}"
+    );
+}

@@ -7,12 +7,8 @@ use std::collections::BTreeSet;
 /// Characters of a text from outside that a sentence takes in.
 const LONGEST: usize = 300;
 
-/// The kind of an outcome and a sentence about it.
-pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
-    (kind(outcome), sentence(outcome))
-}
-
-fn kind(outcome: &Outcome) -> &'static str {
+/// The kind of an outcome.
+pub(super) fn kind(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Baseline(_) => "baseline",
         Outcome::Context(_) => "context",
@@ -34,7 +30,8 @@ fn kind(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn sentence(outcome: &Outcome) -> String {
+/// A sentence about an outcome.
+pub fn sentence(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Baseline(summary) => baseline(summary),
         Outcome::Context(context) => format!(

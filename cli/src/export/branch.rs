@@ -1,7 +1,9 @@
 //! A patch as a branch of a git repository: made from objects alone, with an
 //! index of its own, so that no work tree, no index and no other branch changes.
 
-use crate::git::{Git, GitError};
+use crate::git::Git;
+use patchwright_source::visible_line;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Parts of a branch.
@@ -25,13 +27,11 @@ pub(crate) struct Branch<'a> {
 /// # Errors
 /// The folder is in no repository, the base is unknown, the patch does not fit
 /// it, or the branch is there already.
-pub(crate) async fn make(branch: &Branch<'_>) -> Result<String, GitError> {
-    let not_started = |error| Git::new(branch.folder).not_started(error);
-    let scratch = tempfile::tempdir().map_err(not_started)?;
+pub(crate) async fn make(branch: &Branch<'_>) -> anyhow::Result<String> {
+    let scratch = tempfile::tempdir()?;
     let git = git_as(branch.folder, scratch.path(), branch.author);
-    let patch = file(scratch.path(), "patch", branch.diff).map_err(not_started)?;
-    let message = branch.message.as_bytes();
-    let message = file(scratch.path(), "message", message).map_err(not_started)?;
+    let patch = file(scratch.path(), "patch", branch.diff)?;
+    let message = file(scratch.path(), "message", branch.message.as_bytes())?;
     let prefix = git.run(&["rev-parse", "--show-prefix"]).await?;
     let top = PathBuf::from(git.run(&["rev-parse", "--show-toplevel"]).await?);
     let git = git.at(&top);
@@ -54,19 +54,37 @@ pub(crate) async fn make(branch: &Branch<'_>) -> Result<String, GitError> {
     Ok(commit)
 }
 
-/// Returns the commit that changed a line last, in a few words; nothing where no
-/// repository tells.
-pub(crate) async fn last_change(folder: &Path, file: &str, line: u32) -> Option<String> {
+/// The commit that changed a line last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct LastChange {
+    commit: String,
+    subject: String,
+    author: String,
+    /// True for the first commit of a history: it brought everything.
+    first: bool,
+}
+
+/// Returns the commit that changed a line last; nothing where no repository tells.
+pub(crate) async fn last_change(folder: &Path, file: &str, line: u32) -> Option<LastChange> {
     let git = Git::new(folder);
     let range = format!("-L{line},{line}");
-    let told = git
-        .run(&["blame", "--porcelain", &range, "HEAD", "--", file])
-        .await
-        .ok()?;
-    let commit: String = told.chars().take(12).collect();
+    let blame = ["blame", "--porcelain", &range, "HEAD", "--", file];
+    let told = git.run(&blame).await.ok()?;
     let of = |key: &str| told.lines().find_map(|line| line.strip_prefix(key));
-    let (subject, author) = (of("summary ")?, of("author ")?);
-    Some(format!("{commit} (\"{subject}\", {author})"))
+    Some(LastChange {
+        commit: told.chars().take(12).collect(),
+        subject: visible_line(of("summary ")?).into_owned(),
+        author: visible_line(of("author ")?).into_owned(),
+        first: of("boundary").is_some(),
+    })
+}
+
+/// Returns the person whose name git gives to commits in a folder.
+pub(crate) async fn identity(folder: &Path) -> Option<String> {
+    let git = Git::new(folder);
+    let name = git.run(&["config", "user.name"]).await.ok()?;
+    let address = git.run(&["config", "user.email"]).await.ok()?;
+    Some(format!("{name} <{address}>"))
 }
 
 /// Writes a file for git and returns its path.

@@ -2,7 +2,8 @@
 //! (OASIS) and OpenVEX 0.2.0.
 
 use super::Exported;
-use super::message::subject;
+use super::message::values;
+use super::template::render;
 use anyhow::Context;
 use patchwright_source::{DiffHunk, FileDiff, Side};
 use serde_json::{Value, json};
@@ -12,43 +13,20 @@ use serde_json::{Value, json};
 /// # Errors
 /// The diff of the patch cannot be read.
 pub(crate) fn sarif(exported: &Exported<'_>) -> anyhow::Result<Value> {
-    let crash = exported.report.crash.as_ref();
-    let kind = crash.map_or("crash", |crash| crash.kind.as_str());
-    let text = crash.map_or_else(|| subject(exported), |crash| crash.summary.clone());
-    let location = crash.and_then(|crash| {
-        let region = crash.line.map(|line| json!({ "startLine": line }));
-        let mut place = json!({ "artifactLocation": { "uri": crash.file.as_ref()? } });
-        if let (Some(region), Some(place)) = (region, place.as_object_mut()) {
-            place.insert("region".to_owned(), region);
-        }
-        Some(json!({ "physicalLocation": place }))
-    });
     let changes = changes(&exported.attempt.diff)?;
-    Ok(json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "Patchwright",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": [{ "id": kind }],
-            }},
-            "results": [{
-                "ruleId": kind,
-                "level": "error",
-                "message": { "text": text },
-                "locations": location.into_iter().collect::<Vec<_>>(),
-                "fixes": [{
-                    "description": { "text": format!("{} ({})", subject(exported), exported.report.ending) },
-                    "artifactChanges": changes,
-                }],
-                "properties": {
-                    "patchwright/run": exported.report.run,
-                    "patchwright/ending": exported.report.ending,
-                },
-            }],
-        }],
-    }))
+    let values = json!({ "of": values(exported, ""), "changes": changes });
+    Ok(serde_json::from_str(&render("sarif.json", &values)?)?)
+}
+
+/// Returns an OpenVEX document: the product is affected, and the patch is what to do.
+///
+/// # Errors
+/// The template does not fit the report.
+pub(crate) fn openvex(exported: &Exported<'_>, time: &str) -> anyhow::Result<Value> {
+    Ok(serde_json::from_str(&render(
+        "openvex.json",
+        &values(exported, time),
+    )?)?)
 }
 
 /// The hunks of a unified diff as replacements of whole lines.
@@ -72,27 +50,6 @@ fn replacement(hunk: &DiffHunk) -> Value {
     json!({
         "deletedRegion": { "startLine": start, "startColumn": 1, "endLine": start + count, "endColumn": 1 },
         "insertedContent": { "text": new },
-    })
-}
-
-/// Returns an OpenVEX document: the product is affected, and the patch is what to do.
-pub(crate) fn openvex(exported: &Exported<'_>, time: &str) -> Value {
-    let report = exported.report;
-    let crash = report.crash.as_ref();
-    let kind = crash.map_or("crash", |crash| crash.kind.as_str());
-    json!({
-        "@context": "https://openvex.dev/ns/v0.2.0",
-        "@id": format!("urn:patchwright:{}:{}", report.run, exported.attempt.number),
-        "author": exported.signatures.author(),
-        "timestamp": time,
-        "version": 1,
-        "statements": [{
-            "vulnerability": { "name": format!("{}-{kind}", report.task), "description": crash.map(|crash| &crash.summary) },
-            "products": [{ "@id": format!("pkg:generic/{}", report.task) }],
-            "status": "affected",
-            "action_statement": format!("Apply the patch \"{}\" ({}; run {}, candidate {}).", subject(exported), report.ending, report.run, exported.attempt.number),
-            "timestamp": time,
-        }],
     })
 }
 

@@ -49,7 +49,8 @@ pub(super) fn subject(exported: &Exported<'_>) -> String {
         let file = changed_file(exported.attempt).or(crash.file.as_deref())?;
         let name = file.rsplit('/').next()?;
         let stem = name.split('.').next().filter(|stem| !stem.is_empty())?;
-        Some(format!("{stem}: fix {} in {function}", crash.kind))
+        let done = format!("fix {} in {function}", crash.kind);
+        Some(exported.style.subject(stem, &done))
     });
     let title = || exported.title.unwrap_or(&report.task);
     let line = named.unwrap_or_else(|| format!("Repair {}", title()));
@@ -64,12 +65,14 @@ fn changed_file(attempt: &AttemptReport) -> Option<&str> {
 }
 
 /// Returns what the templates of a candidate read.
-fn values(exported: &Exported<'_>, day: &str) -> Value {
+pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
     let Exported {
         report,
         attempt,
         signatures,
         changed_by,
+        style,
+        reproduction,
         ..
     } = exported;
     let introduced_by = report.introduced_by.as_ref();
@@ -78,6 +81,9 @@ fn values(exported: &Exported<'_>, day: &str) -> Value {
         "attempt": attempt,
         "signatures": signatures,
         "changed_by": changed_by,
+        "fixes": style.fixes,
+        "reproduction": reproduction,
+        "width": style.width.unwrap_or(COLUMNS),
         "day": day,
         "author": signatures.author(),
         "encoded": exported.smallest.and_then(encoded),
@@ -90,13 +96,15 @@ fn values(exported: &Exported<'_>, day: &str) -> Value {
 
 /// Returns an input in lines of base64, where it is small enough for a mail.
 fn encoded(input: &[u8]) -> Option<String> {
-    if input.is_empty() || input.len() > ATTACHED {
-        return None;
-    }
+    (!input.is_empty() && input.len() <= ATTACHED).then(|| in_base64(input))
+}
+
+/// Returns bytes in lines of base64.
+pub(super) fn in_base64(input: &[u8]) -> String {
     let encoded = STANDARD.encode(input);
     let lines = encoded.as_bytes().chunks(COLUMNS);
     let lines: Vec<_> = lines.map(String::from_utf8_lossy).collect();
-    Some(lines.join("\n"))
+    lines.join("\n")
 }
 
 /// The whole message of a commit.

@@ -7,14 +7,16 @@ use serde_json::Value;
 /// Columns of a message (Documentation/SubmittingPatches of git).
 pub(super) const COLUMNS: usize = 72;
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("attached.txt", include_str!("templates/attached.txt")),
     ("body.txt", include_str!("templates/body.txt")),
     ("candidate.md", include_str!("templates/candidate.md")),
     ("evidence.txt", include_str!("templates/evidence.txt")),
     ("mail.txt", include_str!("templates/mail.txt")),
+    ("openvex.json", include_str!("templates/openvex.json")),
     ("pull_request.md", include_str!("templates/pull_request.md")),
     ("quilt.txt", include_str!("templates/quilt.txt")),
+    ("sarif.json", include_str!("templates/sarif.json")),
     ("story.md", include_str!("templates/story.md")),
 ];
 
@@ -23,7 +25,12 @@ pub(super) fn render(name: &str, values: &Value) -> Result<String, Error> {
     let mut environment = environment()?;
     environment.add_filter("plain", |text: &str| plain(text));
     environment.add_filter("quoted", |text: &str| quoted(text));
-    environment.add_filter("wrapped", |text: &str| wrapped(text));
+    environment.add_filter("wrapped", wrapped);
+    environment.add_filter("two_sentences", |text: &str| two_sentences(text));
+    environment.add_filter("of_project", |text: &str| {
+        let words = OURS.iter();
+        words.fold(text.to_owned(), |text, (our, word)| text.replace(our, word))
+    });
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
     }
@@ -53,15 +60,35 @@ fn quoted(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Our words, and those that every maintainer reads.
+const OURS: [(&str, &str); 5] = [
+    ("PoV", "crashing input"),
+    ("rung", "check"),
+    ("lanes", "conversations"),
+    ("lane", "conversation"),
+    ("candidate", "patch"),
+];
+
+/// Returns the first two sentences of an explanation.
+fn two_sentences(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut ends = text.match_indices(". ").filter(|(at, _)| {
+        let next = text.get(at + 2..).and_then(|rest| rest.chars().next());
+        next.is_some_and(|next| !next.is_lowercase())
+    });
+    let end = ends.nth(1).map_or(text.len(), |(at, _)| at + 1);
+    text.get(..end).unwrap_or_default().to_owned()
+}
+
 /// Text in lines of a message. A line that would end the message or begin a patch
 /// is moved in.
-fn wrapped(text: &str) -> String {
+fn wrapped(text: &str, columns: usize) -> String {
     let mut wrapped = String::new();
     for paragraph in text.trim().split("\n\n") {
         let mut column = 0;
         for word in paragraph.split_whitespace() {
             let word = visible_line(word);
-            if column > 0 && column + 1 + word.chars().count() > COLUMNS {
+            if column > 0 && column + 1 + word.chars().count() > columns {
                 wrapped.push('\n');
                 column = 0;
             }
@@ -80,12 +107,12 @@ fn wrapped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::{COLUMNS, wrapped};
 
     #[test]
     fn text_is_wrapped_and_begins_no_patch() {
         let text = format!("{} end\n\n--- a/b\nFrom me", "word ".repeat(20));
-        let wrapped = wrapped(&text);
+        let wrapped = wrapped(&text, COLUMNS);
         assert!(wrapped.lines().all(|line| line.len() <= 72), "{wrapped}");
         assert!(wrapped.ends_with(" end\n\n --- a/b From me\n"), "{wrapped}");
     }

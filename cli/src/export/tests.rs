@@ -1,6 +1,8 @@
 //! Mails and stories whose words come from anybody.
 
-use super::{Exported, Signatures, mail, story};
+use super::{Exported, Signatures, Style, mail, story};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use patchwright_agent::plan::Plan;
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{AttemptReport, Report, RungReport};
@@ -47,6 +49,8 @@ fn mailed(explanation: &str, diff: &str) -> String {
         smallest: None,
         signatures: &Signatures::default(),
         changed_by: None,
+        style: &Style::default(),
+        reproduction: None,
     };
     mail(&exported, "2026-01-02T03:04:05Z".parse().unwrap()).unwrap()
 }
@@ -82,9 +86,12 @@ fn a_mail_has_one_subject_one_patch_and_no_other_headers() {
 #[test]
 fn carriage_returns_travel_encoded() {
     let text = mailed("e", &DIFF.replace("+y\n", "+y=\r\n"));
-    assert!(text.contains("Content-Transfer-Encoding: quoted-printable"));
+    let (head, body) = text.split_once("\n\n").unwrap();
+    assert!(head.contains("Content-Transfer-Encoding: base64"), "{head}");
+    let decoded = STANDARD.decode(body.replace('\n', "")).unwrap();
+    let decoded = String::from_utf8(decoded).unwrap();
     assert!(
-        text.contains("+y=3D=0D\n") && !text.contains('\r'),
+        decoded.contains("+y=\r\n") && !text.contains('\r'),
         "{text}"
     );
 }

@@ -1,15 +1,18 @@
 //! Build systems by the files that they are known by, and the commands that
 //! people use with them.
 
-use patchwright_source::Language;
+use crate::common::WrongInput;
+use patchwright_source::{Language, Tree, TreePath};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The table of build systems.
 const TABLE: &str = include_str!("build_systems.toml");
-/// Replaced by the place of the build.
-const PLACE: &str = "{place}";
+/// Parts of the names of options that build programs.
+const OF_PROGRAMS: [&str; 8] = [
+    "tool", "example", "test", "fuzz", "program", "sample", "demo", "util",
+];
 
 /// Commands that may build and test a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub(crate) struct Proposal {
     pub tests: Vec<String>,
     /// Globs of result files that the tests leave.
     pub reports: Vec<String>,
+    /// True where a person or the project itself named the build, whatever it makes.
+    pub named: bool,
 }
 
 impl Proposal {
@@ -38,6 +43,7 @@ impl Proposal {
                 .flat_map(|other| other.tests.clone())
                 .collect(),
             reports: Vec::new(),
+            named: true,
         }
     }
 }
@@ -59,10 +65,60 @@ struct BuildSystem {
     places: Vec<String>,
     prepare: Option<String>,
     build: String,
+    #[serde(default)]
+    options: OptionForms,
     tests: Vec<String>,
     #[serde(default)]
     reports: Vec<String>,
 }
+
+/// Where a project declares options, and how one of each type is set.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct OptionForms {
+    files: Vec<String>,
+    boolean: String,
+    feature: String,
+}
+
+impl OptionForms {
+    /// Returns the words that set every option whose name speaks of programs.
+    fn set(&self, root: &Path) -> String {
+        let texts = self.files.iter();
+        let texts = texts.filter_map(|file| std::fs::read_to_string(root.join(file)).ok());
+        texts.map(|text| self.set_in(&text)).collect()
+    }
+
+    /// Reads `option(NAME ...)` of CMake and `option('name', type : ...)` of Meson.
+    fn set_in(&self, text: &str) -> String {
+        let mut words = String::new();
+        for declared in text.split("option(").skip(1) {
+            let declared = declared.split(')').next().unwrap_or_default().trim_start();
+            let ends = |c: char| c.is_whitespace() || c == ',';
+            let name = declared
+                .split(ends)
+                .next()
+                .unwrap_or_default()
+                .trim_matches(['\'', '"']);
+            let speaks = |part: &str| name.to_ascii_lowercase().contains(part);
+            let plain = name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+            let form = match declared.split('\'').find(|word| TYPES.contains(word)) {
+                Some("feature") => &self.feature,
+                Some("boolean") | None => &self.boolean,
+                Some(_) => continue,
+            };
+            if plain && OF_PROGRAMS.iter().any(|part| speaks(part)) {
+                words.push_str(&form.replace("{option}", name));
+            }
+        }
+        words
+    }
+}
+
+/// Types of Meson's options.
+const TYPES: [&str; 6] = ["boolean", "feature", "combo", "string", "integer", "array"];
 
 /// Files by which a build system is known, and the words that its commands get then.
 #[derive(Deserialize)]
@@ -86,23 +142,36 @@ impl BuildSystem {
         } else {
             &self.places
         };
-        let proposal = |place: &String| {
-            let fill = |command: &String| {
-                let placed = command.replace(PLACE, place);
-                let words = mark.words.iter();
-                words.fold(placed, |text, (name, word)| {
-                    text.replace(&format!("{{{name}}}"), word)
-                })
-            };
-            Proposal {
-                system: self.name.clone(),
-                prepare: self.prepare.as_ref().map(fill),
-                build: fill(&self.build),
-                tests: self.tests.iter().map(fill).collect(),
-                reports: self.reports.clone(),
-            }
+        let set = self.options.set(root);
+        let more = [String::new(), set];
+        let more = more.iter().enumerate();
+        let more = more.filter(|(at, set)| *at == 0 || !set.is_empty());
+        let of_places = |(_, options): (usize, &String)| -> Vec<Proposal> {
+            let places = places.iter();
+            places
+                .map(|place| self.proposal(mark, place, options))
+                .collect()
         };
-        places.iter().map(proposal).collect()
+        more.flat_map(of_places).collect()
+    }
+
+    fn proposal(&self, mark: &Mark, place: &str, options: &str) -> Proposal {
+        let fill = |command: &String| {
+            let placed = command.replace("{place}", place);
+            let placed = placed.replace("{options}", options);
+            let words = mark.words.iter();
+            words.fold(placed, |text, (name, word)| {
+                text.replace(&format!("{{{name}}}"), word)
+            })
+        };
+        Proposal {
+            system: self.name.clone(),
+            prepare: self.prepare.as_ref().map(fill),
+            build: fill(&self.build),
+            tests: self.tests.iter().map(fill).collect(),
+            reports: self.reports.clone(),
+            named: false,
+        }
     }
 }
 
@@ -115,6 +184,32 @@ pub(crate) fn proposals(root: &Path, language: Language) -> anyhow::Result<Vec<P
     let systems = table.system.iter();
     let fitting = systems.filter(|system| system.languages.contains(&language));
     Ok(fitting.flat_map(|system| system.proposals(root)).collect())
+}
+
+/// Names the files with a `main`: a tree without programs may have examples to build.
+pub(crate) fn nothing_builds(tree: &Path) -> WrongInput {
+    let opened = Tree::open(tree).ok();
+    let files = opened.iter().flat_map(|tree| {
+        let has_main = |path: &TreePath| {
+            let text = tree.read(path).ok();
+            text.is_some_and(|text| text.decode(text.bytes()).contains("int main("))
+        };
+        let sources = tree.files().into_iter();
+        sources
+            .filter(|path| Language::of_path(path).is_some())
+            .filter(has_main)
+            .take(4)
+            .collect::<Vec<_>>()
+    });
+    let files: Vec<String> = files.map(|path| path.to_string()).collect();
+    let with_main = match files.as_slice() {
+        [] => String::new(),
+        files => format!("; these files have a main: {}", files.join(", ")),
+    };
+    let tree = tree.display();
+    WrongInput(format!(
+        "nothing that was tried builds a program of {tree}: name the command with --build{with_main}"
+    ))
 }
 
 #[cfg(test)]
@@ -144,6 +239,38 @@ mod tests {
     }
 
     #[test]
+    fn options_that_name_programs_are_set_where_a_build_makes_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        file(
+            "CMakeLists.txt",
+            "option(FOLD_BUILD_EXAMPLES \"examples\" OFF)\noption(FOLD_SIMD \"fast\" ON)\noption(\n  BUILD_TOOLS \"x\")\n",
+        );
+        file(
+            "meson_options.txt",
+            "option('tests', type : 'feature', value : 'auto')\noption('examples', type : 'boolean')\noption('test_dir', type : 'string')\n",
+        );
+        file("meson.build", "");
+        let found = proposals(folder.path(), Language::C).unwrap();
+        let builds: Vec<&str> = found
+            .iter()
+            .map(|proposal| proposal.build.as_str())
+            .collect();
+        let [plain, cmake, _, meson] = builds[..] else {
+            panic!("{builds:?}");
+        };
+        assert!(plain.contains("-DBUILD_TESTING=ON && "), "{plain}");
+        assert!(
+            cmake.contains("=ON -DFOLD_BUILD_EXAMPLES=ON -DBUILD_TOOLS=ON && "),
+            "{cmake}"
+        );
+        assert!(
+            meson.contains("=false -Dtests=enabled -Dexamples=true \"$OUT\""),
+            "{meson}"
+        );
+    }
+
+    #[test]
     fn build_systems_are_known_by_their_files() {
         for (files, language, expected) in [
             (
@@ -158,7 +285,7 @@ mod tests {
                 &["autotools", "autotools"],
             ),
             (&["meson.build"], Language::C, &["Meson"]),
-            (&["pom.xml"], Language::Java, &["Maven"]),
+            (&["pom.xml"], Language::Java, &["Maven", "Maven"]),
             (
                 &["build.gradle.kts", "gradlew"],
                 Language::Java,

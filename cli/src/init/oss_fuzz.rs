@@ -145,6 +145,7 @@ impl Project {
             build: format!("{ENTER_IMAGE} compile"),
             tests: of_image.into_iter().chain(own).collect(),
             reports: Vec::new(),
+            named: true,
         }
     }
 
@@ -182,6 +183,7 @@ impl Project {
                 .map(|name| format!(r#"{place} cd "$SRC"/{folder}; bash "$SRC"/{name}"#))
                 .collect(),
             reports: Vec::new(),
+            named: true,
         }
     }
 

@@ -11,8 +11,9 @@ use patchwright_config::Settings;
 use patchwright_crash::signature::{self, Change};
 use patchwright_crash::test_report::Status;
 use patchwright_crash::{CommandLine, CrashReport, read_words};
+use patchwright_source::{Language, counted};
 use patchwright_target::{Baseline, Build, Target, TargetError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,6 +35,20 @@ pub(crate) struct Trials<'a> {
     /// The crash that was reported.
     pub report: Option<CrashReport>,
 }
+
+/// A proposal that builds.
+pub(crate) struct Built {
+    pub(crate) draft: Draft,
+    pub(crate) proposal: Proposal,
+    /// Its programs, as words of a command.
+    pub(crate) programs: Vec<String>,
+    /// False where the flags of the sanitizer reached no program.
+    sanitized: bool,
+}
+
+/// The remark on a build that is not sanitized.
+const UNREACHED: &str = "\nNo program of it holds a sanitizer: CFLAGS did not reach the compiler. Give a build that passes \
+                         them on with --build.";
 
 /// Why a baseline does not stand.
 #[derive(Debug, thiserror::Error)]
@@ -83,28 +98,36 @@ impl Trials<'_> {
         Ok(target)
     }
 
-    /// Returns the first proposal that builds, and its programs.
-    pub(crate) async fn build(
-        &self,
-        keys: &TaskFile,
-        proposals: &[Proposal],
-    ) -> Option<(Draft, Proposal, Vec<String>)> {
+    /// Returns the first proposal that builds what is needed: programs, with a sanitizer where the
+    /// build was given its flags. Where none has the sanitizer, the first with programs.
+    pub(crate) async fn build(&self, keys: &TaskFile, proposals: &[Proposal]) -> Option<Built> {
+        let mut without = None;
         for proposal in proposals {
             self.display
                 .line(&format!("{}: trying {}", proposal.system, proposal.build));
-            match self.try_build(keys, proposal).await {
-                Ok((draft, programs)) => return Some((draft, proposal.clone(), programs)),
-                Err(reason) => self.display.line(&format!("  it failed: {reason}")),
+            let built = match self.try_build(keys, proposal).await {
+                Ok(built) => built,
+                Err(reason) => {
+                    self.display.line(&format!("  it failed: {reason}"));
+                    continue;
+                }
+            };
+            let compiled = keys.language != Language::Java.to_string();
+            if compiled && built.programs.is_empty() && !proposal.named {
+                self.display.line("  it builds, and makes no program");
+                continue;
             }
+            self.display
+                .line(&format!("  ok {}", built.draft.remarks.build));
+            if built.sanitized || proposal.named {
+                return Some(built);
+            }
+            without.get_or_insert(built);
         }
-        None
+        without
     }
 
-    async fn try_build(
-        &self,
-        keys: &TaskFile,
-        proposal: &Proposal,
-    ) -> Result<(Draft, Vec<String>), Failure> {
+    async fn try_build(&self, keys: &TaskFile, proposal: &Proposal) -> Result<Built, Failure> {
         let mut keys = keys.clone();
         keys.commands.prepare.clone_from(&proposal.prepare);
         keys.commands.build = Some(proposal.build.clone());
@@ -112,26 +135,27 @@ impl Trials<'_> {
         listing.pov.clear();
         let target = self.target(&listing).await?;
         let baseline = observed(target.as_ref()).await?;
-        let programs: Vec<String> = baseline.builds.values().flat_map(Build::programs).collect();
-        let seconds: f64 = baseline
-            .builds
-            .values()
-            .map(|build| build.execution.seconds)
-            .sum();
-        let build = format!(
-            "{}: built here in {seconds:.1} s; {} found",
-            proposal.system,
-            match programs.len() {
-                1 => "1 program".to_owned(),
-                count => format!("{count} programs"),
-            }
-        );
-        self.display.line(&format!("  ok {build}"));
+        let builds = || baseline.builds.values();
+        let programs: Vec<String> = builds().flat_map(Build::programs).collect();
+        let seconds: f64 = builds().map(|build| build.execution.seconds).sum();
+        let flagged = keys.builds.values();
+        let flagged = flagged
+            .flatten()
+            .any(|(_, value)| value.contains("-fsanitize="));
+        let sanitized = !flagged || programs.is_empty() || builds().any(Build::has_sanitizer);
+        let count = counted(programs.len() as u64, "program");
+        let (system, unreached) = (&proposal.system, if sanitized { "" } else { UNREACHED });
+        let build = format!("{system}: built here in {seconds:.1} s; {count} found{unreached}");
         let remarks = Remarks {
             build,
             ..Remarks::default()
         };
-        Ok((Draft { keys, remarks }, programs))
+        Ok(Built {
+            draft: Draft { keys, remarks },
+            proposal: proposal.clone(),
+            programs,
+            sanitized,
+        })
     }
 
     /// Finds the command that makes the PoV crash: the report's own command, else programs in
@@ -160,29 +184,29 @@ impl Trials<'_> {
 
     /// Tries a command for the PoVs; keeps it in the draft where it crashes.
     pub(crate) async fn try_pov(&self, draft: &mut Draft, command: &str) -> bool {
-        self.display.line(&format!("PoV: trying {command}"));
         let mut keys = draft.keys.clone();
         keys.commands.pov = Some(command.to_owned());
-        match self.baseline(&keys).await {
+        let seen = self.baseline(&keys).await;
+        let (crashes, told) = match &seen {
             Ok(baseline) => {
-                let crash = crash_in_words(&baseline).unwrap_or_default();
-                if let Some(why) = self.is_another(&keys, &baseline).await {
-                    self.display
-                        .line(&format!("  another crash, {why}: {crash}"));
-                    return false;
+                let crash = crash_in_words(baseline).unwrap_or_default();
+                match self.is_another(&keys, baseline).await {
+                    Some(why) => (None, format!("another crash, {why}: {crash}")),
+                    None => (Some(crash.clone()), format!("ok, it crashes: {crash}")),
                 }
-                self.display.line(&format!("  ok it crashes: {crash}"));
-                draft.remarks.pov = format!("crashes here: {crash}");
-                draft.keys = keys;
-                true
             }
             Err(reason) => {
                 let reason = reason.to_string();
-                let first = reason.lines().next().unwrap_or_default();
-                self.display.line(&format!("  {first}"));
-                false
+                (None, reason.lines().next().unwrap_or_default().to_owned())
             }
-        }
+        };
+        self.display.line(&format!("PoV: {command}: {told}"));
+        let Some(crash) = crashes else {
+            return false;
+        };
+        draft.remarks.pov = format!("crashes here: {crash}");
+        draft.keys = keys;
+        true
     }
 
     /// Says why a crash that was seen is not the one to repair: it is not the reported one, or,
@@ -218,12 +242,10 @@ impl Trials<'_> {
             keys.pov.clear();
             keys.commands.test = Some(command.clone());
             keys.commands.reports.clone_from(&proposal.reports);
-            match self.baseline(&keys).await {
-                Ok(baseline) => {
-                    let Some(seen) = tests_seen(&baseline) else {
-                        self.display.line("  it fails, and names no test");
-                        continue;
-                    };
+            let baseline = self.baseline(&keys).await;
+            let seen = baseline.map_err(|reason| reason.to_string());
+            match seen.and_then(|baseline| tests_seen(&baseline)) {
+                Ok(seen) => {
                     self.display.line(&format!("  ok {seen}"));
                     draft.remarks.test = seen;
                     draft.keys.commands.test = Some(command.clone());
@@ -323,18 +345,21 @@ fn explain(error: &TargetError) -> String {
     }
 }
 
-/// Tells what the tests did, where they pass or some pass by name.
-fn tests_seen(baseline: &Baseline) -> Option<String> {
-    let run = baseline.tests.as_ref()?;
+/// Tells what the tests did, or why they are no tests: none was run, or none passes by name.
+fn tests_seen(baseline: &Baseline) -> Result<String, String> {
+    let run = baseline.tests.as_ref().ok_or("it did not run")?;
+    if let Some(nothing) = run.nothing_run() {
+        return Err(format!("no test command: {nothing}"));
+    }
     let report = run.report();
     let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
     let seconds = run.execution.seconds;
     match (run.execution.ending.success(), passed) {
-        (true, 0) => Some(format!(
+        (true, 0) => Ok(format!(
             "the command succeeds in {seconds:.1} s; it names no tests"
         )),
-        (_, 0) => None,
-        _ => Some(format!(
+        (_, 0) => Err("it fails, and names no test".to_owned()),
+        _ => Ok(format!(
             "{passed} tests pass, {failed} fail, in {seconds:.1} s"
         )),
     }
@@ -385,19 +410,31 @@ fn with_pov(program: &str, command: &CommandLine) -> Option<String> {
     Some(line)
 }
 
-/// Orders programs: those that the log names first, then harnesses, then by the length
-/// of their path.
+/// Orders programs: those whose frames the log shows, those that it names, harnesses, and then by
+/// the length of their path.
 fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a str> {
+    let log = log.unwrap_or_default();
+    let in_name = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
+    let words: BTreeSet<&str> = log.split(|c| !in_name(c)).collect();
     let rank = |program: &&str| {
         let name = program.rsplit('/').next().unwrap_or(program);
-        let named = log.is_some_and(|log| log.contains(&format!("/{name}+0x")));
+        let named = words.contains(name) || words.contains(format!("{name}.c").as_str());
         let harness = ["fuzz", "harness"].iter().any(|word| name.contains(word));
-        (!named, !harness, program.len())
+        let shown = log.contains(&format!("/{name}+0x"));
+        (
+            !shown,
+            !(named && name.len() >= NAME),
+            !harness,
+            program.len(),
+        )
     };
     let mut ordered: Vec<&str> = programs.iter().map(String::as_str).collect();
     ordered.sort_by_key(rank);
     ordered
 }
+
+/// Shorter names of programs are words of any text.
+const NAME: usize = 4;
 
 /// Folders of a tree that hold files with an extension, those with the most first.
 fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
@@ -444,6 +481,8 @@ mod tests {
         ]
         .map(str::to_owned);
         let log = "    #0 0x1 in f (/home/a/build/gif2rgb+0x11)";
+        let named = likely(&programs, Some("found by x_fuzzer with a PoC"));
+        assert_eq!(named.first(), Some(&"\"$OUT\"/build/x_fuzzer"));
         let order = likely(&programs, Some(log));
         assert_eq!(
             order,

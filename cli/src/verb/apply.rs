@@ -91,7 +91,15 @@ fn judge(tree: &Tree, guard: &Guard, path: &Path, given: &[u8]) -> Verdict {
     let is_diff = matches!(extension, Some("diff" | "patch"));
     let text = match std::str::from_utf8(given) {
         Ok(text) if !is_diff => text,
-        _ => return from_diff(read_diff_bytes(tree, given, guard, &knows)),
+        _ => {
+            let read = |diff: &[u8]| read_diff_bytes(tree, diff, guard, &knows);
+            let mut verdict = from_diff(read(given));
+            if verdict.prepared.is_none() && read(&reversed(given)).is_ok() {
+                let applied = "the tree has this patch already: every line of it is there";
+                verdict.reasons = vec![applied.to_owned()];
+            }
+            return verdict;
+        }
     };
     let reply = reply::read(text, false);
     let Some(patch) = reply.patch else {
@@ -118,6 +126,37 @@ fn judge(tree: &Tree, guard: &Guard, path: &Path, given: &[u8]) -> Verdict {
             refused(&patch, &refusals, &alone)
         }
     }
+}
+
+/// Returns the diff that takes a diff back.
+fn reversed(diff: &[u8]) -> Vec<u8> {
+    let mut old: &[u8] = b"";
+    let mut reversed = Vec::new();
+    for line in diff.split_inclusive(|byte| *byte == b'\n') {
+        match line {
+            [b'-', b'-', b'-', b' ', name @ ..] => old = name,
+            [b'+', b'+', b'+', b' ', name @ ..] => {
+                reversed.extend([b"--- ", name, b"+++ ", old].concat());
+            }
+            [b'@', b'@', b' ', ..] => {
+                let text = String::from_utf8_lossy(line);
+                let mut words = text.splitn(4, ' ').skip(1);
+                let mut next = || {
+                    words
+                        .next()
+                        .unwrap_or_default()
+                        .get(1..)
+                        .unwrap_or_default()
+                };
+                let (before, after) = (next(), next());
+                reversed.extend(format!("@@ -{after} +{before} @@\n").as_bytes());
+            }
+            [b'-', rest @ ..] => reversed.extend([b"+", rest].concat()),
+            [b'+', rest @ ..] => reversed.extend([b"-", rest].concat()),
+            line => reversed.extend(line),
+        }
+    }
+    reversed
 }
 
 /// A foreign diff has no edits of its own to list besides what was placed.

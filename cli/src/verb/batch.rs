@@ -8,6 +8,7 @@ mod list;
 mod report;
 mod watch;
 
+use super::model_arguments::Endpoint;
 use super::session;
 use super::work::workers_flag;
 use crate::common::{Common, write_out};
@@ -16,6 +17,7 @@ use clap::{Args, ValueEnum};
 use list::Listed;
 use patchwright_daemon::service::Service;
 use patchwright_daemon::worker::WorkerPool;
+use patchwright_source::visible_line;
 use patchwright_store::Store;
 use patchwright_store::submissions::{NewTask, Submitted};
 use report::Row;
@@ -39,6 +41,9 @@ pub(crate) struct BatchArguments {
     /// Work on tasks that have ended anew
     #[arg(long)]
     pub again: bool,
+    /// The model that answers
+    #[command(flatten)]
+    pub endpoint: Endpoint,
 }
 
 /// The shape of a batch's report.
@@ -59,7 +64,9 @@ pub(crate) enum ReportShape {
 /// # Errors
 /// When there are no tasks, or the store or the queue cannot be opened.
 pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(workers_flag(arguments.workers))?;
+    let mut flags = workers_flag(arguments.workers);
+    flags.extend(arguments.endpoint.settings());
+    let loaded = common.load(flags)?;
     let listed = list::read(&arguments.tasks)?;
     let place = place(&arguments.tasks)?;
     let service = Service::new(Store::of(&loaded.settings).await?);
@@ -85,6 +92,13 @@ pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::
     let rows = report::rows(&service, &listed, &refused).await?;
     let text = report::write(&rows, arguments.report)?;
     write_out(&text)?;
+    for row in rows
+        .iter()
+        .filter(|row| row.attempts == 0 && !row.detail.is_empty())
+    {
+        let line = format!("{}: {}: {}", row.task, row.ending, row.detail);
+        writeln!(std::io::stderr(), "{}", visible_line(&line))?;
+    }
     if rows.iter().any(|row| row.ending.is_empty()) {
         let path = arguments.tasks.display();
         writeln!(std::io::stderr(), "to go on: patchwright batch {path}")?;

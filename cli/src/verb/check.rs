@@ -7,7 +7,8 @@ mod attack;
 mod model;
 mod sandbox;
 
-use crate::common::{Common, Format, flags_given, write_out};
+use super::model_arguments::Endpoint;
+use crate::common::{Common, Format, write_out};
 use clap::Args;
 use patchwright_config::Settings;
 use patchwright_sandbox::{Host, Image};
@@ -25,12 +26,9 @@ const ROOM: usize = 1 << 20;
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// Check the endpoint for this model
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// Where the endpoint is, as in http://127.0.0.1:8000/v1
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
+    /// The endpoint to check
+    #[command(flatten)]
+    pub endpoint: Endpoint,
     /// Try to get out of every sandbox that this machine offers, or of the one that
     /// sandbox.choice names, and nothing else
     #[arg(long)]
@@ -101,14 +99,10 @@ pub(crate) async fn run(
             Some(name) => attack::Attacked::Image(Image::Named(name.clone())),
             None => attack::Attacked::Host(patchwright_run::isolation(&settings)),
         };
-        let (text, held) = attack::look(&attacked, &host, arguments.format).await;
+        let (text, held) = attack::look(&attacked, &host, arguments.format).await?;
         return print(&text, held);
     }
-    let flags = flags_given(&[
-        ("--model", "model.name", &arguments.model),
-        ("--base-url", "model.base_url", &arguments.base_url),
-    ]);
-    let loaded = common.load(flags)?;
+    let loaded = common.load(arguments.endpoint.settings())?;
     let settings = &loaded.settings;
     let mut findings = vec![
         Finding::new("configuration", State::Ok, origins(&loaded.entries)),

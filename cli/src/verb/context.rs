@@ -4,13 +4,13 @@
 //! Without `--model` no model is asked; with it, a call that fails leads back to
 //! the plain context.
 
+use super::model_arguments::Endpoint;
 use super::retrieve::{Opened, note, open, print, snippet_value, tell_cost};
-use crate::common::{Common, Format, WrongInput, flag, flags_given};
+use crate::common::{Common, Format, WrongInput, flag};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
 use patchwright_agent::drive::request_of;
 use patchwright_agent::signals::Charged;
-use patchwright_config::Flag;
 use patchwright_model::account::{Account, Accounted};
 use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
 use serde_json::{Value, json};
@@ -37,12 +37,9 @@ pub(crate) struct ContextArguments {
     /// The most tokens that the context takes; more than 2500 brings more code
     #[arg(long, value_name = "TOKENS")]
     pub budget: Option<usize>,
-    /// Let this model write patterns and SQL: two calls
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// Where the model's endpoint is, as in http://127.0.0.1:8000/v1
-    #[arg(long, value_name = "URL", requires = "model")]
-    pub base_url: Option<String>,
+    /// The model that writes patterns and SQL, with two calls
+    #[command(flatten)]
+    pub endpoint: Endpoint,
     /// Format in which the context is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -67,8 +64,8 @@ pub(crate) async fn context(
         let reason = "standard input is empty: give a request in words, or a crash report";
         return Err(WrongInput(reason.to_owned()).into());
     }
-    let mut flags = flags(arguments);
-    if arguments.model.is_some() {
+    let mut flags = arguments.endpoint.settings();
+    if arguments.endpoint.model.is_some() {
         flags.push(flag("", "retrieval.max_results", &HITS.to_string()));
     }
     let Opened { engine, settings } = open(common, &arguments.repo, flags)?;
@@ -79,7 +76,7 @@ pub(crate) async fn context(
     let account = Arc::new(Account::new(settings.limits.usd));
     let signals = Arc::new(patchwright_run::signals(&settings, &account)?);
     let engine = Arc::new(engine);
-    let (context, notes) = match arguments.model {
+    let (context, notes) = match arguments.endpoint.model {
         Some(_) => {
             let model = Accounted::connect(&settings.model, &account);
             let model = model.map_err(|error| error.to_string());
@@ -100,13 +97,6 @@ pub(crate) async fn context(
     })?;
     tell_cost(&account)?;
     Ok(printed)
-}
-
-fn flags(arguments: &ContextArguments) -> Vec<Flag> {
-    flags_given(&[
-        ("--model", "model.name", &arguments.model),
-        ("--base-url", "model.base_url", &arguments.base_url),
-    ])
 }
 
 /// The context without patterns and SQL of a model.

@@ -2,12 +2,13 @@
 
 use super::client::{Daemon, Place};
 use crate::common::{Common, WrongInput, write_out, write_result};
-use crate::export::{self, Branch, Exported, Signatures};
+use crate::export::{self, Branch, Exported, LastChange, Signatures, Style};
 use crate::output;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::{Source, Task};
+use patchwright_source::FileDiff;
 use patchwright_store::Store;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -147,19 +148,32 @@ async fn one_file(finished: &Finished, arguments: &ExportArguments) -> anyhow::R
         put(arguments.out.as_deref(), fix.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
+    let folder = repository(finished.task.as_ref(), arguments);
+    let folder = folder.unwrap_or_else(|_| PathBuf::from("."));
+    let author = match &arguments.author {
+        Some(author) => Some(author.clone()),
+        None => export::identity(&folder).await,
+    };
     let signatures = Signatures {
-        author: arguments.author.clone(),
+        author,
         signoff: arguments.signoff,
         reported_by: arguments.reported_by.clone(),
     };
-    let changed_by = changed_by(finished.task.as_ref(), report, arguments).await;
+    let attempt = candidate(report, arguments.candidate)?;
+    let diff = FileDiff::read(&attempt.diff).unwrap_or_default();
+    let files: Vec<&str> = diff.iter().filter_map(|file| file.old.as_deref()).collect();
+    let style = Style::learn(&folder, &files).await;
+    let reproduction = finished.task.as_ref().and_then(export::reproduction);
+    let changed_by = changed_by(&folder, report).await;
     let exported = Exported {
         title: finished.title.as_deref(),
         report,
-        attempt: candidate(report, arguments.candidate)?,
+        attempt,
         smallest: finished.smallest.as_deref(),
         signatures: &signatures,
-        changed_by: changed_by.as_deref(),
+        changed_by: changed_by.as_ref(),
+        style: &style,
+        reproduction: reproduction.as_deref(),
     };
     if arguments.format == Form::Branch {
         branch(finished.task.as_ref(), &exported, arguments).await?;
@@ -193,19 +207,14 @@ fn written(exported: &Exported<'_>, began: jiff::Timestamp, form: Form) -> anyho
         }
         Form::Pr => export::pull_request(exported)?.into_bytes(),
         Form::Sarif => json(export::sarif(exported)?)?,
-        Form::Openvex => json(export::openvex(exported, &began.to_string()))?,
+        Form::Openvex => json(export::openvex(exported, &began.to_string())?)?,
     })
 }
 
 /// The commit that changed the crashing line last, where a repository tells.
-async fn changed_by(
-    task: Option<&Task>,
-    report: &Report,
-    arguments: &ExportArguments,
-) -> Option<String> {
+async fn changed_by(folder: &Path, report: &Report) -> Option<LastChange> {
     let crash = report.crash.as_ref()?;
-    let folder = repository(task, arguments).ok()?;
-    export::last_change(&folder, crash.file.as_deref()?, crash.line?).await
+    export::last_change(folder, crash.file.as_deref()?, crash.line?).await
 }
 
 /// The folder of the repository that the tree of the task is.

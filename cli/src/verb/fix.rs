@@ -52,13 +52,15 @@ pub(crate) struct FixArguments {
 /// There is no crash to start from, the model's endpoint does not answer, nothing builds, or a
 /// file cannot be written.
 pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Result<ExitCode> {
-    if arguments.crashed.pov.is_empty() && arguments.crashed.project.crash.is_none() {
-        let what = "nothing to repair is named: give the crashing input with --pov FILE, or the report with --crash FILE";
+    let crashed = &arguments.crashed;
+    if crashed.pov.is_empty() && crashed.project.crash.is_none() && crashed.issue.is_none() {
+        let what = "nothing to repair is named: give the crashing input with --pov FILE, the report with --crash FILE, or an \
+                    issue of its project with --issue URL";
         return Err(WrongInput(what.to_owned()).into());
     }
     let loaded = common.load(arguments.asked.settings())?;
     let lacking = who_answers(&loaded, &arguments.asked).await?;
-    let named = || format!("patchwright-{}", name_of(&arguments.crashed.tree));
+    let named = || format!("patchwright-{}", name_of(&crashed.tree));
     let out = arguments.out.clone().unwrap_or_else(|| named().into());
     std::fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
     let file = out.join(TASK);

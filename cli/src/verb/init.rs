@@ -6,20 +6,21 @@ use crate::display::{self, Display};
 use crate::init::build_systems::{self, Proposal};
 use crate::init::oss_fuzz::Project;
 use crate::init::oss_fuzz::helper_script::HelperScript;
-use crate::init::trials::Trials;
+use crate::init::trials::{Built, Trials};
 use crate::init::{Draft, task_file};
+use crate::issue;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
 use patchwright_config::Settings;
 use patchwright_crash::Tool;
-use patchwright_source::Language;
+use patchwright_source::{Language, counted};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `init`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct InitArguments {
     /// The source tree and its crash
     #[command(flatten)]
@@ -42,6 +43,12 @@ pub(crate) struct InitArguments {
     /// Ask nothing
     #[arg(long)]
     pub yes: bool,
+    /// A line about the crash.
+    #[arg(skip)]
+    pub title: Option<String>,
+    /// Inputs of which one may be the PoV.
+    #[arg(skip)]
+    pub candidates: Vec<PathBuf>,
 }
 
 /// Tries commands and writes the task file.
@@ -83,6 +90,8 @@ pub(super) async fn write(
     }
     let folder = out.parent().context("--out names no file")?.to_path_buf();
     let display = display::of_settings(settings);
+    let with_issue = with_issue(arguments, &folder, (settings, &display)).await?;
+    let arguments = with_issue.as_ref().unwrap_or(arguments);
     let report = arguments.crashed.project.crash.as_deref();
     let log = report.map(read).transpose()?;
     let trials = Trials {
@@ -105,6 +114,27 @@ pub(super) async fn write(
         complete,
         crash: Some(draft.remarks.pov).filter(|seen| !seen.is_empty()),
     })
+}
+
+/// Fetches the issue that is named, and returns the arguments with its report and inputs.
+async fn with_issue(
+    arguments: &InitArguments,
+    folder: &Path,
+    (settings, display): (&Settings, &Display),
+) -> anyhow::Result<Option<InitArguments>> {
+    let Some(url) = &arguments.crashed.issue else {
+        return Ok(None);
+    };
+    let issue = issue::fetch(url, &folder.join("issue"), settings).await?;
+    let inputs = counted(issue.inputs.len() as u64, "input");
+    display.line(&format!("issue: {}; {inputs} found in it", issue.title));
+    let mut arguments = arguments.clone();
+    arguments.crashed.project.crash = Some(issue.report);
+    arguments.title = Some(issue.title);
+    if arguments.crashed.pov.is_empty() {
+        arguments.candidates = issue.inputs;
+    }
+    Ok(Some(arguments))
 }
 
 async fn draft(
@@ -231,11 +261,7 @@ fn begin(arguments: &InitArguments, folder: &Path, log: Option<String>) -> anyho
     let given = &arguments.crashed.project;
     let language: Language = match &project {
         Some(project) if given.language.is_none() => project.language,
-        _ => {
-            let word = given.language(&tree, log.as_deref())?;
-            word.parse()
-                .map_err(|error| WrongInput(format!("--language: {error}")))?
-        }
+        _ => given.language(&tree, log.as_deref())?,
     };
     let reported = || of_report(log.as_deref());
     let sanitizer = given.sanitizer.unwrap_or_else(reported);
@@ -307,15 +333,20 @@ fn keys(arguments: &InitArguments, (tree, folder): (&Path, &Path), language: Lan
     let name = Some(name_of(tree)).filter(|name| !name.is_empty());
     let id = name.unwrap_or_else(|| "task".to_owned());
     let mut keys = TaskFile::new(id, language.to_string(), source);
-    let povs = arguments.crashed.pov.iter().map(|file| PovKeys {
-        file: seen_from(folder, file),
-        harness: arguments.harness.clone(),
-        ..PovKeys::default()
-    });
-    keys.pov = povs.collect();
+    let povs = arguments.crashed.pov.iter();
+    keys.pov = povs.map(|file| pov(arguments, folder, file)).collect();
+    keys.title.clone_from(&arguments.title);
     let report = arguments.crashed.project.crash.as_deref();
     keys.crash.report = report.map(|file| seen_from(folder, file));
     keys
+}
+
+fn pov(arguments: &InitArguments, folder: &Path, file: &Path) -> PovKeys {
+    PovKeys {
+        file: seen_from(folder, file),
+        harness: arguments.harness.clone(),
+        ..PovKeys::default()
+    }
 }
 
 /// A path relative to the task's folder where it lies below, else absolute.
@@ -349,16 +380,17 @@ async fn find(
     while built.is_none() {
         let question = "a command that builds $TREE into $OUT";
         let Some(command) = ask(arguments, trials.display, question) else {
-            return Err(WrongInput(format!(
-                "nothing that was tried builds {}: name the command with --build",
-                tree.display()
-            ))
-            .into());
+            return Err(build_systems::nothing_builds(&tree).into());
         };
         let asked = Proposal::given(&command, &proposals);
         built = trials.build(&keys, &[asked]).await;
     }
-    let (draft, proposal, programs) = built.context("something was built")?;
+    let Built {
+        draft,
+        proposal,
+        programs,
+        ..
+    } = built.context("something was built")?;
     // The harnesses of Java are scripts, and only programs are listed.
     if draft.keys.language != Language::Java.to_string() {
         let in_out = programs
@@ -390,17 +422,34 @@ async fn find_pov(
     mut draft: Draft,
     (programs, log): (&[String], Option<&str>),
 ) -> Draft {
-    if draft.keys.pov.is_empty() {
-        return draft;
+    let mut choices = vec![draft.keys.pov.clone()];
+    if !arguments.candidates.is_empty() {
+        let candidates = arguments.candidates.iter();
+        choices = candidates
+            .map(|file| vec![pov(arguments, &trials.folder, file)])
+            .collect();
     }
     let of_harness = arguments.harness.as_ref().map(|_| match arguments.helper {
         Some(_) => OF_HARNESS_IN_IMAGE,
         None => OF_HARNESS,
     });
-    let mut found = match arguments.crashed.feed.as_deref().or(of_harness) {
-        Some(command) => trials.try_pov(&mut draft, command).await,
-        None => trials.find_pov(&mut draft, programs, log).await,
-    };
+    let feed = arguments.crashed.feed.as_deref().or(of_harness);
+    let mut found = false;
+    for povs in &choices {
+        draft.keys.pov.clone_from(povs);
+        if let (Some(pov), false) = (povs.first(), arguments.candidates.is_empty()) {
+            trials.display.line(&format!("PoV: trying {}", pov.file));
+        }
+        found = match feed {
+            _ if povs.is_empty() => return draft,
+            Some(command) => trials.try_pov(&mut draft, command).await,
+            None => trials.find_pov(&mut draft, programs, log).await,
+        };
+        if found {
+            return draft;
+        }
+    }
+    draft.keys.pov = choices.swap_remove(0);
     while !found {
         let question = "a command that feeds $POV to the program and crashes (empty: later)";
         let Some(command) = ask(arguments, trials.display, question) else {

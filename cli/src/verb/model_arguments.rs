@@ -8,15 +8,33 @@ use patchwright_model::{ModelError, Models};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The model that answers, and the transcript that is written.
+/// A model and its endpoint.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ModelArguments {
+pub(crate) struct Endpoint {
     /// Ask this model, by the name its endpoint knows
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// Where the endpoint is, as in http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
+}
+
+impl Endpoint {
+    /// Returns the settings that the flags stand for.
+    pub(crate) fn settings(&self) -> Vec<Flag> {
+        flags_given(&[
+            ("--model", "model.name", &self.model),
+            ("--base-url", "model.base_url", &self.base_url),
+        ])
+    }
+}
+
+/// The model that answers, and the transcript that is written.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ModelArguments {
+    /// The model
+    #[command(flatten)]
+    pub endpoint: Endpoint,
     /// The endpoint's interface: chat or responses
     #[arg(long, value_name = "API")]
     pub api: Option<String>,
@@ -31,16 +49,14 @@ pub(crate) struct ModelArguments {
 impl ModelArguments {
     /// Tells whether somebody is named who answers.
     pub(crate) fn names_somebody(&self) -> bool {
-        self.model.is_some() || self.replay.is_some()
+        self.endpoint.model.is_some() || self.replay.is_some()
     }
 
     /// Returns the settings that the flags stand for.
     pub(crate) fn settings(&self) -> Vec<Flag> {
-        flags_given(&[
-            ("--model", "model.name", &self.model),
-            ("--base-url", "model.base_url", &self.base_url),
-            ("--api", "model.api", &self.api),
-        ])
+        let mut flags = self.endpoint.settings();
+        flags.extend(flags_given(&[("--api", "model.api", &self.api)]));
+        flags
     }
 
     /// Returns models whose every exchange goes to one file, where one is named.

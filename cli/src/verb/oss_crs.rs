@@ -12,13 +12,18 @@ use crate::common::{Common, Format, flag, write_out};
 use crate::display;
 use campaign::Campaign;
 use clap::Args;
+use patchwright_agent::template::fill;
 use patchwright_config::{Flag, Sources};
 use patchwright_daemon::crs::oss::{Environment, Found, Sidecars, tasks};
 use patchwright_source::visible;
+use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use summary::Summary;
 use tokio_util::sync::CancellationToken;
+
+/// The summary for people.
+const TEXT: &str = include_str!("oss_crs/summary.txt");
 
 /// Arguments of `oss-crs`.
 #[derive(Debug, Args)]
@@ -101,7 +106,7 @@ fn flags(environment: &Environment, arguments: &OssCrsArguments) -> Vec<Flag> {
 
 fn print(summary: &Summary, format: Format) -> anyhow::Result<()> {
     let text = match format {
-        Format::Text => visible(&summary.text()).into_owned(),
+        Format::Text => visible(&fill(TEXT, &json!(summary))?).into_owned(),
         Format::Json => serde_json::to_string_pretty(summary)? + "\n",
     };
     write_out(&text)

@@ -78,24 +78,14 @@ pub(crate) fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Resu
             text
         }
         Format::Json => {
-            let skipped: Vec<Value> = report
-                .skipped
-                .iter()
-                .map(|(path, reason)| json!({ "path": path.as_str(), "reason": reason }))
-                .collect();
-            let value = json!({
-                "schema": 1,
-                "files": report.files,
-                "indexed": report.indexed,
-                "lines": report.lines,
-                "symbols": report.symbols,
-                "parsed": report.parsed,
-                "removed": report.removed,
-                "rebuilt": report.rebuilt,
-                "broken": report.broken,
-                "skipped": skipped,
-                "seconds": report.seconds,
-            });
+            let skipped = report.skipped.iter();
+            let skipped =
+                skipped.map(|(path, reason)| json!({ "path": path.as_str(), "reason": reason }));
+            let mut value = json!(report);
+            if let Some(rows) = value.as_object_mut() {
+                rows.insert("schema".to_owned(), json!(1));
+                rows.insert("skipped".to_owned(), skipped.collect());
+            }
             format!("{value:#}\n")
         }
     };

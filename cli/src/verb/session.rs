@@ -48,7 +48,7 @@ impl OutputArguments {
         if !self.force {
             output::refuse_to_replace(out, run)?;
         }
-        Ok(output::prepare(out, run)?)
+        output::prepare(out, run)
     }
 
     /// The refusal of a task that is not as it has to be.

@@ -7,6 +7,7 @@ use clap::Args;
 use patchwright_agent::task::TaskFile;
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
+use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,10 +16,11 @@ use std::process::ExitCode;
 const LARGEST: u64 = 512 << 20;
 
 /// Arguments of `submit`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub(crate) struct SubmitArguments {
     /// Folders with a task.toml, or task files
     #[arg(required = true)]
+    #[serde(skip)]
     pub tasks: Vec<PathBuf>,
     /// Higher goes first
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
@@ -39,15 +41,7 @@ pub(crate) async fn run(common: &Common, arguments: &SubmitArguments) -> anyhow:
     let daemon = Daemon::of(&common.load(Vec::new())?)?;
     for path in &arguments.tasks {
         let form = form(path)?;
-        let mut request = daemon
-            .request(Method::POST, &["tasks"])?
-            .query(&[("priority", arguments.priority.to_string())]);
-        for (name, value) in [
-            ("deadline", &arguments.deadline),
-            ("group", &arguments.group),
-        ] {
-            request = request.query(&value.as_ref().map(|value| [(name, value)]));
-        }
+        let request = daemon.request(Method::POST, &["tasks"])?.query(arguments);
         let answer = daemon
             .json(request.multipart(form))
             .await

@@ -6,6 +6,7 @@ use crate::language;
 use clap::{Args, ValueEnum};
 use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
 use patchwright_agent::task::{self, Mode, Task};
+use patchwright_source::Language;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,9 @@ pub(crate) struct CrashedTree {
     /// A crashing input, several times
     #[arg(long, value_name = "FILE", visible_alias = "testcase")]
     pub pov: Vec<PathBuf>,
+    /// An issue of GitHub or GitLab: its text is the report, its attachments and quoted inputs are tried as PoVs
+    #[arg(long, value_name = "URL", conflicts_with = "crash")]
+    pub issue: Option<String>,
     /// The project; what is given is not searched for
     #[command(flatten)]
     pub project: ProjectFlags,
@@ -81,13 +85,14 @@ impl ProjectFlags {
     }
 
     /// Returns the language that was named, or that of the report or the files.
-    pub(crate) fn language(&self, tree: &Path, log: Option<&str>) -> anyhow::Result<String> {
-        let named = self.language.clone();
-        let inferred = || language::infer(tree, log).map(|language| language.to_string());
-        named.or_else(inferred).ok_or_else(|| {
+    pub(crate) fn language(&self, tree: &Path, log: Option<&str>) -> Result<Language, WrongInput> {
+        if let Some(word) = &self.language {
+            return language::named(word);
+        }
+        language::infer(tree, log).ok_or_else(|| {
             let tree = tree.display();
             let message = format!("--language is needed: no file below {tree} is C, C++ or Java");
-            WrongInput(message).into()
+            WrongInput(message)
         })
     }
 }
@@ -174,7 +179,7 @@ impl TaskFlags {
             path: Some(absolute(repo)),
             ..SourceKeys::default()
         };
-        let mut file = TaskFile::new(self.id(repo), language, source);
+        let mut file = TaskFile::new(self.id(repo), language.to_string(), source);
         file.mode = if dry_run { Mode::DryRun } else { Mode::Repair };
         file.title.clone_from(&self.title);
         file.commands.build.clone_from(&project.build);

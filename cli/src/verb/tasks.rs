@@ -5,15 +5,17 @@ use super::client::{Daemon, field};
 use crate::common::{Common, Format};
 use clap::Args;
 use reqwest::Method;
+use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Arguments of `tasks`.
-#[derive(Debug, Args)]
+/// Arguments of `tasks`, which are those of the query too.
+#[derive(Debug, Args, Serialize)]
 pub(crate) struct TasksArguments {
     /// Only tasks that are so: queued, running, paused, done or canceled
     #[arg(long)]
+    #[serde(rename = "state")]
     pub status: Option<String>,
     /// Only tasks that ended so, as in verified
     #[arg(long)]
@@ -32,6 +34,7 @@ pub(crate) struct TasksArguments {
     pub limit: u32,
     /// Format in which they are printed
     #[arg(long, value_enum, default_value_t)]
+    #[serde(skip)]
     pub format: Format,
 }
 
@@ -49,18 +52,7 @@ pub(crate) struct CancelArguments {
 /// The daemon does not answer, or refuses.
 pub(crate) async fn list(common: &Common, arguments: &TasksArguments) -> anyhow::Result<ExitCode> {
     let daemon = Daemon::of(&common.load(Vec::new())?)?;
-    let mut request = daemon
-        .request(Method::GET, &["tasks"])?
-        .query(&[("limit", arguments.limit)]);
-    for (name, value) in [
-        ("state", &arguments.status),
-        ("ending", &arguments.ending),
-        ("group", &arguments.group),
-        ("text", &arguments.text),
-        ("cursor", &arguments.cursor.map(|cursor| cursor.to_string())),
-    ] {
-        request = request.query(&value.as_ref().map(|value| [(name, value)]));
-    }
+    let request = daemon.request(Method::GET, &["tasks"])?.query(arguments);
     let answer = daemon.json(request).await?;
     let mut out = std::io::stdout().lock();
     if arguments.format == Format::Json {

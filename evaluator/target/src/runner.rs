@@ -95,6 +95,12 @@ impl Build {
             .collect()
     }
 
+    /// Tells whether one of its programs holds the runtime of a sanitizer.
+    pub fn has_sanitizer(&self) -> bool {
+        let workspace = self.workspace.as_ref();
+        workspace.is_some_and(|workspace| sanitizer_hooks::is_sanitized(workspace.root()))
+    }
+
     pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
         self.workspace.as_ref().ok_or_else(|| {
             TargetError::machinery("a build of another target was asked for", "target")

@@ -65,15 +65,32 @@ pub(crate) fn gained(unpatched: &Path, patched: &Path) -> Gained {
     gained
 }
 
+/// Tells whether a program of a workspace holds the runtime of a sanitizer, or calls it.
+pub(crate) fn is_sanitized(workspace: &Path) -> bool {
+    contents(workspace).any(|bytes| {
+        let file = object::File::parse(bytes.as_slice()).ok();
+        file.is_some_and(|file| {
+            let mut symbols = file.symbols().chain(file.dynamic_symbols());
+            symbols.any(|symbol| symbol.name().is_ok_and(is_runtime))
+        })
+    })
+}
+
 /// The hooks of every program and shared library of a workspace.
 fn hooks_of(workspace: &Path) -> BTreeSet<Hook> {
-    let read_all = |program: &Program| {
+    contents(workspace).flat_map(|bytes| read(&bytes)).collect()
+}
+
+/// The first programs and shared libraries of a workspace, byte for byte.
+fn contents(workspace: &Path) -> impl Iterator<Item = Vec<u8>> {
+    let read_all = move |program: &Program| {
         let contained = ContainedFolder::open(&workspace.join(program.part)).ok()?;
         contained.read(&program.path, LARGEST).ok()
     };
-    let programs = programs(workspace);
-    let contents = programs.iter().filter_map(read_all).take(MOST);
-    contents.flat_map(|bytes| read(&bytes)).collect()
+    let programs = programs(workspace).into_iter();
+    programs
+        .filter_map(move |program| read_all(&program))
+        .take(MOST)
 }
 
 /// The hooks in the symbol tables of one file.

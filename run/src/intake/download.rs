@@ -160,6 +160,7 @@ fn client(settings: &Intake) -> Result<Client, DownloadError> {
         }
     });
     client_builder()
+        .user_agent(concat!("patchwright/", env!("CARGO_PKG_VERSION")))
         .no_proxy()
         .redirect(policy)
         .dns_resolver(Checked(settings.clone()))

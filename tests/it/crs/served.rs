@@ -6,14 +6,14 @@ use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
 #[derive(Debug)]
-pub(super) struct Served {
+pub(crate) struct Served {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Served {
-    pub(super) fn start(router: Router) -> Self {
+    pub(crate) fn start(router: Router) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port of loopback");
         listener.set_nonblocking(true).expect("a socket");
         let address = listener.local_addr().expect("an address");
@@ -39,7 +39,7 @@ impl Served {
         }
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 }

@@ -16,7 +16,11 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         9_800,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right)",
     ),
-    ("cli", 8_200, "one command from a crash to a mail"),
+    (
+        "cli",
+        8_650,
+        "one command from a crash or an issue of a forge to a mail that is written as its project writes",
+    ),
     ("config", 1_600, ""),
     ("daemon", 7_480, ""),
     (

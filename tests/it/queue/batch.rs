@@ -40,7 +40,8 @@ async fn a_batch_is_worked_off_and_reported_and_not_done_again() {
         junit.contains("tests=\"3\" failures=\"2\" errors=\"1\" skipped=\"0\""),
         "{junit}"
     );
-    let (_, table, _) = run(&[]);
+    let (_, table, told) = run(&[]);
+    assert!(told.contains("c-wrong/task.toml: invalid_task: "), "{told}");
     assert!(table.contains("0 of 3 verified"), "{table}");
     let row = farm.row("a-two").await;
     assert!(table.contains(row.run.as_deref().unwrap()), "{table}");

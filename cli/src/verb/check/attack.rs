@@ -2,9 +2,12 @@
 //! machine offers, and prints what held.
 
 use crate::common::Format;
+use patchwright_agent::template::fill;
 use patchwright_sandbox::attack::{Attack, attack, attack_in};
 use patchwright_sandbox::{Host, Image, IsolationChoice, offered};
-use std::fmt::Write;
+
+/// The result for people.
+const TEXT: &str = include_str!("attack.txt");
 
 /// An isolation, and what came of the attack; or why it was not attacked.
 type Tried = (IsolationChoice, Result<Attack, String>);
@@ -19,7 +22,11 @@ pub(super) enum Attacked {
 
 /// Attacks an image, the isolation of the settings, or each that `auto` may take, one after
 /// the other; the text to print, and whether there was one and all of them held.
-pub(super) async fn look(attacked: &Attacked, host: &Host, format: Format) -> (String, bool) {
+pub(super) async fn look(
+    attacked: &Attacked,
+    host: &Host,
+    format: Format,
+) -> anyhow::Result<(String, bool)> {
     let mut all = Vec::new();
     match attacked {
         Attacked::Host(choice) => {
@@ -34,10 +41,10 @@ pub(super) async fn look(attacked: &Attacked, host: &Host, format: Format) -> (S
         }
     }
     let text = match format {
-        Format::Text => text(&all),
+        Format::Text => fill(TEXT, &json(&all))?,
         Format::Json => format!("{:#}\n", json(&all)),
     };
-    (text, held(&all))
+    Ok((text, held(&all)))
 }
 
 fn isolations(choice: IsolationChoice) -> &'static [IsolationChoice] {
@@ -75,31 +82,6 @@ fn held(all: &[Tried]) -> bool {
     any && attacked.all(|attack| attack.escaped().next().is_none())
 }
 
-fn text(all: &[Tried]) -> String {
-    let mut text = String::new();
-    for (isolation, attack) in all {
-        let name = isolation.name();
-        // Writing to a string cannot go wrong.
-        let _ = match attack {
-            Err(reason) => writeln!(text, "{name}: not attacked: {reason}"),
-            Ok(attack) => {
-                let tried = attack.escapes.len();
-                let escaped = attack.escaped().count();
-                for escape in &attack.escapes {
-                    let result = if escape.held { "held" } else { "ESCAPED" };
-                    let (what, detail) = (&escape.name, &escape.detail);
-                    let _ = writeln!(text, "  {result:7}  {what}  {detail}");
-                }
-                for open in &attack.isolation.leaves_open {
-                    let _ = writeln!(text, "  open     {open}");
-                }
-                writeln!(text, "{name}: {} of {tried} held", tried - escaped)
-            }
-        };
-    }
-    text
-}
-
 fn json(all: &[Tried]) -> serde_json::Value {
     let isolations: Vec<_> = all
         .iter()
@@ -120,7 +102,7 @@ fn json(all: &[Tried]) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tried, held, json, text};
+    use super::{TEXT, Tried, fill, held, json};
     use patchwright_sandbox::attack::{Attack, Escape};
     use patchwright_sandbox::{Isolation, IsolationChoice};
 
@@ -147,7 +129,7 @@ mod tests {
         assert!(!held(std::slice::from_ref(&refused)));
         let all = [tried(&[true, false]), refused];
         let expected = "  held     reads a file outside  why\n  ESCAPED  reads a file outside  why\n  open     names of processes\nlandlock: 1 of 2 held\nbubblewrap: not attacked: no bwrap\n";
-        assert_eq!(text(&all), expected);
+        assert_eq!(fill(TEXT, &json(&all)).unwrap(), expected);
         assert_eq!(json(&all)["isolations"][0]["escapes"][1]["held"], false);
     }
 }

@@ -183,42 +183,22 @@ fn verdict(isolation: &Isolation, escapes: &[&str], said: &Said) -> Finding {
     Finding::new("sandbox", State::Failed, detail)
 }
 
-/// A toolchain: its name, what of it must work, what is told besides, and what
-/// to install.
-type Toolchain = (
-    &'static str,
-    &'static [&'static str],
-    &'static [&'static str],
-    &'static str,
-);
-
-const TOOLCHAINS: [Toolchain; 4] = [
-    (
-        "c",
-        &["cc sanitizer", "clang sanitizer"],
-        &["cc", "clang"],
-        "gcc libc6-dev",
-    ),
-    (
-        "c++",
-        &["c++ sanitizer", "clang++ sanitizer"],
-        &["c++", "clang++"],
-        "g++",
-    ),
-    (
-        "java",
-        &["javac"],
-        &["java", "mvn"],
-        "default-jdk-headless maven",
-    ),
-    ("debugger", &["gdb", "jdb"], &["gdb"], "gdb"),
-];
+/// The toolchains, a line each: the name, the parts of which one must work, the parts whose
+/// versions are told, and the packages to install.
+const TOOLCHAINS: &str = "\
+c; cc sanitizer, clang sanitizer; cc, clang; gcc libc6-dev
+c++; c++ sanitizer, clang++ sanitizer; c++, clang++; g++
+java; javac; java, mvn; default-jdk-headless maven
+debugger; gdb, jdb; gdb; gdb";
 
 fn toolchains(said: &Said) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (name, any_of, told, packages) in TOOLCHAINS {
-        let works = any_of.iter().any(|part| said.get(part).is_some());
-        let versions: Vec<_> = told.iter().filter_map(|part| said.get(part)).collect();
+    for line in TOOLCHAINS.lines() {
+        let [name, any_of, told, packages] = line.split("; ").collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        let works = any_of.split(", ").any(|part| said.get(part).is_some());
+        let versions: Vec<_> = told.split(", ").filter_map(|part| said.get(part)).collect();
         let install = format!("apt-get install {packages}");
         let finding = if works {
             Finding::new(name, State::Ok, versions.join("; "))

@@ -99,34 +99,4 @@ impl Summary {
         let last = self.runs.last().and_then(|line| line.kind);
         last.unwrap_or(EndingKind::NotReproducible).exit_code()
     }
-
-    /// For people.
-    pub(in crate::verb::oss_crs) fn text(&self) -> String {
-        let mut lines = vec![format!("{} {}", self.target, self.harness)];
-        for pov in &self.povs {
-            let what = match (&pov.stopped_by, pov.crashes) {
-                (Some(run), _) => format!("stopped by the patch of {run}"),
-                (None, true) => "still crashes".to_owned(),
-                (None, false) => "does not crash here".to_owned(),
-            };
-            lines.push(format!("  {}: {what}", pov.file));
-        }
-        for run in &self.runs {
-            let submitted = match &run.submitted {
-                Some(path) => format!("submitted as {}", path.display()),
-                None => "not submitted".to_owned(),
-            };
-            lines.push(format!("  {}: {}, {submitted}", run.run, run.ending));
-            if !run.detail.is_empty() {
-                lines.push(format!(
-                    "    {}",
-                    run.detail.trim_end().replace('\n', "\n    ")
-                ));
-            }
-        }
-        if self.runs.is_empty() {
-            lines.push("  nothing to repair: no PoV, no bug candidate, no diff".to_owned());
-        }
-        lines.join("\n") + "\n"
-    }
 }
