@@ -2,8 +2,8 @@
 //! before and after, and the buttons of a decision.
 
 mod evidence;
-pub(crate) mod hunks;
 
+use crate::hunks;
 use crate::layout::{badge, page};
 use crate::run::{attempt_path, decided, decisions, open_rungs, prose, refuting};
 use crate::text::{first_line, seconds, shown_line};

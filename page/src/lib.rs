@@ -8,6 +8,7 @@
 mod assets;
 mod candidate;
 mod code;
+mod hunks;
 mod interface;
 mod layout;
 mod list;

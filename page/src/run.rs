@@ -1,7 +1,7 @@
 //! Run as a story: crash, attempts with their verdicts, cost and time, and the events
 //! in order.
 
-use crate::candidate::hunks;
+use crate::hunks;
 use crate::layout::{ROOT, badge, lazy, mark, page, run_path};
 use crate::text::{counted, first_line, seconds, shown, shown_line};
 use crate::view::{DiffStyle, RunView, is_live};

@@ -1,4 +1,4 @@
-//! How the maintainers of a project write commits, learned from those that touched the same files,
+//! Form of a project's commit messages, learned from those that touched the same files,
 //! and the one command by which they see the crash themselves.
 
 use crate::git::Git;
@@ -18,7 +18,7 @@ const INSIDE: [&str; 4] = ["$TASK", "$WORK", "$HOME", "$HARNESS"];
 /// The form of a project's messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// What stands before the colon of a subject; nothing where the project writes no such word,
+    /// The words before the colon of a subject; nothing where the project writes no such word,
     /// `None` where too little is known.
     pub(super) prefix: Option<String>,
     /// True where the words after it begin with a capital letter.

@@ -66,7 +66,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "page",
-        "text view code assets layout plots list message interface stages run candidate",
+        "text view code assets layout plots list message interface stages hunks run candidate",
     ),
     (
         "daemon",
@@ -75,7 +75,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "common display crash_text git export language init output upstream story mcp tree_writer verb",
+        "common display crash_text git export language issue init output upstream story mcp tree_writer verb",
     ),
 ];
 
