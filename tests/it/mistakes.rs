@@ -75,7 +75,7 @@ fn patches_that_are_none_are_told_before_anything_is_built() {
 #[test]
 fn a_patch_that_is_there_already_is_told() {
     let scene = Scene::new();
-    let diff = "--- a/records.c\n+++ b/records.c\n@@ -27,1 +27,2 @@\n   size_t name = (size_t)(equals - line);\n+  if (name > NAME_LIMIT) return -1;\n";
+    let diff = "--- a/records.c\n+++ b/records.c\n@@ -26,3 +26,4 @@\n   if (!equals || equals == line) return -1;\n   size_t name = (size_t)(equals - line);\n+  if (name > NAME_LIMIT) return -1;\n   if (read_number(equals + 1, length - name - 1, &value)) return -1;\n";
     std::fs::write(scene.patchwright.scratch("fix.diff"), diff).unwrap();
     let apply = ["apply", "--repo", "records/src", "fix.diff", "--write"];
     check(&scene, &apply, "", (0, &[]));

@@ -71,7 +71,9 @@ pub(crate) fn is_sanitized(workspace: &Path) -> bool {
         let file = object::File::parse(bytes.as_slice()).ok();
         file.is_some_and(|file| {
             let mut symbols = file.symbols().chain(file.dynamic_symbols());
-            symbols.any(|symbol| symbol.name().is_ok_and(is_runtime))
+            // A program may define a hook without a runtime that asks for it.
+            let of_runtime = |name: &str| is_runtime(name) && !is_hook(name);
+            symbols.any(|symbol| symbol.name().is_ok_and(of_runtime))
         })
     })
 }

@@ -126,6 +126,8 @@ fn a_reviewer_finds_a_refused_patch_opens_it_and_approves_another() {
     browser
         .wait("return document.querySelector('#lines pre.log') !== null")
         .unwrap();
+    // What was opened below may have left the rows under the bar at the top.
+    browser.wait("scrollTo(0, 0); return true").unwrap();
     browser.click("a[data-row]").unwrap();
     assert!(browser.text(".banner").unwrap().contains("Refused: silent"));
     // Its log was fetched without a click; code around the change comes with one.
