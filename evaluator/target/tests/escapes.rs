@@ -185,6 +185,8 @@ fn in_container(user: &str) -> Option<String> {
     }
     let mut engine = std::process::Command::new("podman");
     engine.args(["run", "--rm", "--network", "none", "--user", user]);
+    // It leaves a note of a container that ran out of memory where it was started.
+    engine.current_dir(folder.path());
     // What the engine would set by itself may be more than its caller has.
     engine.args([
         "--ulimit",
