@@ -14,6 +14,14 @@ const NO_CALLS: &str = include_str!("names/no_calls.txt");
 /// Names that every program has, whether or not its headers were indexed.
 const STANDARD: &str = include_str!("names/standard.txt");
 
+/// Folders and modules that belong to the language.
+const STANDARD_ROOTS: [&str; 9] = [
+    "java.", "javax.", "jdk.", "sys/", "netinet/", "arpa/", "linux/", "kotlin.", "bits/",
+];
+
+/// Headers and modules that belong to the language.
+const STANDARD_MODULES: &str = include_str!("names/modules.txt");
+
 fn is_among(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|known| known == word)
 }
@@ -23,7 +31,7 @@ pub(crate) fn is_standard(name: &str) -> bool {
     is_among(STANDARD, name)
 }
 
-/// Warns of calls in new lines whose names exist nowhere: not in
+/// Warns of calls and imports in new lines whose names exist nowhere: not in
 /// the file before, and neither in the patch nor in the tree, as `knows` tells.
 pub(crate) fn unknown_names(
     file: &Pristine,
@@ -32,14 +40,23 @@ pub(crate) fn unknown_names(
 ) -> Vec<String> {
     let code = without_comments(file.language, new_lines.iter().map(String::as_str));
     let mut warnings = BTreeSet::new();
-    for line in &code {
-        for name in calls(line) {
-            let known = file.names().contains(name) || is_standard(name) || knows(name);
-            if !known {
-                let path = &file.path;
+    for (line, text) in code.iter().zip(new_lines) {
+        if let Some(module) = import_of(file.language, text) {
+            if !is_standard_module(&module) && !knows_module(&module, knows) {
                 warnings.insert(format!(
-                    "{path}: {name}() is called and nowhere to be found"
+                    "{}: {module:?} is imported and nowhere to be found",
+                    file.path
                 ));
+            }
+        } else {
+            for name in calls(line) {
+                let known = file.names().contains(name) || is_standard(name) || knows(name);
+                if !known {
+                    warnings.insert(format!(
+                        "{}: {name}() is called and nowhere to be found",
+                        file.path
+                    ));
+                }
             }
         }
         if warnings.len() >= MOST_NAMES {
@@ -54,7 +71,10 @@ pub(crate) fn unknown_names(
 pub(crate) fn introduced(language: Option<Language>, new_lines: &[String]) -> BTreeSet<String> {
     let code = without_comments(language, new_lines.iter().map(String::as_str));
     let mut names = BTreeSet::new();
-    for line in &code {
+    for line in code
+        .iter()
+        .filter(|line| import_of(language, line).is_none())
+    {
         let called: BTreeSet<&str> = calls(line).into_iter().collect();
         let defines = line.trim_start().starts_with("#define")
             || line.trim_start().starts_with("def ")
@@ -100,6 +120,54 @@ fn calls(line: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the header or module that a line includes or imports.
+fn import_of(language: Option<Language>, line: &str) -> Option<String> {
+    let line = line.trim();
+    let name = match language? {
+        Language::C | Language::Cpp => {
+            let rest = line
+                .strip_prefix('#')?
+                .trim_start()
+                .strip_prefix("include")?
+                .trim();
+            let rest = rest.strip_prefix(['<', '"'])?;
+            rest.split(['>', '"']).next()?
+        }
+        Language::Java => {
+            let rest = line.strip_prefix("import ")?.trim_start();
+            let rest = rest.strip_prefix("static ").unwrap_or(rest);
+            rest.trim_end_matches(';').trim_end_matches(".*").trim()
+        }
+        Language::Python => {
+            let rest = line
+                .strip_prefix("import ")
+                .or_else(|| line.strip_prefix("from "))?;
+            rest.split([' ', ',', ';']).next()?
+        }
+        _ => return None,
+    };
+    Some(name.to_owned())
+}
+
+fn is_standard_module(name: &str) -> bool {
+    let first = name.split('.').next().unwrap_or_default();
+    STANDARD_ROOTS.iter().any(|root| name.starts_with(root))
+        || is_among(STANDARD_MODULES, name)
+        || (!is_header(name) && is_among(STANDARD_MODULES, first))
+        || name.starts_with('.')
+}
+
+/// In a path of C the last dot is no separator.
+fn is_header(name: &str) -> bool {
+    name.rsplit('.').next() == Some("h")
+}
+
+fn knows_module(name: &str, knows: &dyn Fn(&str) -> bool) -> bool {
+    let last = name.rsplit(['/', '.']).next().unwrap_or(name);
+    let base = name.rsplit('/').next().unwrap_or(name);
+    knows(name) || knows(base) || (!is_header(name) && knows(last))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{introduced, tokens, unknown_names};
@@ -136,7 +204,18 @@ mod tests {
             ("a.c", "memcpy(a, b, known(c));", 0),
             ("a.c", "static int helper(int a) {\nreturn helper(1);", 0),
             ("a.c", "// see other(1)\nif (a) return;", 0),
+            (
+                "a.c",
+                "#include <stdint.h>\n#include \"known.h\"\n#include \"nowhere.h\"",
+                1,
+            ),
             ("a.c", "#define CAP(a) (a)\nx = CAP(1);", 0),
+            (
+                "A.java",
+                "import java.util.List;\nimport org.nowhere.Thing;",
+                1,
+            ),
+            ("a.py", "import os.path\nfrom nowhere import thing", 1),
         ] {
             let file = Pristine::new(
                 TreePath::new(path).unwrap(),

@@ -164,6 +164,30 @@ fn unecho(new: &[String], old: &Numbered, code_like: bool) -> NewLines {
     NewLines::Taken(taken)
 }
 
+/// New lines whose old side carried no numbers, or that have no old side: the
+/// numbers go if they count the lines from a number that fits the place.
+pub(crate) fn new_beside_plain(
+    new: &[String],
+    expected: &[u32],
+    surrounding: &[String],
+    language: Option<Language>,
+) -> Vec<String> {
+    let code_like = surrounding.iter().any(|line| split(line).is_some());
+    let Some(read) = numbered(new).filter(|read| read.consecutive && !code_like) else {
+        return new.to_vec();
+    };
+    let fits = read
+        .numbers
+        .first()
+        .is_some_and(|first| expected.contains(first));
+    let many = read.numbers.len() > 1 && read.numbers.first().is_some_and(|first| *first > 1);
+    if fits && (never_begins_with_number(language) || many) {
+        read.lines
+    } else {
+        new.to_vec()
+    }
+}
+
 /// Languages in which no line of code has the form of a numbered one.
 fn never_begins_with_number(language: Option<Language>) -> bool {
     matches!(
@@ -174,7 +198,7 @@ fn never_begins_with_number(language: Option<Language>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NewLines, new_beside_numbered, numbered};
+    use super::{NewLines, new_beside_numbered, new_beside_plain, numbered};
     use patchwright_source::Language;
 
     fn lines(text: &str) -> Vec<String> {
@@ -229,5 +253,23 @@ mod tests {
             new_beside_numbered(&new, &ports, Some(Language::Python)),
             NewLines::Taken(new.clone())
         );
+    }
+
+    #[test]
+    fn tells_echo_from_code_beside_plain_lines() {
+        for (given, around, language, expected) in [
+            ("41: a;\n42: b;", "x;", Some(Language::C), "a;\nb;"),
+            ("41: ret", "nop", None, "41: ret"),
+            ("7: a;", "x;", Some(Language::C), "7: a;"),
+            (
+                "41: 'a',\n42: 'b',",
+                "40: 'z',",
+                Some(Language::Python),
+                "41: 'a',\n42: 'b',",
+            ),
+        ] {
+            let found = new_beside_plain(&lines(given), &[41], &lines(around), language);
+            assert_eq!(found, lines(expected), "{given}");
+        }
     }
 }

@@ -8,6 +8,7 @@
 
 mod body;
 mod challenge;
+mod example;
 mod fallback;
 mod patch;
 mod queries;
@@ -142,7 +143,17 @@ fn has_own_tags(text: &str) -> bool {
 /// Takes what was written plainly; what was quoted only where nothing plain is.
 fn gather(scan: Scan, text: &str, reply: &mut Reply) {
     let plain = scan.items.iter().any(|(level, _)| *level == Level::Plain);
-    let level = if plain { Level::Plain } else { Level::Quoted };
+    let loose = scan
+        .items
+        .iter()
+        .any(|(level, item)| *level == Level::Loose && matches!(item, Item::Patch(_)));
+    let level = if plain {
+        Level::Plain
+    } else if scan.items.iter().any(|(level, _)| *level == Level::Quoted) {
+        Level::Quoted
+    } else {
+        Level::Loose
+    };
     let mut patches = Vec::new();
     for (_, item) in scan.items.into_iter().filter(|(found, _)| *found == level) {
         match item {
@@ -157,6 +168,12 @@ fn gather(scan: Scan, text: &str, reply: &mut Reply) {
             }
             Item::Patch(found) => patches.push(found),
         }
+    }
+    if level == Level::Loose && loose && patches.len() > 1 {
+        reply.problems.push(Problem::new(
+            "several patches stand in thinking that was never closed; send one patch outside",
+        ));
+        return;
     }
     if patches.is_empty() && reply.queries.is_empty() && reply.probes.is_empty() {
         fall_back(&scan.visible, reply);

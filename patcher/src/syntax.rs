@@ -4,58 +4,43 @@ use crate::pristine::Pristine;
 use crate::splice::Splice;
 use patchwright_source::{Language, SyntaxError, parse, syntax_errors};
 use std::collections::HashMap;
+use std::ops::Range;
 
-/// Files up to this size are parsed in whole; of larger ones the top-level piece that holds
-/// all edits.
+/// Files up to this size are parsed in whole; of larger ones the top-level pieces
+/// around the edits, as long as these can be told.
 const SMALL: usize = 64 * 1024;
 
-/// Larger pieces are not parsed, in bytes.
-const LARGEST: usize = 512 * 1024;
+/// Files up to this size are parsed in whole where the pieces around the edits cannot
+/// be told.
+const WHOLE_LIMIT: usize = 512 * 1024;
+
+/// In a large file at most this many places are parsed.
+const MOST_PLACES: usize = 64;
+
+/// Longest reach of a place in a large file, in lines.
+const REACH: usize = 2_000;
 
 /// Errors beyond this many are not counted.
 const MOST_ERRORS: usize = 200;
 
 /// Returns the syntax errors that a file has now and did not have before.
 pub(crate) fn new_errors(file: &Pristine, splices: &[Splice], new: &[u8]) -> Checked {
-    let (Some(language), Some(first), Some(last)) =
-        (file.language, splices.first(), splices.last())
-    else {
+    let Some(language) = file.language else {
         return Checked::Errors(Vec::new());
     };
     let old = file.text.bytes();
-    let (mut start, mut end) = (0, file.count());
-    if old.len() > SMALL {
-        let mut before = (0..=first.old.start).rev();
-        start = before.find(|at| is_boundary(file, *at)).unwrap_or(0);
-        let mut behind = last.old.end + 1..end;
-        end = behind.find(|at| is_boundary(file, *at)).unwrap_or(end);
-    }
-    let offset = |at: usize| file.text.line_start(at + 1).unwrap_or(old.len());
-    let (from, rest) = (offset(start), old.len() - offset(end));
-    let errors = match (
-        old.get(from..old.len() - rest),
-        new.get(from..new.len().saturating_sub(rest)),
-    ) {
-        (Some(old), Some(new)) if old.len().max(new.len()) <= LARGEST => {
-            compare(language, old, new)
-        }
-        _ => None,
+    let size = old.len().max(new.len());
+    let parts = parts(file, splices);
+    let apart = parts.len() <= MOST_PLACES;
+    let clear = apart && parts.iter().all(|part| part.clear);
+    let errors = if size > SMALL && clear || size > WHOLE_LIMIT && apart {
+        compare_parts(file, language, &parts)
+    } else if size <= WHOLE_LIMIT {
+        compare(language, old, new, 0)
+    } else {
+        None
     };
-    errors.map_or(Checked::Not, |mut errors| {
-        for error in &mut errors {
-            error.line += start;
-        }
-        Checked::Errors(errors)
-    })
-}
-
-/// A line that begins something at the top level: it is not indented, and
-/// follows a blank line or a closing brace.
-fn is_boundary(file: &Pristine, at: usize) -> bool {
-    let line = file.line(at);
-    let before = at.checked_sub(1).map(|at| file.line(at));
-    let begins = line.starts_with(|first: char| first.is_alphabetic() || "_@/#".contains(first));
-    begins && before.is_none_or(|before| before.trim().is_empty() || before.starts_with('}'))
+    errors.map_or(Checked::Not, Checked::Errors)
 }
 
 /// Result of a search for errors.
@@ -67,8 +52,8 @@ pub(crate) enum Checked {
 }
 
 /// Parses both versions and gives the errors of the new one that are not in
-/// the old one, if there are more than before.
-fn compare(language: Language, old: &[u8], new: &[u8]) -> Option<Vec<SyntaxError>> {
+/// the old one, if there are more than before. `base` is added to the lines.
+fn compare(language: Language, old: &[u8], new: &[u8], base: usize) -> Option<Vec<SyntaxError>> {
     let tree = parse(language, new)?;
     let mut errors = syntax_errors(&tree, new, MOST_ERRORS);
     if errors.is_empty() {
@@ -89,7 +74,123 @@ fn compare(language: Language, old: &[u8], new: &[u8]) -> Option<Vec<SyntaxError
         }
         _ => true,
     });
+    for error in &mut errors {
+        error.line += base;
+    }
     Some(errors)
+}
+
+/// A part of a file around edits, between two lines that begin something.
+struct Part<'a> {
+    lines: Range<usize>,
+    splices: &'a [Splice],
+    /// False where no such line was found within reach.
+    clear: bool,
+}
+
+/// Divides edits among the parts of a file that they are in.
+fn parts<'a>(file: &Pristine, splices: &'a [Splice]) -> Vec<Part<'a>> {
+    let mut parts = Vec::new();
+    let mut rest = splices;
+    while let Some(first) = rest.first() {
+        let start = boundary_before(file, first.old.start);
+        let mut end = boundary_after(file, first.old.end);
+        let mut length = 1;
+        while let Some(next) = rest.get(length).filter(|next| next.old.start <= end.line) {
+            end = boundary_after(file, next.old.end);
+            length += 1;
+        }
+        let (group, after) = rest.split_at(length);
+        parts.push(Part {
+            lines: start.line..end.line,
+            splices: group,
+            clear: start.found && end.found,
+        });
+        rest = after;
+        if parts.len() > MOST_PLACES {
+            break;
+        }
+    }
+    parts
+}
+
+/// Compares parts of a file.
+fn compare_parts(
+    file: &Pristine,
+    language: Language,
+    parts: &[Part<'_>],
+) -> Option<Vec<SyntaxError>> {
+    let mut errors = Vec::new();
+    let mut shift = 0_isize;
+    for Part { lines, splices, .. } in parts {
+        let old = slice(file, lines.start, lines.end);
+        let new = spliced(file, lines.start, lines.end, splices);
+        let base = lines.start.saturating_add_signed(shift);
+        errors.extend(compare(language, old, &new, base)?);
+        shift += splices
+            .iter()
+            .map(|splice| splice.new.len().cast_signed() - splice.old.len().cast_signed())
+            .sum::<isize>();
+    }
+    Some(errors)
+}
+
+fn slice(file: &Pristine, start: usize, end: usize) -> &[u8] {
+    let from = file.text.line_start(start + 1).unwrap_or_default();
+    let to = file
+        .text
+        .line_start(end + 1)
+        .unwrap_or(file.text.bytes().len());
+    file.text.bytes().get(from..to).unwrap_or_default()
+}
+
+fn spliced(file: &Pristine, start: usize, end: usize, group: &[Splice]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut at = start;
+    for splice in group {
+        out.extend_from_slice(slice(file, at, splice.old.start));
+        for line in &splice.new {
+            out.extend_from_slice(line);
+        }
+        at = splice.old.end;
+    }
+    out.extend_from_slice(slice(file, at, end));
+    out
+}
+
+/// A line that begins something at the top level: it is not indented, and
+/// follows a blank line or a closing brace.
+fn is_boundary(file: &Pristine, at: usize) -> bool {
+    let line = file.line(at);
+    let before = at.checked_sub(1).map(|at| file.line(at));
+    let begins = line.starts_with(|first: char| first.is_alphabetic() || "_@/#".contains(first));
+    begins && before.is_none_or(|before| before.trim().is_empty() || before.starts_with('}'))
+}
+
+/// A line at which a part of a file begins or ends.
+struct Boundary {
+    line: usize,
+    /// False where the search for one was given up here.
+    found: bool,
+}
+
+fn boundary_before(file: &Pristine, at: usize) -> Boundary {
+    let stop = at.saturating_sub(REACH);
+    let mut lines = (stop..=at.min(file.count().saturating_sub(1))).rev();
+    let found = lines.find(|at| is_boundary(file, *at));
+    Boundary {
+        line: found.unwrap_or(stop),
+        found: found.is_some() || stop == 0,
+    }
+}
+
+fn boundary_after(file: &Pristine, at: usize) -> Boundary {
+    let stop = (at + REACH).min(file.count());
+    let found = (at + 1..stop).find(|at| is_boundary(file, *at));
+    Boundary {
+        line: found.unwrap_or(stop),
+        found: found.is_some() || stop == file.count(),
+    }
 }
 
 #[cfg(test)]

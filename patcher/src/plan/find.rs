@@ -69,7 +69,7 @@ pub(super) fn find(
         return Err(seeker.not_found(&ways));
     };
     Ok(Found {
-        new: new_lines(file, edit, reading)?,
+        new: new_lines(file, edit, reading, &place)?,
         place,
         reading: reading.clone(),
     })

@@ -1,6 +1,7 @@
 //! Edit of lines in one form, and the ways in which it can be read.
 
 use super::{refuse, text};
+use crate::locate::Match;
 use crate::numbers::{self, NewLines, Numbered};
 use crate::pristine::Pristine;
 use crate::unescape::{unescape, with_tabs};
@@ -271,6 +272,7 @@ pub(super) fn new_lines(
     file: &Pristine,
     edit: &LineEdit<'_>,
     reading: &Reading,
+    place: &Match,
 ) -> Result<Vec<String>, Refusal> {
     let mut new = edit.new.clone();
     if reading.escape == Escape::Tabs {
@@ -285,7 +287,7 @@ pub(super) fn new_lines(
             new = text::split(&text::without_entities(file.language, &joined));
         }
         new = match &reading.numbered {
-            None => new,
+            None => text::beside_plain(file, place.range.start, edit.hint(), &new),
             Some(numbered) => match numbers::new_beside_numbered(&new, numbered, file.language) {
                 NewLines::Taken(lines) => lines,
                 NewLines::Doubtful => {

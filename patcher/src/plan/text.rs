@@ -5,10 +5,15 @@ use crate::Rule;
 use crate::guard::Denied;
 use crate::indent::Indent;
 use crate::merge::Line;
+use crate::numbers;
 use crate::pristine::Pristine;
 use crate::unescape::{looks_escaped, unescape};
 use patchwright_source::{Language, TreePath};
 use std::ops::Range;
+
+/// Number of lines around a place that are looked at for code that has the form of
+/// numbered lines.
+const AROUND: usize = 10;
 
 /// The lines of a text; no text, no lines.
 pub(crate) fn split(text: &str) -> Vec<String> {
@@ -18,13 +23,39 @@ pub(crate) fn split(text: &str) -> Vec<String> {
     text.split('\n').map(str::to_owned).collect()
 }
 
+/// The lines around a place.
+fn around(file: &Pristine, at: usize) -> Vec<String> {
+    let range = at.saturating_sub(AROUND)..(at + AROUND).min(file.count());
+    range.map(|at| file.line(at).into_owned()).collect()
+}
+
 /// The lines of an insertion.
 pub(crate) fn inserted(file: &Pristine, after: usize, body: &str) -> Vec<String> {
     let body = without_entities(file.language, body);
     let lines = split(&body);
+    let expected: Vec<u32> = [after, after + 1]
+        .into_iter()
+        .filter_map(|line| u32::try_from(line).ok())
+        .collect();
+    let lines = numbers::new_beside_plain(&lines, &expected, &around(file, after), file.language);
     let written: Vec<&str> = lines.iter().map(String::as_str).collect();
     let indent = Indent::learn(file, &(after..after), Vec::new(), &written);
     lines.iter().map(|line| indent.apply(line)).collect()
+}
+
+/// Takes echoed numbers off new lines whose old side had none.
+pub(crate) fn beside_plain(
+    file: &Pristine,
+    start: usize,
+    hint: Option<usize>,
+    new: &[String],
+) -> Vec<String> {
+    let expected: Vec<u32> = [Some(start), hint]
+        .into_iter()
+        .flatten()
+        .filter_map(|line| u32::try_from(line + 1).ok())
+        .collect();
+    numbers::new_beside_plain(new, &expected, &around(file, start), file.language)
 }
 
 /// Resolves entities in text that reads as escaped in whole, where they cannot
@@ -54,7 +85,13 @@ pub(crate) fn new_file(
     } else {
         without_entities(language, text)
     };
-    let mut text = text;
+    let lines = split(&text);
+    let lines = if lines.len() > 2 {
+        numbers::new_beside_plain(&lines, &[1], &[], language)
+    } else {
+        lines
+    };
+    let mut text = lines.join("\n");
     if !unterminated && !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

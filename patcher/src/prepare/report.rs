@@ -57,6 +57,7 @@ fn all_introduced(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome>) -> BT
     for (path, creation) in &plan.created {
         let lines = created_lines(&creation.bytes);
         introduced.extend(names::introduced(Language::of_path(path), &lines));
+        introduced.insert(path.file_name().to_owned());
     }
     introduced
 }
@@ -75,7 +76,15 @@ fn look_at_edited_file(
         .get(path)
         .map_or_else(|| path.clone(), |(_, to)| to.clone());
     let lines = new_text(file, outcome);
-    let knows = |name: &str| introduced.contains(name) || (plan.background.knows)(name);
+    let tree = plan.paths.tree;
+    let in_tree = |name: &str| {
+        let beside = format!("{}/{name}", path.folder());
+        [name, beside.trim_start_matches('/')].iter().any(|name| {
+            name.contains('.') && TreePath::new(name).is_ok_and(|path| tree.has_file(&path))
+        })
+    };
+    let knows =
+        |name: &str| introduced.contains(name) || (plan.background.knows)(name) || in_tree(name);
     let unknown = names::unknown_names(&file.pristine, &lines, &knows);
     prepared.warnings.extend(unknown);
     match &mut outcome.syntax {

@@ -22,6 +22,10 @@ pub(crate) enum Level {
     Plain,
     /// Inside a fence or an analysis: an answer only if there is no other.
     Quoted,
+    /// After thinking began that was never closed.
+    Loose,
+    /// In a fence that is introduced as an example.
+    Ignored,
 }
 
 /// A block that asks for something to be done.
@@ -52,8 +56,10 @@ pub(crate) fn scan(text: &str) -> Scan {
         tags: &tags,
         at: begin,
         fence: None,
+        loose: false,
         unclosed: BTreeSet::new(),
         barren: 0,
+        open_comment: false,
         has_queries: tags.iter().any(|tag| opens(tag, QUERIES)),
         failures: 0,
         first_block: None,
@@ -120,11 +126,14 @@ struct Scanner<'a> {
     tags: &'a [Tag],
     at: usize,
     fence: Option<Fence>,
+    loose: bool,
     has_queries: bool,
     /// Names of asides that are known not to be closed any more.
     unclosed: BTreeSet<String>,
     /// Up to this tag there is no edit in any patch.
     barren: usize,
+    /// True when no comment ends any more.
+    open_comment: bool,
     /// Number of questions outside of a block that were not closed.
     failures: usize,
     first_block: Option<usize>,
@@ -146,7 +155,10 @@ impl Scanner<'_> {
                 index += 1;
                 continue;
             }
-            self.advance(tag.start);
+            if let Some(end) = self.advance(tag.start) {
+                self.at = end;
+                continue;
+            }
             if self.fence.is_none() && in_code_span(self.text, tag) {
                 index += 1;
                 continue;
@@ -158,12 +170,30 @@ impl Scanner<'_> {
     }
 
     fn level(&self) -> Level {
-        self.fence.map_or(Level::Plain, |_| Level::Quoted)
+        let surrounding = if self.loose {
+            Level::Loose
+        } else {
+            Level::Plain
+        };
+        self.fence
+            .map_or(surrounding, |fence| fence.level.max(surrounding))
     }
 
-    /// Follows the fences up to an offset.
-    fn advance(&mut self, to: usize) {
+    /// Follows the fences up to an offset; gives the end of a comment that
+    /// covers it.
+    fn advance(&mut self, to: usize) -> Option<usize> {
         let between = self.text.get(self.at..to).unwrap_or_default();
+        if let Some(offset) = between.rfind("<!--").filter(|_| !self.open_comment) {
+            let start = self.at + offset;
+            let length = self.text.get(start..).and_then(|rest| rest.find("-->"));
+            self.open_comment = length.is_none();
+            if let Some(end) = length
+                .map(|length| start + length + 3)
+                .filter(|end| *end > to)
+            {
+                return Some(end);
+            }
+        }
         let mut line_start = self.at;
         if line_start > 0
             && !self
@@ -178,16 +208,20 @@ impl Scanner<'_> {
         while line_start < to {
             let rest = self.text.get(line_start..).unwrap_or_default();
             let line = rest.split('\n').next().unwrap_or_default();
-            self.fence = fence::after(self.fence, line);
+            let before = self.text.get(..line_start).unwrap_or_default();
+            self.fence = fence::after(self.fence, line, before);
             line_start += line.len() + 1;
         }
         self.at = to;
+        None
     }
 
     fn push(&mut self, start: usize, end: usize, level: Level, item: Item) {
         self.first_block.get_or_insert(start);
         self.at = end.max(self.at);
-        self.items.push((level, item));
+        if level != Level::Ignored {
+            self.items.push((level, item));
+        }
     }
 
     fn visible(&self) -> String {

@@ -144,6 +144,9 @@ fn knows_what_is_meant_and_what_is_quoted() {
             format!("```\n<patch>{EDIT}</patch>\n```\n<queries><symbol>f</symbol></queries>"),
             0,
         ),
+        (format!("For example:\n```\n<patch>{EDIT}</patch>\n```"), 0),
+        (format!("<example><patch>{EDIT}</patch></example>"), 0),
+        (format!("<!-- <patch>{EDIT}</patch> -->"), 0),
         (format!("`<patch>{EDIT}</patch>`"), 0),
         (format!("I send a <patch> now.\n<patch>{EDIT}</patch>"), 1),
     ] {

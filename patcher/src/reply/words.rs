@@ -18,7 +18,27 @@ pub(crate) const REPLACEMENT: &[&str] = &["replacement", "new", "replace"];
 pub(crate) const FILE: &[&str] = &["file", "path"];
 pub(crate) const LINES: &[&str] = &["lines", "line"];
 /// Thoughts before an answer: never part of it.
-pub(crate) const THINKING: &[&str] = &["think", "thinking"];
+pub(crate) const THINKING: &[&str] = &[
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+];
+/// Quotations: never part of the answer either.
+pub(crate) const QUOTED: &[&str] = &[
+    "example",
+    "examples",
+    "draft",
+    "previous_patch",
+    "previous_attempt",
+    "previous_reply",
+    "old_patch",
+    "rejected_patch",
+    "failed_patch",
+];
 /// Kinds of queries.
 pub(crate) const QUERY: &[&str] = &[
     "symbol",
@@ -48,6 +68,7 @@ pub(crate) fn is_known(name: &str) -> bool {
         PROBE,
         EXPLANATION,
         THINKING,
+        QUOTED,
         QUERY,
     ];
     let mut all = edits.iter().chain(&others);

@@ -46,7 +46,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     ("model", 2_400, ""),
     ("page", 1_800, ""),
-    ("patcher", 7_410, ""),
+    ("patcher", 7_730, ""),
     (
         "record",
         550,

@@ -7,7 +7,7 @@ use crate::reply::patch::{Found, PatchReader};
 use crate::reply::queries;
 use crate::reply::tag::{Tag, starts_line};
 use crate::reply::words::{
-    ANALYSIS, PATCH, PROBE, QUERIES, QUERY, THINKING, begins_edit, closes, opens,
+    ANALYSIS, PATCH, PROBE, QUERIES, QUERY, QUOTED, THINKING, begins_edit, closes, opens,
 };
 
 /// After this many questions that are not closed no more are looked for.
@@ -16,7 +16,7 @@ const MOST_FAILURES: usize = 100;
 impl Scanner<'_> {
     /// Reads the block that a tag begins; gives the index of the next tag.
     pub(super) fn block(&mut self, index: usize, tag: &Tag, level: Level, nested: bool) -> usize {
-        if opens(tag, THINKING) {
+        if opens(tag, THINKING) || opens(tag, QUOTED) {
             return self.aside(index, tag);
         }
         if opens(tag, ANALYSIS) && !nested {
@@ -86,7 +86,7 @@ impl Scanner<'_> {
         found.next
     }
 
-    /// Skips thinking that is closed.
+    /// Skips thinking and quotations.
     fn aside(&mut self, index: usize, tag: &Tag) -> usize {
         let known = self.unclosed.contains(&tag.name);
         let reach = if known { 0 } else { self.tags.len() };
@@ -98,6 +98,7 @@ impl Scanner<'_> {
             return closing + 1;
         }
         self.unclosed.insert(tag.name.clone());
+        self.loose |= opens(tag, THINKING);
         index + 1
     }
 
@@ -119,7 +120,7 @@ impl Scanner<'_> {
                 }),
         };
         let text = self.text.get(tag.end..end).unwrap_or_default().trim();
-        if !text.is_empty() {
+        if !text.is_empty() && level != Level::Ignored {
             self.analysis.push(text.to_owned());
         }
         self.first_block.get_or_insert(tag.start);

@@ -1,5 +1,7 @@
 //! Fences and code spans: what is quoted, and what is quoted only as an example.
 
+use super::Level;
+use crate::reply::example::introduces_example;
 use crate::reply::tag::{Tag, floor, line_before};
 
 /// A line of prose is shorter than this, in bytes.
@@ -10,10 +12,11 @@ const LONGEST_LINE: usize = 2_000;
 pub(super) struct Fence {
     mark: char,
     length: usize,
+    pub(super) level: Level,
 }
 
-/// The fence that is open after a line.
-pub(super) fn after(open: Option<Fence>, line: &str) -> Option<Fence> {
+/// The fence that is open after a line; `before` is the text before the line.
+pub(super) fn after(open: Option<Fence>, line: &str, before: &str) -> Option<Fence> {
     let line = line.trim();
     let Some(mark) = line.chars().next().filter(|mark| "`~".contains(*mark)) else {
         return open;
@@ -22,7 +25,18 @@ pub(super) fn after(open: Option<Fence>, line: &str) -> Option<Fence> {
     let length = line.len() - info.len();
     match open {
         Some(open) if open.mark == mark && length >= open.length && info.is_empty() => None,
-        None if length >= 3 && !info.contains('`') => Some(Fence { mark, length }),
+        None if length >= 3 && !info.contains('`') => {
+            let level = if introduces_example(before) {
+                Level::Ignored
+            } else {
+                Level::Quoted
+            };
+            Some(Fence {
+                mark,
+                length,
+                level,
+            })
+        }
         unchanged => unchanged,
     }
 }
