@@ -24,6 +24,7 @@ mod malformed;
 mod outputs;
 mod pool;
 mod reach;
+mod runs;
 mod searched;
 mod test_calls;
 mod values;
@@ -40,21 +41,14 @@ use doubts::Differing;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::{TreePath, counted};
 use patchwright_target::TargetError;
-use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target, TargetTask,
-};
+use patchwright_target::runner::{Baseline, BaselinePov, Build, Pov, Target, TargetTask};
 use pool::ComparedInput;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 use test_calls::TestCalls;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
-/// The fewest inputs of one comparison, however slow the program is.
-const FEWEST: usize = 4;
-/// Least and most time for one input.
-const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
 /// Inputs whose reasons stand in the log.
 const MOST_NOTES: usize = 200;
 /// Functions of a crash that are watched where no function is touched.
@@ -253,62 +247,6 @@ impl Comparison<'_> {
             one.bytes == input.bytes && (one.answer.is_empty() || one.answer == answer)
         })?;
         Some(found.reason.clone())
-    }
-
-    /// Returns the time limit of one input, a multiple of the PoV's time.
-    fn each(&self) -> Duration {
-        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
-        (usual * 10).clamp(EACH.0, EACH.1)
-    }
-
-    /// Returns the number of inputs that both programs can run in the time.
-    fn fits(&self, left: Duration) -> usize {
-        let lanes = f64::from(self.target.task().limits.jobs.max(1));
-        let usual = self.before.replay.execution.seconds.max(0.005) / lanes;
-        // Many inputs may share a process, where the PoV had one of its own.
-        let each = self.seconds_each.unwrap_or(usual).min(usual).max(0.0005);
-        let count = left.as_secs_f64() * 0.3 / each;
-        (count as usize).clamp(FEWEST, CHUNK)
-    }
-
-    async fn run(
-        &self,
-        build: &Build,
-        inputs: &[ComparedInput],
-        capture: Capture,
-        budget: Duration,
-    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
-        let how = Inputs {
-            budget,
-            capture,
-            ..Inputs::default()
-        };
-        self.run_as(build, inputs, how).await
-    }
-
-    /// Runs inputs on a build, as `how` says.
-    async fn run_as(
-        &self,
-        build: &Build,
-        inputs: &[ComparedInput],
-        how: Inputs,
-    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
-        let inputs = Inputs {
-            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
-            each: self.each(),
-            ..how
-        };
-        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
-        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
-    }
-
-    /// Returns how a few inputs are run once more.
-    fn again(&self) -> Inputs {
-        Inputs {
-            budget: self.clock.again(),
-            capture: Capture::Outputs,
-            ..Inputs::default()
-        }
     }
 
     fn refuted(&self, one: &Differing) -> RungResult {

@@ -18,7 +18,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        8_650,
+        8_600,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes",
     ),
     ("config", 1_600, ""),
@@ -41,7 +41,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        8_450,
+        8_400,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV",
     ),
     ("model", 2_400, ""),

@@ -10,13 +10,14 @@
 //! check for what never happens. Where no build with counters can be had, the functions
 //! that a debugger sees have to do.
 
+use super::Comparison;
 use super::clock::Part;
 use super::doubts::Differing;
 use super::outputs::turns_away;
 use super::pool::ComparedInput;
 use super::pool::InputKind;
+use super::runs::EACH;
 use super::values::mixed;
-use super::{Comparison, EACH};
 use crate::attempt::{AttemptFacts, touched_functions};
 use crate::given_inputs;
 use patchwright_crash::feedback::{LineMap, LineOrigin};
