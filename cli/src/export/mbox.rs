@@ -1,7 +1,8 @@
 //! A patch as a mail that `git am` takes.
 
 use super::Exported;
-use super::message::{in_base64, mail_body, subject};
+use super::message::{mail_body, subject};
+use std::fmt::Write;
 
 /// Longest line of a mail (RFC 5322, without the line break).
 const LINE: usize = 998;
@@ -21,7 +22,7 @@ pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> anyhow::Re
     let (encoding, body) = if plain {
         ("8bit", body)
     } else {
-        ("base64", in_base64(body.as_bytes()))
+        ("quoted-printable", quoted_printable(&body))
     };
     let author = exported.signatures.author();
     Ok(format!(
@@ -37,4 +38,35 @@ pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> anyhow::Re
         date,
         subject(exported)
     ))
+}
+
+/// The encoding that keeps carriage returns and long lines as they are.
+fn quoted_printable(body: &str) -> String {
+    let mut text = String::new();
+    for line in body.split_inclusive('\n') {
+        let (content, end) = match line.strip_suffix('\n') {
+            Some(content) => (content, "\n"),
+            None => (line, ""),
+        };
+        let mut width = 0;
+        for (at, byte) in content.bytes().enumerate() {
+            let last = at + 1 == content.len();
+            let from = at == 0 && content.starts_with("From ");
+            let plain = matches!(byte, b'!'..=b'<' | b'>'..=b'~') && !from
+                || matches!(byte, b' ' | b'\t') && !last;
+            if width > 70 {
+                text.push_str("=\n");
+                width = 0;
+            }
+            if plain {
+                text.push(char::from(byte));
+                width += 1;
+            } else {
+                let _ = write!(text, "={byte:02X}");
+                width += 3;
+            }
+        }
+        text.push_str(end);
+    }
+    text
 }

@@ -96,15 +96,13 @@ pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
 
 /// Returns an input in lines of base64, where it is small enough for a mail.
 fn encoded(input: &[u8]) -> Option<String> {
-    (!input.is_empty() && input.len() <= ATTACHED).then(|| in_base64(input))
-}
-
-/// Returns bytes in lines of base64.
-pub(super) fn in_base64(input: &[u8]) -> String {
+    if input.is_empty() || input.len() > ATTACHED {
+        return None;
+    }
     let encoded = STANDARD.encode(input);
     let lines = encoded.as_bytes().chunks(COLUMNS);
     let lines: Vec<_> = lines.map(String::from_utf8_lossy).collect();
-    lines.join("\n")
+    Some(lines.join("\n"))
 }
 
 /// The whole message of a commit.

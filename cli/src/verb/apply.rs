@@ -6,7 +6,9 @@
 use crate::common::{Format, WrongInput, write_result};
 use crate::tree_writer;
 use clap::Args;
-use patchwright_patcher::{Edit, Guard, Patch, Prepared, Refusal, prepare, read_diff_bytes, reply};
+use patchwright_patcher::{
+    Edit, Guard, Patch, Prepared, Refusal, Rule, prepare, read_diff_bytes, reply,
+};
 use patchwright_source::{Language, Tree, visible};
 use serde_json::{Value, json};
 use std::cell::OnceCell;
@@ -91,15 +93,7 @@ fn judge(tree: &Tree, guard: &Guard, path: &Path, given: &[u8]) -> Verdict {
     let is_diff = matches!(extension, Some("diff" | "patch"));
     let text = match std::str::from_utf8(given) {
         Ok(text) if !is_diff => text,
-        _ => {
-            let read = |diff: &[u8]| read_diff_bytes(tree, diff, guard, &knows);
-            let mut verdict = from_diff(read(given));
-            if verdict.prepared.is_none() && read(&reversed(given)).is_ok() {
-                let applied = "the tree has this patch already: every line of it is there";
-                verdict.reasons = vec![applied.to_owned()];
-            }
-            return verdict;
-        }
+        _ => return from_diff(read_diff_bytes(tree, given, guard, &knows)),
     };
     let reply = reply::read(text, false);
     let Some(patch) = reply.patch else {
@@ -128,35 +122,12 @@ fn judge(tree: &Tree, guard: &Guard, path: &Path, given: &[u8]) -> Verdict {
     }
 }
 
-/// Returns the diff that takes a diff back.
-fn reversed(diff: &[u8]) -> Vec<u8> {
-    let mut old: &[u8] = b"";
-    let mut reversed = Vec::new();
-    for line in diff.split_inclusive(|byte| *byte == b'\n') {
-        match line {
-            [b'-', b'-', b'-', b' ', name @ ..] => old = name,
-            [b'+', b'+', b'+', b' ', name @ ..] => {
-                reversed.extend([b"--- ", name, b"+++ ", old].concat());
-            }
-            [b'@', b'@', b' ', ..] => {
-                let text = String::from_utf8_lossy(line);
-                let mut words = text.splitn(4, ' ').skip(1);
-                let mut next = || {
-                    words
-                        .next()
-                        .unwrap_or_default()
-                        .get(1..)
-                        .unwrap_or_default()
-                };
-                let (before, after) = (next(), next());
-                reversed.extend(format!("@@ -{after} +{before} @@\n").as_bytes());
-            }
-            [b'-', rest @ ..] => reversed.extend([b"+", rest].concat()),
-            [b'+', rest @ ..] => reversed.extend([b"-", rest].concat()),
-            line => reversed.extend(line),
-        }
+/// Returns the reasons for a refusal; one where all of the patch is there.
+fn reasons(refusals: &[Refusal]) -> Vec<String> {
+    if refusals.iter().all(|one| one.rule == Rule::AlreadyApplied) {
+        return vec!["the tree has this patch already: every line of it is there".to_owned()];
     }
-    reversed
+    refusals.iter().map(ToString::to_string).collect()
 }
 
 /// A foreign diff has no edits of its own to list besides what was placed.
@@ -166,7 +137,7 @@ fn from_diff(result: Result<Prepared, Vec<Refusal>>) -> Verdict {
         Err(refusals) => Verdict {
             prepared: None,
             edits: refusals.iter().map(refused_edit).collect(),
-            reasons: refusals.iter().map(ToString::to_string).collect(),
+            reasons: reasons(&refusals),
         },
     }
 }
@@ -246,7 +217,7 @@ fn refused(
     Verdict {
         prepared: None,
         edits: list,
-        reasons: refusals.iter().map(ToString::to_string).collect(),
+        reasons: reasons(refusals),
     }
 }
 

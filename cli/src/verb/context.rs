@@ -64,6 +64,10 @@ pub(crate) async fn context(
         let reason = "standard input is empty: give a request in words, or a crash report";
         return Err(WrongInput(reason.to_owned()).into());
     }
+    if arguments.endpoint.base_url.is_some() && arguments.endpoint.model.is_none() {
+        let reason = "--base-url is the endpoint of a model: name it with --model";
+        return Err(WrongInput(reason.to_owned()).into());
+    }
     let mut flags = arguments.endpoint.settings();
     if arguments.endpoint.model.is_some() {
         flags.push(flag("", "retrieval.max_results", &HITS.to_string()));
