@@ -27,7 +27,7 @@ mod tests;
 mod wait;
 
 pub use baseline::ending as ending_of;
-pub use convert::{crash_from_report, facts, frames_of, request_of};
+pub use convert::{facts, request_of};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 pub use summary::sentence;

@@ -2,12 +2,12 @@
 //! handed in, a static analyser's findings, or the change that introduced the bug.
 
 use crate::limits::limits;
-use patchwright_agent::drive::crash_from_report;
 use patchwright_agent::hints::{delta, sarif};
 use patchwright_agent::plan::{Origin, Plan};
 use patchwright_agent::record::Crash;
 use patchwright_agent::task::Task;
 use patchwright_config::Settings;
+use patchwright_crash::rebased;
 use patchwright_source::Tree;
 use patchwright_verdict::RungName;
 
@@ -68,7 +68,7 @@ pub(crate) fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
 
 fn given(text: &str, tree: &Tree) -> Crash {
     match patchwright_crash::read_leading(text) {
-        Some(report) => crash_from_report(report, tree),
+        Some(report) => rebased(report, tree).into(),
         None => Crash {
             text: text.to_owned(),
             ..Crash::default()

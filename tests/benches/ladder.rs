@@ -19,7 +19,7 @@ use patchwright_config::{self as settings, Flag, Sources};
 use patchwright_source::Changes;
 use patchwright_source::{Tree, TreePath};
 use patchwright_target::{Baseline, BuildKind, Target};
-use patchwright_verdict::{AttemptFacts, Ladder, RungName, RungResult};
+use patchwright_verdict::{AttemptFacts, Ladder, Rung, RungName};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -241,11 +241,7 @@ async fn attempts(diff: &str) {
     );
 }
 
-async fn climbed(
-    target: &dyn Target,
-    baseline: &Baseline,
-    facts: &AttemptFacts,
-) -> Vec<RungResult> {
+async fn climbed(target: &dyn Target, baseline: &Baseline, facts: &AttemptFacts) -> Vec<Rung> {
     let mut rungs = Vec::new();
     for name in RungName::ALL.into_iter().take(5) {
         let ladder = Ladder::new(target, baseline);

@@ -4,11 +4,10 @@ use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use crate::journal::JournalError;
 use crate::record::{
-    AgreedInput, Agreement, Attempt, Blob, ChallengeRecord, ChallengeSource, DoubtedInput, Ending,
-    EndingKind, Outcome, Split, StepId,
+    Attempt, ChallengeRecord, ChallengeSource, Ending, EndingKind, Outcome, StepId,
 };
 use patchwright_target::TargetError;
-use patchwright_verdict::{self as verdict, Candidate, ChallengeInput, agreement};
+use patchwright_verdict::{Candidate, ChallengeInput, agreement};
 use serde_json::json;
 
 impl Drive {
@@ -58,56 +57,18 @@ impl Drive {
         loop {
             tries += 1;
             match agreement(target.as_ref(), &baseline, &candidates, &given).await {
-                Ok(found) => {
-                    let splits = self.splits(&found).await?;
-                    return Ok(Outcome::Agreed(record_of(found, &blobs, splits)));
+                Ok(mut found) => {
+                    let agreed = found.apart.iter_mut().chain(&mut found.as_before);
+                    let agreed = agreed.map(|one| &mut one.blob);
+                    let splits = found.splits.iter_mut().map(|split| &mut split.input.blob);
+                    for blob in agreed.chain(splits) {
+                        self.keep(blob).await?;
+                    }
+                    return Ok(Outcome::Agreed(found));
                 }
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
                 Err(error) => return Ok(stopped(ending(&error))),
             }
         }
-    }
-}
-
-impl Drive {
-    /// Keeps the inputs on which candidates differ from each other.
-    async fn splits(&self, found: &verdict::Agreement) -> Result<Vec<Split>, JournalError> {
-        let mut splits = Vec::new();
-        for split in &found.splits {
-            splits.push(Split {
-                input: DoubtedInput {
-                    name: split.input.name.clone(),
-                    blob: Blob::Kept(self.journal.keep(&split.input.bytes).await?),
-                    pov: split.input.pov.clone(),
-                    change: split.input.change.clone(),
-                    before: split.input.before.clone(),
-                    ..DoubtedInput::default()
-                },
-                groups: split.groups.clone(),
-            });
-        }
-        Ok(splits)
-    }
-}
-
-fn record_of(found: verdict::Agreement, blobs: &[Blob], splits: Vec<Split>) -> Agreement {
-    let apart = found.apart.iter().flat_map(|(index, groups)| {
-        let blob = blobs.get(*index).cloned().unwrap_or_default();
-        groups.iter().map(move |attempts| AgreedInput {
-            blob: blob.clone(),
-            attempts: attempts.clone(),
-        })
-    });
-    let as_before = found.as_before.iter().map(|(index, attempts)| AgreedInput {
-        blob: blobs.get(*index).cloned().unwrap_or_default(),
-        attempts: attempts.clone(),
-    });
-    Agreement {
-        apart: apart.collect(),
-        as_before: as_before.collect(),
-        clusters: found.clusters,
-        splits,
-        inputs: found.inputs,
-        seconds: found.seconds,
     }
 }

@@ -1,13 +1,13 @@
 //! The baseline: the unpatched tree builds, crashes, and is tested.
 
-use super::{Drive, convert};
+use super::Drive;
 use crate::journal::JournalError;
 use crate::progress::Notice;
 use crate::record::{
     BaselineSummary, Crash, Ending, EndingKind, Observed, Outcome, PovRecord, SandboxRecord, StepId,
 };
 use patchwright_crash::test_report::Status;
-use patchwright_crash::{TestReport, feedback};
+use patchwright_crash::{TestReport, feedback, rebased};
 use patchwright_retrieval::function_around;
 use patchwright_source::{Language, Role, Tree};
 use patchwright_target::{Baseline, BaselinePov, Target, TargetError, TargetTask, TestRun, advice};
@@ -123,7 +123,7 @@ impl Drive {
             });
             if !signatures.contains(&signature) {
                 signatures.push(signature);
-                crashes.push(convert::crash_from_report(report, &self.parts.tree));
+                crashes.push(Crash::from(rebased(report, &self.parts.tree)));
             }
         }
         let crashes_seen = crashes.clone();

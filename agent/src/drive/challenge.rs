@@ -53,7 +53,7 @@ impl Drive {
         };
         match challenge_patiently(target.as_ref(), (&baseline, &facts), &made).await {
             Ok(told) => {
-                let told = self.challenged(told, &facts, (made, unmade, log)).await?;
+                let told = self.challenged(told, (made, unmade, log)).await?;
                 Ok(Outcome::Challenged(told))
             }
             Err(error) => Ok(stopped(ending(&error))),
@@ -102,7 +102,6 @@ impl Drive {
     async fn challenged(
         &self,
         told: Challenged,
-        facts: &AttemptFacts,
         (made, unmade, log): (Vec<ChallengeInput>, Vec<String>, Blob),
     ) -> Result<ChallengedRecord, JournalError> {
         let mut kept = Vec::new();
@@ -116,11 +115,11 @@ impl Drive {
         for reason in &unmade {
             result.reason = format!("{}; {reason}", result.reason);
         }
-        let mut lines: Vec<String> = result.log.lines().map(ToOwned::to_owned).collect();
+        let mut lines: Vec<String> = result.log.text().lines().map(ToOwned::to_owned).collect();
         lines.extend(unmade);
-        result.log = self.continued(&log, &lines).await?;
+        result.log = self.continued(&log, &lines).await?.into_bytes().into();
         Ok(ChallengedRecord {
-            rung: self.record_of(result, facts).await?,
+            rung: self.kept(result).await?,
             kept,
             lines,
         })

@@ -4,16 +4,12 @@ use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use super::{Drive, convert, locate};
 use crate::journal::JournalError;
 use crate::record::{
-    AcceptedInput, Attempt, Blob, Crash, Doubt, DoubtedInput, Ending, EndingKind, FoundInput,
-    Outcome, Rung, StepId,
+    AcceptedInput, Attempt, Blob, Ending, EndingKind, FoundInput, Outcome, Rung, StepId,
 };
-use patchwright_crash::{CrashReport, feedback};
+use patchwright_crash::feedback;
 use patchwright_target::{Baseline, Target, TargetError};
-use patchwright_verdict::{
-    AcceptedDifference, AttemptFacts, Ladder, RungName, RungResult, confirm,
-};
+use patchwright_verdict::{AttemptFacts, Ladder, RungName, confirm};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -83,7 +79,7 @@ impl Drive {
                     result
                 };
                 crate::telemetry::metrics::verdict(&result);
-                Ok(Outcome::Climbed(self.record_of(result, &facts).await?))
+                Ok(Outcome::Climbed(self.kept(result).await?))
             }
             Err(error) => Ok(stopped(ending(&error))),
         }
@@ -134,100 +130,44 @@ impl Drive {
         }
         let mut facts = AttemptFacts::clone(&facts);
         let earlier = found.len().saturating_sub(MOST_FOUND);
-        for record in found.into_iter().skip(earlier) {
-            if let Some(bytes) = self.journal.blob(record.blob.hash()).await? {
-                facts.found.push(patchwright_verdict::FoundInput {
-                    bytes,
-                    reason: record.reason,
-                    pov: record.pov,
-                });
+        for mut input in found.into_iter().skip(earlier) {
+            if let Some(bytes) = self.journal.blob(input.blob.hash()).await? {
+                input.blob = bytes.into();
+                facts.found.push(input);
             }
         }
-        for record in accepted {
-            if let Some(bytes) = self.journal.blob(record.blob.hash()).await? {
-                facts.accepted.push(AcceptedDifference {
-                    bytes,
-                    answer: record.answer,
-                    reason: record.reason,
-                });
+        for mut input in accepted {
+            if let Some(bytes) = self.journal.blob(input.blob.hash()).await? {
+                input.blob = bytes.into();
+                facts.accepted.push(input);
             }
         }
         Ok(Arc::new(facts))
     }
 
-    async fn keep_found(
-        &self,
-        found: Vec<patchwright_verdict::FoundInput>,
-    ) -> Result<Vec<FoundInput>, JournalError> {
-        let mut kept = Vec::new();
-        for input in found {
-            kept.push(FoundInput {
-                blob: Blob::Kept(self.journal.keep(&input.bytes).await?),
-                reason: input.reason,
-                pov: input.pov,
-            });
+    /// Returns a rung whose bytes are kept with the journal.
+    pub(super) async fn kept(&self, mut rung: Rung) -> Result<Rung, JournalError> {
+        self.keep(&mut rung.log).await?;
+        for input in &mut rung.found {
+            self.keep(&mut input.blob).await?;
         }
-        Ok(kept)
-    }
-
-    async fn keep_doubts(
-        &self,
-        doubts: Vec<patchwright_verdict::Doubt>,
-    ) -> Result<Vec<Doubt>, JournalError> {
-        let mut kept = Vec::new();
-        for doubt in doubts.into_iter().take(DOUBTS) {
-            let input = match doubt.input {
-                Some(input) => Some(DoubtedInput {
-                    blob: Blob::Kept(self.journal.keep(&input.bytes).await?),
-                    text: feedback::input(&input.bytes),
-                    name: input.name,
-                    pov: input.pov,
-                    change: input.change,
-                    before: input.before,
-                    after: input.after,
-                    diverges: input.diverges,
-                }),
-                None => None,
-            };
-            kept.push(Doubt {
-                what: doubt.what.chars().take(DOUBT).collect(),
-                settled: doubt.settled,
-                contested: None,
-                input,
-            });
+        rung.doubts.truncate(DOUBTS);
+        for doubt in &mut rung.doubts {
+            doubt.what = doubt.what.chars().take(DOUBT).collect();
+            if let Some(input) = &mut doubt.input {
+                input.text = feedback::input(input.blob.bytes());
+                self.keep(&mut input.blob).await?;
+            }
         }
-        Ok(kept)
+        Ok(rung)
     }
 
-    pub(super) async fn record_of(
-        &self,
-        result: RungResult,
-        facts: &AttemptFacts,
-    ) -> Result<Rung, JournalError> {
-        Ok(Rung {
-            doubts: self.keep_doubts(result.doubts).await?,
-            name: result.name,
-            holds: result.holds,
-            reason: result.reason,
-            seconds: result.seconds,
-            log: Blob::Kept(self.journal.keep(result.log.as_bytes()).await?),
-            counts: result.counts,
-            answers: result.answers,
-            conditions: result.conditions,
-            feedback: result.feedback,
-            crash: result
-                .crash
-                .map(|report| self.pristine_crash(report, facts)),
-            found: self.keep_found(result.found).await?,
-            settled: result.settled,
-        })
-    }
-
-    /// A crash of the patched tree, its lines those of the pristine one.
-    fn pristine_crash(&self, report: CrashReport, facts: &AttemptFacts) -> Crash {
-        let mut crash = convert::crash_from_report(report, &self.parts.tree);
-        convert::to_pristine_lines(&mut crash, &facts.changes, &self.parts.tree);
-        crash
+    /// Hands the bytes of a blob to the journal.
+    pub(super) async fn keep(&self, blob: &mut Blob) -> Result<(), JournalError> {
+        if let Blob::Held { bytes } = blob {
+            *blob = Blob::Kept(self.journal.keep(bytes).await?);
+        }
+        Ok(())
     }
 }
 
@@ -237,11 +177,11 @@ async fn confirmed(
     target: &dyn Target,
     baseline: &Baseline,
     facts: &AttemptFacts,
-    (mut top, waited): (RungResult, f64),
-) -> Result<RungResult, TargetError> {
+    (mut top, waited): (Rung, f64),
+) -> Result<Rung, TargetError> {
     let clean = confirm(target, baseline, facts).await?;
     if clean.holds == Some(false) {
-        return Ok(RungResult {
+        return Ok(Rung {
             reason: format!("on a clean build: {}", clean.reason),
             ..clean
         });
@@ -256,32 +196,13 @@ async fn climb_patiently(
     ladder: Ladder<'_>,
     facts: &AttemptFacts,
     (attempt, rung): (&Attempt, RungName),
-) -> Result<RungResult, TargetError> {
-    let climbed: Vec<RungResult> = attempt.rungs.iter().map(result_of).collect();
+) -> Result<Rung, TargetError> {
     let mut tries = 0;
     loop {
         tries += 1;
-        match ladder.climb(facts, &climbed, rung).await {
+        match ladder.climb(facts, &attempt.rungs, rung).await {
             Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
             other => return other,
         }
-    }
-}
-
-fn result_of(rung: &Rung) -> RungResult {
-    RungResult {
-        name: rung.name,
-        holds: rung.holds,
-        reason: rung.reason.clone(),
-        seconds: rung.seconds,
-        log: String::new(),
-        counts: BTreeMap::clone(&rung.counts),
-        feedback: rung.feedback.clone(),
-        crash: None,
-        doubts: Vec::new(),
-        answers: Vec::new(),
-        conditions: Vec::new(),
-        found: Vec::new(),
-        settled: false,
     }
 }

@@ -6,7 +6,7 @@
 use crate::record::EndingKind;
 use metrics::{counter, gauge, histogram};
 use patchwright_model::{ModelError, Reply};
-use patchwright_verdict::RungResult;
+use patchwright_record::Rung;
 
 /// Seconds of steps, by stage.
 pub const STEP: &str = "patchwright_step_seconds";
@@ -31,7 +31,7 @@ pub fn run(ending: EndingKind) {
 }
 
 /// A rung was climbed.
-pub fn verdict(result: &RungResult) {
+pub fn verdict(result: &Rung) {
     let holds = match result.holds {
         Some(true) => "true",
         Some(false) => "false",

@@ -6,6 +6,7 @@
 
 mod crash;
 pub mod feedback;
+mod kept;
 pub mod signature;
 pub mod test_report;
 
@@ -14,6 +15,7 @@ pub use crash::{
     Thread, Tool, busiest_thread, fold, is_only_shown, parse, read_leading, read_pasted,
     read_threads, read_words, scrub, stack_text,
 };
+pub use kept::{frames_of, rebased};
 pub use patchwright_source::{Frame, Role};
 pub use signature::Signature;
 pub use test_report::TestReport;

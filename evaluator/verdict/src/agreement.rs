@@ -9,6 +9,7 @@ use crate::evidence::{DoubtedInput, change};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::same_elsewhere::{ChallengeInput, run_how, shown};
+use patchwright_record::{AgreedInput, Agreement, Split};
 use patchwright_source::Changes;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
@@ -31,34 +32,6 @@ const SPLITS: usize = 3;
 pub struct Candidate {
     pub number: u32,
     pub changes: Changes,
-}
-
-/// The behaviour of candidates, compared.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Agreement {
-    /// Candidates that behave alike on every input, by number; the largest cluster first.
-    pub clusters: Vec<Vec<u32>>,
-    /// The inputs that were handed in and on which candidates differ from the unpatched
-    /// program: the groups that agree with each other, by the index of the input.
-    pub apart: BTreeMap<usize, Vec<Vec<u32>>>,
-    /// The inputs that were handed in and that the unpatched program accepts: the candidates that
-    /// answer them as it does, by the index of the input.
-    pub as_before: BTreeMap<usize, Vec<u32>>,
-    /// Some inputs on which candidates differ from each other, and a group of them agrees.
-    pub splits: Vec<Split>,
-    /// Number of inputs that all programs were run on.
-    pub inputs: u64,
-    /// Wall time.
-    pub seconds: f64,
-}
-
-/// An input on which candidates differ from each other.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Split {
-    /// The input, with the behaviour of the unpatched program.
-    pub input: DoubtedInput,
-    /// The candidates that do the same, the largest group first, and what they do.
-    pub groups: Vec<(Vec<u32>, String)>,
 }
 
 /// Compares the behaviour of candidates.
@@ -107,11 +80,12 @@ pub async fn agreement(
         .filter(steady)
         .filter(|index| behaviours.iter().all(|(_, runs)| runs.contains_key(index)))
         .collect();
-    let given = || usable.iter().filter(|index| **index < inputs.len());
+    let given = usable.iter();
+    let given = given.filter_map(|index| Some((*index, inputs.get(*index)?)));
     let mut found = Agreement {
         clusters: clusters(&behaviours, &usable),
-        apart: apart(&behaviours, &before, given()),
-        as_before: as_before(&behaviours, &before, given()),
+        apart: apart(&behaviours, &before, given.clone()),
+        as_before: as_before(&behaviours, &before, given),
         inputs: usable.len() as u64,
         ..Agreement::default()
     };
@@ -160,13 +134,10 @@ fn splits<'a>(
 fn described(pov: &Pov, bytes: Option<&Vec<u8>>) -> DoubtedInput {
     let bytes = bytes.cloned().unwrap_or_default();
     DoubtedInput {
-        name: String::new(),
         pov: pov.name(),
         change: change(&std::fs::read(&pov.file).unwrap_or_default(), &bytes),
-        before: String::new(),
-        after: String::new(),
-        diverges: None,
-        bytes,
+        blob: bytes.into(),
+        ..DoubtedInput::default()
     }
 }
 
@@ -203,19 +174,17 @@ fn split(
 fn apart<'a>(
     behaviours: &[(u32, BTreeMap<usize, InputRun>)],
     before: &BTreeMap<usize, InputRun>,
-    inputs: impl Iterator<Item = &'a usize>,
-) -> BTreeMap<usize, Vec<Vec<u32>>> {
-    let mut apart = BTreeMap::new();
-    for index in inputs {
+    inputs: impl Iterator<Item = (usize, &'a ChallengeInput)>,
+) -> Vec<AgreedInput> {
+    let mut apart = Vec::new();
+    for (index, input) in inputs {
         let differing: Vec<_> = behaviours
             .iter()
-            .filter(|(_, runs)| runs.get(index) != before.get(index))
+            .filter(|(_, runs)| runs.get(&index) != before.get(&index))
             .cloned()
             .collect();
-        let groups = clusters(&differing, &[*index]);
-        if !groups.is_empty() {
-            apart.insert(*index, groups);
-        }
+        let groups = clusters(&differing, &[index]).into_iter();
+        apart.extend(groups.map(|attempts| agreed(input, attempts)));
     }
     apart
 }
@@ -224,15 +193,22 @@ fn apart<'a>(
 fn as_before<'a>(
     behaviours: &[(u32, BTreeMap<usize, InputRun>)],
     before: &BTreeMap<usize, InputRun>,
-    inputs: impl Iterator<Item = &'a usize>,
-) -> BTreeMap<usize, Vec<u32>> {
-    let accepted = inputs.filter_map(|index| {
-        let run = before.get(index).filter(|run| run.ending.success())?;
+    inputs: impl Iterator<Item = (usize, &'a ChallengeInput)>,
+) -> Vec<AgreedInput> {
+    let accepted = inputs.filter_map(|(index, input)| {
+        let run = before.get(&index).filter(|run| run.ending.success())?;
         let same = behaviours.iter();
-        let same = same.filter(|(_, runs)| runs.get(index) == Some(run));
-        Some((*index, same.map(|(number, _)| *number).collect()))
+        let same = same.filter(|(_, runs)| runs.get(&index) == Some(run));
+        Some(agreed(input, same.map(|(number, _)| *number).collect()))
     });
     accepted.collect()
+}
+
+fn agreed(input: &ChallengeInput, attempts: Vec<u32>) -> AgreedInput {
+    AgreedInput {
+        blob: input.bytes.clone().into(),
+        attempts,
+    }
 }
 
 /// The candidates that behave alike on these inputs, the largest group first.
@@ -255,6 +231,7 @@ mod tests {
     use super::{Candidate, agreement};
     use crate::same_elsewhere::ChallengeInput;
     use crate::tests::attempt;
+    use patchwright_record::AgreedInput;
     use patchwright_target::runner::Target;
     use patchwright_target::test_support::{open, task};
 
@@ -282,13 +259,17 @@ mod tests {
         assert_eq!(found.clusters, [vec![1, 2], vec![3]], "{found:#?}");
         assert!(found.inputs > 3);
         // As before, answered differently by one, and refused by all.
-        assert!(!found.apart.contains_key(&0), "{found:#?}");
-        assert_eq!(found.as_before[&1], [1, 2]);
-        assert!(!found.as_before.contains_key(&2), "{found:#?}");
-        assert_eq!(found.apart[&1], [vec![3]]);
-        assert_eq!(found.apart[&2], [vec![1, 2, 3]]);
+        let told = |all: &[AgreedInput]| -> Vec<(Vec<u8>, Vec<u32>)> {
+            let told = all.iter();
+            told.map(|one| (one.blob.bytes().to_vec(), one.attempts.clone()))
+                .collect()
+        };
+        let apart = [(vec![7, 1], vec![3]), (vec![200, 1], vec![1, 2, 3])];
+        assert_eq!(told(&found.apart), apart);
+        let as_before = [(vec![3, 1], vec![1, 2, 3]), (vec![7, 1], vec![1, 2])];
+        assert_eq!(told(&found.as_before), as_before);
         let split = &found.splits[0];
-        assert_eq!(split.input.bytes, [7, 1], "{found:#?}");
+        assert_eq!(split.input.blob.bytes(), [7, 1], "{found:#?}");
         let members: Vec<_> = split.groups.iter().map(|(members, _)| members).collect();
         assert_eq!(members, [&vec![1, 2], &vec![3]]);
         assert!(split.groups[0].1.starts_with("exit status 0"), "{split:#?}");

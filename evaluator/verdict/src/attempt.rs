@@ -4,7 +4,7 @@
 //! by its file and its name, `Parser.read`; a C++ function as it is written,
 //! `Parser::read`.
 
-use crate::evidence::FoundInput;
+use crate::evidence::{AcceptedInput, FoundInput};
 use patchwright_crash::signature::plain_name;
 use patchwright_source::{Changes, Language, SourceError, Touched, Tree, TreePath, parse};
 use patchwright_target::TargetError;
@@ -31,19 +31,7 @@ pub struct AttemptFacts {
     pub found: Vec<FoundInput>,
     /// Answers that were found to be right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub accepted: Vec<AcceptedDifference>,
-}
-
-/// An input, and the answer of a patched program to it that was found right.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AcceptedDifference {
-    /// The input.
-    pub bytes: Vec<u8>,
-    /// The answer, as a doubt shows it; empty where any is right.
-    #[serde(default)]
-    pub answer: String,
-    /// The person or model that found the new behaviour right, and the reason.
-    pub reason: String,
+    pub accepted: Vec<AcceptedInput>,
 }
 
 impl Default for AttemptFacts {

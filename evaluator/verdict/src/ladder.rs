@@ -5,7 +5,7 @@
 //! `None` with a reason; a failure of the infrastructure is an error and never a verdict.
 
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Rung, RungName};
 use crate::verdict_cache::{VerdictCache, VerdictKey};
 use crate::{review, robust, rung, same_elsewhere};
 use patchwright_target::TargetError;
@@ -50,16 +50,16 @@ impl<'a> Ladder<'a> {
     pub async fn climb(
         &self,
         attempt: &AttemptFacts,
-        climbed: &[RungResult],
+        climbed: &[Rung],
         next: RungName,
-    ) -> Result<RungResult, TargetError> {
+    ) -> Result<Rung, TargetError> {
         let started = Instant::now();
         if let Some(broken) = climbed
             .iter()
             .find(|rung| rung.name < next && rung.holds == Some(false))
         {
             let reason = format!("the rung {:?} below does not hold", broken.name.name());
-            return Ok(RungResult::new(next, None, reason));
+            return Ok(Rung::new(next, None, reason));
         }
         let mut result = self.recall_or_climb(attempt, next).await?;
         result.seconds = started.elapsed().as_secs_f64();
@@ -70,7 +70,7 @@ impl<'a> Ladder<'a> {
         &self,
         attempt: &AttemptFacts,
         next: RungName,
-    ) -> Result<RungResult, TargetError> {
+    ) -> Result<Rung, TargetError> {
         let key = VerdictKey::of(self.baseline, attempt, next);
         let (Some(verdicts), Some(key)) = (self.verdicts, key) else {
             return self.climb_anew(attempt, next).await;
@@ -87,7 +87,7 @@ impl<'a> Ladder<'a> {
         &self,
         attempt: &AttemptFacts,
         next: RungName,
-    ) -> Result<RungResult, TargetError> {
+    ) -> Result<Rung, TargetError> {
         let (target, baseline) = (self.target, self.baseline);
         Ok(match next {
             RungName::Applies => rung::patch::applies(attempt),

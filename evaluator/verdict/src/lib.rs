@@ -20,9 +20,9 @@ mod tests;
 mod verdict_cache;
 mod witness;
 
-pub use agreement::{Agreement, Candidate, Split, agreement};
-pub use attempt::{AcceptedDifference, AttemptFacts};
-pub use evidence::{Doubt, DoubtedInput, FoundInput, RungName, RungResult};
+pub use agreement::{Candidate, agreement};
+pub use attempt::AttemptFacts;
+pub use evidence::{AcceptedInput, Doubt, DoubtedInput, FoundInput, Rung, RungName};
 pub use ladder::Ladder;
 pub use minimize::{SmallestPov, minimize};
 pub use regression::{RegressionProof, RegressionRun, RegressionTest, prove_regression_test};

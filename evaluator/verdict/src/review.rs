@@ -13,7 +13,7 @@ mod suppression;
 mod weakened;
 
 use crate::attempt::AttemptFacts;
-use crate::evidence::{Doubt, RungName, RungResult};
+use crate::evidence::{Doubt, Rung, RungName};
 use crate::given_inputs;
 pub(crate) use constants::constants;
 use patchwright_target::TargetError;
@@ -43,8 +43,8 @@ pub(crate) fn climb(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<RungResult, TargetError> {
-    let open = |reason: &str| RungResult::new(RungName::Reviewed, None, reason);
+) -> Result<Rung, TargetError> {
+    let open = |reason: &str| Rung::new(RungName::Reviewed, None, reason);
     let Some(mut files) = FileDiff::read(&attempt.diff) else {
         return Ok(open("a header of the diff cannot be read"));
     };
@@ -121,7 +121,7 @@ fn disguises(tree: &Tree, attempt: &AttemptFacts) -> Result<Vec<Finding>, Target
     Ok(findings)
 }
 
-fn verdict(findings: &[Finding]) -> RungResult {
+fn verdict(findings: &[Finding]) -> Rung {
     let of = |weight| -> Vec<String> {
         let found = findings.iter().filter(|finding| finding.weight == weight);
         found.map(ToString::to_string).collect()
@@ -131,13 +131,13 @@ fn verdict(findings: &[Finding]) -> RungResult {
         (Some(first), _) => {
             let lead = "The patch silences the crash in a way that is not a repair";
             let feedback = format!("{lead}:\n{}\n", refuting.join("\n"));
-            RungResult::new(RungName::Reviewed, Some(false), first).feedback(feedback)
+            Rung::new(RungName::Reviewed, Some(false), first).feedback(feedback)
         }
         (None, Some(first)) => {
             let reason = format!("a critic or a person has to look at this first: {first}");
-            RungResult::new(RungName::Reviewed, None, reason)
+            Rung::new(RungName::Reviewed, None, reason)
         }
-        (None, None) => RungResult::new(RungName::Reviewed, Some(true), "no rule objects"),
+        (None, None) => Rung::new(RungName::Reviewed, Some(true), "no rule objects"),
     };
     let log: String = findings
         .iter()

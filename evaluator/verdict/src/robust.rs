@@ -14,7 +14,7 @@ mod failure;
 mod harness;
 
 use crate::attempt::{AttemptFacts, touched_functions};
-use crate::evidence::{Doubt, DoubtedInput, FoundInput, RungName, RungResult, change};
+use crate::evidence::{Doubt, DoubtedInput, FoundInput, Rung, RungName, change};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::builds;
@@ -24,12 +24,12 @@ pub(crate) use bounds::bounds;
 use failure::{Failure, FailureJudge, FailureKind};
 pub(crate) use harness::is_fuzzer;
 use patchwright_crash::feedback::input as input_text;
-use patchwright_target::TargetError;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target,
 };
+use patchwright_target::{TargetError, WorkTime};
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Executions after which another climb would hardly show more.
 const ENOUGH: u64 = 1_000;
@@ -58,12 +58,12 @@ pub(crate) async fn climb(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<RungResult, TargetError> {
+) -> Result<Rung, TargetError> {
     let task = target.task();
     let groups = groups(target, baseline)?;
     if groups.is_empty() {
         let reason = "no PoV reproduces, so there is nothing to mutate";
-        return Ok(RungResult::new(RungName::Robust, None, reason));
+        return Ok(Rung::new(RungName::Robust, None, reason));
     }
     let mut search = Search {
         target,
@@ -162,7 +162,7 @@ impl Search<'_> {
         if let Some(found) = self.witnessed(group).await? {
             return Ok(Some(found));
         }
-        let until = Instant::now() + budget;
+        let until = WorkTime::now() + budget;
         let late = until + budget * PATIENCE;
         if !self.shows_the_crash(old, group, budget / 2).await? {
             self.blind += 1;
@@ -177,7 +177,7 @@ impl Search<'_> {
             touched: &self.touched.clone(),
             each: group.each(),
         };
-        let budget = until.saturating_duration_since(Instant::now());
+        let budget = until.left();
         if let Some(found) = self.fuzzed(&judge, group, budget).await? {
             return Ok(Some(found));
         }
@@ -190,7 +190,7 @@ impl Search<'_> {
             let inputs = mutator.take(CHUNK);
             let lacks = self.runs < self.target.task().limits.executions;
             let end = if lacks { late } else { until };
-            let left = end.saturating_duration_since(Instant::now());
+            let left = end.left();
             let left = left.max(std::mem::take(&mut least));
             if left.is_zero() {
                 break;
@@ -200,7 +200,7 @@ impl Search<'_> {
             let failed = runs.iter().filter(|run| run.is_failure());
             for (number, run) in failed.take(LOOKED_AT).enumerate() {
                 // A failure that hangs takes long to look at, so only the first is sure to be.
-                if number > 0 && Instant::now() > until {
+                if number > 0 && WorkTime::now() > until {
                     break;
                 }
                 let bytes = inputs.get(run.index).map_or(&[][..], |bytes| bytes);
@@ -274,9 +274,10 @@ impl Search<'_> {
                 change: change(pov, &found.input),
                 before: found.reason.clone(),
                 after: found.reason,
-                bytes: found.input,
-                diverges: None,
+                blob: found.input.into(),
+                ..DoubtedInput::default()
             }),
+            ..Doubt::default()
         });
     }
 
@@ -298,7 +299,7 @@ impl Search<'_> {
         self.target.run_inputs(build, group.pov, &inputs).await
     }
 
-    fn refuted(&self, found: &Failure, pov: &str) -> RungResult {
+    fn refuted(&self, found: &Failure, pov: &str) -> Rung {
         let reason = format!("after {} mutated inputs: {}", self.runs, found.reason);
         let writer = FeedbackWriter::new(self.target.task(), self.attempt);
         let lead = format!(
@@ -311,21 +312,21 @@ impl Search<'_> {
         };
         // Writing to a string cannot fail.
         let _ = write!(feedback, "\nThe input: {}", input_text(&found.input));
-        let mut result = RungResult::new(RungName::Robust, Some(false), reason.clone())
+        let mut result = Rung::new(RungName::Robust, Some(false), reason.clone())
             .feedback(feedback)
             .log(found.shown.clone())
-            .crash(found.crash.clone())
+            .crash(found.crash.clone().map(|crash| writer.kept(crash)))
             .count("executions", self.runs)
             .settled(found.crash.is_some());
         result.found.push(FoundInput {
-            bytes: found.input.clone(),
+            blob: found.input.clone().into(),
             reason,
             pov: pov.to_owned(),
         });
         result
     }
 
-    fn held(&self, groups: usize) -> RungResult {
+    fn held(&self, groups: usize) -> Rung {
         let budget = (self.target.task().limits.robust * (1 + PATIENCE)).as_secs();
         let floor = self.target.task().limits.executions.max(1);
         let (holds, reason) = if self.blind == groups {
@@ -354,7 +355,7 @@ impl Search<'_> {
                 self.blind
             );
         }
-        RungResult::new(RungName::Robust, holds, reason)
+        Rung::new(RungName::Robust, holds, reason)
             .count("executions", self.runs)
             .count(WATCHED, self.watched)
             .count("other crashes", self.others.len() as u64)

@@ -33,7 +33,7 @@ pub use challenge::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challen
 pub(crate) use doubts::shown;
 
 use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
-use crate::evidence::{Doubt, RungName, RungResult};
+use crate::evidence::{Doubt, Rung, RungName};
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
 use clock::Clock;
@@ -63,10 +63,10 @@ pub(crate) async fn climb(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<RungResult, TargetError> {
+) -> Result<Rung, TargetError> {
     let (pov, before, old) = match run_how(target, baseline) {
         Ok(how) => how,
-        Err(reason) => return Ok(RungResult::new(RungName::SameElsewhere, None, reason)),
+        Err(reason) => return Ok(Rung::new(RungName::SameElsewhere, None, reason)),
     };
     let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
     let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
@@ -244,12 +244,12 @@ impl Comparison<'_> {
     fn accepted(&self, input: &ComparedInput, answer: &str) -> Option<String> {
         let mut accepted = self.attempt.accepted.iter();
         let found = accepted.find(|one| {
-            one.bytes == input.bytes && (one.answer.is_empty() || one.answer == answer)
+            one.blob.bytes() == input.bytes && (one.answer.is_empty() || one.answer == answer)
         })?;
         Some(found.reason.clone())
     }
 
-    fn refuted(&self, one: &Differing) -> RungResult {
+    fn refuted(&self, one: &Differing) -> Rung {
         let reason = format!("{}: {}", one.input.name, one.what);
         let shown = format!(
             "--- without the patch\n{}\n+++ with the patch\n{}",
@@ -261,7 +261,7 @@ impl Comparison<'_> {
         );
         let mut runs = [&one.before, &one.after].into_iter();
         let limited = runs.any(|run| matches!(run.ending, Ending::Limit(_)));
-        let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
+        let mut result = Rung::new(RungName::SameElsewhere, Some(false), reason)
             .feedback(self.writer.log(&lead, &shown))
             .log(shown)
             .doubts(vec![self.doubt(one, None, None)])
@@ -404,9 +404,9 @@ impl Comparison<'_> {
         code().map_or_else(|| branch.to_owned(), |code| format!("{branch}: {code}"))
     }
 
-    fn held(&self) -> RungResult {
+    fn held(&self) -> Rung {
         let (holds, reason) = self.verdict();
-        let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
+        let mut result = Rung::new(RungName::SameElsewhere, holds, reason)
             .log(self.log())
             .doubts(self.doubts.clone())
             .answers(self.answers.clone());

@@ -3,7 +3,7 @@
 mod toolchains;
 
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Rung, RungName};
 use crate::ladder::Ladder;
 use crate::verdict_cache::VerdictCache;
 use patchwright_source::{Touched, TreePath};
@@ -32,10 +32,7 @@ pub(crate) fn attempt(from: &str, to: &str) -> AttemptFacts {
     }
 }
 
-pub(crate) async fn climb_to_tested(
-    target: &LocalTarget,
-    attempt: &AttemptFacts,
-) -> Vec<RungResult> {
+pub(crate) async fn climb_to_tested(target: &LocalTarget, attempt: &AttemptFacts) -> Vec<Rung> {
     climb_recalling(target, None, attempt).await
 }
 
@@ -44,7 +41,7 @@ pub(crate) async fn climb_recalling(
     target: &LocalTarget,
     verdicts: Option<&VerdictCache>,
     attempt: &AttemptFacts,
-) -> Vec<RungResult> {
+) -> Vec<Rung> {
     let baseline = target.baseline().await.unwrap();
     let mut climbed = Vec::new();
     for rung in RungName::ALL.into_iter().take(5) {

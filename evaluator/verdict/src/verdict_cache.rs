@@ -8,7 +8,7 @@
 //! the same run.
 
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Rung, RungName};
 use patchwright_sandbox::process::{Captured, Execution};
 use patchwright_target::cache::Cache;
 use patchwright_target::runner::Baseline;
@@ -46,14 +46,14 @@ impl VerdictCache {
     }
 
     /// Returns the result of an earlier climb.
-    pub(crate) async fn recall(&self, key: &VerdictKey) -> Option<RungResult> {
+    pub(crate) async fn recall(&self, key: &VerdictKey) -> Option<Rung> {
         let name = self.entry_name(key).await?;
-        let (_entry, result) = self.cache.read::<RungResult>(&name)?;
+        let (_entry, result) = self.cache.read::<Rung>(&name)?;
         Some(result.count(FROM_CACHE, 1))
     }
 
     /// Keeps a result, unless another climb may give another one.
-    pub(crate) async fn keep(&self, key: &VerdictKey, result: &RungResult) {
+    pub(crate) async fn keep(&self, key: &VerdictKey, result: &Rung) {
         if result.settled
             && result.holds.is_some()
             && let Some(name) = self.entry_name(key).await
@@ -94,11 +94,11 @@ impl VerdictKey {
         parts.add(format!("{:?}", attempt.touched));
         for input in &attempt.found {
             parts.add(&input.pov);
-            parts.add(&input.bytes);
+            parts.add(input.blob.bytes());
         }
         for accepted in &attempt.accepted {
             parts.add("accepted");
-            parts.add(&accepted.bytes);
+            parts.add(accepted.blob.bytes());
             parts.add(&accepted.answer);
         }
         parts.add(format!("{:?}", baseline.isolation));
@@ -192,7 +192,7 @@ mod tests {
         rungs
             .map(|rung| {
                 let known = rung.counts.contains_key("from the cache");
-                (rung.name, rung.holds, known, rung.log)
+                (rung.name, rung.holds, known, rung.log.text().into_owned())
             })
             .collect()
     }
@@ -242,7 +242,7 @@ mod tests {
         assert!(!known(&task, &attempt).await);
         assert!(known(&task, &attempt).await);
         attempt.found.push(crate::FoundInput {
-            bytes: vec![150, 1],
+            blob: vec![150, 1].into(),
             reason: String::new(),
             pov: "pov.bin".to_owned(),
         });

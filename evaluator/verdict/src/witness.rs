@@ -13,14 +13,15 @@ use crate::attempt::{AttemptFacts, last, touched_functions};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::replay_input;
+use futures::future::join_all;
 use patchwright_crash::signature::{self, Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
 use patchwright_source::{Changes, Language, TreePath};
 use patchwright_target::runner::{BaselinePov, Build, Instrumentation, Pov, Replay, Target};
-use patchwright_target::{TargetError, quoted};
+use patchwright_target::{TargetError, WorkTime, program_and_arguments, quoted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Time for one witness, its builds apart.
 const TIME: Duration = Duration::from_secs(20);
@@ -30,10 +31,9 @@ const EACH: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins
 const SLOWER: u32 = 50;
 /// Harmless inputs that are run.
 const HARMLESS: usize = 3;
-/// Runs a command (`sh -eu`) under memcheck, with the programs that it starts. Interpreters are
-/// left out: their own errors are none of the program's. The last line keeps the shell from
-/// turning into the program, so that both say how they ended.
-const MEMCHECK: &str = "exec valgrind --trace-children=yes '--trace-children-skip=*/python*,*/perl*,*/ruby*,*/node,*/java' --track-origins=yes --fullpath-after= --error-exitcode=86 --num-callers=24 sh -eu -c ";
+/// Runs a command under memcheck, with the programs that it starts. Interpreters are left out:
+/// their own errors are none of the program's.
+const MEMCHECK: &str = "exec valgrind --trace-children=yes '--trace-children-skip=*/python*,*/perl*,*/ruby*,*/node,*/java' --track-origins=yes --fullpath-after= --error-exitcode=86 --num-callers=24 ";
 /// The line with which Valgrind ends its watch over a process.
 const WATCHED: &str = "== ERROR SUMMARY: ";
 
@@ -108,34 +108,25 @@ impl Examination<'_> {
             );
             return Ok(said);
         };
-        let until = Instant::now() + TIME;
-        for input in inputs {
-            if Instant::now() > until {
-                break;
-            }
-            let Some((reports, shown)) = self.run(witness, &build, input).await? else {
-                continue;
-            };
-            said.watched += 1;
-            for crash in reports
-                .into_iter()
-                .filter(|crash| self.matters(witness, crash))
-            {
-                if !self.is_known(witness, input, &crash, harmless).await? {
-                    let reason = format!("{name}: {}", crash.summary);
-                    said.against = Some(Testimony {
-                        input: input.clone(),
-                        reason,
-                        shown,
-                        crash,
-                    });
+        let until = WorkTime::now() + TIME;
+        let lanes = self.target.task().limits.jobs.max(1) as usize;
+        for some in inputs
+            .chunks(lanes)
+            .take_while(|_| WorkTime::now() <= until)
+        {
+            let runs = some.iter().map(|input| self.run(witness, &build, input));
+            for (input, seen) in some.iter().zip(join_all(runs).await) {
+                let Some(seen) = seen? else {
+                    continue;
+                };
+                said.watched += 1;
+                let known = &mut said.log;
+                said.against = self
+                    .against(witness, (input, seen), harmless, known)
+                    .await?;
+                if said.against.is_some() {
                     return Ok(said);
                 }
-                let _ = writeln!(
-                    said.log,
-                    "not held against the patch, the unpatched program has it too: {name}: {}",
-                    crash.summary
-                );
             }
         }
         let _ = match said.watched {
@@ -143,6 +134,35 @@ impl Examination<'_> {
             watched => writeln!(said.log, "{name} watched {watched} inputs"),
         };
         Ok(said)
+    }
+
+    /// Returns what a witness saw on an input that speaks against the patch; what the unpatched
+    /// program does too is noted in `known`.
+    async fn against(
+        &self,
+        witness: Witness,
+        (input, (reports, shown)): (&[u8], (Vec<CrashReport>, String)),
+        harmless: &[Vec<u8>],
+        known: &mut String,
+    ) -> Result<Option<Testimony>, TargetError> {
+        let name = witness.name();
+        let reports = reports.into_iter();
+        for crash in reports.filter(|crash| self.matters(witness, crash)) {
+            if !self.is_known(witness, input, &crash, harmless).await? {
+                return Ok(Some(Testimony {
+                    input: input.to_vec(),
+                    reason: format!("{name}: {}", crash.summary),
+                    shown,
+                    crash,
+                }));
+            }
+            let _ = writeln!(
+                known,
+                "not held against the patch, the unpatched program has it too: {name}: {}",
+                crash.summary
+            );
+        }
+        Ok(None)
     }
 
     /// Builds the unpatched program for a witness; nothing where that cannot be had.
@@ -159,7 +179,7 @@ impl Examination<'_> {
         (accepted, inputs): (&[Vec<u8>], &[&[u8]]),
         time: Duration,
     ) -> Result<Result<Vec<usize>, &'static str>, TargetError> {
-        let until = Instant::now() + time;
+        let until = WorkTime::now() + time;
         for input in accepted {
             match self.run(witness, build, input).await? {
                 None => return Ok(Err(witness.hint())),
@@ -171,7 +191,7 @@ impl Examination<'_> {
         }
         let mut erring = Vec::new();
         for (place, input) in inputs.iter().enumerate() {
-            if Instant::now() > until {
+            if WorkTime::now() > until {
                 break;
             }
             let seen = self.run(witness, build, input).await?;
@@ -218,7 +238,7 @@ impl Examination<'_> {
         let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
         let pov = match witness {
             Witness::Memcheck => Pov {
-                command: Some(format!("{MEMCHECK}{}", quoted(&format!("{command}\n:")))),
+                command: Some(under_memcheck(command)),
                 timeout: Some((usual * SLOWER).clamp(EACH.0, EACH.1)),
                 ..self.pov.clone()
             },
@@ -227,7 +247,7 @@ impl Examination<'_> {
         let replay = replay_input(self.target, build, &pov, input).await?;
         let text = replay.execution.text();
         Ok(witness
-            .reports(&replay, &text)
+            .reports(command, &replay, &text)
             .map(|reports| (reports, text)))
     }
 
@@ -333,9 +353,12 @@ impl Witness {
     }
 
     /// Returns its reports; none where it did not watch the program to its end.
-    fn reports(self, replay: &Replay, text: &str) -> Option<Vec<CrashReport>> {
+    fn reports(self, command: &str, replay: &Replay, text: &str) -> Option<Vec<CrashReport>> {
         match self {
-            Self::Memcheck => (text.matches(WATCHED).count() > 1).then(|| errors(text)),
+            Self::Memcheck => {
+                let shells = usize::from(!runs_program(command));
+                (text.matches(WATCHED).count() > shells).then(|| errors(text))
+            }
             Self::Undefined => {
                 let crash = replay.crash.iter().cloned();
                 let tool = Tool::UndefinedBehaviorSanitizer;
@@ -343,6 +366,22 @@ impl Witness {
             }
         }
     }
+}
+
+/// Returns a command under memcheck. One that needs a shell has it watched too, which takes as
+/// long again; the last line keeps the shell from turning into the program, so that both say how
+/// they ended.
+fn under_memcheck(command: &str) -> String {
+    if runs_program(command) {
+        format!("{MEMCHECK}{command}")
+    } else {
+        format!("{MEMCHECK}sh -eu -c {}", quoted(&format!("{command}\n:")))
+    }
+}
+
+/// Tells whether a command is one program of the build and its arguments.
+fn runs_program(command: &str) -> bool {
+    program_and_arguments(command).is_some()
 }
 
 /// Returns the errors of a log of Valgrind: they stand apart by empty lines of its own.
@@ -434,6 +473,7 @@ mod tests {
                 None => assert!(
                     result
                         .log
+                        .text()
                         .contains("memcheck on a build without sanitizers watched")
                         && result.counts["inputs under a second witness"] > 8,
                     "{result:#?}"

@@ -11,7 +11,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("patchwright-record", &["patchwright-source"]),
     ("patchwright-retrieval", &["patchwright-source"]),
     ("patchwright-patcher", &["patchwright-source"]),
-    ("patchwright-crash", &["patchwright-source"]),
+    (
+        "patchwright-crash",
+        &["patchwright-record", "patchwright-source"],
+    ),
     ("patchwright-sandbox", &[]),
     (
         "patchwright-target",

@@ -28,14 +28,17 @@ const ORDER: &[(&str, &str)] = &[
         "changes error numbers refusal script splice unescape tokens edit diff pristine \
          background names syntax guard indent locate reply merge normal paths plan prepare",
     ),
-    ("evaluator/crash", "crash signature test_report feedback"),
+    (
+        "evaluator/crash",
+        "crash signature test_report feedback kept",
+    ),
     (
         "evaluator/sandbox",
         "error folder_walk identity contained_path process isolation attack",
     ),
     (
         "evaluator/target",
-        "error cache probe workspace sanitizer_hooks runner advice inspect local test_support",
+        "error work_time cache probe workspace sanitizer_hooks runner advice inspect local test_support",
     ),
     (
         "evaluator/verdict",

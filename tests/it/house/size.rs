@@ -13,20 +13,22 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        9_800,
+        9_620,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right)",
     ),
     (
         "cli",
-        8_600,
-        "one command from a crash or an issue of a forge to a mail that is written as its project writes",
+        8_650,
+        "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
+         a patch that the tree has already is told as that",
     ),
     ("config", 1_600, ""),
     ("daemon", 7_480, ""),
     (
         "evaluator/crash",
-        6_050,
-        "forms of reports that people paste, their own words and the commands that they ran",
+        6_110,
+        "forms of reports that people paste, their own words and the commands that they ran; what is kept \
+         of a report moved here",
     ),
     (
         "evaluator/sandbox",
@@ -35,13 +37,13 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/target",
-        6_120,
+        6_180,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, \
-         builds that no sanitizer reached",
+         builds that no sanitizer reached, budgets in work time",
     ),
     (
         "evaluator/verdict",
-        8_400,
+        8_370,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV",
     ),
     ("model", 2_400, ""),

@@ -5,10 +5,11 @@
 //! the outputs of failed inputs (or all, on request) are read back.
 
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
-use super::values::{VALUES, VALUES_PROGRAM, plain};
+use super::values::{VALUES, VALUES_PROGRAM, program_and_arguments};
 use super::{Job, LocalTarget, coverage};
 use crate::TargetError;
 use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Pov};
+use crate::work_time::WorkTime;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::{Ending, Execution, Limit};
 use patchwright_source::Language;
@@ -16,7 +17,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The loop over one batch. `$1` is the command of the PoV; with `all` as `$2` the outputs
 /// of successful inputs are kept too. The output of the target goes to a file, and it reaches
@@ -60,7 +61,7 @@ pub(super) async fn run(
         build,
         pov,
         inputs,
-        until: Instant::now() + inputs.budget,
+        until: WorkTime::now() + inputs.budget,
     };
     let next = AtomicUsize::new(0);
     let lanes = (target.task.limits.jobs as usize).clamp(1, 8);
@@ -78,13 +79,13 @@ pub(super) struct BatchRun<'a> {
     pub(super) build: &'a Build,
     pub(super) pov: &'a Pov,
     pub(super) inputs: &'a Inputs,
-    pub(super) until: Instant,
+    pub(super) until: WorkTime,
 }
 
 impl BatchRun<'_> {
     async fn lane(&self, next: &AtomicUsize) -> Result<Vec<InputRun>, TargetError> {
         let mut runs = Vec::new();
-        while Instant::now() < self.until {
+        while WorkTime::now() < self.until {
             let java = self.target.task.language == Language::Java;
             let size = match self.inputs.capture {
                 Capture::Values(_) if !java => VALUES_BATCH,
@@ -106,10 +107,10 @@ impl BatchRun<'_> {
                 let sorted = self.together(&left).await?;
                 runs.extend(sorted.fine.iter().map(|index| passed(*index)));
                 // A part with a known failure is run, whatever time is left.
-                until = until.max(Instant::now() + sorted.patience());
+                until = until.max(WorkTime::now() + sorted.patience());
                 left = sorted.suspects;
             }
-            while !left.is_empty() && Instant::now() < until {
+            while !left.is_empty() && WorkTime::now() < until {
                 let mut done = self.driven(&left).await?;
                 if done.is_empty() {
                     done = self.started_for_each(&left, until).await?;
@@ -128,7 +129,7 @@ impl BatchRun<'_> {
     async fn started_for_each(
         &self,
         batch: &[usize],
-        until: Instant,
+        until: WorkTime,
     ) -> Result<Vec<InputRun>, TargetError> {
         let java = self.target.task.language == Language::Java;
         match self.inputs.capture {
@@ -149,10 +150,10 @@ impl BatchRun<'_> {
     pub(super) async fn one_by_one(
         &self,
         batch: &[usize],
-        until: Instant,
+        until: WorkTime,
     ) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
-        let left = until.saturating_duration_since(Instant::now());
+        let left = until.left_on_the_wall();
         let script = match self.inputs.capture {
             Capture::Coverage(_) => coverage::counting_loop(),
             _ => LOOP.to_owned(),
@@ -258,7 +259,7 @@ impl BatchRun<'_> {
             Capture::Values(functions) => {
                 environment.push(("WATCHED", functions.join("\n")));
                 // The debugger is much faster without a shell between.
-                if let Some((program, arguments)) = plain(command) {
+                if let Some((program, arguments)) = program_and_arguments(command) {
                     environment.push(("PROGRAM", program.to_owned()));
                     environment.push(("ARGUMENTS", arguments.to_owned()));
                 }
@@ -283,7 +284,7 @@ impl BatchRun<'_> {
     /// Runs a batch under the debugger.
     async fn debugged(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.until.left_on_the_wall();
         self.execute(VALUES, folder.path(), (left, None)).await?;
         self.read_back(batch, folder.path(), "out")
     }
@@ -295,7 +296,7 @@ impl BatchRun<'_> {
         if !self.target.put_agent(workspace, folder.path()).await? {
             return Ok(Vec::new());
         }
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.until.left_on_the_wall();
         let limits = (left, Some(self.inputs.each));
         self.execute(&with_agent(LOOP), folder.path(), limits)
             .await?;

@@ -9,12 +9,13 @@ use super::LocalTarget;
 use super::batch::BatchRun;
 use super::jvm_agent::with_agent;
 use crate::runner::{Capture, InputRun, Inputs};
+use crate::work_time::WorkTime;
 use crate::{Build, Pov, TargetError};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::process::{Ending, Limit};
 use patchwright_source::Language;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Starts the program, whose place the driver takes. The path of the first input is the one
 /// that the driver replaces.
@@ -71,7 +72,7 @@ impl LocalTarget {
             build,
             pov,
             inputs: &inputs,
-            until: Instant::now() + TRIAL,
+            until: WorkTime::now() + TRIAL,
         };
         let driven = run.in_one_jvm(&[0, 1, 2]).await?;
         if driven.len() < inputs.contents.len() {
@@ -105,7 +106,7 @@ impl BatchRun<'_> {
         if !self.target.put_agent(workspace, folder.path()).await? {
             return Ok(Vec::new());
         }
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.until.left_on_the_wall();
         let each = self.inputs.each.as_millis();
         let script = format!(
             "EACH_MILLISECONDS={each}\nexport EACH_MILLISECONDS\n{}",

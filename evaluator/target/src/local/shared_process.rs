@@ -7,8 +7,9 @@ use super::batch::BatchRun;
 use super::fuzzer;
 use crate::TargetError;
 use crate::runner::{Capture, Outcome, judge};
+use crate::work_time::WorkTime;
 use patchwright_sandbox::Ending;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The command for a whole folder of inputs in one process.
 const WHOLE: &str = r#"judged sh -eu -c "$own$1" sh "$NOTES/in""#;
@@ -57,7 +58,7 @@ impl BatchRun<'_> {
         let mut until = self.until;
         let mut open = vec![batch];
         while let Some(part) = open.pop() {
-            if part.len() < batch.len() && Instant::now() > until {
+            if part.len() < batch.len() && WorkTime::now() > until {
                 break;
             }
             match self.at_once(part).await? {
@@ -66,7 +67,7 @@ impl BatchRun<'_> {
                     let (first, second) = part.split_at(part.len() / 2);
                     open.extend([second, first]);
                     if part.len() == batch.len() {
-                        until = until.max(Instant::now() + PURSUIT);
+                        until = until.max(WorkTime::now() + PURSUIT);
                     }
                 }
                 BatchEnd::Badly | BatchEnd::Late => sorted.suspects.extend(part),
@@ -78,7 +79,7 @@ impl BatchRun<'_> {
     /// Runs a part of a batch in one process.
     async fn at_once(&self, part: &[usize]) -> Result<BatchEnd, TargetError> {
         let folder = self.write(part)?;
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.until.left_on_the_wall();
         let limits = (wall(self.inputs.each, part.len(), left), None);
         let many = self
             .target

@@ -10,7 +10,7 @@ pub(super) const VALUES_PROGRAM: &str = include_str!("programs/values.py");
 
 /// Splits a command line that is one program of the build with its arguments:
 /// `"$OUT"/name "$POV"`. Any other one needs a shell.
-pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
+pub fn program_and_arguments(command: &str) -> Option<(&str, &str)> {
     if command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')']) {
         return None;
     }
@@ -25,7 +25,7 @@ pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::program_and_arguments;
 
     #[test]
     fn takes_plain_command_lines_apart() {
@@ -38,7 +38,7 @@ mod tests {
             ("java -jar x", None),
             ("\"$OUT\"/$HARNESS", None),
         ] {
-            assert_eq!(plain(command), expected, "{command}");
+            assert_eq!(program_and_arguments(command), expected, "{command}");
         }
     }
 }

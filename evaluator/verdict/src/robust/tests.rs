@@ -34,7 +34,7 @@ async fn a_fix_of_one_value_is_refuted_and_a_fix_of_the_cause_holds() {
         let kind = result.crash.as_ref().map(|crash| crash.kind.as_str());
         assert_eq!(kind, (!holds).then_some("heap-buffer-overflow"));
         if let Some(found) = result.found.first() {
-            assert!(found.bytes[0] > 8 && found.reason.contains("same crash"));
+            assert!(found.blob.bytes()[0] > 8 && found.reason.contains("same crash"));
             assert!(result.feedback.unwrap().contains("The input: ("));
         }
     }
@@ -76,7 +76,11 @@ async fn a_fix_of_one_of_two_ways_is_refuted() {
             .await
             .unwrap();
         assert_eq!(result.holds, Some(holds), "{result:#?}");
-        let found: Vec<_> = result.found.iter().map(|found| &found.bytes).collect();
+        let found: Vec<_> = result
+            .found
+            .iter()
+            .map(|found| found.blob.bytes())
+            .collect();
         assert_eq!(found.is_empty(), holds);
         assert!(found.iter().all(|bytes| *bytes == b"other 40"));
     }
@@ -102,5 +106,5 @@ async fn a_crash_that_the_unpatched_program_has_at_another_place_is_told_and_ref
         panic!("another crash: {result:#?}");
     };
     assert!(!doubt.is_open() && doubt.what.contains("in other"));
-    assert_eq!(doubt.input.as_ref().unwrap().bytes, b"other 40");
+    assert_eq!(doubt.input.as_ref().unwrap().blob.bytes(), b"other 40");
 }

@@ -2,7 +2,7 @@
 
 use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Rung, RungName};
 use patchwright_sandbox::{Ending, Limit};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Build, BuildKind, Target};
@@ -10,7 +10,7 @@ use patchwright_target::runner::{Build, BuildKind, Target};
 pub(crate) async fn climb(
     target: &dyn Target,
     attempt: &AttemptFacts,
-) -> Result<RungResult, TargetError> {
+) -> Result<Rung, TargetError> {
     let mut log = String::new();
     let names = target.task().used_builds();
     for name in &names {
@@ -22,7 +22,7 @@ pub(crate) async fn climb(
         }
     }
     Ok(
-        RungResult::new(RungName::Builds, Some(true), "the build command succeeds")
+        Rung::new(RungName::Builds, Some(true), "the build command succeeds")
             .count("builds", names.len() as u64)
             .log(log)
             .settled(true),
@@ -45,7 +45,7 @@ pub(crate) async fn build(
     target.build(changes, name, BuildKind::Clean).await
 }
 
-fn failed(build: &Build, log: String, writer: &FeedbackWriter<'_>) -> RungResult {
+fn failed(build: &Build, log: String, writer: &FeedbackWriter<'_>) -> Rung {
     let named = if build.name.is_empty() {
         String::new()
     } else {
@@ -56,7 +56,7 @@ fn failed(build: &Build, log: String, writer: &FeedbackWriter<'_>) -> RungResult
         ending => format!("the build{named} failed: {ending}"),
     };
     let feedback = writer.build(&reason, &log);
-    RungResult::new(RungName::Builds, Some(false), reason)
+    Rung::new(RungName::Builds, Some(false), reason)
         .feedback(feedback)
         .log(log)
         .settled(matches!(build.execution.ending, Ending::Exited(_)))

@@ -7,7 +7,7 @@
 
 use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Rung, RungName};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Baseline, BuildKind, Outcome, Replay, Target};
 
@@ -18,7 +18,7 @@ pub async fn confirm(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<RungResult, TargetError> {
+) -> Result<Rung, TargetError> {
     let started = std::time::Instant::now();
     let mut result = check(target, baseline, attempt).await?;
     result.seconds = started.elapsed().as_secs_f64();
@@ -37,7 +37,7 @@ async fn check(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<RungResult, TargetError> {
+) -> Result<Rung, TargetError> {
     let task = target.task();
     let writer = FeedbackWriter::new(task, attempt);
     let changes = &attempt.changes;
@@ -55,7 +55,7 @@ async fn check(
     }
     if gives_the_same_files(target, attempt).await? {
         let reason = "a clean build gives the same files as the build that was judged";
-        return Ok(RungResult::new(RungName::Builds, Some(true), reason));
+        return Ok(Rung::new(RungName::Builds, Some(true), reason));
     }
     for pov in &task.povs {
         let name = task.build_of(pov);
@@ -64,17 +64,19 @@ async fn check(
         if replay.outcome != Outcome::Silent {
             let reason = format!("{} is not silent on a clean build", pov.name());
             let log = replay.execution.text();
-            return Ok(refuted(RungName::Silent, reason, log, &writer).crash(replay.crash));
+            return Ok(refuted(RungName::Silent, reason, log, &writer)
+                .crash(replay.crash.map(|crash| writer.kept(crash))));
         }
     }
     if let Some(replay) = failing_again(target, attempt).await? {
         let reason = "an input that refuted an earlier attempt is not silent on a clean build";
         let (reason, log) = (reason.to_owned(), replay.execution.text());
-        return Ok(refuted(RungName::Silent, reason, log, &writer).crash(replay.crash));
+        return Ok(refuted(RungName::Silent, reason, log, &writer)
+            .crash(replay.crash.map(|crash| writer.kept(crash))));
     }
     let Some(before) = &baseline.tests else {
         let reason = "the clean build succeeds and every PoV is silent; there are no tests";
-        return Ok(RungResult::new(RungName::Silent, Some(true), reason));
+        return Ok(Rung::new(RungName::Silent, Some(true), reason));
     };
     let build = target
         .build(changes, &task.main_build(), BuildKind::Clean)
@@ -86,11 +88,7 @@ async fn check(
             &std::collections::BTreeSet::new(),
             &writer,
         )),
-        None => Ok(RungResult::new(
-            RungName::Tested,
-            None,
-            "the task has no tests",
-        )),
+        None => Ok(Rung::new(RungName::Tested, None, "the task has no tests")),
     }
 }
 
@@ -128,7 +126,7 @@ async fn failing_again(
         let build = target
             .build(&attempt.changes, &name, BuildKind::Clean)
             .await?;
-        let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
+        let replay = super::replay_input(target, &build, pov, input.blob.bytes()).await?;
         if replay.outcome.is_failure() {
             return Ok(Some(replay));
         }
@@ -136,9 +134,9 @@ async fn failing_again(
     Ok(None)
 }
 
-fn refuted(name: RungName, reason: String, log: String, writer: &FeedbackWriter<'_>) -> RungResult {
+fn refuted(name: RungName, reason: String, log: String, writer: &FeedbackWriter<'_>) -> Rung {
     let feedback = writer.log(&reason, &log);
-    RungResult::new(name, Some(false), reason)
+    Rung::new(name, Some(false), reason)
         .feedback(feedback)
         .log(log)
 }

@@ -1,10 +1,10 @@
 //! Rung feedback: the reason of a failed rung, and its log in terms of the pristine tree.
 
 use crate::attempt::AttemptFacts;
-use patchwright_crash::CrashReport;
-use patchwright_crash::feedback;
-use patchwright_crash::feedback::{LineMap, LocationTranslator};
+use patchwright_crash::feedback::{self, LineMap, LineOrigin, LocationTranslator};
 use patchwright_crash::test_report::{Comparison, TestReport};
+use patchwright_crash::{CrashReport, rebased};
+use patchwright_record::Crash;
 use patchwright_source::{Tree, TreePath};
 use patchwright_target::runner::{INSIDE, TargetTask};
 use std::collections::BTreeMap;
@@ -40,6 +40,29 @@ impl<'a> FeedbackWriter<'a> {
             tree,
             changed,
         }
+    }
+
+    /// Returns a crash as it is kept: its paths and lines are those of the pristine tree, which is
+    /// what retrieval shows.
+    pub(crate) fn kept(&self, report: CrashReport) -> Crash {
+        let mut crash = Crash::from(match &self.tree {
+            Some(tree) => rebased(report, tree),
+            None => report,
+        });
+        for frame in &mut crash.frames {
+            let path = frame
+                .file
+                .as_deref()
+                .and_then(|file| TreePath::new(file).ok());
+            let map = path.and_then(|path| self.changed.get(&path));
+            if let (Some(map), Some(line)) = (map, frame.line) {
+                frame.line = Some(match map.origin(line) {
+                    LineOrigin::Same(line) | LineOrigin::Replaced(line, _) => line,
+                    LineOrigin::InsertedAfter(line) => line.max(1),
+                });
+            }
+        }
+        crash
     }
 
     fn places<T>(&self, say: impl FnOnce(&LocationTranslator<'_>) -> T) -> T {
@@ -97,5 +120,33 @@ impl<'a> FeedbackWriter<'a> {
     pub(crate) fn log(&self, reason: &str, log: &str) -> String {
         let text = self.places(|places| feedback::excerpt(log, places, TOKENS));
         format!("{reason}\n\n{text}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FeedbackWriter;
+    use crate::attempt::AttemptFacts;
+    use patchwright_target::runner::TargetTask;
+    use patchwright_target::test_support::change;
+
+    #[test]
+    fn a_kept_crash_names_places_of_the_pristine_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.c"), "1\n2\n3\n4\n").unwrap();
+        let task = TargetTask {
+            tree: folder.path().to_owned(),
+            ..TargetTask::default()
+        };
+        let attempt = AttemptFacts {
+            changes: change("a.c", "1\nnew\nnew\n2\n3\n4\n".to_owned()),
+            ..AttemptFacts::default()
+        };
+        let log = "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x0\n    #0 0x1 in f /src/a.c:5\n    #1 0x2 in f /src/a.c:2\n    #2 0x3 in main /src/a.c:1\n";
+        let report = patchwright_crash::parse(log).unwrap();
+        let crash = FeedbackWriter::new(&task, &attempt).kept(report);
+        let lines: Vec<_> = crash.frames.iter().filter_map(|frame| frame.line).collect();
+        assert_eq!(lines, [3, 1, 1]);
+        assert_eq!(crash.frames[0].file.as_deref(), Some("a.c"));
     }
 }

@@ -1,22 +1,21 @@
 //! Rungs *applies* and *parses*: the findings of the patcher about the edits.
 
 use crate::attempt::AttemptFacts;
-use crate::evidence::{Doubt, RungName, RungResult};
+use crate::evidence::{Doubt, Rung, RungName};
 use patchwright_target::runner::TargetTask;
 
 /// Climbs *applies*: every edit was located without ambiguity, and the guard allows every file.
-pub(crate) fn applies(attempt: &AttemptFacts) -> RungResult {
+pub(crate) fn applies(attempt: &AttemptFacts) -> Rung {
     match &attempt.applies {
         Ok(()) if attempt.changes.is_empty() => {
-            RungResult::new(RungName::Applies, Some(false), "the patch changes nothing")
+            Rung::new(RungName::Applies, Some(false), "the patch changes nothing")
                 .feedback("The patch changes nothing: the files are as they were before.")
         }
         Ok(()) => {
             let files = attempt.files().len() as u64;
-            RungResult::new(RungName::Applies, Some(true), "every edit was located")
-                .count("files", files)
+            Rung::new(RungName::Applies, Some(true), "every edit was located").count("files", files)
         }
-        Err(refusal) => RungResult::new(
+        Err(refusal) => Rung::new(
             RungName::Applies,
             Some(false),
             refusal.lines().next().unwrap_or("an edit was refused"),
@@ -27,20 +26,20 @@ pub(crate) fn applies(attempt: &AttemptFacts) -> RungResult {
 
 /// Climbs *parses*: the patch makes no syntax error that was not there before. A grammar
 /// does not know what macros stand for, so where the tree is built the compiler decides.
-pub(crate) fn parses(task: &TargetTask, attempt: &AttemptFacts) -> RungResult {
+pub(crate) fn parses(task: &TargetTask, attempt: &AttemptFacts) -> Rung {
     let Err(errors) = &attempt.parses else {
-        return RungResult::new(RungName::Parses, Some(true), "no new syntax error");
+        return Rung::new(RungName::Parses, Some(true), "no new syntax error");
     };
     let first = errors.lines().next().unwrap_or("a new syntax error");
     if task.commands.build.trim().is_empty() {
-        return RungResult::new(RungName::Parses, Some(false), first).feedback(errors);
+        return Rung::new(RungName::Parses, Some(false), first).feedback(errors);
     }
     let reason = format!("the grammar objects, and the compiler decides: {first}");
     let doubts = errors.lines().map(|error| Doubt {
         settled: Some("the compiler decides".to_owned()),
         ..Doubt::new(error)
     });
-    RungResult::new(RungName::Parses, Some(true), reason)
+    Rung::new(RungName::Parses, Some(true), reason)
         .count("objections of the grammar", errors.lines().count() as u64)
         .doubts(doubts.collect())
         .log(errors)

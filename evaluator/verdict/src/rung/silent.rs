@@ -10,7 +10,7 @@ mod returned;
 use super::feedback::FeedbackWriter;
 use super::leak;
 use crate::attempt::AttemptFacts;
-use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
+use crate::evidence::{Doubt, FoundInput, Rung, RungName};
 use patchwright_crash::signature;
 use patchwright_crash::signature::Change;
 use patchwright_crash::{CrashReport, Tool};
@@ -30,14 +30,10 @@ pub(crate) async fn climb(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<RungResult, TargetError> {
+) -> Result<Rung, TargetError> {
     let task = target.task();
     if task.povs.is_empty() {
-        return Ok(RungResult::new(
-            RungName::Silent,
-            None,
-            "the task has no PoV",
-        ));
+        return Ok(Rung::new(RungName::Silent, None, "the task has no PoV"));
     }
     let mut replays = Replays::default();
     if let Some(failed) = replays.povs(target, baseline, attempt).await? {
@@ -85,7 +81,7 @@ impl Replays {
         target: &dyn Target,
         baseline: &Baseline,
         attempt: &AttemptFacts,
-    ) -> Result<Option<RungResult>, TargetError> {
+    ) -> Result<Option<Rung>, TargetError> {
         let task = target.task();
         for (pov, before) in task.povs.iter().zip(&baseline.povs) {
             let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
@@ -103,8 +99,7 @@ impl Replays {
                     }
                     let dumps = dumps(target, &build, pov, &replay).await?;
                     let writer = FeedbackWriter::new(task, attempt);
-                    let feedback = feedback(&writer, &reason, (before, &replay), &dumps);
-                    let failed = failed(reason, feedback, replay);
+                    let failed = failed(&writer, reason, (before, replay), &dumps);
                     return Ok(Some(failed.count("runs", self.runs)));
                 }
                 self.log = replay.execution.text();
@@ -120,11 +115,11 @@ impl Replays {
         target: &dyn Target,
         baseline: &Baseline,
         attempt: &AttemptFacts,
-    ) -> Result<Option<RungResult>, TargetError> {
+    ) -> Result<Option<Rung>, TargetError> {
         let task = target.task();
         for (pov, before, input) in found(target, baseline, attempt) {
             let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
-            let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
+            let replay = super::replay_input(target, &build, pov, input.blob.bytes()).await?;
             self.runs += 1;
             if replay.outcome.is_failure() {
                 let reason = format!(
@@ -133,8 +128,7 @@ impl Replays {
                     found_again(target, before, &replay)
                 );
                 let writer = FeedbackWriter::new(task, attempt);
-                let feedback = feedback(&writer, &reason, (before, &replay), &[]);
-                let failed = failed(reason, feedback, replay);
+                let failed = failed(&writer, reason, (before, replay), &[]);
                 return Ok(Some(failed.count("runs", self.runs)));
             }
         }
@@ -148,28 +142,28 @@ fn result_of(
     baseline: &Baseline,
     writer: &FeedbackWriter<'_>,
     replays: &Replays,
-) -> RungResult {
+) -> Rung {
     let steady = |pov: &BaselinePov| pov.crashes == pov.runs || pov.crashes == 0;
     let steady = baseline.povs.iter().all(steady);
     match verdict {
         Verdict::Returned => {
             let reason = format!("no crash in {} of the PoVs", counted(replays.runs, "run"));
-            RungResult::new(RungName::Silent, Some(true), reason).settled(steady)
+            Rung::new(RungName::Silent, Some(true), reason).settled(steady)
         }
         Verdict::Objection(reason) => {
             let lead = format!("The crash is silenced, not repaired: {reason}");
             let feedback = writer.log(&lead, &replays.log);
-            RungResult::new(RungName::Silent, Some(false), reason)
+            Rung::new(RungName::Silent, Some(false), reason)
                 .feedback(feedback)
                 .settled(steady)
         }
         Verdict::Doubt(what) => {
             let reason = format!("no crash, but {what}");
-            RungResult::new(RungName::Silent, None, reason).doubts(vec![Doubt::new(what)])
+            Rung::new(RungName::Silent, None, reason).doubts(vec![Doubt::new(what)])
         }
         Verdict::Unseen(why) => {
             let reason = format!("no crash, but it could not be seen how the run ended: {why}");
-            RungResult::new(RungName::Silent, None, reason)
+            Rung::new(RungName::Silent, None, reason)
         }
     }
 }
@@ -214,12 +208,18 @@ async fn vouched(
 }
 
 /// The result of a run that refutes the patch.
-fn failed(reason: String, feedback: String, replay: Replay) -> RungResult {
-    RungResult::new(RungName::Silent, Some(false), reason)
+fn failed(
+    writer: &FeedbackWriter<'_>,
+    reason: String,
+    (before, replay): (&BaselinePov, Replay),
+    dumps: &[String],
+) -> Rung {
+    let feedback = feedback(writer, &reason, (before, &replay), dumps);
+    Rung::new(RungName::Silent, Some(false), reason)
         .feedback(feedback)
         .log(replay.execution.text())
         .settled(replay.outcome == Outcome::Crashed)
-        .crash(replay.crash)
+        .crash(replay.crash.map(|crash| writer.kept(crash)))
 }
 
 /// Tells for each PoV of the target whether a patch stops it. A PoV that does not crash the

@@ -6,7 +6,7 @@
 
 use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Rung, RungName};
 use patchwright_crash::test_report::{Comparison, Status};
 use patchwright_sandbox::{Ending, Limit};
 use patchwright_source::counted;
@@ -21,8 +21,8 @@ pub(crate) async fn climb(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<RungResult, TargetError> {
-    let no_tests = || RungResult::new(RungName::Tested, None, "the task has no tests");
+) -> Result<Rung, TargetError> {
+    let no_tests = || Rung::new(RungName::Tested, None, "the task has no tests");
     let Some(before) = &baseline.tests else {
         return Ok(no_tests());
     };
@@ -61,8 +61,8 @@ async fn beside_the_unpatched(
     baseline: &Baseline,
     build: &Build,
     writer: &FeedbackWriter<'_>,
-    result: RungResult,
-) -> Result<RungResult, TargetError> {
+    result: Rung,
+) -> Result<Rung, TargetError> {
     let task = target.task();
     let (Some(before), Some(old)) = (&baseline.tests, baseline.builds.get(&task.main_build()))
     else {
@@ -77,7 +77,7 @@ async fn beside_the_unpatched(
     };
     if hangs(&old) && hangs(&now) {
         let reason = "neither the tests of the patched program nor those of the unpatched one end in time now (limits.test)";
-        return Ok(RungResult::new(RungName::Tested, None, reason).log(now.execution.text()));
+        return Ok(Rung::new(RungName::Tested, None, reason).log(now.execution.text()));
     }
     Ok(judge(before, &now, &BTreeSet::new(), writer))
 }
@@ -88,7 +88,7 @@ pub(crate) fn judge(
     now: &TestRun,
     flaky: &BTreeSet<String>,
     writer: &FeedbackWriter<'_>,
-) -> RungResult {
+) -> Rung {
     let log = now.execution.text();
     let (old, new) = (before.report(), now.report());
     let by_name = !old.tests.is_empty() && !new.tests.is_empty();
@@ -106,7 +106,7 @@ pub(crate) fn judge(
     if holds == Some(true) && !comparison.fixed.is_empty() {
         reason = format!("{}; {reason}", mended(&comparison.fixed));
     }
-    let mut result = RungResult::new(RungName::Tested, holds, reason)
+    let mut result = Rung::new(RungName::Tested, holds, reason)
         .count("tests", new.tests.len() as u64)
         .count("passed", new.count(Status::Passed) as u64)
         .count("broken", comparison.broken.len() as u64)

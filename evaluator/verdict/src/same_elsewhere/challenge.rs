@@ -14,7 +14,7 @@ use super::doubts::{Differing, shown};
 use super::outputs::differing;
 use super::pool::{ComparedInput, InputKind};
 use crate::attempt::AttemptFacts;
-use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
+use crate::evidence::{Doubt, FoundInput, Rung, RungName};
 use crate::rung::{builds, replay_input};
 use patchwright_crash::feedback;
 use patchwright_crash::signature::{self, Change};
@@ -49,7 +49,7 @@ pub struct ChallengeInput {
 #[derive(Debug, Clone)]
 pub struct Challenged {
     /// The result, as part of the rung *same elsewhere*.
-    pub result: RungResult,
+    pub result: Rung,
     /// The inputs that count, by their index.
     pub counted: Vec<usize>,
 }
@@ -132,7 +132,7 @@ pub async fn challenge(
     let mut all = all.unwrap_or_else(|| {
         let reason = "no PoV reproduces, so it is not known how inputs are run";
         Challenged {
-            result: RungResult::new(RungName::SameElsewhere, None, reason),
+            result: Rung::new(RungName::SameElsewhere, None, reason),
             counted: Vec::new(),
         }
     });
@@ -179,7 +179,8 @@ impl Challenged {
             }
         }
         let (mut result, other) = (self.result, other.result);
-        let _ = write!(result.log, "run like {pov}:\n{}", other.log);
+        let log = format!("{}run like {pov}:\n{}", result.log.text(), other.log.text());
+        result = result.log(log);
         for (name, count) in other.counts {
             let known = result.counts.entry(name).or_default();
             *known = count.max(*known);
@@ -205,7 +206,7 @@ impl Comparison<'_> {
     async fn challenged(
         &mut self,
         inputs: &[ComparedInput],
-    ) -> Result<(RungResult, Vec<usize>), TargetError> {
+    ) -> Result<(Rung, Vec<usize>), TargetError> {
         let (old, new) = self.builds;
         let budget = self.each() * (inputs.len() as u32).max(1);
         let before = self.run(old, inputs, Capture::Outputs, budget).await?;
@@ -334,7 +335,7 @@ impl Comparison<'_> {
         &self,
         input: &ComparedInput,
         kind: ChallengeKind,
-    ) -> Result<Option<RungResult>, TargetError> {
+    ) -> Result<Option<Rung>, TargetError> {
         let (old, new) = self.builds;
         let now = replay_input(self.target, new, self.pov, &input.bytes).await?;
         if !now.outcome.is_failure() {
@@ -349,7 +350,7 @@ impl Comparison<'_> {
         Ok(Some(self.challenge_refutes(input, kind.refutation(), &now)))
     }
 
-    fn challenge_refutes(&self, input: &ComparedInput, what: &str, now: &Replay) -> RungResult {
+    fn challenge_refutes(&self, input: &ComparedInput, what: &str, now: &Replay) -> Rung {
         let reason = format!("{} {what}", input.name);
         let shown = now.execution.text();
         let feedback = match &now.crash {
@@ -359,12 +360,12 @@ impl Comparison<'_> {
             }
             None => self.writer.log(&reason, &shown),
         };
-        let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason.clone())
+        let mut result = Rung::new(RungName::SameElsewhere, Some(false), reason.clone())
             .feedback(feedback)
             .log(shown)
-            .crash(now.crash.clone());
+            .crash(now.crash.clone().map(|crash| self.writer.kept(crash)));
         result.found.push(FoundInput {
-            bytes: input.bytes.clone(),
+            blob: input.bytes.clone().into(),
             reason,
             pov: self.pov.name(),
         });
@@ -418,7 +419,7 @@ impl Comparison<'_> {
         told
     }
 
-    fn challenges_held(&self, sorted: &Sorted) -> RungResult {
+    fn challenges_held(&self, sorted: &Sorted) -> Rung {
         let open: Vec<&Doubt> = self.doubts.iter().filter(|doubt| doubt.is_open()).collect();
         let (holds, reason) = match open.first() {
             Some(first) => (
@@ -436,7 +437,7 @@ impl Comparison<'_> {
         for doubt in &self.doubts {
             let _ = writeln!(log, "{doubt}");
         }
-        let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
+        let mut result = Rung::new(RungName::SameElsewhere, holds, reason)
             .log(log)
             .doubts(self.doubts.clone())
             .answers(self.answers.clone());

@@ -18,11 +18,10 @@ use super::pool::ComparedInput;
 use crate::evidence::{Doubt, DoubtedInput, change};
 use crate::witness::{Examination, Witness};
 use patchwright_source::Language;
-use patchwright_target::TargetError;
 use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern};
+use patchwright_target::{TargetError, WorkTime};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::Instant;
 
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
@@ -201,7 +200,7 @@ impl Comparison<'_> {
             if inputs.is_empty() {
                 break;
             }
-            let started = Instant::now();
+            let started = WorkTime::now();
             let build = examination.unpatched(*witness).await?;
             self.clock.leave_out(started.elapsed());
             let time = self.clock.again();
@@ -281,16 +280,16 @@ impl Comparison<'_> {
         let pov = std::fs::read(&self.pov.file).unwrap_or_default();
         Doubt {
             what: format!("{}: {what}", input.name),
-            settled: None,
             input: Some(DoubtedInput {
                 name: input.name.clone(),
-                bytes: input.bytes.clone(),
+                blob: input.bytes.clone().into(),
                 pov: self.pov.name(),
                 change: change(&pov, &input.bytes),
                 before: before.to_owned(),
                 after: after.to_owned(),
-                diverges: None,
+                ..DoubtedInput::default()
             }),
+            ..Doubt::default()
         }
     }
 }

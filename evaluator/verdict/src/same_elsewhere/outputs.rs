@@ -7,11 +7,11 @@ use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
-use patchwright_target::TargetError;
 use patchwright_target::runner::{Capture, InputRun, Inputs};
+use patchwright_target::{TargetError, WorkTime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most inputs that are compared.
 const MOST: usize = 1_500;
@@ -66,7 +66,7 @@ impl Comparison<'_> {
     ) -> Result<Option<Differing>, TargetError> {
         let (old, new) = self.builds;
         let half = half(left, self.compared.len() as u64);
-        let started = Instant::now();
+        let started = WorkTime::now();
         let mut first = self.run(old, &chunk, Capture::Outputs, half).await?;
         self.took(started.elapsed(), first.len());
         let mut patched = self.run(new, &chunk, Capture::Outputs, half).await?;

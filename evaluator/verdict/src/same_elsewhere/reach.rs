@@ -23,12 +23,12 @@ use crate::given_inputs;
 use patchwright_crash::feedback::{LineMap, LineOrigin};
 use patchwright_crash::{CrashReport, Operation, Tool};
 use patchwright_source::{Touched, Tree, TreePath};
-use patchwright_target::TargetError;
 use patchwright_target::runner::{
     Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange,
 };
+use patchwright_target::{TargetError, WorkTime};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Compared inputs that are counted at most.
 const MOST: usize = 12 * CHUNK;
@@ -91,7 +91,7 @@ impl Comparison<'_> {
                 .push("the patch writes no line of code".to_owned());
             return Ok(());
         }
-        let (target, started) = (self.target, Instant::now());
+        let (target, started) = (self.target, WorkTime::now());
         let name = target.task().build_of(self.pov);
         let counters = Instrumentation::Counters;
         let build = target.instrumented_build(&attempt.changes, &name, &counters);
@@ -224,7 +224,7 @@ impl Comparison<'_> {
         let mut order = mixed(&self.compared);
         order.sort_by_key(|input| self.refused.contains(&input.bytes));
         order.truncate(MOST);
-        let (floor, started) = (self.target.task().limits.reached, Instant::now());
+        let (floor, started) = (self.target.task().limits.reached, WorkTime::now());
         let mut rest = order.as_slice();
         while !rest.is_empty() {
             let least = if reach.reached < floor {

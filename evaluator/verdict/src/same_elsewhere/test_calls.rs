@@ -9,12 +9,12 @@
 use super::Comparison;
 use crate::evidence::Doubt;
 use crate::given_inputs;
-use patchwright_target::TargetError;
 use patchwright_target::runner::{
     Counted, Coverage, Observed, ObservedCall, ObservedRun, Outcome, Pov,
 };
+use patchwright_target::{TargetError, WorkTime};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The names of the counts of calls that end as before, and of those that do not.
 const AS_BEFORE: &str = "calls of tests that end as before";
@@ -55,7 +55,7 @@ impl Comparison<'_> {
         if self.tests_seconds.is_none() || self.functions.is_empty() || usual > LONGEST {
             return Ok(());
         }
-        let started = Instant::now();
+        let started = WorkTime::now();
         let asked = |counted| Observed {
             functions: self.functions.clone(),
             counted,
@@ -206,7 +206,7 @@ fn tells(end: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{AS_BEFORE, Compared, OTHERWISE, frame, tells};
-    use crate::evidence::{RungName, RungResult};
+    use crate::evidence::{Rung, RungName};
     use crate::ladder::Ladder;
     use crate::tests::java_attempt;
     use patchwright_target::runner::{ObservedRun, Target};
@@ -265,7 +265,7 @@ mod tests {
     }
 
     /// Climbs the rung with a patch of the Java program, which has no inputs but its PoV.
-    async fn climbed(bound: &str, line: &str) -> RungResult {
+    async fn climbed(bound: &str, line: &str) -> Rung {
         let folder = tempfile::tempdir().unwrap();
         let mut task = java_task(folder.path());
         task.limits.same = Duration::from_secs(40);

@@ -1,7 +1,8 @@
 //! Patched programs that behave as before, and some that do not.
 
 use super::{CONTROLS_REACH, ChallengeInput, challenge};
-use crate::attempt::{AcceptedDifference, AttemptFacts};
+use crate::attempt::AttemptFacts;
+use crate::evidence::AcceptedInput;
 use crate::evidence::RungName;
 use crate::ladder::Ladder;
 use crate::tests::attempt;
@@ -180,8 +181,8 @@ async fn an_answer_that_was_found_right_is_no_doubt_and_another_one_is() {
             "" => doubt.input.as_ref().unwrap().after.clone(),
             _ => "exit status 9".to_owned(),
         };
-        attempt.accepted = vec![AcceptedDifference {
-            bytes: vec![2, 9, 7],
+        attempt.accepted = vec![AcceptedInput {
+            blob: vec![2, 9, 7].into(),
             answer: answer.clone(),
             reason: "the critic agrees".to_owned(),
         }];
@@ -246,7 +247,7 @@ async fn the_projects_own_fuzzer_finds_both_sides_of_a_new_branch() {
         result.counts["branches not accounted for"], 0,
         "{result:#?}"
     );
-    assert!(!result.log.contains("do not take"), "{result:#?}");
+    assert!(!result.log.text().contains("do not take"), "{result:#?}");
 }
 
 /// Names a word by its number, in a call that may throw; 0 is none.

@@ -2,7 +2,7 @@
 //! of their own, by a small C program.
 
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Rung, RungName};
 use crate::tests::attempt;
 use patchwright_source::Changes;
 use patchwright_source::TreePath;
@@ -12,7 +12,7 @@ use patchwright_target::test_support::{PARSE, lines, open, task};
 use std::collections::BTreeMap;
 use std::fs;
 
-async fn climb(target: &LocalTarget, attempt: &AttemptFacts) -> RungResult {
+async fn climb(target: &LocalTarget, attempt: &AttemptFacts) -> Rung {
     let baseline = target.baseline().await.unwrap();
     let result = super::climb(target, &baseline, attempt);
     let result = result.await.unwrap();

@@ -3,7 +3,7 @@
 
 use super::climb;
 use crate::attempt::AttemptFacts;
-use crate::evidence::RungResult;
+use crate::evidence::Rung;
 use crate::tests::attempt;
 use patchwright_source::{Touched, TreePath};
 use patchwright_target::LocalTarget;
@@ -35,7 +35,7 @@ fn patch(before: &str, begin: &str) -> AttemptFacts {
     attempt
 }
 
-async fn judged(target: &LocalTarget, before: &str, begin: &str) -> RungResult {
+async fn judged(target: &LocalTarget, before: &str, begin: &str) -> Rung {
     let baseline = target.baseline().await.unwrap();
     let result = climb(target, &baseline, &patch(before, begin)).await;
     result.unwrap()

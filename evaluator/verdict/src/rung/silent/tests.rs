@@ -2,7 +2,7 @@
 //! by a real JVM.
 
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Rung, RungName};
 use patchwright_sandbox::IsolationChoice;
 use patchwright_sandbox::test_host::host;
 use patchwright_source::Changes;
@@ -50,7 +50,7 @@ fn task(folder: &Path) -> TargetTask {
     }
 }
 
-async fn silent(target: &LocalTarget, from: &str, to: &str) -> RungResult {
+async fn silent(target: &LocalTarget, from: &str, to: &str) -> Rung {
     let baseline = target.baseline().await.unwrap();
     let path = TreePath::new("src/p/Reader.java").unwrap();
     let text = JAVA.replace(from, to);
