@@ -1,9 +1,10 @@
 //! Answers from the journal of a run: what makes a finished run a transcript.
 //!
-//! An answer is found by the last message of the request, which the journal
-//! keeps, and each is given once. Numbers outside source lines may differ: what a search
-//! reached in its time is told in prompts, and is another count each time. A request that
-//! the journal does not know is a failure; no model is ever asked instead.
+//! An answer is found by the last message of the request, which the journal keeps, and each is
+//! given once. Where no message is the same, the first one serves that opens with the same words
+//! and shows the same code and the same patch: what a search found in its time is told in
+//! prompts too, and is something else each time. A request that the journal does not know is a
+//! failure; no model is ever asked instead.
 
 use crate::{Model, ModelError, Reply, Request};
 use futures::FutureExt;
@@ -36,7 +37,7 @@ impl Journaled {
         let exact = waiting.iter().position(|(asked, _)| asked == prompt);
         let alike = || {
             let mut asked = waiting.iter().map(|(asked, _)| asked);
-            asked.position(|asked| without_counts(asked).eq(without_counts(prompt)))
+            asked.position(|asked| steady(asked).eq(steady(prompt)))
         };
         let at = exact.or_else(alike);
         if let Some(at) = at {
@@ -49,13 +50,17 @@ impl Journaled {
     }
 }
 
-/// Returns a text without its numbers, but for lines of source (`12: text`).
-fn without_counts(text: &str) -> impl Iterator<Item = char> {
-    text.split_inclusive('\n').flat_map(|line| {
+/// Returns what does not depend on the time: the words of the first line, the lines of source
+/// (`12: text`; a dump of bytes counts from 0) and those of a patch.
+fn steady(text: &str) -> impl Iterator<Item = String> {
+    text.lines().enumerate().filter_map(|(place, line)| {
         let number = line.split(':').next().unwrap_or_default().trim_start();
-        let source = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        line.chars()
-            .filter(move |character| source || !character.is_ascii_digit())
+        let counts = number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_source = counts && number.starts_with(|first| ('1'..='9').contains(&first));
+        if is_source || line.starts_with('+') || line.starts_with("@@ ") {
+            return Some(line.to_owned());
+        }
+        (place == 0).then(|| line.replace(|c: char| c.is_ascii_digit(), ""))
     })
 }
 
@@ -96,7 +101,8 @@ mod tests {
             ("a".into(), reply("1")),
             ("b".into(), reply("2")),
             ("a".into(), reply("3")),
-            ("532 inputs\n 7: int a = 1;".into(), reply("4")),
+            ("532 inputs\n7: int a = 1;".into(), reply("4")),
+            ("Judge.\n+int a;\nfound 00000001: ab".into(), reply("5")),
         ];
         let model = Journaled::new(exchanges);
         for (prompt, expected) in [
@@ -104,8 +110,11 @@ mod tests {
             ("a", Some("1")),
             ("a", Some("3")),
             ("a", None),
-            ("1041 inputs\n 7: int a = 2;", None),
-            ("1041 inputs\n 7: int a = 1;", Some("4")),
+            ("1041 inputs\n7: int a = 2;", None),
+            ("1041 inputs\nfound nothing\n7: int a = 1;", Some("4")),
+            ("Judge.\n+int b;\nfound 00000001: ab", None),
+            ("Ask.\n+int a;", None),
+            ("Judge.\n+int a;\n00000000: cd\nfound more", Some("5")),
         ] {
             let answer = model
                 .ask(&request(prompt))

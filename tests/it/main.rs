@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod busy;
+#[cfg(test)]
 mod challenged;
 #[cfg(test)]
 mod clients;

@@ -16,8 +16,8 @@ use patchwright_source::Language;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Time for the program under the debugger.
-pub(super) const TIME: Duration = Duration::from_secs(30);
+/// Time for the program under the debugger: not less than a PoV has without one.
+pub(super) const TIME: Duration = Duration::from_mins(1);
 /// Time for the debugger to start and to write its observations.
 pub(super) const MORE: Duration = Duration::from_secs(20);
 /// Programs of a folder that are watched; their names have to fit into a variable.
