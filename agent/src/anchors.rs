@@ -34,7 +34,6 @@ const LONGEST: usize = 12_000;
 /// Parts that are needed to ask.
 #[derive(Debug)]
 pub struct Pipeline {
-    /// The tree.
     pub engine: Arc<Engine>,
     /// Model that writes the patterns and the SQL.
     pub model: Arc<dyn Model>,
@@ -47,7 +46,6 @@ pub struct Pipeline {
 /// Why there is no context with the model's help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PipelineError {
-    /// A call failed.
     #[error("the call for {what} failed: {source}")]
     Call {
         /// Patterns or SQL.

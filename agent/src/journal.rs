@@ -14,7 +14,6 @@ use std::fmt;
 
 /// The right to write to one run.
 pub trait Journal: Send + Sync + fmt::Debug {
-    /// The run's id.
     fn run(&self) -> &str;
 
     /// Writes an event and returns its number.
@@ -63,7 +62,6 @@ pub enum JournalError {
     /// A money limit would be passed.
     #[error(transparent)]
     Money(Box<dyn Error + Send + Sync>),
-    /// The store failed.
     #[error(transparent)]
     Store(Box<dyn Error + Send + Sync>),
 }

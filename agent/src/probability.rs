@@ -11,7 +11,6 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The fitted model.
 #[derive(Debug, Default, Deserialize)]
 struct Weights {
     /// Log-odds of a patch whose figures are all average.
@@ -35,9 +34,12 @@ static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     serde_json::from_str(include_str!("probability/weights.json")).unwrap_or_default()
 });
 
-/// Returns the probability that an attempt is right.
+/// Returns the probability that an attempt is right; none where a rung refutes it.
 pub(crate) fn of_right(attempt: &Attempt) -> Option<f64> {
-    WEIGHTS.of(&features(attempt))
+    match attempt.refuted_by() {
+        Some(_) => None,
+        None => WEIGHTS.of(&features(attempt)),
+    }
 }
 
 impl Weights {
@@ -214,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rung_that_is_open_or_refuted_makes_a_patch_less_probable() {
+    fn an_open_rung_makes_a_patch_less_probable_and_a_refuted_one_has_no_number() {
         let with = |holds| {
             let mut attempt = attempt();
             attempt.rungs[0].holds = holds;
-            of_right(&attempt).unwrap()
+            of_right(&attempt)
         };
-        let (held, open, refuted) = (with(Some(true)), with(None), with(Some(false)));
-        assert!(held > 0.5, "{held}");
-        assert!(open < 0.5 && refuted < 0.5, "{open} {refuted}");
+        let (held, open) = (with(Some(true)).unwrap(), with(None).unwrap());
+        assert!(held > 0.5 && open < 0.5, "{held} {open}");
+        assert_eq!(with(Some(false)), None);
     }
 }

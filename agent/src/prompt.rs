@@ -28,6 +28,7 @@ use minijinja::{Value, context};
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
 use patchwright_verdict::RungName;
+use std::collections::HashSet;
 use template::render;
 
 /// A difference of behaviour, and the input that shows it.
@@ -237,11 +238,32 @@ pub fn contest(
             language => language_name(language),
             crash,
             diff => attempt.diff.clone(),
-            surroundings => attempt.surroundings.clone(),
+            surroundings => surroundings(attempt, code),
             code,
             differences => shown(differences),
         },
     )
+}
+
+/// Returns the lines around a patch, but for the places that the code beside it shows whole.
+fn surroundings(attempt: &Attempt, code: &str) -> String {
+    let shown: HashSet<&str> = code.lines().collect();
+    let mut places: Vec<Vec<&str>> = Vec::new();
+    for line in attempt.surroundings.split_inclusive('\n') {
+        match places.last_mut() {
+            Some(place) if is_numbered(line) => place.push(line),
+            _ => places.push(vec![line]),
+        }
+    }
+    let hidden = |line: &&str| !shown.contains(line.trim_end_matches('\n'));
+    places.retain(|place| place.len() == 1 || place.iter().skip(1).any(hidden));
+    places.concat().concat()
+}
+
+/// Tells whether a line is one of source, with its number.
+fn is_numbered(line: &str) -> bool {
+    let number = line.split_once(": ").map(|(number, _)| number);
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Describes differences: each with its input and both behaviours.

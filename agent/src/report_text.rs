@@ -8,7 +8,6 @@ use serde_json::json;
 
 /// Lines of a regression test that are printed.
 const TEST_LINES: usize = 30;
-/// The template.
 const NAME: &str = "report.txt";
 
 /// Renders a report as text. What a terminal would obey or a reader could not

@@ -46,7 +46,6 @@ pub enum SignalError {
     /// It was not reached, or broke off.
     #[error("{place} cannot be reached: {reason}")]
     Unreachable {
-        /// The address.
         place: String,
         /// Description of the failure.
         reason: String,
@@ -54,7 +53,6 @@ pub enum SignalError {
     /// It answered with an error.
     #[error("{place} answered {status}: {reason}")]
     Status {
-        /// The address.
         place: String,
         status: u16,
         /// The beginning of what it said.
@@ -63,7 +61,6 @@ pub enum SignalError {
     /// It answered something that does not fit the question.
     #[error("{place} sent what does not fit: {reason}")]
     Unfit {
-        /// The address.
         place: String,
         /// Description of the mismatch.
         reason: String,

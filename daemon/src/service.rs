@@ -24,7 +24,6 @@ const MOST_EVENTS: u32 = 10_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The store failed for everybody whose tasks went into the same commit.

@@ -28,7 +28,6 @@ const CONTEXT_LINES: usize = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exchange {
-    /// The question.
     pub request: Request,
     /// The answer.
     pub reply: Reply,

@@ -39,7 +39,6 @@ pub enum Edit {
     /// A new file.
     Create {
         file: String,
-        /// Its content.
         text: String,
         /// The content is to be written as Latin-1.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

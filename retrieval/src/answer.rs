@@ -81,10 +81,7 @@ pub enum Miss {
         reason: String,
     },
     /// The file is there and cannot be shown.
-    Unreadable {
-        /// Why.
-        reason: String,
-    },
+    Unreadable { reason: String },
     /// The same query was asked before and found nothing.
     FailedBefore {
         /// In which round.

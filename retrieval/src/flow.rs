@@ -78,7 +78,6 @@ impl FlowKind {
 /// One step of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowStep {
-    /// The file.
     pub path: TreePath,
     /// The line of the step.
     pub line: u32,

@@ -79,14 +79,12 @@ pub enum Query {
     References { name: String },
     /// The callers of a function.
     Callers {
-        /// The function.
         name: String,
         /// Distance in calls, 1 for direct callers.
         depth: u32,
     },
     /// The callees of a function.
     Callees {
-        /// The function.
         name: String,
         /// Distance in calls, 1 for direct callees.
         depth: u32,
@@ -104,10 +102,7 @@ pub enum Query {
         name: String,
     },
     /// Functions that look or are used alike.
-    Similar {
-        /// The function.
-        name: String,
-    },
+    Similar { name: String },
     /// Where a value comes from and goes to.
     Flow {
         /// A variable, a field (`s->len`) or an expression, with an optional

@@ -40,7 +40,6 @@ impl Piece {
 /// A piece of code with its path and line range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snippet {
-    /// The file.
     pub path: TreePath,
     /// The first line that it is about.
     pub start_line: u32,

@@ -138,7 +138,6 @@ pub struct Symbol {
     pub scope: String,
     /// Kind of the definition.
     pub kind: SymbolKind,
-    /// The file.
     pub path: TreePath,
     /// The file's language.
     pub language: Language,
@@ -232,7 +231,6 @@ impl UseKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
     pub name: String,
-    /// The file.
     pub path: TreePath,
     pub line: u32,
     pub kind: UseKind,

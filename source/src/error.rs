@@ -40,7 +40,6 @@ pub enum SourceError {
     /// The root of the tree cannot be opened.
     #[error("source folder {path:?} cannot be opened")]
     Root {
-        /// The folder.
         path: PathBuf,
         /// Error of the operating system.
         #[source]

@@ -19,7 +19,6 @@ const HIDDEN_FOLDERS: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".aixcc"];
 /// A regular file of a tree, and what the file system knows about its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The file.
     pub path: TreePath,
     /// Its size in bytes.
     pub size: u64,

@@ -90,7 +90,6 @@ impl Journal {
             .await
     }
 
-    /// The run's id.
     pub fn run(&self) -> &str {
         &self.run
     }

@@ -85,7 +85,6 @@ pub struct Decision {
     pub number: i64,
     /// UTC.
     pub time: String,
-    /// Its content.
     #[serde(flatten)]
     pub made: NewDecision,
 }

@@ -6,7 +6,6 @@ use crate::store::{Store, StoreError};
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct RunRow {
     pub id: String,
-    /// The task's id.
     pub task: String,
     /// The time at which it began.
     pub created: String,

@@ -15,7 +15,6 @@ pub enum StoreError {
     /// The state folder cannot be made or written.
     #[error("state folder {path} cannot be used: {source}; choose another with --state DIR")]
     Folder {
-        /// The folder.
         path: PathBuf,
         /// The error of the system.
         #[source]

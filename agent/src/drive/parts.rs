@@ -65,9 +65,7 @@ pub struct Parts {
     pub target: Option<Arc<dyn Target>>,
     /// Verdicts of earlier runs.
     pub verdicts: Option<VerdictCache>,
-    /// The pristine tree.
     pub tree: Arc<Tree>,
-    /// Its index.
     pub engine: EngineCell,
     /// Guard over the files that must not be edited.
     pub guard: Guard,

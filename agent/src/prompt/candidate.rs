@@ -3,7 +3,7 @@
 //! asked of the author of a patch is the business of the module above.
 
 use super::template::render;
-use super::{Difference, language_name, shown};
+use super::{Difference, language_name, shown, surroundings};
 use crate::plan::Plan;
 use crate::record::{Attempt, BaselineSummary, ChallengedRecord, Doubt, Rung, TestFiles};
 use minijinja::{Value, context};
@@ -50,7 +50,7 @@ pub fn critic(
             povs => shown_povs(baseline),
             inputs => CRITIC_INPUTS,
             diff => attempt.diff.clone(),
-            surroundings => attempt.surroundings.clone(),
+            surroundings => surroundings(attempt, code),
             code,
             observed => observed(&rungs),
             answers,
@@ -141,7 +141,7 @@ pub fn challenge(
             povs,
             harness => baseline.harness.clone(),
             diff => attempt.diff.clone(),
-            surroundings => attempt.surroundings.clone(),
+            surroundings => surroundings(attempt, code),
             observed => standing(&rungs),
             conditions => compared.conditions.join("\n"),
             answers,
@@ -227,7 +227,7 @@ mod tests {
             ..BaselineSummary::default()
         };
         let of = (Language::C, &baseline);
-        let text = critic(of, "crash", (&attempt, &last), "a.c:1-1\n1: x\n");
+        let text = critic(of, "crash", (&attempt, &last), "b.c:2-2\n2: y\n");
         assert!(!text.contains("the length was not checked"), "{text}");
         insta::assert_snapshot!(text);
         insta::assert_snapshot!(critic_again());

@@ -118,7 +118,7 @@ fn differences_prompt() {
     let critic = (&shown[..], Decider::Critic);
     insta::assert_snapshot!(differences(&attempt, critic, &left(2, 7)));
     let of = (Language::C, "crash");
-    insta::assert_snapshot!(contest(of, (&attempt, "a.c:1-1\n1: x\n"), &shown));
+    insta::assert_snapshot!(contest(of, (&attempt, "b.c:2-2\n2: y\n"), &shown));
     let person = (&shown[..], Some(Decider::Person));
     let text = feedback((&attempt, ""), person, false, &left(2, 7));
     insta::assert_snapshot!(text);
@@ -144,7 +144,7 @@ fn challenge_and_regression_test_prompts() {
         (&plan, &baseline),
         "crash",
         (&attempt(), &attempt().rungs[0]),
-        "a.c:1-1\n1: x\n",
+        "b.c:2-2\n2: y\n",
     );
     insta::assert_snapshot!(text);
     let text = regression_test((&plan, &baseline), "crash", "diff", &tests);
@@ -204,7 +204,7 @@ fn problem_prompt() {
 #[test]
 fn feedback_prompt() {
     insta::assert_snapshot!(feedback(
-        (&attempt(), "a.c:1-1\n1: x\n"),
+        (&attempt(), "b.c:2-2\n2: y\n"),
         (&[], None),
         true,
         &left(3, 4)
@@ -296,7 +296,7 @@ fn compacted_prompt() {
         "crash",
         "notes",
         &[&attempt],
-        "a.c:1-1\n1: x\n",
+        "b.c:2-2\n2: y\n",
         "# Round 3\n",
     );
     insta::assert_snapshot!(text);
@@ -314,6 +314,20 @@ pub(super) fn settled(what: &str) -> Doubt {
 fn judge_prompt() {
     let attempt = attempt();
     insta::assert_snapshot!(judge(Language::Java, "crash", &[&attempt, &attempt]));
+}
+
+#[test]
+fn lines_around_a_patch_are_left_out_where_the_code_shows_them() {
+    let mut attempt = attempt();
+    attempt.surroundings = "a.c:1\n1: x\n2: y\nb.c:7\n7: x\n8: z\n".into();
+    for (code, expected) in [
+        ("", attempt.surroundings.as_str()),
+        ("1: x\n2: y\n", "b.c:7\n7: x\n8: z\n"),
+        ("1: x\n7: x\n8: z\n", "a.c:1\n1: x\n2: y\n"),
+        ("1: x\n2: y\n7: x\n8: z\n", ""),
+    ] {
+        assert_eq!(super::surroundings(&attempt, code), expected, "{code}");
+    }
 }
 
 /// Text that an attacker plants.

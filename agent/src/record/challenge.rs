@@ -19,7 +19,6 @@ pub struct PovRecord {
 pub struct ChallengeRecord {
     /// Its name in logs and reports.
     pub name: String,
-    /// Its bytes.
     pub source: ChallengeSource,
 }
 

@@ -77,11 +77,9 @@ pub struct Spent {
 pub struct Left {
     /// Attempts not yet used.
     pub attempts: u32,
-    /// The limit.
     pub attempts_of: u32,
     /// Rounds not yet used.
     pub rounds: u32,
-    /// The limit.
     pub rounds_of: u32,
     /// Malformed replies that will still be forgiven.
     pub format_retries: u32,

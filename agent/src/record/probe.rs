@@ -36,9 +36,7 @@ pub struct Probed {
 /// One probe of a round as the model is told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeTold {
-    /// The question.
     pub expression: String,
-    /// Where.
     pub place: String,
     /// The build in words.
     pub build: String,

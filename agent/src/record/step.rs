@@ -23,7 +23,6 @@ pub struct StepId {
     pub number: u32,
 }
 
-/// Something to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
@@ -40,7 +39,6 @@ pub enum Step {
         /// Memory of the code that was shown before.
         memory: Memory,
     },
-    /// Ask a model.
     Ask {
         /// Purpose of the question, which decides whom it goes to.
         purpose: Purpose,
@@ -51,7 +49,6 @@ pub enum Step {
     Wait {
         /// UTC, as RFC 3339 writes it.
         until: String,
-        /// Why.
         reason: String,
     },
     /// Answer the model's queries.
@@ -74,14 +71,9 @@ pub enum Step {
         patch: Patch,
     },
     /// Climb one rung with an attempt.
-    Climb {
-        /// The attempt's number.
-        attempt: u32,
-        rung: RungName,
-    },
+    Climb { attempt: u32, rung: RungName },
     /// Run inputs that were written against an attempt.
     Challenge {
-        /// The attempt's number.
         attempt: u32,
         inputs: Vec<ChallengeRecord>,
         /// The log of *same elsewhere* so far.
@@ -89,14 +81,12 @@ pub enum Step {
     },
     /// Compare the behaviour of candidates.
     Agree {
-        /// Their numbers.
         attempts: Vec<u32>,
         /// Inputs that matter, besides those that are always run.
         inputs: Vec<ChallengeRecord>,
     },
     /// Search for the smallest input that shows the crash.
     Minimize {
-        /// Time for it.
         #[serde(with = "super::seconds")]
         budget: Duration,
     },
@@ -107,7 +97,6 @@ pub enum Step {
     },
     /// Run a regression test without the patch and with it.
     Prove {
-        /// The attempt's number.
         attempt: u32,
         /// The test as a model wrote it; a script that runs the PoV where there is none.
         test: Option<Patch>,
@@ -182,7 +171,6 @@ pub enum Outcome {
     Baseline(BaselineSummary),
     /// The code that goes with an issue.
     Context(ContextText),
-    /// The model answered.
     Reply(ReplyRecord),
     /// The conversation does not fit the model's window any more.
     Full(Full),
@@ -289,7 +277,6 @@ pub struct Full {
 pub struct Postponed {
     /// UTC, as RFC 3339 writes it.
     pub until: String,
-    /// Why.
     pub reason: String,
     /// Tokens that tries which broke off may have used.
     pub usage: Usage,
@@ -302,7 +289,6 @@ pub struct Postponed {
 /// A call that came to nothing, and that the run can do without.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Unanswered {
-    /// Why.
     pub reason: String,
     /// Tokens that tries which broke off may have used.
     pub usage: Usage,

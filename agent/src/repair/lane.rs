@@ -30,7 +30,6 @@ pub(super) enum Stage {
     Wait {
         /// UTC, as RFC 3339 writes it.
         until: String,
-        /// Why.
         reason: String,
         /// Where the lane goes on.
         then: Box<Stage>,
@@ -54,11 +53,7 @@ pub(super) enum Stage {
     /// A patch is to be placed.
     Locate(Patch),
     /// An attempt is to climb a rung.
-    Climb {
-        /// The attempt's number.
-        attempt: u32,
-        rung: RungName,
-    },
+    Climb { attempt: u32, rung: RungName },
     /// A model is to write inputs against an attempt.
     AskChallenge(Box<Challenge>),
     /// Those inputs are to be run.
@@ -78,7 +73,6 @@ pub(super) enum Stage {
 /// A patch that a critic looks at.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Review {
-    /// The attempt's number.
     pub(super) attempt: u32,
     /// The result of the rules over the diff.
     pub(super) rung: Rung,
@@ -111,7 +105,6 @@ impl Objection {
 /// An attempt that is challenged.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Challenge {
-    /// The attempt's number.
     pub(super) attempt: u32,
     /// The rung *same elsewhere* without the challenges.
     pub(super) rung: Rung,
@@ -123,7 +116,6 @@ pub(super) struct Challenge {
 /// An attempt whose other behaviour its author may contest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Contestable {
-    /// The attempt's number.
     pub(super) attempt: u32,
     /// True where the difference is a doubt, false where it refutes.
     pub(super) stands: bool,
@@ -132,7 +124,6 @@ pub(super) struct Contestable {
 /// A difference that the author of a patch contests.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Contest {
-    /// The attempt.
     pub(super) contested: Contestable,
     /// The conversation so far.
     pub(super) messages: Vec<Message>,

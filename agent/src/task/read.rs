@@ -31,7 +31,6 @@ pub enum TaskError {
     /// The file is no TOML, or a key is missing, unknown or of the wrong type.
     #[error("{path}: {message}")]
     Malformed {
-        /// The task file.
         path: PathBuf,
         /// Message of the parser, with line and key.
         message: String,
@@ -39,7 +38,6 @@ pub enum TaskError {
     /// A value makes no sense.
     #[error("{path}: {key}: {message}")]
     Invalid {
-        /// The task file.
         path: PathBuf,
         key: String,
         /// Description of the fault, with what would be right.

@@ -26,7 +26,6 @@ const MOST_SOURCE: usize = 256 * 1024 * 1024;
 /// Edits beyond this many are not judged one by one after a refusal.
 const MOST_JUDGED: usize = 200;
 
-/// Arguments of `patchwright apply`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ApplyArguments {
     /// Source tree that the patch is for

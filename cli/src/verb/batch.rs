@@ -27,7 +27,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
-/// Arguments of `batch`.
 #[derive(Debug, Args)]
 pub(crate) struct BatchArguments {
     /// A folder with tasks anywhere below it, or a file with a task as JSON in each line

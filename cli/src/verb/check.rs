@@ -23,7 +23,6 @@ const BROKEN: u8 = 5;
 /// Bytes that a folder has to take.
 const ROOM: usize = 1 << 20;
 
-/// Arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// The endpoint to check

@@ -9,7 +9,6 @@ use std::process::ExitCode;
 /// The widest value that its line's origin still stands beside.
 const WIDEST: usize = 60;
 
-/// Arguments of `config`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArguments {
     /// Show only keys that begin like this, as in model.timeouts

@@ -28,7 +28,6 @@ const PATIENCE: Duration = Duration::from_mins(10);
 /// Hits of one pattern that are looked at, in place of what one answer shows.
 const HITS: usize = 200;
 
-/// Arguments of `patchwright context`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ContextArguments {
     /// Source tree to search

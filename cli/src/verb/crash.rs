@@ -19,7 +19,6 @@ const NOTHING: u8 = 1;
 /// The most that is read, in bytes.
 const MOST: u64 = 256 * 1024 * 1024;
 
-/// Arguments of `patchwright crash`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CrashArguments {
     /// File with what the program printed; - is standard input

@@ -6,7 +6,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Arguments of `db`.
 #[derive(Debug, Args)]
 pub(crate) struct DbArguments {
     /// Action on the database

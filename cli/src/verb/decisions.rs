@@ -7,7 +7,6 @@ use clap::{Args, ValueEnum};
 use patchwright_store::reviews::csv;
 use std::process::ExitCode;
 
-/// Arguments of `decisions`.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionsArguments {
     /// Only those about this run: its id, its task's, or the folder that --out made

@@ -13,7 +13,6 @@ use patchwright_patcher::Patch;
 use patchwright_run::Answers;
 use std::process::ExitCode;
 
-/// Arguments of `evaluate`.
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArguments {
     /// The run's id, its task's, the folder that --out made, or the word latest

@@ -13,7 +13,6 @@ use std::process::ExitCode;
 /// The longest line of an event stream that is read.
 const LONGEST: usize = 64 << 20;
 
-/// Arguments of `events`.
 #[derive(Debug, Args)]
 pub(crate) struct EventsArguments {
     /// The task's id

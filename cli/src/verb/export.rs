@@ -14,7 +14,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Arguments of `export`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ExportArguments {
     /// The run's id, its task's, the folder that --out made, or a task of the daemon that

@@ -29,7 +29,6 @@ const TASK: &str = "task.toml";
 const RESULT: &str = "result";
 const MAIL: &str = "patch.mbox";
 
-/// Arguments of `fix`.
 #[derive(Debug, Args)]
 pub(crate) struct FixArguments {
     /// The source tree and its crash

@@ -19,7 +19,6 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Arguments of `init`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct InitArguments {
     /// The source tree and its crash

@@ -11,7 +11,6 @@ use patchwright_run::Answers;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Arguments of `judge`.
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
     /// A folder with a task.toml, or a task file

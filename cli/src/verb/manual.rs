@@ -9,14 +9,12 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArguments {
     /// The shell
     pub shell: Shell,
 }
 
-/// Arguments of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
     /// The folder that the pages go to, one for each subcommand

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Arguments of `patchwright mcp`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct McpArguments {
     /// Source tree to search

@@ -25,7 +25,6 @@ use tokio_util::sync::CancellationToken;
 /// The summary for people.
 const TEXT: &str = include_str!("oss_crs/summary.txt");
 
-/// Arguments of `oss-crs`.
 #[derive(Debug, Args)]
 pub(crate) struct OssCrsArguments {
     /// Ask this model, by the name the framework's proxy knows

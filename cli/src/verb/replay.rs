@@ -9,7 +9,6 @@ use patchwright_run::Answers;
 use patchwright_run::session;
 use std::process::ExitCode;
 
-/// Arguments of `replay`.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
     /// The run's id, its task's, or the folder that --out made; the last run when

@@ -7,7 +7,6 @@ use clap::Args;
 use patchwright_run::session::{Right, Session};
 use std::process::ExitCode;
 
-/// Arguments of `resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
     /// The run's id, its task's, or the folder that --out made; the last run that

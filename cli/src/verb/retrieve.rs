@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Arguments of `patchwright index`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct IndexArguments {
     /// Source tree to index
@@ -29,7 +28,6 @@ pub(crate) struct IndexArguments {
     pub format: Format,
 }
 
-/// Arguments of `patchwright retrieve`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RetrieveArguments {
     /// Source tree to search

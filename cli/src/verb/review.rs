@@ -13,7 +13,6 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Arguments of `review`.
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArguments {
     /// The run's id, its task's, the folder that --out made, or the word latest; all

@@ -12,7 +12,6 @@ use patchwright_store::Store;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
 use std::process::ExitCode;
 
-/// Arguments of `revise`.
 #[derive(Debug, Args)]
 pub(crate) struct ReviseArguments {
     /// The run's id, its task's, the folder that --out made, or the word latest

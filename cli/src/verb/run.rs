@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
-/// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// A folder with a task.toml, or a task file

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Arguments of `runs`.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArguments {
     /// Only runs whose task's id holds this text

@@ -19,7 +19,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// Number of tasks that this machine works on at once; 0 leaves all to `patchwright work`

@@ -16,7 +16,6 @@ use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Arguments of `show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
     /// The run's id, its task's, the folder that --out made, or a task of the

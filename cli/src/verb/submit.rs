@@ -15,7 +15,6 @@ use std::process::ExitCode;
 /// The most bytes that are sent with one task.
 const LARGEST: u64 = 512 << 20;
 
-/// Arguments of `submit`.
 #[derive(Debug, Args, Serialize)]
 pub(crate) struct SubmitArguments {
     /// Folders with a task.toml, or task files

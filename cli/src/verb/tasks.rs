@@ -38,7 +38,6 @@ pub(crate) struct TasksArguments {
     pub format: Format,
 }
 
-/// Arguments of `cancel`.
 #[derive(Debug, Args)]
 pub(crate) struct CancelArguments {
     /// The tasks' ids

@@ -9,7 +9,6 @@ use patchwright_store::tokens::{Role, Token};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Arguments of `token`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenArguments {
     /// Action on tokens
@@ -28,7 +27,6 @@ pub(crate) enum TokenCommand {
     Revoke(RevokeArguments),
 }
 
-/// Arguments of `token create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArguments {
     /// Name of the token, as in "ci"
@@ -42,7 +40,6 @@ pub(crate) struct CreateArguments {
     pub expires: Option<String>,
 }
 
-/// Arguments of `token revoke`.
 #[derive(Debug, Args)]
 pub(crate) struct RevokeArguments {
     /// The name of the token

@@ -14,7 +14,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Arguments of `work`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkArguments {
     /// Number of tasks that this process works on at once

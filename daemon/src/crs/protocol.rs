@@ -68,7 +68,6 @@ pub enum TaskKind {
 /// A tarball.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceDetail {
-    /// Its content.
     #[serde(rename = "type")]
     pub kind: SourceKind,
     /// Its address.

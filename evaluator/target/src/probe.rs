@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 /// One question, with a line of the pristine tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// The file.
     pub path: TreePath,
     /// The line, counted from one.
     pub line: u32,

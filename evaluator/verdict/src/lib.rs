@@ -29,7 +29,7 @@ pub use regression::{RegressionProof, RegressionRun, RegressionTest, prove_regre
 pub use rung::confirm::{confirm, confirm_ahead};
 pub use rung::silent::stopped;
 pub use same_elsewhere::{
-    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, MISSING_REACH,
+    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, MISSING_REACH, OPEN_BRANCHES,
     OPEN_FOR_DIFFERENCES, challenge,
 };
 pub use verdict_cache::VerdictCache;

@@ -53,6 +53,8 @@ const CHUNK: usize = 96;
 const MOST_NOTES: usize = 200;
 /// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
+/// Count of the outcomes of the patch's branches that nothing accounts for.
+pub const OPEN_BRANCHES: &str = "branches not accounted for";
 /// Count of the accepted inputs that are missing at the patched lines; there only where
 /// nothing else leaves the rung open.
 pub const MISSING_REACH: &str = "inputs missing at the patched lines";

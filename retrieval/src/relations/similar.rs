@@ -18,7 +18,6 @@ const WORDS_WEIGHT: f64 = 0.3;
 /// A function like another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Similar {
-    /// The function.
     pub symbol: Symbol,
     /// From 0 to 1.
     pub likeness: f64,

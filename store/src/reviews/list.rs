@@ -14,7 +14,6 @@ const LARGEST_PAGE: u32 = 500;
 pub struct ListedTask {
     /// The run's id, or the task's where there is none.
     pub id: String,
-    /// The task's id.
     pub task: String,
     /// 1 for a run, 0 for a task without one.
     pub begun: i64,

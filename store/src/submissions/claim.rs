@@ -28,7 +28,6 @@ pub struct Claimant {
 /// The right to work on a task and to write to its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claimed {
-    /// The task.
     pub id: String,
     /// The checked task as JSON.
     pub task: String,
@@ -53,7 +52,6 @@ pub struct Claimed {
 pub struct Ending {
     /// One word.
     pub ending: String,
-    /// Why.
     pub detail: String,
 }
 

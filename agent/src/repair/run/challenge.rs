@@ -11,7 +11,8 @@ use crate::repair::lane::{Challenge, Stage};
 use patchwright_model::Message;
 use patchwright_patcher::reply;
 use patchwright_verdict::{
-    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, OPEN_FOR_DIFFERENCES, RungName,
+    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, OPEN_BRANCHES, OPEN_FOR_DIFFERENCES,
+    RungName,
 };
 
 /// Inputs of earlier attempts that are run again, the latest ones.
@@ -151,6 +152,9 @@ fn joined(mut rung: Rung, challenges: Rung) -> Rung {
         }
         Some(true) if closed => {
             rung.holds = Some(true);
+            rung.counts
+                .entry(OPEN_BRANCHES.to_owned())
+                .and_modify(|open| *open = 0);
             rung.reason = format!(
                 "{}, and they close what was open before them: {}",
                 challenges.reason, rung.reason
@@ -175,7 +179,7 @@ fn closed_by_controls(rung: &Rung, challenges: &Rung) -> bool {
         return false;
     };
     let reached = of(challenges, CONTROLS_REACH).unwrap_or(0);
-    let open = of(rung, "branches not accounted for").unwrap_or(0);
+    let open = of(rung, OPEN_BRANCHES).unwrap_or(0);
     let left = of(challenges, CONTROLS_LEAVE_OPEN).unwrap_or(open);
     reached > 0 && reached >= missing && open.min(left) == 0
 }

@@ -9,7 +9,9 @@ use crate::record::{
 use crate::repair::Run;
 use patchwright_model::Usage;
 use patchwright_patcher::Patch;
-use patchwright_verdict::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
+use patchwright_verdict::{
+    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, OPEN_BRANCHES, RungName,
+};
 
 const WRITTEN: &str =
     "<challenge form=\"hex\" why=\"two\">00 01</challenge><challenge>abc</challenge>";
@@ -147,7 +149,7 @@ fn controls_that_reach_the_patch_close_a_rung_that_lacked_such_inputs() {
             outcome
         };
         let open = rung(RungName::SameElsewhere, None);
-        let lacks = [(MISSING_REACH, missing), ("branches not accounted for", 1)];
+        let lacks = [(MISSING_REACH, missing), (OPEN_BRANCHES, 1)];
         let brings = [(CONTROLS_REACH, reached), (CONTROLS_LEAVE_OPEN, left_open)];
         let run = play(
             run,
@@ -158,6 +160,9 @@ fn controls_that_reach_the_patch_close_a_rung_that_lacked_such_inputs() {
                 rung(RungName::Reviewed, Some(true)),
             ],
         );
+        let same = run.attempts()[0].rung(RungName::SameElsewhere).unwrap();
+        let open = u64::from(same.holds.is_none());
+        assert_eq!(same.counts[OPEN_BRANCHES], open, "{same:#?}");
         kind(&run)
     };
     assert_eq!(ended(2, 2, 0), EndingKind::Verified);

@@ -62,7 +62,6 @@ pub enum EnvironmentError {
     Wrong {
         /// The variable.
         name: &'static str,
-        /// Its content.
         value: String,
         /// Description of a right value.
         reason: &'static str,

@@ -10,7 +10,6 @@
 //! check for what never happens. Where no build with counters can be had, the functions
 //! that a debugger sees have to do.
 
-use super::Comparison;
 use super::clock::Part;
 use super::doubts::Differing;
 use super::outputs::turns_away;
@@ -18,6 +17,7 @@ use super::pool::ComparedInput;
 use super::pool::InputKind;
 use super::runs::EACH;
 use super::values::mixed;
+use super::{Comparison, OPEN_BRANCHES};
 use crate::attempt::{AttemptFacts, touched_functions};
 use crate::given_inputs;
 use patchwright_crash::feedback::{LineMap, LineOrigin};
@@ -154,7 +154,7 @@ impl Comparison<'_> {
         self.count("counted", reach.looked_at);
         self.count("reached the patch", reach.reached);
         self.count("branches of the patch", reach.branches as u64);
-        self.count("branches not accounted for", reach.unaccounted.len() as u64);
+        self.count(OPEN_BRANCHES, reach.unaccounted.len() as u64);
         let known = reach.accepted.functions.len() as u64;
         let run = reach.accepted.functions.values().filter(|runs| **runs > 0);
         self.count("touched functions", known);
