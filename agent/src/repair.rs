@@ -7,6 +7,7 @@
 //! steps is `drive`.
 
 mod lane;
+mod lanes;
 mod opinion;
 mod run;
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod verdict;
 mod wait;
 
 use super::lane::Lane;
+use super::lanes::Lanes;
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
@@ -25,7 +26,6 @@ use crate::record::{
     StepId,
 };
 use crate::task::Mode;
-use candidates::FOREIGN_LANE;
 use closing::Closing;
 use patchwright_patcher::Patch;
 
@@ -36,7 +36,7 @@ pub struct Run {
     /// A patch that somebody else wrote, to be judged.
     foreign: Option<Patch>,
     baseline: Option<BaselineSummary>,
-    lanes: Vec<Lane>,
+    lanes: Lanes,
     attempts: Vec<Attempt>,
     spent: Spent,
     own_steps: u32,
@@ -79,7 +79,7 @@ impl Run {
             plan,
             foreign: None,
             baseline: None,
-            lanes: Vec::new(),
+            lanes: Lanes::default(),
             attempts: Vec::new(),
             spent: Spent::default(),
             own_steps: 0,
@@ -211,13 +211,11 @@ impl Run {
             return self;
         }
         self.account(&outcome);
-        let index = (step.lane as usize).checked_sub(1);
+        let index = self.lanes.numbered(step.lane);
         match index {
             None => self.own_steps += 1,
             Some(index) => {
-                if let Some(lane) = self.lanes.get_mut(index) {
-                    lane.steps += 1;
-                }
+                self.lanes[index].steps += 1;
             }
         }
         match (index, outcome) {
@@ -368,16 +366,15 @@ impl Run {
         }
         let system = prompt::system(&self.plan);
         if let Some(patch) = self.foreign.clone() {
-            self.lanes = vec![if self.plan.limits.challenges > 0 {
+            return self.lanes.extend([if self.plan.limits.challenges > 0 {
                 Lane::new(1, String::new(), crash)
             } else {
                 Lane::judging(patch)
-            }];
-            return;
+            }]);
         }
-        self.lanes = (1..=self.plan.lanes.max(1))
-            .map(|number| Lane::new(number, system.clone(), crash.clone()))
-            .collect();
+        let numbers = 1..=self.plan.lanes.max(1);
+        let lanes = numbers.map(|number| Lane::new(number, system.clone(), crash.clone()));
+        self.lanes.extend(lanes);
     }
 
     fn account(&mut self, outcome: &Outcome) {

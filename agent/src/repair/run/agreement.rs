@@ -3,10 +3,10 @@
 //! an input on which candidates of several lanes agree with each other is decided.
 
 use super::Run;
-use super::candidates::FOREIGN_LANE;
 use crate::record::{
     Agreement, Attempt, ChallengeRecord, ChallengeSource, DoubtedInput, Rung, Step,
 };
+use crate::repair::lanes::LaneIndex;
 use crate::task::Mode;
 use patchwright_source::counted;
 use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
@@ -29,7 +29,7 @@ impl Run {
         }
         let mut patches: BTreeSet<&str> = BTreeSet::new();
         let mut chosen: Vec<u32> = Vec::new();
-        for lane in &self.lanes {
+        for lane in self.lanes.iter() {
             let own = self.attempts.iter().rev().filter(|attempt| {
                 let holds = |name| {
                     attempt
@@ -90,17 +90,18 @@ impl Run {
             }
         }
         let standing = self.attempts.iter().filter(|one| one.stands());
-        let standing = standing.map(|one| (one.lane, one.number));
-        let standing: Vec<(u32, u32)> = standing.collect();
+        let standing =
+            standing.filter_map(|one| Some((self.lanes.numbered(one.lane)?, one.number)));
+        let standing: Vec<(LaneIndex, u32)> = standing.collect();
         let mut climbs_again = false;
-        for (lane, number) in standing {
+        for (index, number) in standing {
             let attempt = self
                 .attempt(number)
                 .filter(|_| record.alone(number).is_none());
             let agreed = attempt.map(|attempt| agreed_with(attempt, &record));
             for (input, reason) in agreed.unwrap_or_default() {
                 if !self.accept(number, &[input], &reason) {
-                    self.compare_again((lane as usize).saturating_sub(1), number);
+                    self.compare_again(index, number);
                     climbs_again = true;
                 }
             }
@@ -124,7 +125,7 @@ impl Run {
             self.challenges.iter().any(|one| one.source == kept)
         };
         let standing = self.attempts.iter().filter(|attempt| attempt.stands());
-        let refuted: Vec<(usize, u32, String)> = standing
+        let refuted: Vec<(LaneIndex, u32, String)> = standing
             .filter_map(|attempt| {
                 let open = attempt.rung(RungName::SameElsewhere)?.open_differences();
                 let mut inputs = open.into_iter().map(|(_, input)| input).filter(is_challenge);
@@ -135,7 +136,7 @@ impl Run {
                     input.name,
                     record.against(number, &input.blob)
                 );
-                Some(((attempt.lane as usize).saturating_sub(1), number, reason))
+                Some((self.lanes.numbered(attempt.lane)?, number, reason))
             })
             .collect();
         for (index, number, reason) in &refuted {
@@ -146,9 +147,7 @@ impl Run {
             rung.feedback = Some(reason.clone());
             rung.reason.clone_from(reason);
             let rung = rung.clone();
-            if let Some(lane) = self.lanes.get_mut(*index) {
-                lane.failures.push(rung.name);
-            }
+            self.lanes[*index].failures.push(rung.name);
             self.on_refuted(*index, *number, &rung);
         }
         !refuted.is_empty()
@@ -165,10 +164,10 @@ impl Run {
             .and_then(|attempt| attempt.rung(RungName::Reviewed))
             .filter(|rung| rung.holds == Some(true))
             .cloned();
-        let Some(rung) = reviewed else {
+        let (Some(rung), Some(first)) = (reviewed, self.lanes.indexes().next()) else {
             return false;
         };
-        self.review(FOREIGN_LANE, FOREIGN, rung);
+        self.review(first, FOREIGN, rung);
         true
     }
 

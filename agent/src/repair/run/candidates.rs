@@ -6,22 +6,21 @@ use super::Run;
 use crate::prompt;
 use crate::record::RunLimits;
 use crate::repair::lane::{Finished, Lane, Stage};
+use crate::repair::lanes::LaneIndex;
 use patchwright_verdict::RungName;
 
-/// The lane of a patch that somebody else wrote.
-pub(super) const FOREIGN_LANE: usize = 0;
 /// Attempts of one candidate's lane.
 const TRIES: u32 = 2;
 
 impl Run {
-    /// Tells whether a lane judges a patch that somebody else wrote.
-    pub(super) fn is_foreign(&self, index: usize) -> bool {
-        self.foreign.is_some() && index == FOREIGN_LANE
+    /// Tells whether a lane judges a patch that somebody else wrote: the first one does.
+    pub(super) fn is_foreign(&self, index: LaneIndex) -> bool {
+        self.foreign.is_some() && index.is_first()
     }
 
     /// Returns the highest rung that the attempts of a lane climb.
-    pub(super) fn top_of_lane(&self, index: usize) -> RungName {
-        if self.foreign.is_some() && index != FOREIGN_LANE {
+    pub(super) fn top_of_lane(&self, index: LaneIndex) -> RungName {
+        if self.foreign.is_some() && !index.is_first() {
             RungName::Tested
         } else {
             RungName::Reviewed
@@ -30,14 +29,12 @@ impl Run {
 
     /// Asks for candidates beside a judged patch that stands; false where none is wanted,
     /// or they were asked for before.
-    pub(super) fn begin_candidates(&mut self, index: usize) -> bool {
+    pub(super) fn begin_candidates(&mut self, index: LaneIndex) -> bool {
         let wanted = self.plan.limits.candidates;
         if !self.is_foreign(index) || wanted == 0 || self.lanes.len() > 1 {
             return false;
         }
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Done(Finished::Held);
-        }
+        self.lanes[index].stage = Stage::Done(Finished::Held);
         self.plan.limits = RunLimits {
             attempts: 1 + TRIES * wanted,
             ..self.plan.limits.clone()

@@ -8,6 +8,7 @@ use crate::record::{
     Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, Rung,
 };
 use crate::repair::lane::{Challenge, Stage};
+use crate::repair::lanes::LaneIndex;
 use patchwright_model::Message;
 use patchwright_patcher::reply;
 use patchwright_verdict::{
@@ -30,7 +31,7 @@ impl Run {
 
     /// Asks for inputs; where nothing may be asked any more, or the attempt was asked
     /// about before, those that are known are run.
-    pub(super) fn challenge(&mut self, index: usize, number: u32, rung: Rung) {
+    pub(super) fn challenge(&mut self, index: LaneIndex, number: u32, rung: Rung) {
         let compared = |attempt: &Attempt| attempt.rung(rung.name).is_some();
         let known = self.attempt(number).is_some_and(compared);
         let asks = self.challenge_calls < self.plan.limits.challenges && !known;
@@ -46,20 +47,18 @@ impl Run {
         self.challenge_calls += 1;
         let crash = self.first_crash();
         let baseline = self.baseline.clone().unwrap_or_default();
-        let code = self.lanes.get(index).map_or("", |lane| lane.code.as_str());
+        let code = self.lanes[index].code.as_str();
         let text = self.attempt(number).map(|attempt| {
             let compared = (attempt, &challenge.rung);
             prompt::challenge((&self.plan, &baseline), &crash.text, compared, code)
         });
         challenge.messages.extend(text.map(Message::user));
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::AskChallenge(Box::new(challenge));
-        }
+        self.lanes[index].stage = Stage::AskChallenge(Box::new(challenge));
     }
 
     pub(super) fn on_challenge_reply(
         &mut self,
-        index: usize,
+        index: LaneIndex,
         mut challenge: Challenge,
         record: &ReplyRecord,
     ) {
@@ -80,30 +79,28 @@ impl Run {
     }
 
     /// No input came: those of earlier attempts are run, if there are any.
-    pub(super) fn unchallenged(&mut self, index: usize, mut challenge: Challenge, why: &str) {
+    pub(super) fn unchallenged(&mut self, index: LaneIndex, mut challenge: Challenge, why: &str) {
         let rung = &mut challenge.rung;
         rung.reason = format!("{}; no challenge was written: {why}", rung.reason);
         self.run_challenges(index, challenge);
     }
 
-    fn run_challenges(&mut self, index: usize, challenge: Challenge) {
+    fn run_challenges(&mut self, index: LaneIndex, challenge: Challenge) {
         if challenge.inputs.is_empty() {
             return self.keep(index, challenge.attempt, &challenge.rung);
         }
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Challenge(Box::new(challenge));
-        }
+        self.lanes[index].stage = Stage::Challenge(Box::new(challenge));
     }
 
     /// Takes what the inputs showed into the rung.
-    pub(super) fn on_challenged(&mut self, index: usize, told: ChallengedRecord) {
+    pub(super) fn on_challenged(&mut self, index: LaneIndex, told: ChallengedRecord) {
         self.keep_challenges(&told);
-        match self.lanes.get(index).map(|lane| lane.stage.clone()) {
-            Some(Stage::Challenge(challenge)) => {
+        match self.lanes[index].stage.clone() {
+            Stage::Challenge(challenge) => {
                 let rung = joined(challenge.rung, told.rung);
                 self.keep(index, challenge.attempt, &rung);
             }
-            Some(Stage::Examine(review)) => self.on_examined(index, *review, told),
+            Stage::Examine(review) => self.on_examined(index, *review, told),
             _ => {}
         }
     }

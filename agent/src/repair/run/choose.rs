@@ -96,9 +96,8 @@ impl Run {
 
     /// Lanes that came to the patch of another lane share its fate.
     pub(super) fn settle_followers(&mut self) {
-        for index in 0..self.lanes.len() {
-            let Some(Stage::Follow(number)) = self.lanes.get(index).map(|lane| lane.stage.clone())
-            else {
+        for index in self.lanes.indexes() {
+            let Stage::Follow(number) = self.lanes[index].stage else {
                 continue;
             };
             let Some(attempt) = self.attempt(number) else {
@@ -109,15 +108,11 @@ impl Run {
             let refuted = attempt.refuted_by().cloned();
             match refuted {
                 Some(rung) => {
-                    if let Some(lane) = self.lanes.get_mut(index) {
-                        lane.failures.push(rung.name);
-                    }
+                    self.lanes[index].failures.push(rung.name);
                     self.on_refuted(index, number, &rung);
                 }
                 None if held => {
-                    if let Some(lane) = self.lanes.get_mut(index) {
-                        lane.stage = Stage::Done(Finished::Held);
-                    }
+                    self.lanes[index].stage = Stage::Done(Finished::Held);
                 }
                 None => {}
             }

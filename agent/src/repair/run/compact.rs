@@ -8,6 +8,7 @@ use super::Run;
 use crate::prompt;
 use crate::record::{Attempt, Full, ReplyRecord, Retrieved};
 use crate::repair::lane::{Finished, Stage};
+use crate::repair::lanes::LaneIndex;
 use patchwright_model::Finish;
 use patchwright_patcher::{RawQuery, reply};
 use patchwright_retrieval::Query;
@@ -18,10 +19,8 @@ const FINDINGS: usize = 12_000;
 const SHORTEST: usize = 2;
 
 impl Run {
-    pub(super) fn on_full(&mut self, index: usize, full: &Full) {
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
+    pub(super) fn on_full(&mut self, index: LaneIndex, full: &Full) {
+        let lane = &mut self.lanes[index];
         match lane.stage.clone() {
             Stage::Review(review) => {
                 let why = format!(
@@ -46,7 +45,7 @@ impl Run {
         }
     }
 
-    pub(super) fn on_compacted(&mut self, index: usize, record: &ReplyRecord) {
+    pub(super) fn on_compacted(&mut self, index: LaneIndex, record: &ReplyRecord) {
         if record.finish == Finish::Refused {
             return self.compact(index, String::new(), Vec::new());
         }
@@ -64,10 +63,8 @@ impl Run {
     }
 
     /// Goes on in short: with the code that still matters, once it is there.
-    pub(super) fn compact(&mut self, index: usize, findings: String, queries: Vec<RawQuery>) {
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
+    pub(super) fn compact(&mut self, index: LaneIndex, findings: String, queries: Vec<RawQuery>) {
+        let lane = &mut self.lanes[index];
         lane.memory.forget(lane.rounds);
         lane.probed.clear();
         if queries.is_empty() {
@@ -82,11 +79,9 @@ impl Run {
     }
 
     /// Begins the conversation anew, with everything that matters of the old one.
-    pub(super) fn tell_in_short(&mut self, index: usize, findings: &str, code: Retrieved) {
+    pub(super) fn tell_in_short(&mut self, index: LaneIndex, findings: &str, code: Retrieved) {
         let crash = self.first_crash();
-        let Some(lane) = self.lanes.get(index) else {
-            return;
-        };
+        let lane = &self.lanes[index];
         let own: Vec<&Attempt> = self
             .attempts
             .iter()
@@ -94,11 +89,10 @@ impl Run {
             .collect();
         let waiting = lane.messages.last().map_or("", |last| last.text.as_str());
         let text = prompt::compacted(&crash.text, findings, &own, &code.text, waiting);
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.memory = code.memory;
-            lane.messages.truncate(1);
-            lane.compacted = true;
-            lane.tell(text);
-        }
+        let lane = &mut self.lanes[index];
+        lane.memory = code.memory;
+        lane.messages.truncate(1);
+        lane.compacted = true;
+        lane.tell(text);
     }
 }

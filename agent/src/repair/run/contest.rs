@@ -7,6 +7,7 @@ use super::Run;
 use crate::prompt::{self, Decider, control_tokens};
 use crate::record::{Attempt, DoubtedInput, ReplyRecord, Rung};
 use crate::repair::lane::{Contest, Contestable, Finished, Stage};
+use crate::repair::lanes::LaneIndex;
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
 use patchwright_verdict::RungName;
@@ -21,7 +22,7 @@ const COMPARED: RungName = RungName::SameElsewhere;
 impl Run {
     /// Asks the author about the differences that keep a standing attempt from
     /// `verified`; false where there are none, or nothing may be asked any more.
-    pub(super) fn ask_author(&mut self, index: usize, number: u32) -> bool {
+    pub(super) fn ask_author(&mut self, index: LaneIndex, number: u32) -> bool {
         if self.foreign.is_some() || self.contests >= self.plan.limits.contests {
             return false;
         }
@@ -34,13 +35,12 @@ impl Run {
         };
         let text = prompt::differences(attempt, (&differences, self.decider()), &left);
         self.contests += 1;
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.contestable = Some(Contestable {
-                attempt: number,
-                stands: true,
-            });
-            lane.tell(text);
-        }
+        let lane = &mut self.lanes[index];
+        lane.contestable = Some(Contestable {
+            attempt: number,
+            stands: true,
+        });
+        lane.tell(text);
         true
     }
 
@@ -65,8 +65,8 @@ impl Run {
     }
 
     /// Takes the author's word against a difference.
-    pub(super) fn on_contest(&mut self, index: usize, reason: &str) {
-        let contested = self.lanes.get(index).and_then(|lane| lane.contestable);
+    pub(super) fn on_contest(&mut self, index: LaneIndex, reason: &str) {
+        let contested = self.lanes[index].contestable;
         let Some(contested) = contested else {
             let problem =
                 "There is no difference that could be contested. Send queries or a <patch>.";
@@ -74,9 +74,7 @@ impl Run {
         };
         let heard = self.attempt(contested.attempt).is_some_and(is_contested);
         if contested.stands && heard {
-            if let Some(lane) = self.lanes.get_mut(index) {
-                lane.stage = Stage::Done(Finished::Held);
-            }
+            self.lanes[index].stage = Stage::Done(Finished::Held);
             return;
         }
         if !contested.stands {
@@ -84,9 +82,7 @@ impl Run {
         }
         let reason: String = reason.trim().chars().take(REASON).collect();
         self.note_contest(contested.attempt, &reason);
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.contestable = None;
-        }
+        self.lanes[index].contestable = None;
         if open(
             self.attempt(contested.attempt)
                 .and_then(|attempt| attempt.rung(COMPARED)),
@@ -96,7 +92,7 @@ impl Run {
             return self.leave_objection(index, contested.attempt, &reason);
         }
         let crash = self.first_crash();
-        let code = self.lanes.get(index).map_or("", |lane| lane.code.as_str());
+        let code = self.lanes[index].code.as_str();
         let text = self.attempt(contested.attempt).map(|attempt| {
             prompt::contest(
                 (self.plan.language, &crash.text),
@@ -115,7 +111,7 @@ impl Run {
     /// Takes what a critic thinks of a contest.
     pub(super) fn on_contest_opinion(
         &mut self,
-        index: usize,
+        index: LaneIndex,
         mut contest: Contest,
         record: &ReplyRecord,
     ) {
@@ -133,19 +129,17 @@ impl Run {
         }
     }
 
-    fn ask_about_contest(&mut self, index: usize, mut contest: Contest) {
+    fn ask_about_contest(&mut self, index: LaneIndex, mut contest: Contest) {
         if self.critic_calls >= self.plan.critic_calls {
             return self.leave_to_person(index, &contest);
         }
         self.critic_calls += 1;
         contest.tries += 1;
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Contest(Box::new(contest));
-        }
+        self.lanes[index].stage = Stage::Contest(Box::new(contest));
     }
 
     /// Nobody decided: the difference stays open, and refutes nothing.
-    pub(super) fn leave_to_person(&mut self, index: usize, contest: &Contest) {
+    pub(super) fn leave_to_person(&mut self, index: LaneIndex, contest: &Contest) {
         let Contestable { attempt, stands } = contest.contested;
         self.remark(format!(
             "attempt {attempt}: the author contests a difference, which is left to a person"
@@ -158,20 +152,16 @@ impl Run {
             rung.reason
                 .push_str("; its author contests this, and nobody has decided");
         }
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.failures.pop();
-        }
+        self.lanes[index].failures.pop();
         self.climb_on(index, attempt);
     }
 
     /// Leaves to a person what an author contests. The run goes on where it can: the author may
     /// send another patch beside the one that stands.
-    pub(super) fn go_on_beside(&mut self, index: usize, number: u32) {
+    pub(super) fn go_on_beside(&mut self, index: LaneIndex, number: u32) {
         let left = self.left();
         let may = left.attempts > 0 && left.rounds > 0;
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
+        let lane = &mut self.lanes[index];
         if may {
             lane.contestable = Some(Contestable {
                 attempt: number,
@@ -184,7 +174,7 @@ impl Run {
     }
 
     /// The critic finds the new behaviour right.
-    fn accept_contest(&mut self, index: usize, contest: &Contest, reason: &str) {
+    fn accept_contest(&mut self, index: LaneIndex, contest: &Contest, reason: &str) {
         let Contestable { attempt, stands } = contest.contested;
         self.remark(format!(
             "attempt {attempt}: the critic finds the other behaviour right"
@@ -192,8 +182,8 @@ impl Run {
         let shown = open(self.attempt(attempt).and_then(|one| one.rung(COMPARED)));
         let shown: Vec<DoubtedInput> = shown.into_iter().map(|(_, input)| input.clone()).collect();
         let reason = format!("the critic finds the new answer right: {reason}");
-        if !stands && let Some(lane) = self.lanes.get_mut(index) {
-            lane.failures.pop();
+        if !stands {
+            self.lanes[index].failures.pop();
         }
         if self.accept(attempt, &shown, &reason) {
             return self.on_top(index, attempt);
@@ -202,17 +192,15 @@ impl Run {
     }
 
     /// Compares the behaviours again, without the inputs that were decided.
-    pub(super) fn compare_again(&mut self, index: usize, attempt: u32) {
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Climb {
-                attempt,
-                rung: COMPARED,
-            };
-        }
+    pub(super) fn compare_again(&mut self, index: LaneIndex, attempt: u32) {
+        self.lanes[index].stage = Stage::Climb {
+            attempt,
+            rung: COMPARED,
+        };
     }
 
     /// The critic finds the difference wrong: it refutes the attempt.
-    fn reject(&mut self, index: usize, contest: &Contest, reason: &str) {
+    fn reject(&mut self, index: LaneIndex, contest: &Contest, reason: &str) {
         let number = contest.contested.attempt;
         let first = reason.lines().next().unwrap_or_default();
         self.remark(format!(
@@ -227,10 +215,8 @@ impl Run {
             "A reviewer who weighed your reason finds the other behaviour wrong:\n{reason}"
         ));
         let rung = rung.clone();
-        if contest.contested.stands
-            && let Some(lane) = self.lanes.get_mut(index)
-        {
-            lane.failures.push(COMPARED);
+        if contest.contested.stands {
+            self.lanes[index].failures.push(COMPARED);
         }
         self.on_refuted(index, number, &rung);
     }

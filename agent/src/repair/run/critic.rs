@@ -10,6 +10,7 @@ use super::Run;
 use crate::prompt::{self, control_tokens};
 use crate::record::{Doubt, DoubtedInput, ReplyRecord, Rung};
 use crate::repair::lane::{Review, Stage};
+use crate::repair::lanes::LaneIndex;
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
 
@@ -29,16 +30,16 @@ impl Run {
         last && rung.holds == Some(true) && self.lacks_reviewer
     }
 
-    pub(super) fn review(&mut self, index: usize, number: u32, rung: Rung) {
+    pub(super) fn review(&mut self, index: LaneIndex, number: u32, rung: Rung) {
         let crash = self.first_crash();
         let baseline = self.baseline.clone().unwrap_or_default();
-        let code = self.lanes.get(index).map(|lane| lane.code.as_str());
+        let code = self.lanes[index].code.as_str();
         let messages = self.attempt(number).map(|attempt| {
             let text = prompt::critic(
                 (self.plan.language, &baseline),
                 &crash.text,
                 (attempt, &rung),
-                code.unwrap_or_default(),
+                code,
             );
             vec![Message::user(text)]
         });
@@ -52,7 +53,12 @@ impl Run {
         self.ask_critic(index, review);
     }
 
-    pub(super) fn on_opinion(&mut self, index: usize, mut review: Review, record: &ReplyRecord) {
+    pub(super) fn on_opinion(
+        &mut self,
+        index: LaneIndex,
+        mut review: Review,
+        record: &ReplyRecord,
+    ) {
         let count = review
             .rung
             .counts
@@ -81,7 +87,7 @@ impl Run {
     }
 
     /// Takes the critic's agreement: it decides about the differences that it was shown.
-    fn on_acceptance(&mut self, index: usize, mut review: Review, reason: &str) {
+    fn on_acceptance(&mut self, index: LaneIndex, mut review: Review, reason: &str) {
         let number = review.attempt;
         let rungs = self.attempt(number).map(|attempt| attempt.rungs.as_slice());
         let rungs = rungs.unwrap_or_default().iter();
@@ -100,7 +106,7 @@ impl Run {
         self.compare_again(index, number);
     }
 
-    pub(super) fn ask_critic(&mut self, index: usize, mut review: Review) {
+    pub(super) fn ask_critic(&mut self, index: LaneIndex, mut review: Review) {
         let limit = self.plan.critic_calls;
         if self.critic_calls >= limit {
             let why = format!("all {limit} calls (critic.calls) are used");
@@ -108,19 +114,17 @@ impl Run {
         }
         self.critic_calls += 1;
         review.tries += 1;
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Review(Box::new(review));
-        }
+        self.lanes[index].stage = Stage::Review(Box::new(review));
     }
 
     /// The rung stays open.
-    pub(super) fn unheard(&mut self, index: usize, mut review: Review, why: &str) {
+    pub(super) fn unheard(&mut self, index: LaneIndex, mut review: Review, why: &str) {
         review.rung.holds = None;
         review.rung.reason = format!("the critic could not be heard: {why}");
         self.decide(index, &review);
     }
 
-    pub(super) fn decide(&mut self, index: usize, review: &Review) {
+    pub(super) fn decide(&mut self, index: LaneIndex, review: &Review) {
         self.keep(index, review.attempt, &review.rung);
     }
 }

@@ -7,6 +7,7 @@ use super::critic::assistant;
 use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, Doubt};
 use crate::repair::lane::{Contestable, Objection, Review, Stage};
+use crate::repair::lanes::LaneIndex;
 use crate::repair::opinion;
 use patchwright_model::Message;
 use patchwright_patcher::reply;
@@ -16,7 +17,7 @@ impl Run {
     /// Takes an objection, with the whole reply that it stands in. Its inputs are run first.
     pub(super) fn on_objection(
         &mut self,
-        index: usize,
+        index: LaneIndex,
         mut review: Review,
         (reason, text): (&str, &str),
     ) {
@@ -47,9 +48,7 @@ impl Run {
                 what: format!("the critic objects: {first}"),
                 ..Doubt::default()
             });
-            if let Some(lane) = self.lanes.get_mut(index) {
-                lane.unproven = Some(reason.to_owned());
-            }
+            self.lanes[index].unproven = Some(reason.to_owned());
         }
         self.decide(index, &review);
     }
@@ -68,14 +67,17 @@ impl Run {
             .collect()
     }
 
-    fn examine(&mut self, index: usize, review: Review) {
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Examine(Box::new(review));
-        }
+    fn examine(&mut self, index: LaneIndex, review: Review) {
+        self.lanes[index].stage = Stage::Examine(Box::new(review));
     }
 
     /// Takes what the inputs show: a failure refutes, all else is put before the critic again.
-    pub(super) fn on_examined(&mut self, index: usize, mut review: Review, told: ChallengedRecord) {
+    pub(super) fn on_examined(
+        &mut self,
+        index: LaneIndex,
+        mut review: Review,
+        told: ChallengedRecord,
+    ) {
         let rung = &mut review.rung;
         rung.seconds += told.rung.seconds;
         rung.log.clone_from(&told.rung.log);
@@ -102,21 +104,19 @@ impl Run {
 
     /// Tells the author of a patch that stands what the critic objects; false where it objects
     /// to nothing, or no other patch could be tried.
-    pub(super) fn tell_objection(&mut self, index: usize, number: u32) -> bool {
+    pub(super) fn tell_objection(&mut self, index: LaneIndex, number: u32) -> bool {
         let left = self.left();
         if self.foreign.is_some() || left.attempts == 0 {
             return false;
         }
-        let objection = self
-            .lanes
-            .get_mut(index)
-            .and_then(|lane| lane.unproven.take());
+        let objection = self.lanes[index].unproven.take();
         let text = objection
             .zip(self.attempt(number))
             .map(|(objection, attempt)| prompt::objection(attempt, &objection, &left));
-        let (Some(text), Some(lane)) = (text, self.lanes.get_mut(index)) else {
+        let Some(text) = text else {
             return false;
         };
+        let lane = &mut self.lanes[index];
         lane.contestable = Some(Contestable {
             attempt: number,
             stands: true,
@@ -126,7 +126,7 @@ impl Run {
     }
 
     /// Takes the author's word against an objection: a person decides.
-    pub(super) fn leave_objection(&mut self, index: usize, number: u32, reason: &str) {
+    pub(super) fn leave_objection(&mut self, index: LaneIndex, number: u32, reason: &str) {
         let first = reason.lines().next().unwrap_or_default();
         self.remark(format!(
             "attempt {number}: its author contests the critic's objection, which is left to a person: {first}"

@@ -1,9 +1,10 @@
 //! Reading of a reply: it leads to queries, a patch, or another try.
 
-use super::{FOREIGN_LANE, Run};
+use super::Run;
 use crate::prompt::{self, control_tokens};
 use crate::record::{ContextText, FollowUp, ReplyRecord};
 use crate::repair::lane::{Finished, Stage};
+use crate::repair::lanes::LaneIndex;
 use patchwright_model::{Finish, Message, Role};
 use patchwright_patcher::{Reply, reply};
 use patchwright_retrieval::{KINDS, Query};
@@ -16,18 +17,16 @@ const IN_QUERIES: [&str; 10] = [
 ];
 
 impl Run {
-    pub(super) fn on_context(&mut self, index: usize, context: ContextText) {
-        if let Some(patch) = self.foreign.clone().filter(|_| index == FOREIGN_LANE) {
+    pub(super) fn on_context(&mut self, index: LaneIndex, context: ContextText) {
+        if let Some(patch) = self.foreign.clone().filter(|_| index.is_first()) {
             // Nobody is told an issue; whoever challenges the patch sees the code.
-            if let Some(lane) = self.lanes.get_mut(index) {
-                lane.code = context.text;
-                lane.stage = Stage::Locate(patch);
-            }
+            let lane = &mut self.lanes[index];
+            lane.code = context.text;
+            lane.stage = Stage::Locate(patch);
             return;
         }
         let left = self.left();
-        let Some(Stage::Context(issue)) = self.lanes.get(index).map(|lane| lane.stage.clone())
-        else {
+        let Stage::Context(issue) = self.lanes[index].stage.clone() else {
             return;
         };
         let text = match issue.attempt.and_then(|number| self.attempt(number)) {
@@ -47,9 +46,9 @@ impl Run {
                 }
             }
             Some(attempt) => {
-                let same = self.lanes.get(index).map_or(0, super::Lane::same_failures);
+                let same = self.lanes[index].same_failures();
                 let alternatives = same >= self.plan.limits.same_failures;
-                let contestable = self.lanes.get(index).and_then(|lane| lane.contestable);
+                let contestable = self.lanes[index].contestable;
                 let contest = contestable.map(|_| self.decider());
                 let refuted = attempt.refuted_by();
                 let differences = super::contest::open(refuted);
@@ -61,35 +60,33 @@ impl Run {
                 )
             }
         };
-        if let Some(lane) = self.lanes.get_mut(index) {
-            if issue.attempt.is_none() {
-                lane.code = context.text;
-            }
-            lane.memory = context.memory;
-            lane.tell(text);
+        let lane = &mut self.lanes[index];
+        if issue.attempt.is_none() {
+            lane.code = context.text;
         }
+        lane.memory = context.memory;
+        lane.tell(text);
     }
 
-    pub(super) fn on_reply(&mut self, index: usize, record: &ReplyRecord) {
-        match self.lanes.get(index).map(|lane| lane.stage.clone()) {
-            Some(Stage::Compact) => self.on_compacted(index, record),
-            Some(Stage::Review(review)) => self.on_opinion(index, *review, record),
-            Some(Stage::AskChallenge(challenge)) => {
+    pub(super) fn on_reply(&mut self, index: LaneIndex, record: &ReplyRecord) {
+        match self.lanes[index].stage.clone() {
+            Stage::Compact => self.on_compacted(index, record),
+            Stage::Review(review) => self.on_opinion(index, *review, record),
+            Stage::AskChallenge(challenge) => {
                 self.on_challenge_reply(index, *challenge, record);
             }
-            Some(Stage::Contest(contest)) => self.on_contest_opinion(index, *contest, record),
+            Stage::Contest(contest) => self.on_contest_opinion(index, *contest, record),
             _ => self.on_answer(index, record),
         }
     }
 
-    fn on_answer(&mut self, index: usize, record: &ReplyRecord) {
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.compacted = false;
-            lane.messages.push(Message {
-                role: Role::Assistant,
-                text: control_tokens::break_up(&record.text).into_owned(),
-            });
-        }
+    fn on_answer(&mut self, index: LaneIndex, record: &ReplyRecord) {
+        let lane = &mut self.lanes[index];
+        lane.compacted = false;
+        lane.messages.push(Message {
+            role: Role::Assistant,
+            text: control_tokens::break_up(&record.text).into_owned(),
+        });
         if record.finish == Finish::Refused {
             return self.retry(index, "You declined to answer. This is defensive work: the program's own maintainers want the bug fixed. Send queries or a patch.", Finished::Refused);
         }
@@ -104,9 +101,7 @@ impl Run {
                 unanswered,
             }) if queries.is_empty() => self.begin_probes(index, &probes, unanswered),
             Ok(stage) => {
-                if let Some(lane) = self.lanes.get_mut(index) {
-                    lane.stage = stage;
-                }
+                self.lanes[index].stage = stage;
             }
             Err((problem, finished)) => self.retry(index, &problem, finished),
         }
@@ -195,16 +190,15 @@ impl Run {
     }
 
     /// Asks again, as long as the limit of malformed replies allows.
-    pub(super) fn retry(&mut self, index: usize, problem: &str, finished: Finished) {
+    pub(super) fn retry(&mut self, index: LaneIndex, problem: &str, finished: Finished) {
         self.spent.format_retries += 1;
         let exhausted = self.spent.format_retries > self.plan.limits.format_retries;
         let text = prompt::problem(problem, &self.left());
-        if let Some(lane) = self.lanes.get_mut(index) {
-            if exhausted {
-                lane.stage = Stage::Done(finished);
-            } else {
-                lane.tell(text);
-            }
+        let lane = &mut self.lanes[index];
+        if exhausted {
+            lane.stage = Stage::Done(finished);
+        } else {
+            lane.tell(text);
         }
     }
 }

@@ -5,14 +5,13 @@ use super::Run;
 use crate::prompt;
 use crate::record::{ProbeQuestion, Probed, Retrieved};
 use crate::repair::lane::Stage;
+use crate::repair::lanes::LaneIndex;
 use patchwright_patcher::Probe;
 use patchwright_verdict::RungName;
 
 impl Run {
-    pub(super) fn on_retrieved(&mut self, index: usize, answers: Retrieved) {
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
+    pub(super) fn on_retrieved(&mut self, index: LaneIndex, answers: Retrieved) {
+        let lane = &mut self.lanes[index];
         if let Stage::Recall { findings, .. } = &lane.stage {
             let findings = findings.clone();
             return self.tell_in_short(index, &findings, answers);
@@ -28,10 +27,8 @@ impl Run {
     }
 
     /// Asks what was not asked before; where nothing is left to ask, the round is over.
-    pub(super) fn begin_probes(&mut self, index: usize, probes: &[Probe], answers: String) {
-        let Some(lane) = self.lanes.get(index) else {
-            return;
-        };
+    pub(super) fn begin_probes(&mut self, index: LaneIndex, probes: &[Probe], answers: String) {
+        let lane = &self.lanes[index];
         let built = self.last_built(lane.number);
         let all: Vec<_> = probes
             .iter()
@@ -44,20 +41,16 @@ impl Run {
             }
         }
         let nothing_open = open.is_empty();
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Probe { all, open, answers };
-        }
+        self.lanes[index].stage = Stage::Probe { all, open, answers };
         if nothing_open {
             self.on_probed(index, &Probed::default());
         }
     }
 
-    pub(super) fn on_probed(&mut self, index: usize, probed: &Probed) {
+    pub(super) fn on_probed(&mut self, index: LaneIndex, probed: &Probed) {
         self.spent.rounds += 1;
         let left = self.left();
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
+        let lane = &mut self.lanes[index];
         let Stage::Probe { all, open, answers } = lane.stage.clone() else {
             return;
         };

@@ -8,11 +8,12 @@ use crate::probability;
 use crate::prompt;
 use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung};
 use crate::repair::lane::{Finished, Issue, Stage};
+use crate::repair::lanes::LaneIndex;
 use crate::task::Mode;
 use patchwright_verdict::RungName;
 
 impl Run {
-    pub(super) fn on_located(&mut self, index: usize, located: Located) {
+    pub(super) fn on_located(&mut self, index: LaneIndex, located: Located) {
         match located {
             Located::Refused { reasons } if self.is_foreign(index) => {
                 self.on_unplaced(index, &reasons);
@@ -31,7 +32,7 @@ impl Run {
     }
 
     /// A foreign patch that has no place: nobody can be asked for another.
-    fn on_unplaced(&mut self, index: usize, reasons: &[String]) {
+    fn on_unplaced(&mut self, index: LaneIndex, reasons: &[String]) {
         self.on_placed(index, LocatedPatch::default());
         let reason = reasons.join("\n");
         self.on_climbed(
@@ -47,14 +48,14 @@ impl Run {
         );
     }
 
-    fn on_placed(&mut self, index: usize, placed: LocatedPatch) {
+    fn on_placed(&mut self, index: LaneIndex, placed: LocatedPatch) {
         if let Some(same) = self
             .attempts
             .iter()
             .find(|attempt| attempt.normal_form == placed.normal_form)
         {
             let (number, owner) = (same.number, same.lane);
-            let own = self.lanes.get(index).map(|lane| lane.number) == Some(owner);
+            let own = self.lanes[index].number == owner;
             if !own && same.stands() {
                 self.withdraw(index);
                 return self.follow(index, number);
@@ -63,9 +64,7 @@ impl Run {
         }
         let number = self.attempts.len() as u32 + 1;
         let (dry_run, ladder) = (self.plan.mode == Mode::DryRun, self.plan.ladder.clone());
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
+        let lane = &mut self.lanes[index];
         let Stage::Locate(patch) = lane.stage.clone() else {
             return;
         };
@@ -99,9 +98,8 @@ impl Run {
 
     /// The author of an attempt that stands was asked about it, and has sent another patch: it is
     /// never delivered. One that the author has defended stays.
-    fn withdraw(&mut self, index: usize) {
-        let lane = self.lanes.get_mut(index);
-        let asked = lane.and_then(|lane| lane.contestable.take());
+    fn withdraw(&mut self, index: LaneIndex) {
+        let asked = self.lanes[index].contestable.take();
         let asked = asked
             .filter(|asked| asked.stands)
             .map(|asked| asked.attempt);
@@ -115,13 +113,11 @@ impl Run {
 
     /// The lane sends a patch that was refuted before, which costs an attempt: it is
     /// told why, and nothing is run.
-    fn on_repeated(&mut self, index: usize, same: u32, placed: LocatedPatch) {
+    fn on_repeated(&mut self, index: LaneIndex, same: u32, placed: LocatedPatch) {
         let verdict = self.attempt(same).map(Attempt::verdict);
         let verdict = verdict.unwrap_or_default();
         let number = self.attempts.len() as u32 + 1;
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
+        let lane = &mut self.lanes[index];
         let Stage::Locate(patch) = lane.stage.clone() else {
             return;
         };
@@ -149,31 +145,26 @@ impl Run {
         let problem = format!(
             "This patch was tried before: {verdict}. It cost an attempt. Send a different one."
         );
-        if let Some(lane) = self.lanes.get_mut(index) {
-            if left.attempts == 0 {
-                lane.stage = Stage::Done(Finished::Attempts);
-            } else {
-                lane.tell(prompt::problem(&problem, &left));
-            }
+        let lane = &mut self.lanes[index];
+        if left.attempts == 0 {
+            lane.stage = Stage::Done(Finished::Attempts);
+        } else {
+            lane.tell(prompt::problem(&problem, &left));
         }
     }
 
     /// Another lane came to the same patch before.
-    fn follow(&mut self, index: usize, number: u32) {
+    fn follow(&mut self, index: LaneIndex, number: u32) {
         let dry_run = self.plan.mode == Mode::DryRun;
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = if dry_run {
-                Stage::Done(Finished::Proposed)
-            } else {
-                Stage::Follow(number)
-            };
-        }
+        self.lanes[index].stage = if dry_run {
+            Stage::Done(Finished::Proposed)
+        } else {
+            Stage::Follow(number)
+        };
     }
 
-    pub(super) fn on_climbed(&mut self, index: usize, rung: &Rung) {
-        let Some(Stage::Climb { attempt, .. }) =
-            self.lanes.get(index).map(|lane| lane.stage.clone())
-        else {
+    pub(super) fn on_climbed(&mut self, index: LaneIndex, rung: &Rung) {
+        let Stage::Climb { attempt, .. } = self.lanes[index].stage else {
             return;
         };
         if self.wants_challenges(rung) {
@@ -189,15 +180,13 @@ impl Run {
 
     /// Notes a rung, and goes on: to the next one, to the next issue, or
     /// to the end.
-    pub(super) fn keep(&mut self, index: usize, number: u32, rung: &Rung) {
+    pub(super) fn keep(&mut self, index: LaneIndex, number: u32, rung: &Rung) {
         let mut rung = rung.clone();
         self.settle_decided(&mut rung);
         let rung = &rung;
         self.write_down(number, rung);
         if rung.holds == Some(false) {
-            if let Some(lane) = self.lanes.get_mut(index) {
-                lane.failures.push(rung.name);
-            }
+            self.lanes[index].failures.push(rung.name);
             self.on_refuted(index, number, rung);
         } else {
             self.climb_on(index, number);
@@ -215,7 +204,7 @@ impl Run {
     }
 
     /// Goes on with the lowest rung that was not climbed yet.
-    pub(super) fn climb_on(&mut self, index: usize, number: u32) {
+    pub(super) fn climb_on(&mut self, index: LaneIndex, number: u32) {
         let climbed = |name: &RungName| {
             let attempt = self.attempt(number);
             attempt.is_some_and(|attempt| attempt.rung(*name).is_some())
@@ -226,18 +215,16 @@ impl Run {
         let Some(rung) = next else {
             return self.on_top(index, number);
         };
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.stage = Stage::Climb {
-                attempt: number,
-                rung,
-            };
-        }
+        self.lanes[index].stage = Stage::Climb {
+            attempt: number,
+            rung,
+        };
     }
 
     /// An attempt that no rung refuted. One that is verified ends the run. The author
     /// of one that differs is asked about that; else its lane is done, and with
     /// several lanes another may still be better.
-    pub(super) fn on_top(&mut self, index: usize, number: u32) {
+    pub(super) fn on_top(&mut self, index: LaneIndex, number: u32) {
         if self.begin_candidates(index) {
             return;
         }
@@ -250,12 +237,12 @@ impl Run {
             return self.conclude(ending, Some(number));
         }
         let asked = self.tell_objection(index, number) || self.ask_author(index, number);
-        if let Some(lane) = self.lanes.get_mut(index).filter(|_| !asked) {
-            lane.stage = Stage::Done(Finished::Held);
+        if !asked {
+            self.lanes[index].stage = Stage::Done(Finished::Held);
         }
     }
 
-    pub(super) fn on_refuted(&mut self, index: usize, number: u32, rung: &Rung) {
+    pub(super) fn on_refuted(&mut self, index: LaneIndex, number: u32, rung: &Rung) {
         let exhausted = self.left().attempts == 0;
         let contestable = self.may_contest(number, rung);
         let foreign = self.is_foreign(index);
@@ -265,9 +252,7 @@ impl Run {
             .and_then(|baseline| baseline.crashes.first())
             .cloned()
             .unwrap_or_default();
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
+        let lane = &mut self.lanes[index];
         lane.contestable = contestable;
         if (exhausted && contestable.is_none()) || foreign {
             lane.stage = Stage::Done(Finished::Attempts);

@@ -4,6 +4,7 @@
 use super::Run;
 use crate::record::{Postponed, Unanswered};
 use crate::repair::lane::{Finished, Stage};
+use crate::repair::lanes::LaneIndex;
 
 impl Run {
     /// Until when nothing at all can be done, as RFC 3339 writes it, and why.
@@ -12,7 +13,7 @@ impl Run {
             return None;
         }
         let mut soonest: Option<(&str, &str)> = None;
-        for lane in &self.lanes {
+        for lane in self.lanes.iter() {
             match &lane.stage {
                 Stage::Wait { until, reason, .. } => {
                     if soonest.is_none_or(|(known, _)| until.as_str() < known) {
@@ -26,51 +27,46 @@ impl Run {
         soonest
     }
 
-    pub(super) fn on_postponed(&mut self, index: usize, postponed: Postponed) {
-        if let Some(lane) = self.lanes.get_mut(index) {
-            let then = Box::new(lane.stage.clone());
-            lane.stage = Stage::Wait {
-                until: postponed.until,
-                reason: postponed.reason,
-                then,
-            };
-        }
+    pub(super) fn on_postponed(&mut self, index: LaneIndex, postponed: Postponed) {
+        let lane = &mut self.lanes[index];
+        let then = Box::new(lane.stage.clone());
+        lane.stage = Stage::Wait {
+            until: postponed.until,
+            reason: postponed.reason,
+            then,
+        };
     }
 
-    pub(super) fn on_waited(&mut self, index: usize) {
-        if let Some(lane) = self.lanes.get_mut(index)
-            && let Stage::Wait { then, .. } = &lane.stage
-        {
+    pub(super) fn on_waited(&mut self, index: LaneIndex) {
+        let lane = &mut self.lanes[index];
+        if let Stage::Wait { then, .. } = &lane.stage {
             lane.stage = Stage::clone(then);
         }
     }
 
     /// The author cannot be asked about an attempt that stands.
-    fn give_up(&mut self, index: usize) {
-        if let Some(lane) = self.lanes.get_mut(index) {
-            let stands = lane.contestable.take().is_some_and(|one| one.stands);
-            lane.stage = Stage::Done(if stands {
-                Finished::Held
-            } else {
-                Finished::Refused
-            });
-        }
+    fn give_up(&mut self, index: LaneIndex) {
+        let lane = &mut self.lanes[index];
+        let stands = lane.contestable.take().is_some_and(|one| one.stands);
+        lane.stage = Stage::Done(if stands {
+            Finished::Held
+        } else {
+            Finished::Refused
+        });
     }
 
     /// A question that the run can do without was not answered.
-    pub(super) fn on_unanswered(&mut self, index: usize, missing: &Unanswered) {
-        match self.lanes.get(index).map(|lane| lane.stage.clone()) {
-            Some(Stage::Compact) => self.compact(index, String::new(), Vec::new()),
-            Some(Stage::Review(review)) => self.unheard(index, *review, &missing.reason),
-            Some(Stage::AskChallenge(challenge)) => {
+    pub(super) fn on_unanswered(&mut self, index: LaneIndex, missing: &Unanswered) {
+        match self.lanes[index].stage.clone() {
+            Stage::Compact => self.compact(index, String::new(), Vec::new()),
+            Stage::Review(review) => self.unheard(index, *review, &missing.reason),
+            Stage::AskChallenge(challenge) => {
                 self.unchallenged(index, *challenge, &missing.reason);
             }
-            Some(Stage::Contest(contest)) => self.leave_to_person(index, &contest),
-            Some(Stage::Ask) => self.give_up(index),
+            Stage::Contest(contest) => self.leave_to_person(index, &contest),
+            Stage::Ask => self.give_up(index),
             _ => {
-                if let Some(lane) = self.lanes.get_mut(index) {
-                    lane.stage = Stage::Done(Finished::Refused);
-                }
+                self.lanes[index].stage = Stage::Done(Finished::Refused);
             }
         }
     }
