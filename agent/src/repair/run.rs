@@ -53,19 +53,29 @@ pub struct Run {
     challenges: Vec<ChallengeRecord>,
     /// Sentences for whoever watches, not yet told.
     remarks: Vec<String>,
-    /// Attempts with equal evidence, of which one is to be chosen.
-    judging: Vec<u32>,
-    /// Candidates of several lanes that are to be compared.
-    agreeing: Option<Vec<u32>>,
-    /// Their behaviour, once that is known.
+    phase: Phase,
+    /// The behaviour of candidates of several lanes, once that is known.
     agreement: Option<Agreement>,
     /// The smallest input that shows the crash, once it was sought and found.
     smallest: Option<SmallestRecord>,
     /// The one that was chosen.
     chosen: Option<u32>,
-    /// The end, put off until the patch has a test.
-    closing: Option<Closing>,
-    ending: Option<Ending>,
+}
+
+/// The part of a run that goes on.
+#[derive(Debug, Clone, PartialEq)]
+enum Phase {
+    /// The unpatched program is looked at.
+    Baseline,
+    /// Lanes look for a patch.
+    Repairing,
+    /// Candidates of several lanes are compared.
+    Agreeing(Vec<u32>),
+    /// One of the attempts with equal evidence is chosen.
+    Choosing(Vec<u32>),
+    /// The patch gets a test, and the ending is put off until then.
+    Closing(Closing),
+    Ended(Ending),
 }
 
 impl Run {
@@ -90,13 +100,10 @@ impl Run {
             challenge_calls: 0,
             challenges: Vec::new(),
             remarks: Vec::new(),
-            judging: Vec::new(),
-            agreeing: None,
+            phase: Phase::Baseline,
             agreement: None,
             smallest: None,
             chosen: None,
-            closing: None,
-            ending: None,
         };
         run.begin_with_rejected();
         if run.plan.mode == Mode::DryRun {
@@ -180,34 +187,28 @@ impl Run {
             lane: 0,
             number: self.own_steps,
         };
-        if let Some(ending) = &self.ending {
-            return vec![(
-                own,
-                Step::End {
-                    ending: ending.clone(),
-                },
-            )];
-        }
-        if self.lanes.is_empty() {
-            return vec![(own, Step::Baseline)];
-        }
-        if let Some(step) = self.closing_step() {
-            return vec![(own, step)];
-        }
-        if let Some(step) = self.agreement_step().or_else(|| self.choice()) {
-            return vec![(own, step)];
-        }
-        self.lanes
-            .iter()
-            .filter_map(|lane| Some((lane.id(), lane.next_step()?)))
-            .collect()
+        let step = match &self.phase {
+            Phase::Repairing => {
+                let lanes = self.lanes.iter();
+                let steps = lanes.filter_map(|lane| Some((lane.id(), lane.next_step()?)));
+                return steps.collect();
+            }
+            Phase::Baseline => Step::Baseline,
+            Phase::Agreeing(attempts) => self.agreement_step(attempts),
+            Phase::Choosing(among) => self.choice(among),
+            Phase::Closing(closing) => self.closing_step(closing),
+            Phase::Ended(ending) => Step::End {
+                ending: ending.clone(),
+            },
+        };
+        vec![(own, step)]
     }
 
     /// Takes what came of a step. The outcome of a step that is not ready (a
     /// lane that was overtaken by the end, say) changes nothing.
     #[must_use]
     pub fn feed(mut self, step: StepId, outcome: Outcome) -> Self {
-        if self.ending.is_some() || !self.ready().iter().any(|(id, _)| *id == step) {
+        if self.ending().is_some() || !self.ready().iter().any(|(id, _)| *id == step) {
             return self;
         }
         self.account(&outcome);
@@ -221,20 +222,20 @@ impl Run {
         match (index, outcome) {
             (_, Outcome::Stopped { ending, .. }) => {
                 // What a patch has been found to be stays so without a test.
-                let closing = self.closing.take().map(|closing| closing.ending);
-                let ending = closing
-                    .or_else(|| self.standing_at(&ending))
-                    .unwrap_or(ending);
-                self.ending = Some(ending);
+                let known = match &self.phase {
+                    Phase::Closing(closing) => Some(closing.ending.clone()),
+                    _ => self.standing_at(&ending),
+                };
+                self.phase = Phase::Ended(known.unwrap_or(ending));
             }
-            (None, outcome) if self.closing.is_some() => self.on_closing(outcome),
+            (None, outcome) if matches!(self.phase, Phase::Closing(_)) => self.on_closing(outcome),
             (None, Outcome::Baseline(summary)) => {
                 self.baseline = Some(summary);
                 self.start_lanes();
             }
             (None, Outcome::Agreed(record)) => self.on_agreed(record),
             (None, Outcome::Reply(record)) => self.on_choice(&record.text),
-            (None, _) if !self.judging.is_empty() => self.on_choice(""),
+            (None, _) if matches!(self.phase, Phase::Choosing(_)) => self.on_choice(""),
             (Some(index), Outcome::Context(context)) => self.on_context(index, context),
             (Some(index), Outcome::Reply(record)) => self.on_reply(index, &record),
             (Some(index), Outcome::Full(full)) => self.on_full(index, &full),
@@ -263,7 +264,9 @@ impl Run {
     /// Ends the run from outside, before or between its steps.
     #[must_use]
     pub fn stopped(mut self, ending: Ending) -> Self {
-        self.ending.get_or_insert(ending);
+        if self.ending().is_none() {
+            self.phase = Phase::Ended(ending);
+        }
         self
     }
 
@@ -330,7 +333,10 @@ impl Run {
 
     /// Returns the ending, once there is one.
     pub fn ending(&self) -> Option<&Ending> {
-        self.ending.as_ref()
+        match &self.phase {
+            Phase::Ended(ending) => Some(ending),
+            _ => None,
+        }
     }
 
     /// The crash that was seen here, or else the one that was handed in.
@@ -354,6 +360,7 @@ impl Run {
     }
 
     fn start_lanes(&mut self) {
+        self.phase = Phase::Repairing;
         let mut crash = self.first_crash();
         if self.origin() != Origin::Finding {
             let known = crash.frames.len() as u32;

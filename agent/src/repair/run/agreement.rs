@@ -2,7 +2,7 @@
 //! keep the program silent and its tests passing are run on the same inputs. A doubt on
 //! an input on which candidates of several lanes agree with each other is decided.
 
-use super::Run;
+use super::{Phase, Run};
 use crate::record::{
     Agreement, Attempt, ChallengeRecord, ChallengeSource, DoubtedInput, Rung, Step,
 };
@@ -51,8 +51,7 @@ impl Run {
     }
 
     /// Returns the step that compares the candidates.
-    pub(super) fn agreement_step(&self) -> Option<Step> {
-        let attempts = self.agreeing.clone()?;
+    pub(super) fn agreement_step(&self, attempts: &[u32]) -> Step {
         let mut inputs: Vec<ChallengeRecord> = Vec::new();
         let candidates = attempts.iter().filter_map(|number| self.attempt(*number));
         for rung in candidates.flat_map(|attempt| &attempt.rungs) {
@@ -66,11 +65,12 @@ impl Run {
             );
         }
         inputs.extend(self.challenges.clone());
-        Some(Step::Agree { attempts, inputs })
+        let attempts = attempts.to_vec();
+        Step::Agree { attempts, inputs }
     }
 
     pub(super) fn on_agreed(&mut self, record: Agreement) {
-        self.agreeing = None;
+        self.phase = Phase::Repairing;
         let sizes: Vec<String> = record
             .clusters
             .iter()

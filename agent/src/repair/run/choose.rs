@@ -1,7 +1,7 @@
 //! Which attempt is the best: by evidence first, by a judging model among equals
 //! of several lanes, and by a fixed order when that says nothing.
 
-use super::Run;
+use super::{Phase, Run};
 use crate::probability;
 use crate::prompt;
 use crate::record::{Attempt, Purpose, Step};
@@ -45,35 +45,30 @@ impl Run {
         })
     }
 
-    /// The question which of several equals is the best, when it is open.
-    pub(super) fn choice(&self) -> Option<Step> {
-        if self.judging.is_empty() {
-            return None;
-        }
-        let candidates: Vec<&Attempt> = self
-            .judging
-            .iter()
-            .filter_map(|number| self.attempt(*number))
-            .collect();
+    /// The question which of several equals is the best.
+    pub(super) fn choice(&self, among: &[u32]) -> Step {
+        let candidates = among.iter().filter_map(|number| self.attempt(*number));
+        let candidates: Vec<&Attempt> = candidates.collect();
         let text = prompt::judge(self.plan.language, &self.first_crash().text, &candidates);
-        Some(Step::Ask {
+        Step::Ask {
             purpose: Purpose::Judge,
             messages: vec![Message::user(text)],
-        })
+        }
     }
 
     /// A judging model has answered, or could not.
     pub(super) fn on_choice(&mut self, text: &str) {
-        let among = std::mem::take(&mut self.judging);
-        self.chosen = opinion::choice(text, &among);
-        self.end();
+        if let Phase::Choosing(among) = &self.phase {
+            self.chosen = opinion::choice(text, among);
+            self.end();
+        }
     }
 
     /// Asks who is the best, when lanes brought several equals that nothing
     /// refutes; else ends the run.
     pub(super) fn choose(&mut self) {
-        self.agreeing = self.candidates();
-        if self.agreeing.is_some() {
+        if let Some(candidates) = self.candidates() {
+            self.phase = Phase::Agreeing(candidates);
             return;
         }
         let strongest = self.attempts.iter().map(evidence).max();
@@ -88,7 +83,7 @@ impl Run {
             equals.retain(|number| Some(known.others(*number)) == most);
         }
         if equals.len() > 1 && self.lanes.len() > 1 {
-            self.judging = equals;
+            self.phase = Phase::Choosing(equals);
         } else {
             self.end();
         }

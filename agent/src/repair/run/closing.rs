@@ -2,7 +2,7 @@
 //! sought, and a regression test is written and proved before the run ends. Whatever comes
 //! of it changes nothing about the ending.
 
-use super::Run;
+use super::{Phase, Run};
 use crate::prompt;
 use crate::record::{
     Ending, EndingKind, Outcome, Purpose, RegressionRecord, SmallestRecord, Step, TestFiles,
@@ -55,22 +55,21 @@ impl Run {
         };
         match (attempt.filter(|_| wanted), first) {
             (Some(attempt), Some(stage)) => {
-                self.closing = Some(Closing {
+                self.phase = Phase::Closing(Closing {
                     ending,
                     attempt,
                     stage,
                     before: None,
                 });
             }
-            _ => self.ending = Some(ending),
+            _ => self.phase = Phase::Ended(ending),
         }
     }
 
     /// Returns the step that closes the run.
-    pub(super) fn closing_step(&self) -> Option<Step> {
-        let closing = self.closing.as_ref()?;
+    pub(super) fn closing_step(&self, closing: &Closing) -> Step {
         let attempt = closing.attempt;
-        Some(match &closing.stage {
+        match &closing.stage {
             ClosingStage::Minimize => Step::Minimize {
                 budget: self.plan.limits.minimize,
             },
@@ -84,16 +83,17 @@ impl Run {
                 test: test.clone(),
                 refuted: self.refuted_when_run(),
             },
-        })
+        }
     }
 
     pub(super) fn on_closing(&mut self, outcome: Outcome) {
-        let Some(stage) = self.closing.as_ref().map(|closing| closing.stage.clone()) else {
+        let Phase::Closing(closing) = &self.phase else {
             return;
         };
-        match (stage, outcome) {
+        let attempt = closing.attempt;
+        match (closing.stage.clone(), outcome) {
             (ClosingStage::Minimize, Outcome::Minimized(record)) => self.on_minimized(record),
-            (ClosingStage::Files, Outcome::TestFiles(files)) => self.ask_for_test(&files),
+            (ClosingStage::Files, Outcome::TestFiles(files)) => self.ask_for_test(attempt, &files),
             (ClosingStage::Ask(_), Outcome::Reply(record)) => {
                 let read = reply::read(&record.text, record.finish == Finish::Length);
                 self.close_with(ClosingStage::Prove(read.patch));
@@ -111,31 +111,32 @@ impl Run {
         if self.plan.limits.regression_tests > 0 {
             return self.close_with(ClosingStage::Files);
         }
-        self.ending = self.closing.take().map(|closing| closing.ending);
+        if let Phase::Closing(closing) = &self.phase {
+            self.phase = Phase::Ended(closing.ending.clone());
+        }
     }
 
     fn close_with(&mut self, stage: ClosingStage) {
-        if let Some(closing) = &mut self.closing {
+        if let Phase::Closing(closing) = &mut self.phase {
             closing.stage = stage;
         }
     }
 
-    fn ask_for_test(&mut self, files: &TestFiles) {
+    fn ask_for_test(&mut self, attempt: u32, files: &TestFiles) {
         if files.text.is_empty() || files.command.is_empty() {
             return self.close_with(ClosingStage::Prove(None));
         }
         let crash = self.first_crash();
         let baseline = self.baseline.clone().unwrap_or_default();
-        let number = self.closing.as_ref().map_or(0, |closing| closing.attempt);
         let diff = self
-            .attempt(number)
+            .attempt(attempt)
             .map_or("", |attempt| attempt.diff.as_str());
         let text = prompt::regression_test((&self.plan, &baseline), &crash.text, diff, files);
         self.close_with(ClosingStage::Ask(vec![Message::user(text)]));
     }
 
     fn on_proved(&mut self, written: bool, mut record: RegressionRecord) {
-        let Some(closing) = &mut self.closing else {
+        let Phase::Closing(closing) = &mut self.phase else {
             return;
         };
         if written && !record.holds {
@@ -150,11 +151,10 @@ impl Run {
             );
         }
         let (ending, number) = (closing.ending.clone(), closing.attempt);
-        self.closing = None;
+        self.phase = Phase::Ended(ending);
         if let Some(attempt) = self.attempt_mut(number) {
             attempt.regression = Some(record);
         }
-        self.ending = Some(ending);
     }
 
     /// The refuted attempts that were built and run.

@@ -1,7 +1,7 @@
 //! End of a run when every lane is done: with its best attempt, or with the
 //! reason why there is none.
 
-use super::Run;
+use super::{Phase, Run};
 use crate::record::{Attempt, Ending, EndingKind, FollowUp};
 use crate::repair::lane::{Finished, Lane, Stage};
 use crate::task::Mode;
@@ -12,8 +12,7 @@ impl Run {
     /// chosen.
     pub(super) fn end_if_idle(&mut self) {
         let idle = self.finished().is_some_and(|finished| !finished.is_empty());
-        let open = self.ending.is_none() && self.closing.is_none() && self.agreeing.is_none();
-        if open && self.judging.is_empty() && idle {
+        if self.phase == Phase::Repairing && idle {
             self.choose();
         }
     }

@@ -9,7 +9,7 @@ use crate::repair::lanes::LaneIndex;
 impl Run {
     /// Until when nothing at all can be done, as RFC 3339 writes it, and why.
     pub fn paused(&self) -> Option<(&str, &str)> {
-        if self.ending.is_some() {
+        if self.ending().is_some() {
             return None;
         }
         let mut soonest: Option<(&str, &str)> = None;
