@@ -59,8 +59,8 @@ pub struct Report {
     pub cost: Cost,
     /// Times of the run.
     pub seconds: Seconds,
-    /// Where the model's answers came from: `live from MODEL`, `recorded in FILE`,
-    /// `recorded in the journal of RUN` or `none`.
+    /// Where the model's answers came from: `live from MODEL` (with `; answered by OTHER` where
+    /// answers bear another name), `recorded in FILE`, `recorded in the journal of RUN` or `none`.
     pub answers: String,
     /// The isolation that the commands ran in. Absent when none ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -285,9 +285,20 @@ impl Report {
                 model: spent.model_seconds,
                 commands: spent.command_seconds,
             },
-            answers: answers.to_owned(),
+            answers: answered(answers, run.models()),
             sandbox: run.sandbox().cloned(),
         }
+    }
+}
+
+/// Tells where answers came from; of a model that was asked and whose answers have another name
+/// (a fallback, or an endpoint that says what it runs) that one too.
+fn answered(answers: &str, models: &[String]) -> String {
+    match answers.strip_prefix("live from ") {
+        Some(asked) if models.iter().any(|model| model != asked) => {
+            format!("{answers}; answered by {}", models.join(", "))
+        }
+        _ => answers.to_owned(),
     }
 }
 

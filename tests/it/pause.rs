@@ -93,4 +93,6 @@ fn another_model_answers_while_one_is_limited() {
     let told = scene.run(&model, &["--dry-run", "--set", &fallbacks]);
     told.expect("proposed", 0, "");
     assert_eq!(other.requests().len(), 1);
+    let answers = "live from scripted; answered by other";
+    assert_eq!(told.report["answers"], answers);
 }

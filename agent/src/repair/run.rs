@@ -51,6 +51,8 @@ pub struct Run {
     challenge_calls: u32,
     /// Challenges that count, for later attempts.
     challenges: Vec<ChallengeRecord>,
+    /// The models that answered, by their own names, each once.
+    models: Vec<String>,
     /// Sentences for whoever watches, not yet told.
     remarks: Vec<String>,
     phase: Phase,
@@ -99,6 +101,7 @@ impl Run {
             contests: 0,
             challenge_calls: 0,
             challenges: Vec::new(),
+            models: Vec::new(),
             remarks: Vec::new(),
             phase: Phase::Baseline,
             agreement: None,
@@ -310,6 +313,11 @@ impl Run {
         found
     }
 
+    /// Returns the models that answered, by the names that they gave themselves.
+    pub fn models(&self) -> &[String] {
+        &self.models
+    }
+
     /// Returns what was used.
     pub fn spent(&self) -> &Spent {
         &self.spent
@@ -391,6 +399,9 @@ impl Run {
             Outcome::Reply(record) => {
                 spent.calls += 1;
                 spent.add_call(&record.usage, record.usd, record.seconds);
+                if !self.models.contains(&record.model) {
+                    self.models.push(record.model.clone());
+                }
             }
             Outcome::Postponed(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),

@@ -13,7 +13,7 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        9_580,
+        9_640,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right)",
     ),
     (
