@@ -185,6 +185,8 @@ fn split_function(text: &str) -> (&str, Option<&str>) {
     }
     match text.rsplit_once(' ') {
         Some((function, last)) if looks_like_file(last) => (function.trim_end(), Some(last)),
+        // A function without a name: the place is all there is.
+        None if text.contains('/') && read_position(text).1.is_some() => ("", Some(text)),
         _ => (text, None),
     }
 }
@@ -267,6 +269,10 @@ mod tests {
         );
         check("    #1 0x56 in f /my case/h.c:9:5", "1|f|/my case/h.c|9|5|");
         check("    #1 0x56 in f crash.c:9:5", "1|f|crash.c|9|5|");
+        check(
+            "    #0 0x7ffff731e9c5  lib/asan/asan_thread.cpp:423:45",
+            "0|??|lib/asan/asan_thread.cpp|423|45|",
+        );
         check(
             "    #5 0x56 in _start (/out/harness+0x44b0)",
             "5|_start||0|0|/out/harness",
