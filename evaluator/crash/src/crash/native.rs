@@ -270,10 +270,6 @@ mod tests {
         check("    #1 0x56 in f /my case/h.c:9:5", "1|f|/my case/h.c|9|5|");
         check("    #1 0x56 in f crash.c:9:5", "1|f|crash.c|9|5|");
         check(
-            "    #0 0x7ffff731e9c5  lib/asan/asan_thread.cpp:423:45",
-            "0|??|lib/asan/asan_thread.cpp|423|45|",
-        );
-        check(
             "    #5 0x56 in _start (/out/harness+0x44b0)",
             "5|_start||0|0|/out/harness",
         );
@@ -323,6 +319,14 @@ mod tests {
         check(
             "    #0 0x1 in core::panic::h12 /rustc/ab/library/x.rs:6:14",
             "0|core::panic::h12|/rustc/ab/library/x.rs|6|14|",
+        );
+    }
+
+    #[test]
+    fn a_place_without_a_function_is_no_function() {
+        check(
+            "    #0 0x7ffff731e9c5  lib/asan/asan_thread.cpp:423:45",
+            "0|??|lib/asan/asan_thread.cpp|423|45|",
         );
     }
 
