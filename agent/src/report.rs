@@ -285,20 +285,9 @@ impl Report {
                 model: spent.model_seconds,
                 commands: spent.command_seconds,
             },
-            answers: answered(answers, run.models()),
+            answers: answers.to_owned(),
             sandbox: run.sandbox().cloned(),
         }
-    }
-}
-
-/// Tells where answers came from; of a model that was asked and whose answers have another name
-/// (a fallback, or an endpoint that says what it runs) that one too.
-fn answered(answers: &str, models: &[String]) -> String {
-    match answers.strip_prefix("live from ") {
-        Some(asked) if models.iter().any(|model| model != asked) => {
-            format!("{answers}; answered by {}", models.join(", "))
-        }
-        _ => answers.to_owned(),
     }
 }
 

@@ -86,7 +86,7 @@ impl Snapshot {
 
     /// The report so far.
     pub fn report(&self, run: &str) -> Report {
-        let answers = self.beginning.answers.to_string();
+        let answers = self.beginning.answers.told(self.run.models());
         Report::of(&self.run, run, &self.task.id, &answers)
     }
 

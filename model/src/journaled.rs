@@ -1,10 +1,11 @@
 //! Answers from the journal of a run: what makes a finished run a transcript.
 //!
 //! An answer is found by the last message of the request, which the journal keeps, and each is
-//! given once. Where no message is the same, the first one serves that opens with the same words
-//! and shows the same code and the same patch: what a search found in its time is told in
-//! prompts too, and is something else each time. A request that the journal does not know is a
-//! failure; no model is ever asked instead.
+//! given once. Numbers outside source lines may differ: what a search reached in its time is told
+//! in prompts, and is another count each time. Of a request that opens a conversation of its own,
+//! which is told what a search found as well, only the first words, the code and the patch have
+//! to be the same. A request that the journal does not know is a failure; no model is ever asked
+//! instead.
 
 use crate::{Model, ModelError, Reply, Request};
 use futures::FutureExt;
@@ -35,10 +36,16 @@ impl Journaled {
             .lock()
             .map_err(|_| ModelError::fatal("the journal's answers are gone"))?;
         let exact = waiting.iter().position(|(asked, _)| asked == prompt);
-        let alike = || {
-            let mut asked = waiting.iter().map(|(asked, _)| asked);
-            asked.position(|asked| steady(asked).eq(steady(prompt)))
+        // Only who judges a patch in a conversation of its own is told what a search found.
+        let alone = request.messages.len() == 1;
+        let is_alike = |(asked, _): &(String, Reply)| {
+            if alone {
+                steady(asked).eq(steady(prompt))
+            } else {
+                without_counts(asked).eq(without_counts(prompt))
+            }
         };
+        let alike = || waiting.iter().position(is_alike);
         let at = exact.or_else(alike);
         if let Some(at) = at {
             return Ok(waiting.remove(at).1);
@@ -50,18 +57,31 @@ impl Journaled {
     }
 }
 
-/// Returns what does not depend on the time: the words of the first line, the lines of source
-/// (`12: text`; a dump of bytes counts from 0) and those of a patch.
+/// Returns a text without its numbers, but for lines of source.
+fn without_counts(text: &str) -> impl Iterator<Item = char> {
+    text.split_inclusive('\n').flat_map(|line| {
+        let source = is_source(line);
+        line.chars()
+            .filter(move |character| source || !character.is_ascii_digit())
+    })
+}
+
+/// Returns what a search has no part in: the words of the first line, the lines of source and
+/// those of a patch.
 fn steady(text: &str) -> impl Iterator<Item = String> {
     text.lines().enumerate().filter_map(|(place, line)| {
-        let number = line.split(':').next().unwrap_or_default().trim_start();
-        let counts = number.bytes().all(|byte| byte.is_ascii_digit());
-        let is_source = counts && number.starts_with(|first| ('1'..='9').contains(&first));
-        if is_source || line.starts_with('+') || line.starts_with("@@ ") {
+        if is_source(line) || line.starts_with('+') || line.starts_with("@@ ") {
             return Some(line.to_owned());
         }
         (place == 0).then(|| line.replace(|c: char| c.is_ascii_digit(), ""))
     })
+}
+
+/// Tells whether a line is one of source (`12: text`); a dump of bytes counts from 0.
+fn is_source(line: &str) -> bool {
+    let number = line.split(':').next().unwrap_or_default().trim_start();
+    let counts = number.bytes().all(|byte| byte.is_ascii_digit());
+    counts && number.starts_with(|first| ('1'..='9').contains(&first))
 }
 
 impl Model for Journaled {
@@ -101,8 +121,7 @@ mod tests {
             ("a".into(), reply("1")),
             ("b".into(), reply("2")),
             ("a".into(), reply("3")),
-            ("532 inputs\n7: int a = 1;".into(), reply("4")),
-            ("Judge.\n+int a;\nfound 00000001: ab".into(), reply("5")),
+            ("532 inputs\n 7: int a = 1;".into(), reply("4")),
         ];
         let model = Journaled::new(exchanges);
         for (prompt, expected) in [
@@ -110,11 +129,9 @@ mod tests {
             ("a", Some("1")),
             ("a", Some("3")),
             ("a", None),
-            ("1041 inputs\n7: int a = 2;", None),
-            ("1041 inputs\nfound nothing\n7: int a = 1;", Some("4")),
-            ("Judge.\n+int b;\nfound 00000001: ab", None),
-            ("Ask.\n+int a;", None),
-            ("Judge.\n+int a;\n00000000: cd\nfound more", Some("5")),
+            ("1041 inputs\n 7: int a = 2;", None),
+            ("1041 inputs found\n 7: int a = 1;", None),
+            ("1041 inputs\n 7: int a = 1;", Some("4")),
         ] {
             let answer = model
                 .ask(&request(prompt))
@@ -122,6 +139,27 @@ mod tests {
                 .ok()
                 .map(|reply| reply.text);
             assert_eq!(answer.as_deref(), expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_question_apart_is_known_by_its_code_and_its_patch() {
+        let known = "Judge.\n7: int a = 1;\n+int b;\nfound\n00000001: ab";
+        for (prompt, is_known) in [
+            (
+                "Judge.\n7: int a = 1;\n+int b;\n00000000: cd\nfound more",
+                true,
+            ),
+            ("Judge.\n7: int a = 2;\n+int b;\nfound", false),
+            ("Judge.\n7: int a = 1;\n+int c;\nfound", false),
+            ("Ask.\n7: int a = 1;\n+int b;\nfound", false),
+        ] {
+            let model = Journaled::new(vec![(known.into(), reply("1"))]);
+            let apart = Request {
+                messages: vec![Message::user(prompt)],
+                max_output_tokens: 1,
+            };
+            assert_eq!(model.ask(&apart).await.is_ok(), is_known, "{prompt}");
         }
     }
 }

@@ -47,6 +47,19 @@ impl fmt::Display for Answers {
     }
 }
 
+impl Answers {
+    /// Tells where the answers of a run came from, with the models that answered where one bears
+    /// another name than was asked: a fallback, or what an endpoint says that it runs.
+    pub fn told(&self, models: &[String]) -> String {
+        match self {
+            Self::Live(asked) if models.iter().any(|model| model != asked) => {
+                format!("{self}; answered by {}", models.join(", "))
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
 /// Decides whose answers are used. A model that was named wins over the
 /// transcript that an example names; a task that has neither is refused.
 pub fn answers(task: &Task, replay: Option<&PathBuf>, loaded: &Loaded) -> Result<Answers, String> {

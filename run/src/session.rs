@@ -285,7 +285,7 @@ impl Session {
     /// Writes down how the run ended. One that is paused has not.
     pub async fn conclude(&self, run: &Run) -> anyhow::Result<Report> {
         let id = self.journal.run();
-        let report = Report::of(run, id, &self.task.id, &self.answers.to_string());
+        let report = Report::of(run, id, &self.task.id, &self.answers.told(run.models()));
         let report = report.with_history(self.beginning.history.clone());
         if run.ending().is_some() {
             let written = serde_json::to_string(&report)?;

@@ -20,8 +20,7 @@ pub use cache::Cache;
 pub use error::TargetError;
 pub use inspect::inspect;
 pub use local::{
-    FetchPlace, LocalTarget, Scratch, TaskDigest, digest_of_inputs, fetch, program_and_arguments,
-    put_record, quoted,
+    FetchPlace, LocalTarget, Scratch, TaskDigest, digest_of_inputs, fetch, put_record, quoted,
 };
 pub use runner::{
     Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, Outcome, Pov, Replay, Target,

@@ -41,7 +41,6 @@ pub use disguise::quoted;
 pub use fetch::{FetchPlace, fetch};
 pub use scratch::Scratch;
 pub use task_digest::{TaskDigest, digest_of_inputs};
-pub use values::program_and_arguments;
 
 use crate::TargetError;
 use crate::cache::Cache;

@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-pub use task::{CommandLimits, Commands, INSIDE, Pov, TargetTask};
+pub use task::{CommandLimits, Commands, INSIDE, Pov, TargetTask, program_and_arguments};
 
 /// One build of the tree, pristine or patched. Its files are removed when it is dropped.
 #[derive(Debug, Clone)]

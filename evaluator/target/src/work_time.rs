@@ -87,7 +87,8 @@ fn pace_of(stat: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::{WorkTime, pace_of};
-    use std::time::Duration;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::{Duration, Instant};
 
     #[test]
     fn the_pace_is_the_share_of_a_processor() {
@@ -105,8 +106,33 @@ mod tests {
     }
 
     #[test]
+    fn it_passes_slower_while_the_processors_are_busy() {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap();
+        let processors = stat.matches("\ncpu").count();
+        let is_over = AtomicBool::new(false);
+        let (wall, work) = std::thread::scope(|scope| {
+            for _ in 0..4 * processors {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let (wall, start) = (Instant::now(), WorkTime::now());
+            for _ in 0..10 {
+                std::thread::sleep(Duration::from_millis(20));
+                WorkTime::now();
+            }
+            let passed = (wall.elapsed(), start.elapsed());
+            is_over.store(true, Ordering::Relaxed);
+            passed
+        });
+        assert!(work < wall * 3 / 4, "{work:?} of {wall:?}");
+    }
+
+    #[test]
     fn work_time_passes_and_is_never_faster_than_the_wall() {
-        let (wall, start) = (std::time::Instant::now(), WorkTime::now());
+        let (wall, start) = (Instant::now(), WorkTime::now());
         let end = start + Duration::from_millis(20);
         assert!(end.left_on_the_wall() >= end.left());
         while !end.left().is_zero() {

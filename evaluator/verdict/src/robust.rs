@@ -29,7 +29,7 @@ use patchwright_target::runner::{
 };
 use patchwright_target::{TargetError, WorkTime};
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Executions after which another climb would hardly show more.
 const ENOUGH: u64 = 1_000;
@@ -42,8 +42,8 @@ const LOOKED_AT: usize = 8;
 /// Least time for the first inputs, however much the fuzzer and the dictionary took: two
 /// batches of a slow program.
 const FIRST: Duration = Duration::from_secs(4);
-/// Times the budget that it may take beyond it to come to the floor: a busy machine is to give
-/// the same verdict later.
+/// Times the budget, by the clock on the wall, that a slow program may take beyond it to come to
+/// the floor: as long as a busy machine may take for the budget itself.
 const PATIENCE: u32 = 3;
 /// Count of the inputs that second witnesses watched.
 const WATCHED: &str = "inputs under a second witness";
@@ -163,7 +163,7 @@ impl Search<'_> {
             return Ok(Some(found));
         }
         let until = WorkTime::now() + budget;
-        let late = until + budget * PATIENCE;
+        let late = Instant::now() + budget * (1 + PATIENCE);
         if !self.shows_the_crash(old, group, budget / 2).await? {
             self.blind += 1;
             return Ok(None);
@@ -189,9 +189,9 @@ impl Search<'_> {
         while self.runs < MOST {
             let inputs = mutator.take(CHUNK);
             let lacks = self.runs < self.target.task().limits.executions;
-            let end = if lacks { late } else { until };
-            let left = end.left();
-            let left = left.max(std::mem::take(&mut least));
+            let more = if lacks { late } else { Instant::now() };
+            let more = more.saturating_duration_since(Instant::now());
+            let left = until.left().max(more).max(std::mem::take(&mut least));
             if left.is_zero() {
                 break;
             }

@@ -17,8 +17,10 @@ use futures::future::join_all;
 use patchwright_crash::signature::{self, Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
 use patchwright_source::{Changes, Language, TreePath};
-use patchwright_target::runner::{BaselinePov, Build, Instrumentation, Pov, Replay, Target};
-use patchwright_target::{TargetError, WorkTime, program_and_arguments, quoted};
+use patchwright_target::runner::{
+    BaselinePov, Build, Instrumentation, Pov, Replay, Target, program_and_arguments,
+};
+use patchwright_target::{TargetError, WorkTime, quoted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;

@@ -5,10 +5,10 @@
 //! the outputs of failed inputs (or all, on request) are read back.
 
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
-use super::values::{VALUES, VALUES_PROGRAM, program_and_arguments};
+use super::values::{VALUES, VALUES_PROGRAM};
 use super::{Job, LocalTarget, coverage};
 use crate::TargetError;
-use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Pov};
+use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Pov, program_and_arguments};
 use crate::work_time::WorkTime;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::{Ending, Execution, Limit};
