@@ -7,6 +7,7 @@
 mod bubblewrap;
 mod configuration;
 mod container;
+mod each;
 mod engine;
 mod enter;
 mod host;
@@ -159,7 +160,10 @@ impl Sandbox {
         for kind in order {
             let probed = probe(*kind, &host).await;
             match probed.and_then(|found| accept(choice, found)) {
-                Ok((mode, leaves_open)) => {
+                Ok((mode, mut leaves_open)) => {
+                    if mode != Mode::Bare {
+                        leaves_open.extend(landlock::notes_in_reach());
+                    }
                     return Ok(Self {
                         host,
                         world: World::Host(mode),
@@ -186,11 +190,13 @@ impl Sandbox {
     /// Gets a task's image ready for its commands.
     pub async fn in_container(image: &Image, host: Host) -> Result<Self, SandboxError> {
         let container = Container::open(image, &host).await?;
+        let own = container.leaves_open().iter().cloned();
+        let leaves_open = own.chain(landlock::notes_in_reach()).collect();
         Ok(Self {
             host,
             isolation: Isolation {
                 kind: IsolationChoice::Container,
-                leaves_open: container.leaves_open().to_vec(),
+                leaves_open,
                 passed_over: Vec::new(),
             },
             world: World::Image(Arc::new(container)),
@@ -258,12 +264,24 @@ impl Sandbox {
     /// folders only, as they are seen inside. The command itself keeps its rights: what it
     /// notes of the program elsewhere, the program cannot reach.
     pub fn keeping_to(&self, own: &[&Path]) -> Vec<OsString> {
+        self.own_step(enter::KEEP_TO, own)
+    }
+
+    /// Returns the words before a folder of notes, `all` or any other word, and a program that
+    /// is to be started like this for each file below `in` of that folder, which becomes its
+    /// last argument. The name of each file is printed with the status. What the program printed
+    /// is moved to `out`, where it failed, or always with `all`.
+    pub fn keeping_each_to(&self, own: &[&Path]) -> Vec<OsString> {
+        self.own_step(enter::EACH, own)
+    }
+
+    fn own_step(&self, step: &str, own: &[&Path]) -> Vec<OsString> {
         let mut words = match &self.world {
             World::Host(Mode::Bubblewrap(_)) => vec![inner_helper().into()],
             World::Host(_) => vec![self.host.helper.clone().into()],
             World::Image(container) => container.helper(),
         };
-        words.extend([enter::WORD, enter::KEEP_TO].map(OsString::from));
+        words.extend([enter::WORD, step].map(OsString::from));
         words.extend(COMMON.map(OsString::from));
         words.extend(own.iter().map(OsString::from));
         words.push("--".into());

@@ -108,11 +108,30 @@ impl Mutator {
         (0..count).map(|_| self.make()).collect()
     }
 
+    /// Takes one more seed, for the inputs from now on.
+    pub(crate) fn add(&mut self, seed: &[u8]) {
+        self.seeds.push(seed.to_vec());
+    }
+
+    pub(crate) fn seeds(&self) -> usize {
+        self.seeds.len()
+    }
+
+    /// Returns the next input, behind the seed that it is made of.
+    pub(crate) fn next_of_seed(&mut self) -> (Vec<u8>, Vec<u8>) {
+        (self.seed().to_vec(), self.make())
+    }
+
+    /// The seed whose turn it is.
+    fn seed(&self) -> &[u8] {
+        let which = self.made % self.seeds.len().max(1);
+        self.seeds.get(which).map_or(&[], Vec::as_slice)
+    }
+
     fn make(&mut self) -> Vec<u8> {
+        let mut input = self.seed().to_vec();
         let number = self.made;
         self.made += 1;
-        let which = number % self.seeds.len().max(1);
-        let mut input = self.seeds.get(which).cloned().unwrap_or_default();
         let turn = number / self.seeds.len().max(1);
         let aside = turn.is_multiple_of(2) && turn < 2 * self.nearest;
         if aside && !input.is_empty() {

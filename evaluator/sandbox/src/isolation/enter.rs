@@ -33,6 +33,8 @@ pub(super) const ENTER: &str = "enter";
 pub(super) const END_DOMAIN: &str = "end-domain";
 /// Become a program that writes to its own folders only.
 pub(super) const KEEP_TO: &str = "keep-to";
+/// Start such a program for each of many inputs.
+pub(super) const EACH: &str = "each";
 
 /// Privileges that are given up before the command begins.
 #[derive(Debug, Default)]

@@ -120,6 +120,14 @@ pub(super) fn keep_to(write: &[PathBuf]) -> Result<bool, Box<dyn Error>> {
     Ok(ruleset.restrict_self()?.ruleset != RulesetStatus::NotEnforced)
 }
 
+/// Says what is open where [`keep_to`] keeps nothing, by trying it in a thread that ends.
+pub(super) fn notes_in_reach() -> Option<String> {
+    let kept = std::thread::spawn(|| keep_to(&[]).is_ok_and(|kept| kept)).join();
+    (!kept.is_ok_and(|kept| kept)).then(|| {
+        "a program can change what is noted of it (this kernel has no Landlock)".to_owned()
+    })
+}
+
 /// Puts the fence on this thread and everything it starts; nothing takes it off again.
 pub(super) fn restrict(fence: RulesetCreated) -> Result<(), Box<dyn Error>> {
     let status = fence.restrict_self()?;

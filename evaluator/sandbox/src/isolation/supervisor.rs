@@ -16,7 +16,8 @@
 //! environment. What it itself cannot do is never taken for an end of the
 //! command: it dies of a signal then, as no command it supervises makes it.
 
-use super::enter::{self, END_DOMAIN, ENTER, KEEP_TO, WORD};
+use super::each;
+use super::enter::{self, EACH, END_DOMAIN, ENTER, KEEP_TO, WORD};
 use super::seccomp::{self, Surroundings};
 use crate::process::{cgroup, watch};
 use rustix::io::Errno;
@@ -87,6 +88,7 @@ pub fn enter_from_arguments() -> ExitCode {
         Some((word, rest)) if word == ENTER => enter::enter(rest),
         Some((word, _)) if word == END_DOMAIN => enter::end_domain(),
         Some((word, rest)) if word == KEEP_TO => enter::keep_to(rest),
+        Some((word, rest)) if word == EACH => each::each(rest),
         _ => Err("this word is for the program's own use".into()),
     };
     match result {

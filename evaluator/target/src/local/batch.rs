@@ -1,8 +1,8 @@
 //! Batches: many inputs in few sandboxes.
 //!
-//! Starting a sandbox and a shell for each input would cost more than the input itself. One
-//! shell inside one sandbox runs a whole batch and prints the status of each input; only
-//! the outputs of failed inputs (or all, on request) are read back.
+//! Starting a sandbox for each input would cost more than the input itself. One process inside
+//! one sandbox runs a whole batch and prints the status of each input; only the outputs of
+//! failed inputs (or all, on request) are read back.
 
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
 use super::values::{VALUES, VALUES_PROGRAM};
@@ -19,16 +19,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The loop over one batch. `$1` is the command of the PoV; with `all` as `$2` the outputs
-/// of successful inputs are kept too. The output of the target goes to a file, and it reaches
-/// neither the loop nor the other files, so that it can forge none of them.
-const LOOP: &str = r#"set +e
+/// Runs one batch. `$1` is the command of the PoV; with `all` as `$2` the outputs of successful
+/// inputs are kept too. The output of the target goes to a file, and it reaches neither what
+/// starts it nor the other files, so that it can forge none of them.
+const EACH: &str = r#"judged_each "$2" sh -eu -c "$own$1" sh"#;
+/// Runs one batch of a Java program whose agent writes what is asked for.
+const EACH_WITH_AGENT: &str = r#"set +e
 for input in "$NOTES"/in/*; do
-  name=${input##*/}
-  judged sh -eu -c "$own$1" sh "$input" >"$NOTES/output" 2>&1 </dev/null
-  status=$?
-  if [ "$status" -ne 0 ] || [ "$2" = all ]; then mv "$NOTES/output" "$NOTES/out/$name"; fi
-  echo "$name $status"
+  sh -eu -c "$own$1" sh "$input" >/dev/null 2>&1 </dev/null
+  echo ran
 done
 "#;
 
@@ -64,8 +63,8 @@ pub(super) async fn run(
         until: WorkTime::now() + inputs.budget,
     };
     let next = AtomicUsize::new(0);
-    let lanes = (target.task.limits.jobs as usize).clamp(1, 8);
-    let results = futures::future::join_all((0..lanes).map(|_| batches.lane(&next))).await;
+    let results =
+        futures::future::join_all((0..batches.lanes()).map(|_| batches.lane(&next))).await;
     let mut runs = Vec::new();
     for result in results {
         runs.extend(result?);
@@ -85,11 +84,13 @@ pub(super) struct BatchRun<'a> {
 impl BatchRun<'_> {
     async fn lane(&self, next: &AtomicUsize) -> Result<Vec<InputRun>, TargetError> {
         let mut runs = Vec::new();
+        // The last batch is not to keep one lane busy while the others wait.
+        let fair = self.wanted_indexes().count().div_ceil(self.lanes()).max(1);
         while WorkTime::now() < self.until {
             let java = self.target.task.language == Language::Java;
             let size = match self.inputs.capture {
                 Capture::Values(_) if !java => VALUES_BATCH,
-                _ => BATCH,
+                _ => BATCH.min(fair),
             };
             let start = next.fetch_add(size, Ordering::Relaxed);
             let mut left: Vec<usize> = self.wanted_indexes().skip(start).take(size).collect();
@@ -125,6 +126,10 @@ impl BatchRun<'_> {
         Ok(runs)
     }
 
+    fn lanes(&self) -> usize {
+        (self.target.task.limits.jobs as usize).clamp(1, 8)
+    }
+
     /// Runs a batch input by input, in the way in which what is captured can be had.
     async fn started_for_each(
         &self,
@@ -156,7 +161,7 @@ impl BatchRun<'_> {
         let left = until.left_on_the_wall();
         let script = match self.inputs.capture {
             Capture::Coverage(_) => coverage::counting_loop(),
-            _ => LOOP.to_owned(),
+            _ => EACH.to_owned(),
         };
         let execution = self
             .execute(&script, folder.path(), (left, Some(self.inputs.each)))
@@ -298,7 +303,7 @@ impl BatchRun<'_> {
         }
         let left = self.until.left_on_the_wall();
         let limits = (left, Some(self.inputs.each));
-        self.execute(&with_agent(LOOP), folder.path(), limits)
+        self.execute(&with_agent(EACH_WITH_AGENT), folder.path(), limits)
             .await?;
         self.read_back(batch, folder.path(), self.folder_of_answers())
     }
@@ -425,6 +430,10 @@ END"#;
       f = open(at, O_WRONLY);
       if (f >= 0) dprintf(f, "00000001.bin 0\n");
       if (parent > 1) kill(parent, 9);
+    }
+    for (int other = 1; other < getpid(); other++) {
+      snprintf(at, 4200, "/proc/%d/mem", other);
+      if (open(at, O_RDWR) >= 0) abort();
     }
     return 0;
   }

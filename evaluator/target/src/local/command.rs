@@ -285,8 +285,8 @@ impl LocalTarget {
         format!("{own}{judged}own={given}\n{}", job.script)
     }
 
-    /// The shell function that starts a program below which `$NOTES` cannot be written to, and
-    /// the same words in `$JUDGED` for a debugger.
+    /// The shell function that starts a program below which `$NOTES` cannot be written to, the
+    /// one that does so for each input, and the words of the first in `$JUDGED` for a debugger.
     fn judged(&self, seen: &CommandView) -> String {
         let notes = seen.environment.get("NOTES");
         let writable = seen.places.iter().filter(|place| place.writable);
@@ -294,17 +294,18 @@ impl LocalTarget {
         let own: Vec<&Path> = own
             .filter(|path| Some(path.as_os_str()) != notes.map(OsString::as_os_str))
             .collect();
-        let words = self.sandbox.keeping_to(&own);
-        let words: Vec<String> = words
-            .iter()
-            .map(|word| quoted(&word.to_string_lossy()))
-            .collect();
-        let words = words.join(" ");
+        let one = shell_words(&self.sandbox.keeping_to(&own));
+        let each = shell_words(&self.sandbox.keeping_each_to(&own));
         format!(
-            "JUDGED={}\njudged() {{ {words} \"$@\"; }}\n",
-            quoted(&words)
+            "JUDGED={}\njudged() {{ {one} \"$@\"; }}\njudged_each() {{ {each} \"$NOTES\" \"$@\"; }}\n",
+            quoted(&one)
         )
     }
+}
+
+fn shell_words(words: &[OsString]) -> String {
+    let words = words.iter().map(|word| quoted(&word.to_string_lossy()));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A scratch folder, removed after its command.

@@ -10,9 +10,10 @@ use patchwright_crash::{CrashReport, Frame, Role, Stack, Tool, stack_text};
 use patchwright_source::Language;
 use std::time::Duration;
 
-/// Seconds from its start after which a program is looked at, and at which it is ended.
+/// Seconds of processor time after which a program is looked at, of the clock where it waits.
 const SAMPLES: &str = "4 5 6";
-const END: u32 = 8;
+/// Seconds after which it is ended, however busy the machine is.
+const END: u32 = 30;
 /// Time for the dumps of a JVM: the waits between them, and a machine that is busy.
 const DUMPS_TIME: Duration = Duration::from_secs(30);
 

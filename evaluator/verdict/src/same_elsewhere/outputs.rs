@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-/// The most inputs that are compared.
-const MOST: usize = 1_500;
+/// The most inputs that both programs are run on.
+const MOST: u64 = 6_000;
 /// The name of the count of inputs that both programs were run on.
 const RUN: &str = "inputs run on both programs";
 /// Time for the first inputs, however little is left: they take a second or
@@ -28,7 +28,7 @@ impl Comparison<'_> {
             Language::Java => Part::OutputsOfJvm,
             _ => Part::Outputs,
         };
-        while self.compared.len() < MOST {
+        while self.answered() < MOST {
             let left = self.clock.left(part);
             if left.is_zero() {
                 break;
@@ -107,13 +107,12 @@ impl Comparison<'_> {
             let one = differing(input, before, after);
             return self.differs(one).await;
         }
-        if accepted && input.kind.has_mutants() {
-            self.pool.accepted(&input.bytes);
-        }
-        if !accepted {
+        input.fresh = self.outputs_seen.insert(digest(&before.output));
+        if accepted {
+            self.pool.accepted(&input);
+        } else {
             self.refused.insert(input.bytes.clone());
         }
-        input.fresh = self.outputs_seen.insert(digest(&before.output));
         self.compared.push(input);
         Ok(None)
     }
@@ -184,7 +183,16 @@ impl Comparison<'_> {
                 self.doubts.push(doubt);
                 return Ok(None);
             }
-            InputKind::Given | InputKind::OfTests | InputKind::GivenMutant | InputKind::Aimed => {}
+            InputKind::FurtherMutant if !accepted => {
+                self.count("further mutants turned away", 1);
+                self.differing.push(one);
+                return Ok(None);
+            }
+            InputKind::Given
+            | InputKind::OfTests
+            | InputKind::GivenMutant
+            | InputKind::FurtherMutant
+            | InputKind::Aimed => {}
         }
         if let Some(settled) = self.undefined_on(&one).await? {
             self.count("differences settled", 1);

@@ -7,14 +7,20 @@ use patchwright_target::TargetError;
 use patchwright_target::runner::{Pov, TargetTask};
 use std::sync::Arc;
 
-/// Mutants made of one given input that was accepted.
+/// Mutants made of one given input that was accepted, before the PoVs have their turn.
 const MUTANTS_EACH: usize = 6;
+/// The most inputs of which further mutants are made, and the largest of them, in bytes.
+const MOST_PARENTS: usize = 256;
+const LARGEST_PARENT: usize = 1 << 14;
 /// The most inputs between the PoVs and harmless ones.
 const MOST_NEARER: usize = 48;
 /// The most mutants of the PoVs, which are less conclusive than given inputs.
 const MOST_DERIVED: usize = 600;
 /// The most mutants of the PoVs where there are given inputs.
 const FEWER_DERIVED: usize = 150;
+
+/// Further mutants in a row without an answer unlike all before, after which none are made.
+const DRY: usize = 400;
 
 /// The origin of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +32,9 @@ pub(super) enum InputKind {
     OfTests,
     /// A mutant of a given input.
     GivenMutant,
+    /// A further mutant of a given input, or of such a mutant. Of so many some are refused by a
+    /// right patch, which tells nothing by itself.
+    FurtherMutant,
     /// A mutant of a PoV.
     Derived,
     /// Brought to a constant of the patch.
@@ -35,12 +44,10 @@ pub(super) enum InputKind {
 impl InputKind {
     /// Tells whether an input counts only where the unpatched program accepts it.
     pub(super) fn counts_if_accepted(self) -> bool {
-        matches!(self, Self::OfTests | Self::GivenMutant | Self::Aimed)
-    }
-
-    /// Tells whether mutants are made of an accepted input.
-    pub(super) fn has_mutants(self) -> bool {
-        matches!(self, Self::Given | Self::OfTests)
+        matches!(
+            self,
+            Self::OfTests | Self::GivenMutant | Self::FurtherMutant | Self::Aimed
+        )
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -48,6 +55,7 @@ impl InputKind {
             Self::Given => "given",
             Self::OfTests => "of tests",
             Self::GivenMutant => "mutants of given",
+            Self::FurtherMutant => "further mutants",
             Self::Derived => "derived",
             Self::Aimed => "aimed",
         }
@@ -70,6 +78,11 @@ pub(super) struct ComparedInput {
 pub(super) struct InputPool {
     given: Vec<ComparedInput>,
     mutants: Vec<ComparedInput>,
+    /// Makes mutants of accepted inputs without an end.
+    further: Mutator,
+    further_made: usize,
+    /// Further mutants that were made when the last answer unlike all before came.
+    fresh_at: usize,
     /// Files of tests, which may be inputs. Of a C or C++ program they are used where there
     /// are no given ones, and what differs there refutes nothing.
     of_tests: Vec<ComparedInput>,
@@ -125,6 +138,9 @@ impl InputPool {
             nearer,
             given,
             mutants: Vec::new(),
+            further: Mutator::new(Vec::new()),
+            further_made: 0,
+            fresh_at: 0,
             derived_left,
             derived_made: 0,
             derived: Mutator::new(povs),
@@ -144,23 +160,39 @@ impl InputPool {
         self.given.splice(0..0, inputs.rev());
     }
 
-    /// Adds mutants of an input that was accepted.
-    pub(super) fn accepted(&mut self, given: &[u8]) {
-        let parent: Arc<[u8]> = given.into();
-        for bytes in Mutator::new(vec![given.to_vec()]).take(MUTANTS_EACH) {
-            let number = self.mutants.len();
-            self.mutants.push(ComparedInput {
-                kind: InputKind::GivenMutant,
-                name: format!("mutant {number} of a given input"),
-                bytes,
-                parent: Some(Arc::clone(&parent)),
-                fresh: false,
-            });
+    /// Takes an input that both programs accept and answer alike: mutants are made of one that
+    /// was given, and of a mutant whose answer is unlike all before.
+    pub(super) fn accepted(&mut self, input: &ComparedInput) {
+        let given = matches!(input.kind, InputKind::Given | InputKind::OfTests);
+        let mutant = matches!(
+            input.kind,
+            InputKind::GivenMutant | InputKind::FurtherMutant
+        );
+        if !given && !(mutant && input.fresh) {
+            return;
+        }
+        self.fresh_at = self.further_made;
+        if given {
+            let parent: Arc<[u8]> = input.bytes.as_slice().into();
+            for bytes in Mutator::new(vec![input.bytes.clone()]).take(MUTANTS_EACH) {
+                let number = self.mutants.len();
+                self.mutants.push(ComparedInput {
+                    kind: InputKind::GivenMutant,
+                    name: format!("mutant {number} of a given input"),
+                    bytes,
+                    parent: Some(Arc::clone(&parent)),
+                    fresh: false,
+                });
+            }
+        }
+        if input.bytes.len() <= LARGEST_PARENT && self.further.seeds() < MOST_PARENTS {
+            self.further.add(&input.bytes);
         }
     }
 
     /// Returns the next inputs: given ones, mutants of accepted ones, the PoVs brought towards
-    /// harmless inputs in turn with files of tests, then other mutants of the PoVs.
+    /// harmless inputs in turn with files of tests, other mutants of the PoVs, then further
+    /// mutants of accepted ones for as long as they bring new answers.
     pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
         let mut chunk = Vec::new();
         while chunk.len() < count {
@@ -176,7 +208,23 @@ impl InputPool {
             let bytes = self.derived.take(count.min(self.derived_left));
             chunk = self.of_povs(bytes);
         }
+        let dry = self.further_made - self.fresh_at >= DRY;
+        if chunk.is_empty() && self.further.seeds() > 0 && !dry {
+            chunk = (0..count).map(|_| self.further()).collect();
+        }
         (!chunk.is_empty()).then_some(chunk)
+    }
+
+    fn further(&mut self) -> ComparedInput {
+        let (parent, bytes) = self.further.next_of_seed();
+        self.further_made += 1;
+        ComparedInput {
+            kind: InputKind::FurtherMutant,
+            name: format!("further mutant {} of a given input", self.further_made),
+            bytes,
+            parent: Some(parent.into()),
+            fresh: false,
+        }
     }
 
     /// Takes from both in turn: where a PoV is large, what is near to it may crash slowly, and

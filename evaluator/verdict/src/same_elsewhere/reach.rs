@@ -188,8 +188,11 @@ impl Comparison<'_> {
         settled: &BTreeMap<usize, String>,
     ) -> Result<BTreeMap<usize, String>, TargetError> {
         let refused = differing.iter().enumerate().filter(|(index, one)| {
-            let derived = one.input.kind == InputKind::Derived;
-            derived && turns_away(&one.after) && !settled.contains_key(index)
+            let tells_nothing = matches!(
+                one.input.kind,
+                InputKind::Derived | InputKind::FurtherMutant
+            );
+            tells_nothing && turns_away(&one.after) && !settled.contains_key(index)
         });
         let refused: Vec<(usize, Vec<u8>)> = refused
             .map(|(index, one)| (index, one.input.bytes.clone()))

@@ -98,6 +98,34 @@ async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
 }
 
 #[tokio::test]
+async fn many_mutants_of_a_given_input_follow_its_first_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(60);
+    one_file(&task, RECORD);
+    fs::write(folder.path().join("pov.bin"), [0]).unwrap();
+    let given = folder.path().join("given.bin");
+    fs::write(&given, [2, 1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+    task.harmless.push(given);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (first, holds) in [("", Some(true)), ("if (n == 5) number = 0;\n", Some(false))] {
+        let text = RECORD
+            .replace("n < 1 ||", "n < 3 ||")
+            .replace("  printf", &format!("  {first}  printf"));
+        let attempt = attempt_with(text, (4, 6));
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{result:#?}");
+        assert!(result.counts["further mutants"] >= 1, "{result:#?}");
+        let further = result.reason.contains("(further mutants)");
+        assert_eq!(further, holds == Some(false), "{}", result.reason);
+    }
+}
+
+#[tokio::test]
 async fn challenges_count_by_what_running_them_shows() {
     let folder = tempfile::tempdir().unwrap();
     let task = task(folder.path());

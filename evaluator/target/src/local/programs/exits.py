@@ -70,8 +70,10 @@ notes = os.environ["NOTES"]
 tree = os.environ["TREE"].rstrip("/") + "/"
 started = time.monotonic()
 until = started + float(os.environ["WATCH_SECONDS"])
-# Moments at which a program that goes on is asked for its stack.
-samples = [started + float(text) for text in os.environ.get("SAMPLES", "").split()]
+# Seconds after which a program that goes on is asked for its stack.
+samples = [float(text) for text in os.environ.get("SAMPLES", "").split()]
+# Seconds that a program has after the last look.
+LAST = 1
 events = []
 # Breakpoints in the program, which another one that takes its place does not have.
 placed = []
@@ -292,15 +294,31 @@ def catch(kind):
     return int(text.split()[1])
 
 
+def due(process):
+    """Tells whether it is time for the next look: by the processor time of the process, so that
+    a busy machine shows the same place later; by the clock where the process waits."""
+    clock = time.monotonic() - started
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            state, *rest = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return clock >= samples[0]
+    used = (int(rest[10]) + int(rest[11])) / os.sysconf("SC_CLK_TCK")
+    return used >= samples[0] or state in "SD" and clock >= samples[0]
+
+
 def watch():
     """Stops a program that does not come to an end by itself; and gdb, should
     that not be enough."""
-    global ended
+    global ended, until
     while time.monotonic() < until:
         time.sleep(0.2)
-        if samples and time.monotonic() >= samples[0] and gdb.selected_inferior().pid:
+        process = gdb.selected_inferior().pid
+        if samples and process and due(process):
             del samples[0]
-            os.kill(gdb.selected_inferior().pid, signal.SIGINT)
+            if not samples:
+                until = min(until, time.monotonic() + LAST)
+            os.kill(process, signal.SIGINT)
     process = gdb.selected_inferior().pid
     if process:
         try:
@@ -353,7 +371,7 @@ def settings():
 
 
 def main():
-    global until
+    global started, until
     try:
         settings()
         gdb.events.stop.connect(on_stop)
@@ -364,7 +382,7 @@ def main():
         if samples:
             # gdb itself may take long to begin.
             later = time.monotonic() - started
-            samples[:] = [moment + later for moment in samples]
+            started += later
             until += later
         catches = {catch(kind): what for what, kind in CATCHES}
         for name in filter(None, os.environ["WATCHED"].split("\n")):
