@@ -44,6 +44,7 @@ deny:
 # install (LiteLLM), and the container image.
 soak: setup
 	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --profile bench
+	PATCHWRIGHT_SOAK=1 $(CARGO) test --workspace --locked --profile bench --test it -- --ignored
 	$(CARGO) test --package patchwright-patcher --locked --profile bench --features soak --test soak
 	$(CARGO) test --package patchwright-tests --locked --profile bench --test fuzz -- --seconds 600
 	@scripts/check-image.sh

@@ -101,6 +101,7 @@ fn what_a_checkout_does_not_have_is_told() {
 
 /// All in one test: the engine starts once.
 #[test]
+#[ignore = "builds images for minutes: run by `make soak`"]
 fn projects_are_built_and_repaired_in_their_images() {
     let engine = match Engine::start() {
         Ok(engine) => engine,

@@ -94,8 +94,9 @@ fn replay(id: &str) -> Finished {
 }
 
 macro_rules! replays {
-    ($($name:ident $id:literal)*) => {$(
+    ($($(#[$attribute:meta])* $name:ident $id:literal)*) => {$(
         #[test]
+        $(#[$attribute])*
         fn $name() {
             replay($id);
         }
@@ -103,9 +104,11 @@ macro_rules! replays {
 }
 
 replays! {
+    #[ignore = "run by `make soak`; each language is replayed once by every test"]
     cares_replays "cares-naptr"
     hunspell_replays "hunspell-leftcommon"
     jsoup_replays "jsoup-adoption"
+    #[ignore = "run by `make soak`, as cares_replays is"]
     lua_replays "lua-getlocal"
 }
 

@@ -17,6 +17,8 @@ use std::time::Duration;
 const MOST: u64 = 6_000;
 /// The name of the count of inputs that both programs were run on.
 const RUN: &str = "inputs run on both programs";
+/// The name of the count of those that were run in a second, while outputs were compared.
+const EACH_SECOND: &str = "inputs run on both programs each second";
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
 const FIRST: Duration = Duration::from_secs(15);
@@ -28,6 +30,7 @@ impl Comparison<'_> {
             Language::Java => Part::OutputsOfJvm,
             _ => Part::Outputs,
         };
+        let started = WorkTime::now();
         while self.answered() < MOST {
             let left = self.clock.left(part);
             if left.is_zero() {
@@ -43,6 +46,8 @@ impl Comparison<'_> {
                 return Ok(Some(difference));
             }
         }
+        let seconds = started.elapsed().as_secs_f64().max(0.001);
+        self.count(EACH_SECOND, (self.answered() as f64 / seconds) as u64);
         Ok(None)
     }
 

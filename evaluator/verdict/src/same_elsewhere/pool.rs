@@ -168,7 +168,7 @@ impl InputPool {
             input.kind,
             InputKind::GivenMutant | InputKind::FurtherMutant
         );
-        if !given && !(mutant && input.fresh) {
+        if !(given || mutant && input.fresh) {
             return;
         }
         self.fresh_at = self.further_made;
