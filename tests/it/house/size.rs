@@ -32,8 +32,9 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/sandbox",
-        4_450,
-        "processes that end as one domain, programs kept from what is noted of them",
+        4_540,
+        "processes that end as one domain, programs kept from what is noted of them, many inputs \
+         started by one process",
     ),
     (
         "evaluator/target",
@@ -43,8 +44,9 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        8_370,
-        "second witnesses beside the sanitizer of the build, challenges run like each PoV",
+        8_420,
+        "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
+         that follow while they bring new answers",
     ),
     ("model", 2_400, ""),
     ("page", 1_800, ""),

@@ -25,7 +25,7 @@ const KEPT: &str = "out";
 const OUTPUT: &str = "output";
 /// The word by which the output of inputs that end well is kept too.
 const ALL: &str = "all";
-/// What a shell adds to the number of a signal.
+/// The number that a shell adds to that of a signal.
 const SIGNALLED: i32 = 128;
 
 /// Runs the program once for each input, in the order of their names, with the input's path as

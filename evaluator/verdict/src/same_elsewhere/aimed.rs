@@ -104,15 +104,15 @@ impl Comparison<'_> {
             let at_bounds = dictionary.at_bounds(&seed.bytes).into_iter();
             let mutants = dictionary.mutants(&seed.bytes, MOST).into_iter();
             let made = at_bounds.chain(mutants).enumerate();
-            made.map(|(number, bytes)| ComparedInput {
-                kind: match seed.kind {
-                    InputKind::Derived => InputKind::Derived,
-                    _ => InputKind::Aimed,
-                },
-                name: format!("{}, changed towards a bound ({number})", seed.name),
-                bytes,
-                parent: None,
-                fresh: false,
+            made.map(|(number, bytes)| {
+                ComparedInput::new(
+                    match seed.kind {
+                        InputKind::Derived => InputKind::Derived,
+                        _ => InputKind::Aimed,
+                    },
+                    format!("{}, changed towards a bound ({number})", seed.name),
+                    bytes,
+                )
             })
         });
         made.collect()

@@ -104,12 +104,8 @@ pub async fn challenge(
     let started = Instant::now();
     let inputs: Vec<ComparedInput> = inputs
         .iter()
-        .map(|input| ComparedInput {
-            kind: InputKind::Derived,
-            name: input.name.clone(),
-            bytes: input.bytes.clone(),
-            parent: None,
-            fresh: false,
+        .map(|input| {
+            ComparedInput::new(InputKind::Derived, input.name.clone(), input.bytes.clone())
         })
         .collect();
     let mut all: Option<Challenged> = None;

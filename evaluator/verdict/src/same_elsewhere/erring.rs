@@ -83,12 +83,8 @@ impl Comparison<'_> {
     async fn answers_where_it_errs(&self, povs: &[Vec<u8>]) -> Result<Vec<Answered>, TargetError> {
         let inputs: Vec<ComparedInput> = povs
             .iter()
-            .map(|bytes| ComparedInput {
-                kind: InputKind::Derived,
-                name: "the PoV".to_owned(),
-                bytes: bytes.clone(),
-                parent: None,
-                fresh: false,
+            .map(|bytes| {
+                ComparedInput::new(InputKind::Derived, "the PoV".to_owned(), bytes.clone())
             })
             .chain(self.crashing.iter().cloned())
             .take(MOST_INPUTS)
@@ -184,13 +180,7 @@ mod tests {
     use patchwright_sandbox::process::Ending;
 
     fn answered(name: &str, status: i32, said: &str) -> Answered {
-        let input = ComparedInput {
-            kind: InputKind::Derived,
-            name: name.to_owned(),
-            bytes: name.into(),
-            parent: None,
-            fresh: false,
-        };
+        let input = ComparedInput::new(InputKind::Derived, name.to_owned(), name.into());
         let run = InputRun {
             index: 0,
             ending: Ending::Exited(status),

@@ -5,7 +5,6 @@ use crate::mutation::{Mutator, nearer};
 use patchwright_source::Language;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Pov, TargetTask};
-use std::sync::Arc;
 
 /// Mutants made of one given input that was accepted, before the PoVs have their turn.
 const MUTANTS_EACH: usize = 6;
@@ -69,9 +68,29 @@ pub(super) struct ComparedInput {
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
     /// The given input that it is a mutant of.
-    pub(super) parent: Option<Arc<[u8]>>,
+    pub(super) parent: Option<Vec<u8>>,
     /// True where the unpatched program printed an output unlike all before.
     pub(super) fresh: bool,
+}
+
+impl ComparedInput {
+    pub(super) fn new(kind: InputKind, name: String, bytes: Vec<u8>) -> Self {
+        Self {
+            kind,
+            name,
+            bytes,
+            parent: None,
+            fresh: false,
+        }
+    }
+
+    /// Names the given input that it is a mutant of.
+    fn of(self, parent: &[u8]) -> Self {
+        Self {
+            parent: Some(parent.into()),
+            ..self
+        }
+    }
 }
 
 /// All inputs, given ones first.
@@ -98,13 +117,7 @@ impl InputPool {
         let povs = given_inputs::povs(task)?;
         let inputs = given_inputs::inputs(task, pov)?.into_iter();
         let mut given: Vec<ComparedInput> = inputs
-            .map(|(name, bytes)| ComparedInput {
-                kind: InputKind::Given,
-                name,
-                bytes,
-                parent: None,
-                fresh: false,
-            })
+            .map(|(name, bytes)| ComparedInput::new(InputKind::Given, name, bytes))
             .collect();
         given.reverse();
         let derived_left = match (povs.is_empty(), given.is_empty()) {
@@ -123,13 +136,9 @@ impl InputPool {
         } else {
             InputKind::Derived
         };
-        let of_tests = of_tests.into_iter().map(|(name, bytes)| ComparedInput {
-            kind,
-            name: format!("{name} of the tests"),
-            bytes,
-            parent: None,
-            fresh: false,
-        });
+        let of_tests = of_tests
+            .into_iter()
+            .map(|(name, bytes)| ComparedInput::new(kind, format!("{name} of the tests"), bytes));
         let mut nearer: Vec<Vec<u8>> = povs.iter().flat_map(|pov| nearer(pov)).collect();
         nearer.truncate(derived_left.min(MOST_NEARER));
         nearer.reverse();
@@ -150,12 +159,12 @@ impl InputPool {
     /// Adds inputs of the tests behind the given ones.
     pub(super) fn add_of_tests(&mut self, inputs: Vec<Vec<u8>>) {
         let inputs = inputs.into_iter().enumerate();
-        let inputs = inputs.map(|(number, bytes)| ComparedInput {
-            kind: InputKind::OfTests,
-            name: format!("input {number} of the tests"),
-            bytes,
-            parent: None,
-            fresh: false,
+        let inputs = inputs.map(|(number, bytes)| {
+            ComparedInput::new(
+                InputKind::OfTests,
+                format!("input {number} of the tests"),
+                bytes,
+            )
         });
         self.given.splice(0..0, inputs.rev());
     }
@@ -173,16 +182,10 @@ impl InputPool {
         }
         self.fresh_at = self.further_made;
         if given {
-            let parent: Arc<[u8]> = input.bytes.as_slice().into();
             for bytes in Mutator::new(vec![input.bytes.clone()]).take(MUTANTS_EACH) {
-                let number = self.mutants.len();
-                self.mutants.push(ComparedInput {
-                    kind: InputKind::GivenMutant,
-                    name: format!("mutant {number} of a given input"),
-                    bytes,
-                    parent: Some(Arc::clone(&parent)),
-                    fresh: false,
-                });
+                let name = format!("mutant {} of a given input", self.mutants.len());
+                let mutant = ComparedInput::new(InputKind::GivenMutant, name, bytes);
+                self.mutants.push(mutant.of(&input.bytes));
             }
         }
         if input.bytes.len() <= LARGEST_PARENT && self.further.seeds() < MOST_PARENTS {
@@ -218,13 +221,8 @@ impl InputPool {
     fn further(&mut self) -> ComparedInput {
         let (parent, bytes) = self.further.next_of_seed();
         self.further_made += 1;
-        ComparedInput {
-            kind: InputKind::FurtherMutant,
-            name: format!("further mutant {} of a given input", self.further_made),
-            bytes,
-            parent: Some(parent.into()),
-            fresh: false,
-        }
+        let name = format!("further mutant {} of a given input", self.further_made);
+        ComparedInput::new(InputKind::FurtherMutant, name, bytes).of(&parent)
     }
 
     /// Takes from both in turn: where a PoV is large, what is near to it may crash slowly, and
@@ -250,12 +248,12 @@ impl InputPool {
         self.derived_made += contents.len();
         self.derived_left -= contents.len().min(self.derived_left);
         let numbered = contents.into_iter().enumerate();
-        let derived = numbered.map(|(number, bytes)| ComparedInput {
-            kind: InputKind::Derived,
-            name: format!("mutant {} of a PoV", start + number),
-            bytes,
-            parent: None,
-            fresh: false,
+        let derived = numbered.map(|(number, bytes)| {
+            ComparedInput::new(
+                InputKind::Derived,
+                format!("mutant {} of a PoV", start + number),
+                bytes,
+            )
         });
         derived.collect()
     }

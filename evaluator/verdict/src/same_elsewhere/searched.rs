@@ -40,12 +40,12 @@ impl Comparison<'_> {
         };
         let kept = fuzzed.kept.into_iter().enumerate();
         let mut inputs: Vec<ComparedInput> = kept
-            .map(|(number, bytes)| ComparedInput {
-                kind: InputKind::Derived,
-                name: format!("input {number} of the fuzzer"),
-                bytes,
-                parent: None,
-                fresh: false,
+            .map(|(number, bytes)| {
+                ComparedInput::new(
+                    InputKind::Derived,
+                    format!("input {number} of the fuzzer"),
+                    bytes,
+                )
             })
             .collect();
         self.count("found by the fuzzer", inputs.len() as u64);
