@@ -51,6 +51,7 @@ rm -rf "$dist"
 mkdir -p "$dist/$name"
 cargo build --release --locked --package patchwright
 cp "${CARGO_TARGET_DIR:-target}/release/patchwright" README.md CHANGELOG.md SECURITY.md LICENSE-MIT LICENSE-APACHE "$dist/$name/"
+cp -r skills "$dist/$name/"
 licences >"$dist/$name/THIRD-PARTY-LICENSES.txt"
 sbom
 tar -C "$dist" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -cf - "$name" |
