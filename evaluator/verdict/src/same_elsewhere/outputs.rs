@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 /// The most inputs that both programs are run on.
-const MOST: u64 = 6_000;
+const MOST: u64 = 3_000;
 /// The name of the count of inputs that both programs were run on.
 const RUN: &str = "inputs run on both programs";
 /// The name of the count of those that were run in a second, while outputs were compared.
