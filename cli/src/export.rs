@@ -15,7 +15,7 @@ mod template;
 
 pub(crate) use branch::{Branch, LastChange, identity, last_change, make as make_branch};
 pub(crate) use finding::{openvex, sarif};
-pub(crate) use mbox::mail;
+pub(crate) use mbox::{Letter, letter, mail};
 pub(crate) use message::{Signatures, commit_message, pull_request, quilt};
 pub(crate) use story::story;
 pub(crate) use style::{Style, reproduction};

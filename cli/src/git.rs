@@ -69,6 +69,25 @@ impl Git {
         self.run(&arguments).await.is_ok()
     }
 
+    /// Writes the tree of a commit with a patch in a folder of it, by way of the index, which is
+    /// overwritten.
+    pub(crate) async fn tree_with(
+        &self,
+        base: &str,
+        patch: &Path,
+        folder: &str,
+    ) -> anyhow::Result<String> {
+        self.run(&["read-tree", base]).await?;
+        let directory = format!("--directory={}", folder.trim_end_matches('/'));
+        let patch = patch.display().to_string();
+        let mut apply = vec!["apply", "--cached", "--whitespace=nowarn"];
+        if !folder.is_empty() {
+            apply.push(&directory);
+        }
+        self.run(&[&apply[..], &["--", &patch]].concat()).await?;
+        self.run(&["write-tree"]).await
+    }
+
     /// Runs git and returns its output, byte for byte.
     pub(crate) async fn output(&self, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
         let variables = self.variables.iter();

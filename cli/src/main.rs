@@ -12,6 +12,7 @@ mod language;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
+mod revisions;
 mod story;
 mod tree_writer;
 mod upstream;

@@ -6,6 +6,8 @@
 //! not: the daemon with the verbs for many tasks, and the server for editors.
 
 pub(crate) mod apply;
+pub(crate) mod audit;
+pub(crate) mod backport;
 #[cfg(feature = "daemon")]
 pub(crate) mod batch;
 pub(crate) mod check;
@@ -78,8 +80,6 @@ pub(crate) enum Command {
     Run(Box<run::RunArguments>),
     /// Write the task file of a project by trying what works
     Init(Box<init::InitArguments>),
-    /// Climb the ladder with a patch that somebody else wrote
-    Judge(judge::JudgeArguments),
     /// Climb the ladder with a candidate that a dry run proposed
     Evaluate(evaluate::EvaluateArguments),
     /// Make another attempt, because a candidate is wrong; the reason is the issue to solve
@@ -91,6 +91,9 @@ pub(crate) enum Command {
     Resume(resume::ResumeArguments),
     /// Walk a finished run again, offline, and judge its patches anew
     Replay(replay::ReplayArguments),
+    /// Patches that somebody else wrote.
+    #[command(flatten)]
+    Foreign(Foreign),
     /// The parts of a repair that need no run.
     #[command(flatten)]
     Code(Code),
@@ -101,6 +104,17 @@ pub(crate) enum Command {
     #[cfg(feature = "daemon")]
     #[command(flatten)]
     Many(Many),
+}
+
+/// The subcommands that judge patches which somebody else wrote.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Foreign {
+    /// Climb the ladder with a patch that somebody else wrote
+    Judge(judge::JudgeArguments),
+    /// Carry a fix to other branches, and prove it on each
+    Backport(backport::BackportArguments),
+    /// Judge an old fix against the tree before it, and name the later commits to the same functions
+    Audit(audit::AuditArguments),
 }
 
 /// The subcommands that read code, reports and replies, and run nothing.
@@ -183,17 +197,25 @@ async fn execute_command(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Fix(arguments) => Box::pin(fix::run(&line.common, *arguments)).await,
         Command::Run(arguments) => Box::pin(run::run(&line.common, *arguments)).await,
         Command::Init(arguments) => Box::pin(init::run(&line.common, *arguments)).await,
-        Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
         Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,
         #[cfg(feature = "daemon")]
         Command::Revise(arguments) => Box::pin(revise::revise(&line.common, arguments)).await,
         Command::Export(arguments) => export::export(&line.common, arguments).await,
         Command::Resume(arguments) => Box::pin(resume::resume(&line.common, arguments)).await,
         Command::Replay(arguments) => Box::pin(replay::replay(&line.common, arguments)).await,
+        Command::Foreign(foreign) => execute_foreign(&line.common, foreign).await,
         Command::Code(code) => execute_code(&line.common, code).await,
         Command::Machine(machine) => execute_machine(&line.common, machine).await,
         #[cfg(feature = "daemon")]
         Command::Many(many) => execute_many(&line.common, many).await,
+    }
+}
+
+async fn execute_foreign(common: &Common, foreign: Foreign) -> anyhow::Result<ExitCode> {
+    match foreign {
+        Foreign::Judge(arguments) => Box::pin(judge::judge(common, arguments)).await,
+        Foreign::Backport(arguments) => Box::pin(backport::run(common, arguments)).await,
+        Foreign::Audit(arguments) => Box::pin(audit::run(common, arguments)).await,
     }
 }
 

@@ -38,14 +38,7 @@ pub(crate) async fn make(branch: &Branch<'_>) -> anyhow::Result<String> {
     git.run(&["check-ref-format", "--branch", branch.name])
         .await?;
     let base = git.commit(branch.base).await?;
-    git.run(&["read-tree", &base]).await?;
-    let directory = format!("--directory={}", prefix.trim_end_matches('/'));
-    let mut apply = vec!["apply", "--cached", "--whitespace=nowarn"];
-    if !prefix.is_empty() {
-        apply.push(&directory);
-    }
-    git.run(&[&apply[..], &["--", &patch]].concat()).await?;
-    let tree = git.run(&["write-tree"]).await?;
+    let tree = git.tree_with(&base, Path::new(&patch), &prefix).await?;
     let commit = git
         .run(&["commit-tree", &tree, "-p", &base, "-F", &message])
         .await?;

@@ -14,7 +14,6 @@ use patchwright_config::Loaded;
 use patchwright_run::Answers;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
@@ -121,17 +120,21 @@ async fn look_up(
         upstream: request.upstream.map(str::to_owned),
         introduced: request.introduced,
     };
-    let stop = CancellationToken::new();
-    let watcher = tokio::spawn(session::stop_on_signal(stop.clone()));
-    let looked_up = tokio::select! {
-        found = upstream::look_up(task, &loaded.settings, display, &question) => {
-            found.map_err(|error| Ending::new(EndingKind::InvalidTask, format!("--upstream: {error:#}")))
-        }
-        () = stop.cancelled() => {
-            Err(Ending::new(EndingKind::Canceled, "stopped while the history was looked at"))
-        }
+    let looking = Box::pin(upstream::look_up(
+        task,
+        &loaded.settings,
+        display,
+        &question,
+    ));
+    let looked_up = match session::unless_stopped(looking).await {
+        Some(found) => found.map_err(|error| {
+            Ending::new(EndingKind::InvalidTask, format!("--upstream: {error:#}"))
+        }),
+        None => Err(Ending::new(
+            EndingKind::Canceled,
+            "stopped while the history was looked at",
+        )),
     };
-    watcher.abort();
     if looked_up.is_err() {
         display.close();
     }

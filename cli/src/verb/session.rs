@@ -3,14 +3,14 @@
 
 use super::model_arguments::ModelArguments;
 use crate::common::{Format, WrongInput, write_out};
-use crate::display::Display;
+use crate::display::{self, Display};
 use crate::output;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::plan::Plan;
 use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
 use patchwright_agent::repair::Run;
-use patchwright_agent::report::{INTERRUPTED, Report};
+use patchwright_agent::report::{INTERRUPTED, Report, RungReport};
 use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
@@ -177,6 +177,47 @@ pub(super) async fn begin(
         ..start
     };
     Session::begin(&store, task, loaded, start).await
+}
+
+/// Judges a patch of somebody else without a model, and prints nothing but progress.
+pub(super) async fn judge(
+    (task, loaded): (Task, Loaded),
+    patch: Patch,
+    output: &OutputArguments,
+) -> anyhow::Result<Report> {
+    let display = display::of_settings(&loaded.settings);
+    let new = NewRun::new(Answers::Nobody, Some(patch));
+    announce(&display, &task, &new.answers);
+    // On the heap: what begins a run is large.
+    let session = Box::pin(begin(task, loaded, new, output)).await?;
+    let (_, report) = to_the_end(&session, output, (display, None)).await?;
+    Ok(report)
+}
+
+/// Returns the rung at which the patch of a judgement fell.
+pub(super) fn refuting(report: &Report) -> Option<&RungReport> {
+    let rungs = report.attempts.first().map(|attempt| &attempt.rungs)?;
+    rungs.iter().find(|rung| rung.holds == Some(false))
+}
+
+/// Says why a judgement ended as it did: where a rung refutes the patch, that is the reason.
+pub(super) fn reason(report: &Report) -> String {
+    refuting(report).map_or_else(
+        || report.detail.clone(),
+        |rung| format!("{}: {}", rung.name, rung.reason),
+    )
+}
+
+/// Does some work, unless the process is asked to end before it is done.
+pub(super) async fn unless_stopped<T>(work: impl Future<Output = T>) -> Option<T> {
+    let stop = CancellationToken::new();
+    let watcher = tokio::spawn(stop_on_signal(stop.clone()));
+    let done = tokio::select! {
+        done = work => Some(done),
+        () = stop.cancelled() => None,
+    };
+    watcher.abort();
+    done
 }
 
 /// Cancels the token when the process is asked to end.

@@ -1,0 +1,250 @@
+//! `patchwright audit`: an old fix under the ladder.
+//!
+//! A commit of the project is judged as a patch of somebody else against the tree before it, and
+//! the later commits that touched the same functions again are named.
+
+use super::backport::fix::Fix;
+use super::backport::place;
+use super::session::{self, OutputArguments};
+use crate::common::{Common, Format, write_out};
+use crate::revisions::Revisions;
+use clap::Args;
+use patchwright_agent::record::{CommitRecord, EndingKind};
+use patchwright_agent::report::{INTERRUPTED, Report, RungReport};
+use patchwright_agent::task;
+use patchwright_patcher::Patch;
+use patchwright_source::visible_line;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The rungs at which inputs of the same flaw refute a patch.
+const INPUTS: [&str; 2] = ["silent", "robust"];
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditArguments {
+    /// The commit of the project that was to fix the crash
+    pub commit: String,
+    /// The task with the PoV and the commands: a folder with a task.toml, or a task file
+    #[arg(long, value_name = "TASK")]
+    pub task: PathBuf,
+    /// The last commit whose history is looked at
+    #[arg(long, value_name = "REF", default_value = "HEAD")]
+    pub until: String,
+    /// The repository, where it is not the one that the task's tree is in
+    #[arg(long, value_name = "REPOSITORY")]
+    pub upstream: Option<String>,
+    /// Where the evidence goes
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// The answer about an old fix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer {
+    /// No check refutes it.
+    Held,
+    /// An input shows the flaw in spite of it.
+    Incomplete,
+    /// The checks do not tell.
+    Undecided,
+}
+
+/// A later commit that has to do with the fix.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Later {
+    #[serde(flatten)]
+    commit: CommitRecord,
+    /// The functions of the fix that it changes.
+    functions: BTreeSet<String>,
+    /// True where its message names the fix.
+    names_it: bool,
+}
+
+/// The result.
+#[derive(Debug, Serialize)]
+struct Audit<'a> {
+    schema: u32,
+    task: &'a str,
+    fix: &'a Fix,
+    answer: Answer,
+    /// The reason for the answer.
+    detail: String,
+    ending: &'a str,
+    run: &'a str,
+    /// The inputs that refute it: files below the `--out` folder, or hashes in the store.
+    inputs: &'a [String],
+    later: &'a [Later],
+}
+
+/// Judges an old fix and prints what is known of it.
+///
+/// # Errors
+/// The task or the commit is not there, or the machinery fails.
+pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::Result<ExitCode> {
+    let mut loaded = common.load(Vec::new())?;
+    // Its project has reviewed it.
+    loaded.settings.critic.calls = 0;
+    let task = task::read(&arguments.task)?;
+    let place = place(&task, &loaded, arguments.upstream.as_deref()).await?;
+    let revisions = Revisions::begin(&task, &loaded.settings, &place).await?;
+    let fix = Fix::of_commit(&revisions, &arguments.commit).await?;
+    let later = later(&revisions, &fix, &arguments.until).await?;
+    let before = revisions.kept_at(&fix.parent).await?;
+    let patch = Patch::from_diff(&fix.diff);
+    let report = session::judge((before, loaded.clone()), patch, &arguments.output).await?;
+    let refuting = session::refuting(&report);
+    let audit = Audit {
+        schema: 1,
+        task: &task.id,
+        fix: &fix,
+        answer: answer(&report, refuting),
+        detail: session::reason(&report),
+        ending: &report.ending,
+        run: &report.run,
+        inputs: refuting.map_or(&[], |rung| &rung.found),
+        later: &later,
+    };
+    write_out(match arguments.output.format {
+        Format::Text => text(&audit),
+        Format::Json => serde_json::to_string_pretty(&audit)? + "\n",
+    })?;
+    Ok(match audit.answer {
+        Answer::Held => ExitCode::SUCCESS,
+        Answer::Incomplete => ExitCode::from(1),
+        Answer::Undecided if report.ending == INTERRUPTED => session::status(&report),
+        Answer::Undecided => ExitCode::from(EndingKind::Unverified.exit_code()),
+    })
+}
+
+fn answer(report: &Report, refuting: Option<&RungReport>) -> Answer {
+    match (EndingKind::of_word(&report.ending), refuting) {
+        (Some(EndingKind::Verified | EndingKind::Plausible), None) => Answer::Held,
+        (_, Some(rung)) if INPUTS.contains(&rung.name.as_str()) => Answer::Incomplete,
+        _ => Answer::Undecided,
+    }
+}
+
+/// Lists the later commits that change a function of the fix or name it, the oldest first.
+async fn later(revisions: &Revisions<'_>, fix: &Fix, until: &str) -> anyhow::Result<Vec<Later>> {
+    let Some(commit) = &fix.commit else {
+        return Ok(Vec::new());
+    };
+    let until = super::backport::fix::commit(revisions, until).await?;
+    let range = format!("{}..{until}", commit.commit);
+    let git = &revisions.git;
+    let changes = (fix.parent.as_str(), fix.code.as_str());
+    let own = revisions.diff(changes, &["-U0"], &[]).await?;
+    let own = functions(&String::from_utf8_lossy(&own));
+    let files: BTreeSet<&str> = own.iter().map(|(file, _)| file.as_str()).collect();
+    let files: Vec<&str> = files.into_iter().collect();
+    let names = format!(
+        "--grep={}",
+        commit.commit.get(..12).unwrap_or(&commit.commit)
+    );
+    let naming = [
+        "log",
+        "--format=%H",
+        "--fixed-strings",
+        &names,
+        &range,
+        "--",
+    ];
+    let naming = git.run(&naming).await?;
+    let listed = ["rev-list", "--reverse", "--topo-order", &range];
+    let touching = git.run(&[&listed[..], &["--"], &files].concat()).await?;
+    let mut order: Vec<&str> = touching.lines().collect();
+    order.extend(naming.lines().filter(|line| !touching.contains(line)));
+    let mut later = Vec::new();
+    for hash in order {
+        let parent = format!("{hash}^1");
+        let diff = revisions.diff((&parent, hash), &["-U0"], &files).await?;
+        let both = functions(&String::from_utf8_lossy(&diff));
+        let functions: BTreeSet<String> = own
+            .intersection(&both)
+            .map(|(_, function)| function.clone())
+            .collect();
+        let names_it = naming.lines().any(|line| line == hash);
+        if names_it || !functions.is_empty() {
+            later.push(Later {
+                commit: revisions.record(hash, 1).await?,
+                functions,
+                names_it,
+            });
+        }
+    }
+    Ok(later)
+}
+
+/// Lists the functions, each with its file, that the hunks of a diff without context are in, as
+/// git names them in their headers.
+fn functions(diff: &str) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    let mut file = "";
+    for line in diff.lines() {
+        if let Some(path) = line.strip_prefix("+++ b/") {
+            file = path;
+        } else if let Some(heading) = line
+            .strip_prefix("@@ ")
+            .and_then(|line| line.split_once("@@"))
+            && let Some((before, _)) = heading.1.split_once('(')
+        {
+            let is_name = |char: char| char.is_alphanumeric() || "_:~".contains(char);
+            let name = before.trim_end().rsplit(|char| !is_name(char)).next();
+            let name = name.filter(|name| !name.is_empty());
+            found.extend(name.map(|name| (file.to_owned(), name.to_owned())));
+        }
+    }
+    found
+}
+
+fn text(audit: &Audit<'_>) -> String {
+    let commit = audit.fix.commit.as_ref().map(CommitRecord::in_words);
+    let answer = match audit.answer {
+        Answer::Held => "held: no check refutes it",
+        Answer::Incomplete => "incomplete: the flaw is still there",
+        Answer::Undecided => "undecided",
+    };
+    let mut lines = vec![
+        commit.unwrap_or_default(),
+        format!("{answer} ({})", audit.ending),
+    ];
+    lines.push(format!("  {}", audit.detail));
+    lines.extend(audit.inputs.iter().map(|input| format!("  input {input}")));
+    lines.push(format!("  run {}", audit.run));
+    if !audit.fix.left_out.is_empty() {
+        lines.push(format!("  not judged: {}", audit.fix.left_out.join(", ")));
+    }
+    lines.push(format!(
+        "later commits that have to do with it: {}",
+        audit.later.len()
+    ));
+    lines.extend(audit.later.iter().map(|later| {
+        let functions = later.functions.iter().map(String::as_str);
+        let mut about: Vec<&str> = functions.collect();
+        about.extend(later.names_it.then_some("its message names the fix"));
+        format!("  {}: {}", later.commit.in_words(), about.join(", "))
+    }));
+    let mut text = String::new();
+    for line in lines {
+        let _ = writeln!(text, "{}", visible_line(&line));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::functions;
+
+    #[test]
+    fn functions_are_named_as_git_heads_their_hunks() {
+        let diff = "--- a/src/a.c\n+++ b/src/a.c\n@@ -1 +1 @@ static int *read_line (const char *a)\n-x\n+y\n\
+                    @@ -9,0 +9 @@ struct record {\n+z\n--- a/b.cc\n+++ b/b.cc\n@@ -3 +3 @@ void A::f(int)\n-x\n+y\n";
+        let found = functions(diff).into_iter();
+        let found: Vec<String> = found.map(|(file, name)| format!("{file} {name}")).collect();
+        assert_eq!(found, ["b.cc A::f", "src/a.c read_line"]);
+    }
+}

@@ -1,0 +1,199 @@
+//! `patchwright backport`: carry a fix to other branches, and prove it on each.
+//!
+//! A branch is affected when the PoV crashes it. The fix is carried by a merge of git, or else by
+//! finding the place of each edit anew, and judged there as `patchwright judge` does. No model is
+//! asked: what neither way carries is left to people, with the commits that it builds on.
+
+mod branch;
+pub(in crate::verb) mod fix;
+mod mail;
+mod placed;
+mod table;
+
+use super::export;
+use super::session::{self, OutputArguments};
+use crate::common::{Common, Format, WrongInput, write_out};
+use crate::display;
+use crate::revisions::{Place, Revisions, Seen};
+use anyhow::Context;
+use branch::{Branch, file_name};
+use clap::Args;
+use fix::{Fix, commit};
+use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::report::INTERRUPTED;
+use patchwright_agent::task::{self, Task};
+use patchwright_config::Loaded;
+use patchwright_run::session as record;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+pub(crate) struct BackportArguments {
+    /// The fix: a commit of the project with --task, or a run whose best candidate it is
+    pub fix: String,
+    /// The task with the PoV and the commands: a folder with a task.toml, or a task file
+    #[arg(long, value_name = "TASK")]
+    pub task: Option<PathBuf>,
+    /// A branch, tag or commit that may need the fix
+    #[arg(long, value_name = "REF", num_args = 1.., required = true)]
+    pub onto: Vec<String>,
+    /// The repository, where it is not the one that the task's tree is in
+    #[arg(long, value_name = "REPOSITORY")]
+    pub upstream: Option<String>,
+    /// Where the mails go, and the evidence in a folder for each branch
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// A fix that is being carried.
+struct Backport<'a> {
+    common: &'a Common,
+    loaded: &'a Loaded,
+    output: &'a OutputArguments,
+    revisions: Revisions<'a>,
+    fix: Fix,
+}
+
+/// Carries a fix to branches and prints a table of what came of it.
+///
+/// # Errors
+/// The task, the commit or a branch is not there, the PoV does not crash the tree before the
+/// fix, or the machinery fails.
+pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let (task, candidate) = read(common, &arguments).await?;
+    let place = place(&task, &loaded, arguments.upstream.as_deref()).await?;
+    let revisions = Revisions::begin(&task, &loaded.settings, &place).await?;
+    let fix = match candidate {
+        None => Fix::of_commit(&revisions, &arguments.fix).await?,
+        Some(diff) => {
+            let base = place.base.as_deref();
+            let base = base.context("the tree of the task is no commit of a repository")?;
+            Fix::of_diff(&revisions, (base, diff), (None, Vec::new())).await?
+        }
+    };
+    let mut onto = Vec::new();
+    for name in &arguments.onto {
+        onto.push((name.as_str(), commit(&revisions, name).await?));
+    }
+    let backport = Backport {
+        common,
+        loaded: &loaded,
+        output: &arguments.output,
+        revisions,
+        fix,
+    };
+    backport.try_parent().await?;
+    let mut branches = Vec::new();
+    for (name, commit) in &onto {
+        let branch = Box::pin(backport.branch((name, commit))).await?;
+        let stopped = branch.ending.as_deref() == Some(INTERRUPTED);
+        branches.push(branch);
+        if stopped {
+            break;
+        }
+    }
+    let text = match arguments.output.format {
+        Format::Text => table::text(&backport.fix, &branches),
+        Format::Json => table::json(&task.id, &backport.fix, &branches)?,
+    };
+    write_out(text)?;
+    Ok(ExitCode::from(status(&branches)))
+}
+
+/// Returns the exit status: 0 where every branch is settled, else that of the first judgement
+/// which is not as good, or 1.
+fn status(branches: &[Branch]) -> u8 {
+    let open = branches.iter().find(|branch| !branch.is_settled());
+    open.map_or(0, |branch| match branch.ending.as_deref() {
+        Some(INTERRUPTED) => EndingKind::Canceled.exit_code(),
+        ending => ending
+            .and_then(EndingKind::of_word)
+            .map_or(1, EndingKind::exit_code),
+    })
+}
+
+/// Reads the task, and the candidate where the fix is one.
+async fn read(
+    common: &Common,
+    arguments: &BackportArguments,
+) -> anyhow::Result<(Task, Option<Vec<u8>>)> {
+    if let Some(path) = &arguments.task {
+        return Ok((task::read(path)?, None));
+    }
+    let (_, store) = common.open().await?;
+    let found = session::find_run(&store, Some(&arguments.fix)).await;
+    let id = found.context("a commit needs --task TASK, for the PoV and the commands")?;
+    let (task, _) = record::read(&store, &id).await?;
+    let report = export::report(&store, &id).await?;
+    let best = export::candidate(&report, None)?;
+    Ok((task, Some(best.diff_bytes())))
+}
+
+/// Returns the repository of a task.
+pub(super) async fn place(
+    task: &Task,
+    loaded: &Loaded,
+    upstream: Option<&str>,
+) -> anyhow::Result<Place> {
+    if task.povs.is_empty() {
+        let reason = format!(
+            "task {} has no PoV: nothing would show whether a tree is affected",
+            task.id
+        );
+        return Err(WrongInput(reason).into());
+    }
+    let place = Place::of(task, &loaded.settings, upstream).await?;
+    let missing = || {
+        WrongInput(format!(
+            "the tree of task {} is in no git repository: name one with --upstream REPOSITORY",
+            task.id
+        ))
+    };
+    Ok(place.ok_or_else(missing)?)
+}
+
+impl Backport<'_> {
+    /// Tries the tree before the fix: a PoV that does not crash it tells nothing of others.
+    async fn try_parent(&self) -> anyhow::Result<()> {
+        let parent = &self.fix.parent;
+        let name = "the tree before the fix";
+        let task = self.task_at("parent", parent).await?;
+        let found = match self.seen(name, &task).await? {
+            Seen::Crashes => return Ok(()),
+            Seen::Silent => "the PoV does not crash it".to_owned(),
+            Seen::Unknown(reason) => reason,
+        };
+        let reason = format!(
+            "{name} ({parent}) has to show the crash, or the silence of others means nothing: {found}"
+        );
+        Err(WrongInput(reason).into())
+    }
+
+    /// Builds the tree of a task, runs the PoVs and tells what was seen.
+    async fn seen(&self, name: &str, task: &Task) -> anyhow::Result<Seen> {
+        let display = display::of_settings(&self.loaded.settings);
+        display.line(&format!("trying the PoV at {name}"));
+        let seen = session::unless_stopped(self.revisions.seen(task)).await;
+        display.close();
+        let stopped = || Ending::new(EndingKind::Canceled, "stopped while the PoV was tried");
+        let seen = seen.ok_or_else(|| self.output.refused(&task.id, stopped()))??;
+        display.line(&format!("  {}", seen.in_words()));
+        Ok(seen)
+    }
+
+    /// The task with the tree of a commit, which stays in the cache for whoever repeats the run.
+    async fn task_at(&self, name: &str, commit: &str) -> anyhow::Result<Task> {
+        let task = self.revisions.kept_at(commit).await?;
+        let title = task.title.as_deref().unwrap_or(&task.id);
+        let id: String = format!("{}-{}", task.id, file_name(name))
+            .chars()
+            .take(128)
+            .collect();
+        Ok(Task {
+            title: Some(format!("{title}, at {name}")),
+            id,
+            ..task
+        })
+    }
+}

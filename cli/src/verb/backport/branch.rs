@@ -1,0 +1,278 @@
+//! One branch: it is tried with the PoV, gets the fix, and the ladder judges it there.
+
+use super::Backport;
+use super::fix::Size;
+use super::placed;
+use crate::revisions::Seen;
+use crate::verb::session::{self, OutputArguments};
+use patchwright_agent::record::EndingKind;
+use patchwright_agent::report::Report;
+use patchwright_agent::task::Task;
+use patchwright_patcher::Patch;
+use patchwright_source::{FileDiff, Side};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// The flaw in a branch, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Affected {
+    Yes,
+    No,
+    Unknown,
+}
+
+/// The way in which a fix got to a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Carried {
+    /// Git merged it, as `git cherry-pick` does.
+    Merged,
+    /// Each edit was found where its original stands in the branch.
+    Located,
+}
+
+/// A row of the result.
+#[derive(Debug, Serialize)]
+pub(super) struct Branch {
+    /// As the user named it.
+    pub(super) name: String,
+    pub(super) commit: String,
+    pub(super) affected: Affected,
+    /// The reason for taking it to be affected or not.
+    pub(super) evidence: String,
+    /// None where the fix was not carried.
+    pub(super) carried: Option<Carried>,
+    /// True where the lines that are added and removed are those of the original.
+    pub(super) unchanged: bool,
+    /// Commits that brought the lines which the fix changes, and that the branch lacks.
+    pub(super) missing: Vec<String>,
+    pub(super) size: Option<Size>,
+    /// The ending of the judgement in one word; none where there was none.
+    pub(super) ending: Option<String>,
+    pub(super) detail: String,
+    pub(super) run: Option<String>,
+    /// The file for `git am`, of a patch that stands.
+    pub(super) mail: Option<PathBuf>,
+}
+
+impl Branch {
+    /// Tells whether nothing is left to do for somebody: it is not affected, or has its patch.
+    pub(super) fn is_settled(&self) -> bool {
+        self.affected == Affected::No || self.ending.as_deref() == Some("verified")
+    }
+
+    fn stands(&self) -> bool {
+        let ending = self.ending.as_deref().and_then(EndingKind::of_word);
+        matches!(ending, Some(EndingKind::Verified | EndingKind::Plausible))
+    }
+}
+
+impl Backport<'_> {
+    /// Tries a branch, and carries the fix to it where the PoV crashes it.
+    pub(super) async fn branch(&self, (name, commit): (&str, &str)) -> anyhow::Result<Branch> {
+        let (revisions, fix) = (&self.revisions, &self.fix);
+        let mut branch = Branch {
+            name: name.to_owned(),
+            commit: commit.to_owned(),
+            affected: Affected::Unknown,
+            evidence: String::new(),
+            carried: None,
+            unchanged: false,
+            missing: fix.missing_at(revisions, commit).await?,
+            size: None,
+            ending: None,
+            detail: String::new(),
+            run: None,
+            mail: None,
+        };
+        let task = self.task_at(name, commit).await?;
+        let merged = self.merged(commit).await?;
+        match self.seen(name, &task).await? {
+            Seen::Crashes => {
+                branch.affected = Affected::Yes;
+                "the PoV crashes it".clone_into(&mut branch.evidence);
+                Box::pin(self.carry(&mut branch, task, merged)).await?;
+            }
+            Seen::Silent => self.explain_silence(&mut branch, merged.as_deref()).await?,
+            Seen::Unknown(reason) => branch.evidence = reason,
+        }
+        if branch.affected != Affected::Yes || branch.carried == Some(Carried::Merged) {
+            branch.missing.clear();
+        }
+        Ok(branch)
+    }
+
+    /// Merges the fix into a branch as `git cherry-pick` does, and returns what this changes in
+    /// the task's tree; none where the merge conflicts.
+    async fn merged(&self, onto: &str) -> anyhow::Result<Option<Vec<u8>>> {
+        let (revisions, fix) = (&self.revisions, &self.fix);
+        let tree = format!("{onto}^{{tree}}");
+        let tree = revisions.git.run(&["rev-parse", "--verify", &tree]).await?;
+        // Git merges commits by the ancestor that they share: here it is the parent of the fix.
+        let side = revisions.commit_of(&tree, &fix.parent).await?;
+        let merge = [
+            "merge-tree",
+            "--write-tree",
+            "--no-messages",
+            &side,
+            &fix.code,
+        ];
+        let Ok(merged) = revisions.git.run(&merge).await else {
+            return Ok(None);
+        };
+        let relative = format!("--relative={}", revisions.prefix);
+        let diff = revisions.diff((&tree, &merged), &[&relative], &[]).await?;
+        Ok(Some(diff))
+    }
+
+    /// Says why the PoV does not crash a branch. Without a reason of its own the silence of one
+    /// input says nothing of the flaw.
+    async fn explain_silence(
+        &self,
+        branch: &mut Branch,
+        merged: Option<&[u8]>,
+    ) -> anyhow::Result<()> {
+        let fixed = self.fix.carried_by(&self.revisions, &branch.commit).await?;
+        let reason = match (fixed, merged) {
+            (Some(commit), _) => format!("it has the fix: {commit}"),
+            (None, Some([])) => "it has every line of the fix".to_owned(),
+            (None, None) if !branch.missing.is_empty() => {
+                format!("the code came later, with {}", branch.missing.join(", "))
+            }
+            (None, Some(_)) => {
+                "the PoV does not crash it, but it has the lines that the fix changes"
+                    .clone_into(&mut branch.evidence);
+                return Ok(());
+            }
+            (None, None) => {
+                "the PoV does not crash it, and its code is another; nothing shows why"
+                    .clone_into(&mut branch.evidence);
+                return Ok(());
+            }
+        };
+        branch.affected = Affected::No;
+        branch.evidence = format!("the PoV does not crash it, and {reason}");
+        Ok(())
+    }
+
+    /// Judges the fix on a branch: as it was merged, or else with its edits located anew.
+    async fn carry(
+        &self,
+        branch: &mut Branch,
+        task: Task,
+        merged: Option<Vec<u8>>,
+    ) -> anyhow::Result<()> {
+        let how = match merged {
+            Some(_) => Carried::Merged,
+            None => Carried::Located,
+        };
+        let diff = merged.as_ref().unwrap_or(&self.fix.diff);
+        let patch = match how {
+            Carried::Merged => Patch::from_diff(diff),
+            Carried::Located => placed::with_context_of(&task, Patch::from_diff(diff))?,
+        };
+        let patch = Patch {
+            explanation: self
+                .fix
+                .commit
+                .as_ref()
+                .map(|commit| format!("Backport of {}.", commit.in_words())),
+            ..patch
+        };
+        let merged = how == Carried::Merged;
+        let is_reviewed = merged && self.fix.commit.is_some() && self.is_unchanged(diff);
+        let report = self.judged(branch, task, (patch, is_reviewed)).await?;
+        branch.ending = Some(report.ending.clone());
+        branch.detail = session::reason(&report);
+        branch.run = Some(report.run.clone());
+        let placed = report.best.as_ref().filter(|best| !best.diff.is_empty());
+        let Some(best) = placed else {
+            return Ok(());
+        };
+        branch.carried = Some(how);
+        branch.size = Some(Size::of(&best.diff));
+        branch.unchanged = self.is_unchanged(&best.diff_bytes());
+        if branch.stands() {
+            branch.mail = self.write_mail(branch, &report).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells whether a patch adds and removes the lines of the original.
+    fn is_unchanged(&self, diff: &[u8]) -> bool {
+        let [one, other] = [diff, &self.fix.diff].map(String::from_utf8_lossy);
+        same_lines(&one, &other)
+    }
+
+    /// Climbs the ladder. The project has reviewed its own lines, and no others.
+    async fn judged(
+        &self,
+        branch: &Branch,
+        task: Task,
+        (patch, is_reviewed): (Patch, bool),
+    ) -> anyhow::Result<Report> {
+        let mut loaded = self.loaded.clone();
+        if is_reviewed {
+            loaded.settings.critic.calls = 0;
+        }
+        let out = self.output.out.as_ref();
+        let output = OutputArguments {
+            out: out.map(|out| out.join(file_name(&branch.name))),
+            ..self.output.clone()
+        };
+        session::judge((task, loaded), patch, &output).await
+    }
+}
+
+/// Tells whether two diffs add and remove the same lines of the same files, in the same order.
+fn same_lines(one: &str, other: &str) -> bool {
+    let lines = |diff: &str| {
+        let files = FileDiff::read(diff).unwrap_or_default();
+        let lines = files.iter().flat_map(|file| {
+            let changed = file.hunks.iter().flat_map(|hunk| &hunk.lines);
+            let changed = changed.filter(|line| line.side != Side::Both);
+            changed.map(|line| {
+                (
+                    file.path().to_owned(),
+                    line.side == Side::Old,
+                    line.text.clone(),
+                )
+            })
+        });
+        lines.collect::<Vec<_>>()
+    };
+    lines(one) == lines(other)
+}
+
+/// The name of a branch as the name of a file and as the end of a task's id.
+pub(super) fn file_name(name: &str) -> String {
+    let plain = |char: char| match char {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => char,
+        _ => '-',
+    };
+    let name: String = name.chars().map(plain).take(64).collect();
+    name.trim_start_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{file_name, same_lines};
+
+    #[test]
+    fn only_the_changed_lines_are_compared() {
+        let one = "--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n before\n-old\n+new\n";
+        let moved = one
+            .replace("-1,2 +1,2", "-9,2 +9,2")
+            .replace(" before", " other");
+        assert!(same_lines(one, &moved));
+        assert!(!same_lines(one, &one.replace("+new", "+newer")));
+        assert!(!same_lines(one, &one.replace("a.c", "b.c")));
+    }
+
+    #[test]
+    fn the_name_of_a_branch_stays_in_its_folder() {
+        assert_eq!(file_name("origin/stable-1.0"), "origin-stable-1.0");
+        assert_eq!(file_name("../../etc"), "-..-etc");
+    }
+}

@@ -1,0 +1,274 @@
+//! A fix that is carried to other branches, and proved on each.
+
+use crate::scene::{Scene, Told};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const LINE: &str = "  size_t name = (size_t)(equals - line);\n";
+const CHECK: &str = "  if (name > NAME_LIMIT) return -1;\n";
+const NUMBER: &str = "&value)) return -1;\n";
+const BUFFER: &str = "malloc(NAME_LIMIT + 1)";
+const MESSAGE: &str = "records: refuse long names\n\nThey overflow their buffer.\n---\n\nReported-by: Eve <e@example.org>\n";
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=a@example.org"])
+        .args(["-c", "init.defaultBranch=main"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{arguments:?}: {said}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+fn commit(folder: &Path, code: &str, message: &str) {
+    fs::write(folder.join("records.c"), code).unwrap();
+    git(folder, &["add", "-A"]);
+    git(
+        folder,
+        &["commit", "--quiet", "--cleanup=verbatim", "-m", message],
+    );
+}
+
+/// Gives the source of the scene a history. Returns the commit with the fix.
+///
+/// - `stable-1` has code from before the flaw, and other code where the fix goes,
+/// - `sound` has the lines that the fix changes, and a buffer that is large enough,
+/// - `stable-2` has the flaw, and other names in all lines around the fix,
+/// - `stable-3` has the flaw, and another line beside the fix,
+/// - `stable-4` has the flaw at other lines, and takes commits over with `cherry-pick -x`,
+/// - `stable-5` has the fix.
+fn history(scene: &Scene) -> String {
+    let folder = scene.path("src");
+    let flawed = fs::read_to_string(folder.join("records.c")).unwrap();
+    let renamed = flawed
+        .replace(
+            "size_t name = (size_t)(equals - line)",
+            "size_t size = (size_t)(mark - text)",
+        )
+        .replace("equals - line", "mark - text")
+        .replace("length - name - 1", "length - size - 1")
+        .replace("copy_name(line, name)", "copy_name(text, size)")
+        .replace("equals", "mark")
+        .replace("read_line(const char *line", "read_line(const char *text")
+        .replace("mark == line", "mark == text")
+        .replace("memchr(line,", "memchr(text,");
+    let fixed = flawed.replace(LINE, &format!("{LINE}{CHECK}"));
+    git(&folder, &["init", "--quiet"]);
+    commit(
+        &folder,
+        &renamed.replace(BUFFER, "malloc(length + 1)"),
+        "begin",
+    );
+    git(&folder, &["branch", "stable-1"]);
+    commit(&folder, &renamed, "give names a buffer");
+    git(&folder, &["branch", "stable-2"]);
+    commit(&folder, &flawed, "name the parts of a line");
+    for branch in ["stable-3", "stable-4", "stable-5", "sound"] {
+        git(&folder, &["branch", branch]);
+    }
+    fs::write(folder.join("NEWS"), "Long names are refused.\n").unwrap();
+    commit(&folder, &fixed, MESSAGE);
+    let fix = git(&folder, &["rev-parse", "HEAD"]);
+    let on = |branch: &str, code: &str, message: &str| {
+        git(&folder, &["checkout", "--quiet", branch]);
+        commit(&folder, code, message);
+    };
+    on(
+        "stable-3",
+        &flawed.replace(NUMBER, "&value) != 0) return -1;\n"),
+        "compare the number",
+    );
+    on(
+        "stable-4",
+        &format!("/* Records. */\n\n{flawed}"),
+        "say what it is\n\n(cherry picked from commit 0123456789)",
+    );
+    on(
+        "stable-5",
+        &fixed,
+        &format!("{MESSAGE}\n(cherry picked from commit {fix})"),
+    );
+    on(
+        "sound",
+        &flawed.replace(BUFFER, "malloc(length + 1)"),
+        "make room",
+    );
+    git(&folder, &["checkout", "--quiet", "main"]);
+    fix
+}
+
+fn branch<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let branches = report["branches"].as_array().unwrap();
+    let mut branches = branches.iter();
+    branches.find(|branch| branch["name"] == name).unwrap()
+}
+
+fn text<'a>(branch: &'a Value, key: &str) -> &'a str {
+    branch[key]
+        .as_str()
+        .unwrap_or_else(|| panic!("no {key} in {branch:#}"))
+}
+
+fn backport(scene: &Scene, fix: &str, onto: &[&str]) -> Told {
+    let arguments = [
+        "backport", fix, "--task", "records", "--out", "out", "--onto",
+    ];
+    scene.json(&[&arguments[..], onto].concat())
+}
+
+#[test]
+fn a_branch_that_does_not_crash_is_told_why() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    let fix = history(&scene);
+    let told = backport(&scene, &fix, &["stable-1", "sound", "stable-5"]);
+    let report = &told.report;
+    assert_eq!(told.finished.code, Some(1), "{told:#?}");
+    assert_eq!(report["fix"]["left_out"], serde_json::json!(["NEWS"]));
+    for (name, affected, words) in [
+        ("stable-1", "no", "(\"name the parts of a line\", Ada, "),
+        ("sound", "unknown", "it has the lines that the fix changes"),
+        ("stable-5", "no", "it has the fix: "),
+    ] {
+        let branch = branch(report, name);
+        assert_eq!(branch["affected"], affected, "{branch:#}");
+        assert!(text(branch, "evidence").contains(words), "{branch:#}");
+        assert_eq!(branch["run"], Value::Null, "{branch:#}");
+    }
+}
+
+#[test]
+fn a_branch_that_crashes_gets_the_fix_that_holds_there() {
+    // The project has read its own lines where they are merged, and nobody those that are placed.
+    let scene = Scene::new()
+        .with("PATCHWRIGHT_MODEL__API_KEY", "")
+        .with("PATCHWRIGHT_CRITIC__CALLS", "1");
+    let fix = history(&scene);
+    let folder = scene.path("src");
+    let before = git(&folder, &["for-each-ref"]);
+    let told = backport(&scene, &fix, &["stable-2", "stable-3", "stable-4"]);
+    let report = &told.report;
+    let rewritten = branch(report, "stable-2");
+    let missing = rewritten["missing"][0].as_str().unwrap();
+    assert!(missing.contains("name the parts of a line"));
+    assert_eq!(
+        git(&folder, &["for-each-ref"]),
+        before,
+        "the repository is only read"
+    );
+    let verified = serde_json::json!("verified");
+    for (name, carried, ending) in [
+        ("stable-2", Value::Null, "no_patch".into()),
+        ("stable-3", "located".into(), "plausible".into()),
+        ("stable-4", "merged".into(), verified),
+    ] {
+        let branch = branch(report, name);
+        assert_eq!(branch["affected"], "yes", "{branch:#}");
+        assert_eq!(branch["carried"], carried, "{branch:#}");
+        assert_eq!(branch["ending"], ending, "{branch:#}");
+        assert_eq!(branch["unchanged"], !carried.is_null(), "{branch:#}");
+    }
+    let trailers = "Reported-by: Eve <e@example.org>\n(cherry picked from commit";
+    for (name, words) in [
+        ("stable-3", format!("[ Upstream commit {fix} ]")),
+        ("stable-4", format!("{trailers} {fix})")),
+    ] {
+        let mail = text(branch(report, name), "mail");
+        let mail = scene.patchwright.scratch(mail).display().to_string();
+        git(&folder, &["checkout", "--quiet", name]);
+        git(&folder, &["am", "--quiet", &mail]);
+        let shown = git(&folder, &["show", "--format=%an%n%B"]);
+        for words in [
+            &words,
+            "Ada\nrecords: refuse long names",
+            &format!("+{CHECK}"),
+        ] {
+            assert!(shown.contains(words), "{words} is missing in {shown}");
+        }
+    }
+}
+
+#[test]
+fn an_old_fix_is_judged_and_its_later_repairs_are_named() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    let fix = history(&scene);
+    let folder = scene.path("src");
+    let fixed = fs::read_to_string(folder.join("records.c")).unwrap();
+    let partial = fixed.replace(CHECK, "  if (name > 1000) return -1;\n");
+    git(&folder, &["checkout", "--quiet", "--detach", "main~1"]);
+    commit(&folder, &partial, "refuse long names in a way");
+    let first = git(&folder, &["rev-parse", "HEAD"]);
+    commit(
+        &folder,
+        &format!("/* Records. */\n{partial}"),
+        "say what it is",
+    );
+    commit(
+        &folder,
+        &format!("/* Records. */\n{fixed}"),
+        "refuse the other long names",
+    );
+    let named = format!("document\n\nFixes: {}\n", &first[..12]);
+    commit(&folder, &format!("/* Records of text. */\n{fixed}"), &named);
+
+    let told = scene.json(&["audit", &first, "--task", "records"]);
+    assert_eq!(told.report["answer"], "incomplete", "{told:#?}");
+    assert_eq!(told.finished.code, Some(1));
+    let later = told.report["later"].as_array().unwrap().iter();
+    let later: Vec<String> = later
+        .map(|one| {
+            format!(
+                "{} {} {}",
+                one["subject"], one["functions"], one["names_it"]
+            )
+        })
+        .collect();
+    assert_eq!(
+        later,
+        [
+            "\"refuse the other long names\" [\"read_line\"] false",
+            "\"document\" [] true"
+        ]
+    );
+
+    let told = scene.json(&["audit", &fix, "--task", "records", "--until", "main"]);
+    assert_eq!(told.report["answer"], "held", "{told:#?}");
+    assert_eq!(told.finished.code, Some(0));
+    // The tree before this one does not crash.
+    let told = scene.json(&["audit", "HEAD", "--task", "records"]);
+    assert_eq!(told.report["answer"], "undecided", "{told:#?}");
+    assert_eq!(told.finished.code, Some(6));
+}
+
+#[test]
+fn what_cannot_be_carried_is_refused_before_anything_is_built() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    let outside = scene.plain(&["backport", "HEAD", "--task", "records", "--onto", "main"]);
+    assert_eq!(outside.code, Some(2), "{outside:#?}");
+    assert!(
+        outside.stderr.contains("--upstream REPOSITORY"),
+        "{outside:#?}"
+    );
+    let fix = history(&scene);
+    for (fix, onto, words) in [
+        (fix.as_str(), "stable-9", "there is no commit stable-9"),
+        ("nothing", "stable-1", "there is no commit nothing"),
+        ("stable-1", "main", "stable-1 is the first commit"),
+    ] {
+        let told = scene.plain(&["backport", fix, "--task", "records", "--onto", onto]);
+        assert_eq!(told.code, Some(2), "{told:#?}");
+        assert!(
+            told.stderr.contains(words),
+            "{words} is missing in {told:#?}"
+        );
+    }
+    let told = scene.plain(&["backport", &fix, "--onto", "stable-1"]);
+    assert!(
+        told.stderr.contains("a commit needs --task TASK"),
+        "{told:#?}"
+    );
+}
