@@ -4,7 +4,9 @@ use crate::record::{Crash, CrashFrame, FollowUp, RunLimits};
 use crate::task::{Hints, Mode};
 use patchwright_source::Language;
 use patchwright_verdict::RungName;
-use std::time::Duration;
+
+/// Most queries of a round (the design of the retrieval protocol).
+pub const QUERIES: usize = 5;
 
 /// Everything about a task that decisions depend on.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,23 +71,7 @@ impl Plan {
         Self {
             mode: Mode::Repair,
             lanes: 1,
-            limits: RunLimits {
-                attempts: 0,
-                rounds: 0,
-                format_retries: 0,
-                tokens: None,
-                usd: None,
-                wall: Duration::ZERO,
-                same_failures: 0,
-                queries_max: 0,
-                contests: 0,
-                challenges: 0,
-                challenge_inputs: 0,
-                candidates: 0,
-                regression_tests: 0,
-                minimize: Duration::ZERO,
-                probability: 0.0,
-            },
+            limits: RunLimits::default(),
             language: Language::C,
             title: None,
             crash: None,

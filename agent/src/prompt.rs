@@ -19,7 +19,7 @@ pub use candidate::{
 pub use template::fence;
 
 use crate::hints::delta;
-use crate::plan::{Origin, Plan};
+use crate::plan::{Origin, Plan, QUERIES};
 use crate::record::{
     Attempt, BaselineSummary, Crash, Doubt, DoubtedInput, Left, ProbeTold, Revision,
 };
@@ -49,7 +49,7 @@ const HARNESS_LINES: usize = 24;
 /// The first message of every conversation.
 pub fn system(plan: &Plan) -> String {
     let limits = context! {
-        queries_max => plan.limits.queries_max,
+        queries_max => QUERIES,
     };
     render(
         "system.md",

@@ -10,7 +10,6 @@ mod limits;
 mod probe;
 mod retrieved;
 mod sandbox;
-pub(crate) mod seconds;
 mod step;
 
 pub use attempt::Attempt;
@@ -25,7 +24,6 @@ pub use patchwright_record::{
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use retrieved::{ContextText, Retrieved, SignalRecord};
 pub use sandbox::{SandboxRecord, StrongerSandbox};
-pub use seconds::duration;
 pub use step::{
     BaselineSummary, Full, Located, LocatedPatch, Observed, Outcome, Postponed, Purpose,
     ReplyRecord, Step, StepId, Unanswered,

@@ -2,8 +2,8 @@
 
 use crate::probability;
 use crate::record::{
-    Attempt, BaselineSummary, CommitRecord, Crash, CrashFrame, CrashHistory, Doubt, DoubtedInput,
-    EndingKind, SandboxRecord,
+    Attempt, CommitRecord, Crash, CrashFrame, CrashHistory, Doubt, DoubtedInput, EndingKind,
+    Observed, SandboxRecord, SmallestRecord,
 };
 use crate::repair::Run;
 use patchwright_source::Role;
@@ -35,7 +35,7 @@ pub struct Report {
     pub detail: String,
     /// The commands on the unpatched tree. Absent when none was run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub baseline: Vec<BaselineReport>,
+    pub baseline: Vec<Observed>,
     /// The crash that is repaired. Absent where none was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crash: Option<CrashSummary>,
@@ -48,7 +48,7 @@ pub struct Report {
     pub introduced_by: Option<CommitRecord>,
     /// The smallest input that shows the crash. Absent when none was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub smallest: Option<SmallestReport>,
+    pub smallest: Option<SmallestRecord>,
     /// The attempt with the strongest evidence.
     pub best: Option<AttemptReport>,
     /// All attempts, in the order in which they were made.
@@ -80,34 +80,6 @@ pub struct CrashSummary {
     pub file: Option<String>,
     /// The line.
     pub line: Option<u32>,
-}
-
-/// Smallest input that shows the crash of a PoV, of the same kind and at the same place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SmallestReport {
-    /// The PoV's name.
-    pub pov: String,
-    /// The number of bytes of the PoV.
-    pub original: u64,
-    /// The number of bytes of the smallest input.
-    pub bytes: u64,
-    /// True when no single byte can be left out; false when the time was over before.
-    pub minimal: bool,
-    /// The input: `pov.min` below the `--out` folder, or a hash in the store.
-    pub input: Option<String>,
-}
-
-/// One command on the unpatched tree.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BaselineReport {
-    /// Its name: `build`, a PoV's file, `tests`.
-    pub name: String,
-    /// True when it did what a repair needs of it.
-    pub good: bool,
-    /// The result, for people.
-    pub text: String,
-    /// The log: a file below the `--out` folder, or a hash in the store.
-    pub log: Option<String>,
 }
 
 /// One patch and its verdict.
@@ -260,17 +232,14 @@ impl Report {
             schema: SCHEMA,
             run: id.to_owned(),
             task: task.to_owned(),
-            baseline: run.baseline().map(baseline_report).unwrap_or_default(),
+            baseline: run
+                .baseline()
+                .map(|baseline| baseline.observed.clone())
+                .unwrap_or_default(),
             crash: run.crash().and_then(crash_summary),
             fixed_by: None,
             introduced_by: None,
-            smallest: run.smallest().map(|smallest| SmallestReport {
-                pov: smallest.pov.clone(),
-                original: smallest.original,
-                bytes: smallest.bytes,
-                minimal: smallest.minimal,
-                input: Some(smallest.blob.clone()),
-            }),
+            smallest: run.smallest().cloned(),
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,
@@ -360,18 +329,6 @@ fn crash_summary(crash: &Crash) -> Option<CrashSummary> {
         file: frame.and_then(|frame| frame.file.clone()),
         line: frame.and_then(|frame| frame.line),
     })
-}
-
-fn baseline_report(summary: &BaselineSummary) -> Vec<BaselineReport> {
-    let observed = summary.observed.iter().cloned();
-    observed
-        .map(|observed| BaselineReport {
-            name: observed.name,
-            good: observed.good,
-            text: observed.text,
-            log: Some(observed.log).filter(|log| !log.is_empty()),
-        })
-        .collect()
 }
 
 fn attempt_report(attempt: &Attempt) -> AttemptReport {

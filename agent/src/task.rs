@@ -11,17 +11,16 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use crate::record::duration;
-pub use file::{Commands, LimitKeys, Mode, TaskFile};
+pub use file::{Mode, TaskFile, TaskLimits};
+pub use patchwright_record::{Commands, Pov};
 pub use read::{TaskError, from_file, is_id, read, read_to_propose};
 
-use crate::record::{FollowUp, seconds};
+use crate::record::FollowUp;
 use patchwright_sandbox::Image;
 use patchwright_source::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A task whose files were found and whose choices are settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +57,7 @@ pub struct Task {
     /// Paths and globs that are never edited.
     pub protect: Vec<String>,
     /// Limits of this task, over those of the settings.
-    pub limits: Limits,
+    pub limits: TaskLimits,
     /// A recorded transcript that stands in for the model.
     pub transcript: Option<PathBuf>,
     /// The sender of the task.
@@ -140,61 +139,6 @@ pub enum Source {
     },
     /// A command, run once with network, that fills `$TREE`.
     Fetch(String),
-}
-
-/// A proof of vulnerability, its file found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pov {
-    /// The input, absolute.
-    pub file: PathBuf,
-    /// Which of the builds it crashes.
-    pub build: Option<String>,
-    /// `$HARNESS` for the commands.
-    pub harness: Option<String>,
-    /// Its own command in place of `commands.pov`.
-    pub command: Option<String>,
-    /// Number of runs.
-    pub repeat: Option<u32>,
-    /// Longest time that one run may take.
-    #[serde(default, with = "seconds::optional")]
-    pub timeout: Option<Duration>,
-    /// Pattern (a regular expression) that a run prints once the target has started.
-    pub ran: Option<String>,
-    /// True when the command takes many inputs at once.
-    pub batch: bool,
-}
-
-/// Limits of a task, over those of the settings.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
-    /// Patches that are evaluated.
-    pub attempts: Option<u32>,
-    /// Rounds of retrieval.
-    pub rounds: Option<u32>,
-    /// Malformed replies that are asked again.
-    pub format_retries: Option<u32>,
-    /// Tokens, in and out together.
-    pub tokens: Option<u64>,
-    /// Money in US dollars.
-    pub usd: Option<f64>,
-    /// Working time of a run.
-    #[serde(default, with = "seconds::optional")]
-    pub wall: Option<Duration>,
-    /// Time of a build.
-    #[serde(default, with = "seconds::optional")]
-    pub build: Option<Duration>,
-    /// Time of one PoV.
-    #[serde(default, with = "seconds::optional")]
-    pub pov: Option<Duration>,
-    /// Time of the tests.
-    #[serde(default, with = "seconds::optional")]
-    pub test: Option<Duration>,
-    /// Time in which mutations of the PoVs are tried.
-    #[serde(default, with = "seconds::optional")]
-    pub robust: Option<Duration>,
-    /// Time in which the patched program is compared with the unpatched.
-    #[serde(default, with = "seconds::optional")]
-    pub same: Option<Duration>,
 }
 
 /// Further knowledge about the bug.

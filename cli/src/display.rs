@@ -230,7 +230,7 @@ fn mark(outcome: &Outcome) -> Option<Mark> {
         | Outcome::Waited
         | Outcome::TestFiles(_)
         | Outcome::Agreed(_) => return None,
-        Outcome::Minimized(record) if record.blob.is_empty() => return None,
+        Outcome::Minimized(record) if record.input.is_none() => return None,
         Outcome::Full(_) | Outcome::Postponed(_) | Outcome::Unanswered(_) => Mark::Open,
         Outcome::Located(Located::Refused { .. }) | Outcome::Stopped { .. } => Mark::Bad,
         Outcome::Climbed(rung) => of_rung(rung),

@@ -136,7 +136,7 @@ pub async fn evaluate(
     snapshot: &Snapshot,
     (run, number): (&str, u32),
 ) -> anyhow::Result<(Task, Patch)> {
-    if snapshot.task.commands.build.is_none() {
+    if snapshot.task.commands.build.is_empty() {
         let message =
             "commands.build: is needed to evaluate a candidate; the task of this run has none";
         return Err(NoFollowUp(message.to_owned()).into());

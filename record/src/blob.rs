@@ -1,6 +1,6 @@
 //! Bytes that a run observed, and their name in a store.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -68,6 +68,15 @@ impl fmt::Debug for Blob {
             Self::Held { .. } => f.debug_tuple("Held").field(&self.text()).finish(),
         }
     }
+}
+
+/// Reads the name of a blob: journals of earlier versions hold an empty one where there is none.
+///
+/// # Errors
+/// It is no text.
+pub fn empty_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let name: Option<String> = Option::deserialize(from)?;
+    Ok(name.filter(|name| !name.is_empty()))
 }
 
 /// The form of bytes in JSON: each byte is the character of its number.

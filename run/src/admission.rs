@@ -28,7 +28,10 @@ pub fn refusals(
         }
     };
     for (at, pov) in task.pov.iter().enumerate() {
-        note(&format!("pov[{at}].file"), admission.file(&pov.file));
+        note(
+            &format!("pov[{at}].file"),
+            admission.file(&pov.file.to_string_lossy()),
+        );
     }
     for (key, file) in [
         ("crash.report", &task.crash.report),

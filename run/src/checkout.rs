@@ -7,11 +7,11 @@
 use crate::commands;
 use crate::intake::download::{self, DownloadError};
 use crate::intake::unpack::{self, Packing, UnpackError, UnpackLimits};
-use crate::limits::command_limits;
+use crate::limits::own_command_limits;
 use patchwright_agent::drive::ending_of;
 use patchwright_agent::progress::{Notice, Observer};
 use patchwright_agent::record::{Ending, EndingKind};
-use patchwright_agent::task::{Limits, Sender, Source, Task};
+use patchwright_agent::task::{Source, Task};
 use patchwright_config::Settings;
 use patchwright_source::{SourceError, Tree};
 use patchwright_target::{FetchPlace, TargetError, fetch};
@@ -92,7 +92,7 @@ async fn git(
     } else if local.is_dir() {
         // The sandbox sees nothing but this folder: the repository goes in as
         // a bundle of everything it has.
-        bundle(&local, &orders.path().join("bundle")).await?;
+        bundle(&local, &orders.path().join("bundle"), settings).await?;
         ("bundle".to_owned(), CLONE)
     } else {
         (url.to_owned(), CLONE)
@@ -108,9 +108,9 @@ async fn git(
     .await
 }
 
-async fn bundle(repository: &Path, into: &Path) -> Result<(), Ending> {
+async fn bundle(repository: &Path, into: &Path, settings: &Settings) -> Result<(), Ending> {
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
-    let limits = patchwright_target::CommandLimits::default();
+    let limits = own_command_limits(settings);
     let place = FetchPlace {
         isolation: patchwright_sandbox::IsolationChoice::Auto,
         host: commands::host(),
@@ -215,7 +215,7 @@ async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<
         tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(|error| failed(&error))?;
     if let Packing::Program(program) = Packing::of(&archive).map_err(|error| failed(&error))? {
         let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
-        let limits = command_limits(&Limits::default(), Sender::Local, settings);
+        let limits = own_command_limits(settings);
         let place = FetchPlace {
             isolation: commands::isolation(settings),
             host: commands::host(),
@@ -266,7 +266,7 @@ impl Order<'_> {
         match self.how {
             How::Archive => unpack_into(self.folder, &tree, settings).await?,
             How::Command(command) => {
-                let limits = command_limits(&Limits::default(), Sender::Local, settings);
+                let limits = own_command_limits(settings);
                 let place = FetchPlace {
                     isolation: commands::isolation(settings),
                     host: commands::host(),

@@ -5,8 +5,7 @@ use crate::limits::{bounded, command_limits};
 use patchwright_agent::task::Task;
 use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_sandbox::{Host, IsolationChoice};
-use patchwright_source::Language;
-use patchwright_target::{CommandLimits, Commands, Pov, TargetTask};
+use patchwright_target::{Pov, TargetTask};
 use std::path::Path;
 
 /// Variables of commands that have network: none of them is a secret.
@@ -24,44 +23,23 @@ const NETWORK_VARIABLES: [&str; 9] = [
 
 /// Returns the task for a target whose tree was checked out.
 pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
+    let bounded_pov = |pov: &Pov| Pov {
+        timeout: pov
+            .timeout
+            .map(|own| bounded(task.sender, Some(own), settings.limits.pov)),
+        ..pov.clone()
+    };
     TargetTask {
         tree: tree.to_path_buf(),
         task_folder: task.folder.clone(),
         language: task.language,
-        commands: Commands {
-            prepare: task.commands.prepare.clone(),
-            build: task.commands.build.clone().unwrap_or_default(),
-            pov: task.commands.pov.clone(),
-            test: task.commands.test.clone(),
-            reports: task.commands.reports.clone(),
-        },
+        commands: task.commands.clone(),
         builds: task.builds.clone(),
-        povs: task
-            .povs
-            .iter()
-            .map(|pov| Pov {
-                file: pov.file.clone(),
-                build: pov.build.clone(),
-                harness: pov.harness.clone(),
-                command: pov.command.clone(),
-                repeat: pov.repeat,
-                timeout: pov
-                    .timeout
-                    .map(|own| bounded(task.sender, Some(own), settings.limits.pov)),
-                ran: pov.ran.clone(),
-                batch: pov.batch,
-            })
-            .collect(),
+        povs: task.povs.iter().map(bounded_pov).collect(),
         harmless: task.harmless.clone(),
         seen_as: task.seen_as.clone(),
         image: task.image.clone(),
-        limits: CommandLimits {
-            executions: match task.language {
-                Language::Java => settings.limits.executions_java,
-                _ => settings.limits.executions,
-            },
-            ..command_limits(&task.limits, task.sender, settings)
-        },
+        limits: command_limits(task, settings),
     }
 }
 

@@ -21,7 +21,7 @@ pub mod session;
 pub use answers::{Answers, answering, answers, models, signals};
 pub use checkout::kept_source;
 pub use commands::{host, isolation, target_task};
-pub use limits::limits;
+pub use limits::{limits, own_command_limits};
 pub use plan::plan;
 pub use prepare::{Prepared, engine_settings, ground, prepare};
 pub use session::{Session, run_id};

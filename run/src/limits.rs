@@ -1,14 +1,13 @@
 //! Limits of a run and of its commands: the task's own below those of the settings.
 
 use patchwright_agent::record::RunLimits;
-use patchwright_agent::task::{Limits, Sender, Task};
+use patchwright_agent::task::{Sender, Task};
 use patchwright_config::Settings;
+use patchwright_source::Language;
 use patchwright_target::CommandLimits;
 
-/// Most queries of a round (the design of the retrieval protocol).
-const QUERIES: usize = 5;
-/// Failures of one kind in a row after which alternatives are asked for.
-const SAME_FAILURES: u32 = 2;
+/// Bytes that a command may write in all.
+const DISK: u64 = 10 << 30;
 
 /// The limits of a run: the task's own over those of the settings, which stay
 /// the ceiling for a task that somebody else handed in.
@@ -26,8 +25,6 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         tokens: Some(bounded(sender, own.tokens, all.tokens)),
         usd,
         wall,
-        same_failures: SAME_FAILURES,
-        queries_max: QUERIES,
         contests: settings.limits.contests,
         challenges: settings.limits.challenges,
         challenge_inputs: settings.limits.challenge_inputs,
@@ -47,29 +44,47 @@ pub(crate) fn bounded<T: PartialOrd>(sender: Sender, own: Option<T>, all: T) -> 
     }
 }
 
-/// Returns the limits of each command.
-pub(crate) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) -> CommandLimits {
+/// Returns the limits of each command of a task.
+pub(crate) fn command_limits(task: &Task, settings: &Settings) -> CommandLimits {
+    let (own, all) = (&task.limits, &settings.limits);
+    let time = |own, all| bounded(task.sender, own, all);
+    CommandLimits {
+        build: time(own.build, all.build),
+        pov: time(own.pov, all.pov),
+        test: time(own.test, all.test),
+        robust: time(own.robust, all.robust),
+        same: time(own.same, all.same),
+        executions: match task.language {
+            Language::Java => all.executions_java,
+            _ => all.executions,
+        },
+        ..own_command_limits(settings)
+    }
+}
+
+/// Returns the limits of a command of our own, which belongs to no task.
+pub fn own_command_limits(settings: &Settings) -> CommandLimits {
     let (limits, sandbox) = (&settings.limits, &settings.sandbox);
-    let time = |own, all| bounded(sender, own, all);
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     CommandLimits {
         prepare: limits.prepare,
-        build: time(own.build, limits.build),
-        pov: time(own.pov, limits.pov),
-        test: time(own.test, limits.test),
-        robust: time(own.robust, limits.robust),
-        same: time(own.same, limits.same),
+        build: limits.build,
+        pov: limits.pov,
+        test: limits.test,
+        robust: limits.robust,
+        same: limits.same,
+        executions: limits.executions,
         reached: limits.reached,
         memory: sandbox.memory_mb << 20,
         processes: sandbox.processes,
         output: (sandbox.output_kb << 10) as usize,
         file: sandbox.file_mb << 20,
+        disk: DISK,
         jobs: if sandbox.jobs == 0 {
             processors
         } else {
             sandbox.jobs
         },
-        ..CommandLimits::default()
     }
 }
 
@@ -94,7 +109,7 @@ mod tests {
     /// The limits of a run and of its commands, for comparison.
     fn shown(limits: &Value, sender: Sender, settings: &Settings) -> String {
         let task = task(limits, sender);
-        let commands = command_limits(&task.limits, sender, settings);
+        let commands = command_limits(&task, settings);
         let times = [
             commands.build,
             commands.pov,

@@ -93,7 +93,6 @@ async fn measure(number: usize, folder: &Path, store: &Store) -> (f64, usize) {
     plan.mode = Mode::DryRun;
     plan.limits.rounds = ROUNDS;
     plan.limits.wall = std::time::Duration::from_hours(1);
-    plan.limits.queries_max = 5;
     let id = format!("run-{number}");
     let made = store.create_run(&id, ("task", "{}"), "{}").await;
     made.expect("the store takes a run");

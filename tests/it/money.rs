@@ -153,7 +153,6 @@ fn run(dice: &mut Dice) -> Run {
     plan.limits.format_retries = 3;
     plan.limits.usd = Some(RUN);
     plan.limits.wall = std::time::Duration::from_mins(10);
-    plan.limits.queries_max = 5;
     Run::new(plan)
 }
 

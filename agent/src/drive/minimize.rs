@@ -41,7 +41,7 @@ impl Drive {
                 pov: found.name,
                 original: found.original as u64,
                 bytes: found.bytes.len() as u64,
-                blob: self.journal.keep(&found.bytes).await?,
+                input: Some(self.journal.keep(&found.bytes).await?),
                 minimal: found.minimal,
                 runs: found.runs,
                 seconds: 0.0,

@@ -66,7 +66,7 @@ pub fn sentence(outcome: &Outcome) -> String {
             "attempts that behave alike on {} inputs: {:?}",
             record.inputs, record.clusters
         ),
-        Outcome::Minimized(record) if record.blob.is_empty() => {
+        Outcome::Minimized(record) if record.input.is_none() => {
             "no smaller input was sought: the crash is a hang or does not come every time"
                 .to_owned()
         }

@@ -46,8 +46,6 @@ fn plan() -> Plan {
             tokens: None,
             usd: None,
             wall: Duration::ZERO,
-            same_failures: 0,
-            queries_max: 5,
             contests: 2,
             challenges: 0,
             challenge_inputs: 10,

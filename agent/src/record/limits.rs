@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The limits of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunLimits {
     /// Patches that are evaluated, over all lanes.
     pub attempts: u32,
@@ -19,12 +19,8 @@ pub struct RunLimits {
     /// Money in US dollars.
     pub usd: Option<f64>,
     /// Working time.
-    #[serde(with = "super::seconds")]
+    #[serde(with = "patchwright_record::seconds")]
     pub wall: Duration,
-    /// Failures of one kind in a row after which alternatives are asked for.
-    pub same_failures: u32,
-    /// Most queries of a round.
-    pub queries_max: usize,
     /// Differences of behaviour that authors are asked about or may contest, over
     /// all lanes.
     #[serde(default)]
@@ -42,7 +38,7 @@ pub struct RunLimits {
     #[serde(default)]
     pub regression_tests: u32,
     /// Time for the search for the smallest input that shows the crash; none for no search.
-    #[serde(default, with = "super::seconds")]
+    #[serde(default, with = "patchwright_record::seconds")]
     pub minimize: Duration,
     /// The least probability of being right with which an attempt is verified.
     #[serde(default)]

@@ -11,6 +11,7 @@ use patchwright_record::{
     TestFiles,
 };
 use patchwright_retrieval::Memory;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -87,7 +88,7 @@ pub enum Step {
     },
     /// Search for the smallest input that shows the crash.
     Minimize {
-        #[serde(with = "super::seconds")]
+        #[serde(with = "patchwright_record::seconds")]
         budget: Duration,
     },
     /// Gather the project's tests.
@@ -232,8 +233,8 @@ pub struct BaselineSummary {
     pub observed: Vec<Observed>,
 }
 
-/// A command of the baseline, as it is told to people.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One command on the unpatched tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observed {
     /// Its name: `build`, a PoV's file, `tests`.
     pub name: String,
@@ -241,8 +242,9 @@ pub struct Observed {
     pub good: bool,
     /// The result; later lines are the end of a log, and advice.
     pub text: String,
-    /// Its log: a hash in the store.
-    pub log: String,
+    /// The log: a file below the `--out` folder, or a hash in the store.
+    #[serde(default, deserialize_with = "patchwright_record::empty_is_none")]
+    pub log: Option<String>,
 }
 
 /// A reply of the model.

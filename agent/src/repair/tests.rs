@@ -38,8 +38,6 @@ pub(crate) fn plan() -> Plan {
             tokens: None,
             usd: None,
             wall: std::time::Duration::from_hours(1),
-            same_failures: 2,
-            queries_max: 5,
             contests: 2,
             challenges: 0,
             challenge_inputs: 10,

@@ -3,9 +3,11 @@
 //! Unknown keys are errors here. What the values mean is checked in
 //! `task::read`, not here.
 
+use patchwright_record::{Commands, Pov, seconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 /// Mode in which a task is worked on.
@@ -22,7 +24,7 @@ pub enum Mode {
 }
 
 /// The task file.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskFile {
     /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
@@ -56,7 +58,7 @@ pub struct TaskFile {
     pub builds: BTreeMap<String, BTreeMap<String, String>>,
     /// The inputs that make the program crash.
     #[serde(default)]
-    pub pov: Vec<PovKeys>,
+    pub pov: Vec<Pov>,
     /// Crash report of whoever found the bug.
     #[serde(default)]
     pub crash: CrashKeys,
@@ -71,7 +73,7 @@ pub struct TaskFile {
     pub guard: GuardKeys,
     /// Limits of this task, over those of the settings.
     #[serde(default)]
-    pub limits: LimitKeys,
+    pub limits: TaskLimits,
 }
 
 impl TaskFile {
@@ -80,21 +82,9 @@ impl TaskFile {
         Self {
             id,
             language,
-            mode: Mode::Repair,
-            candidates: one(),
-            title: None,
-            image: None,
-            dockerfile: None,
-            transcript: None,
             source,
-            commands: Commands::default(),
-            builds: BTreeMap::new(),
-            pov: Vec::new(),
-            crash: CrashKeys::default(),
-            inputs: InputKeys::default(),
-            hints: HintKeys::default(),
-            guard: GuardKeys::default(),
-            limits: LimitKeys::default(),
+            candidates: one(),
+            ..Self::default()
         }
     }
 }
@@ -121,46 +111,6 @@ pub struct SourceKeys {
     pub fetch: Option<String>,
     /// Where the tree is seen inside the sandbox.
     pub seen_as: Option<String>,
-}
-
-/// `[commands]`
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Commands {
-    /// Gets what the build needs; has network.
-    pub prepare: Option<String>,
-    /// Builds `$TREE` into `$OUT`.
-    pub build: Option<String>,
-    /// Feeds `$POV` to the program.
-    pub pov: Option<String>,
-    /// Runs the tests.
-    pub test: Option<String>,
-    /// Where the tests leave results by name (globs below `$TREE`).
-    #[serde(default)]
-    pub reports: Vec<String>,
-}
-
-/// `[[pov]]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PovKeys {
-    /// The input, relative to the task file.
-    pub file: String,
-    /// Which of `[builds]`.
-    pub build: Option<String>,
-    /// `$HARNESS` for the commands.
-    pub harness: Option<String>,
-    /// Its own command.
-    pub command: Option<String>,
-    /// Number of runs.
-    pub repeat: Option<u32>,
-    /// Longest time that one run may take (`"60s"`).
-    pub timeout: Option<String>,
-    /// Pattern (a regular expression) that a run prints once the target has really started.
-    pub ran: Option<String>,
-    /// The command takes many inputs at once.
-    #[serde(default)]
-    pub batch: bool,
 }
 
 /// `[crash]`
@@ -201,10 +151,10 @@ pub struct GuardKeys {
     pub protect: Vec<String>,
 }
 
-/// `[limits]`
+/// Limits of a task, over those of the settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LimitKeys {
+pub struct TaskLimits {
     /// Patches that are evaluated.
     pub attempts: Option<u32>,
     /// Rounds of retrieval.
@@ -216,15 +166,33 @@ pub struct LimitKeys {
     /// Money in US dollars.
     pub usd: Option<f64>,
     /// Working time (`"30m"`).
-    pub wall: Option<String>,
+    #[serde(default, with = "seconds::optional")]
+    #[schemars(with = "Option<String>")]
+    #[schema(value_type = Option<String>)]
+    pub wall: Option<Duration>,
     /// Longest time that a build may take.
-    pub build: Option<String>,
+    #[serde(default, with = "seconds::optional")]
+    #[schemars(with = "Option<String>")]
+    #[schema(value_type = Option<String>)]
+    pub build: Option<Duration>,
     /// Longest time that one PoV may take.
-    pub pov: Option<String>,
+    #[serde(default, with = "seconds::optional")]
+    #[schemars(with = "Option<String>")]
+    #[schema(value_type = Option<String>)]
+    pub pov: Option<Duration>,
     /// Longest time that the tests may take.
-    pub test: Option<String>,
+    #[serde(default, with = "seconds::optional")]
+    #[schemars(with = "Option<String>")]
+    #[schema(value_type = Option<String>)]
+    pub test: Option<Duration>,
     /// Time in which mutations of the PoVs are tried.
-    pub robust: Option<String>,
+    #[serde(default, with = "seconds::optional")]
+    #[schemars(with = "Option<String>")]
+    #[schema(value_type = Option<String>)]
+    pub robust: Option<Duration>,
     /// Time in which the patched program is compared with the unpatched.
-    pub same: Option<String>,
+    #[serde(default, with = "seconds::optional")]
+    #[schemars(with = "Option<String>")]
+    #[schema(value_type = Option<String>)]
+    pub same: Option<Duration>,
 }

@@ -1,14 +1,13 @@
 //! From a task file to a checked task: finds the files, settles the choices,
 //! and says exactly what is wrong and where.
 
-use super::file::{LimitKeys, PovKeys, SourceKeys, TaskFile};
-use super::{Hints, Limits, Mode, Pov, Sender, Source, Task, duration};
+use super::file::{SourceKeys, TaskFile};
+use super::{Hints, Mode, Pov, Sender, Source, Task};
 use crate::hints::sarif;
 use patchwright_sandbox::Image;
 use patchwright_source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Largest report or hint that is read, in bytes.
 const TEXT_LIMIT: u64 = 16 * 1024 * 1024;
@@ -72,11 +71,23 @@ fn keys(path: &Path) -> Result<(TaskFile, PathBuf), TaskError> {
     };
     let file = file.canonicalize().map_err(|error| missing(&file, error))?;
     let text = std::fs::read_to_string(&file).map_err(|error| missing(&file, error))?;
-    let keys = toml::from_str(&text).map_err(|error| TaskError::Malformed {
-        path: file.clone(),
-        message: explain(&error),
-    })?;
-    Ok((keys, file))
+    match keys_of(&text) {
+        Ok(keys) => Ok((keys, file)),
+        Err(message) => Err(TaskError::Malformed {
+            path: file,
+            message,
+        }),
+    }
+}
+
+/// The keys of a text, or what is wrong with it and where.
+fn keys_of(text: &str) -> Result<TaskFile, String> {
+    let document = toml::Deserializer::parse(text).map_err(|error| explain(&error))?;
+    serde_path_to_error::deserialize(document).map_err(|error| {
+        let key = error.path().to_string();
+        let key = if key == "." { key } else { format!("{key}: ") };
+        key.trim_start_matches('.').to_owned() + &explain(error.inner())
+    })
 }
 
 fn checked(keys: TaskFile, file: &Path) -> Result<Task, TaskError> {
@@ -147,7 +158,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         povs,
         harmless,
         protect: keys.guard.protect,
-        limits: reader.limits(&keys.limits)?,
+        limits: keys.limits,
         sender: Sender::Local,
         sent: BTreeMap::new(),
         follows: None,
@@ -219,31 +230,11 @@ impl Reader<'_> {
         }
     }
 
-    fn limits(&self, keys: &LimitKeys) -> Result<Limits, TaskError> {
-        let time = |key: &str, text: &Option<String>| -> Result<Option<Duration>, TaskError> {
-            let read = text.as_deref().map(duration).transpose();
-            read.map_err(|message| self.invalid(&format!("limits.{key}"), message))
-        };
-        Ok(Limits {
-            attempts: keys.attempts,
-            rounds: keys.rounds,
-            format_retries: keys.format_retries,
-            tokens: keys.tokens,
-            usd: keys.usd,
-            wall: time("wall", &keys.wall)?,
-            build: time("build", &keys.build)?,
-            pov: time("pov", &keys.pov)?,
-            test: time("test", &keys.test)?,
-            robust: time("robust", &keys.robust)?,
-            same: time("same", &keys.same)?,
-        })
-    }
-
     fn check_commands(&self, keys: &TaskFile) -> Result<(), TaskError> {
         if keys.mode == super::Mode::DryRun {
             return Ok(());
         }
-        if keys.commands.build.is_none() {
+        if keys.commands.build.is_empty() {
             return Err(self.invalid(
                 "commands.build",
                 "is needed to evaluate a patch (or set mode = \"dry-run\")",
@@ -288,7 +279,7 @@ impl Reader<'_> {
         Ok(text)
     }
 
-    fn pov(&self, at: usize, pov: &PovKeys, keys: &TaskFile) -> Result<Pov, TaskError> {
+    fn pov(&self, at: usize, pov: &Pov, keys: &TaskFile) -> Result<Pov, TaskError> {
         let key = |name: &str| format!("pov[{at}].{name}");
         if let Some(build) = &pov.build
             && !keys.builds.contains_key(build)
@@ -302,16 +293,9 @@ impl Reader<'_> {
         if pov.repeat.is_some_and(|repeat| !REPEATS.contains(&repeat)) {
             return Err(self.invalid(&key("repeat"), "must be between 1 and 1000"));
         }
-        let timeout = pov.timeout.as_deref().map(duration).transpose();
         Ok(Pov {
             file: self.file(&key("file"), &pov.file)?,
-            build: pov.build.clone(),
-            harness: pov.harness.clone(),
-            command: pov.command.clone(),
-            repeat: pov.repeat,
-            timeout: timeout.map_err(|message| self.invalid(&key("timeout"), message))?,
-            ran: pov.ran.clone(),
-            batch: pov.batch,
+            ..pov.clone()
         })
     }
 }
@@ -340,7 +324,7 @@ impl Reader<'_> {
         Ok(folder)
     }
 
-    fn file(&self, key: &str, path: &str) -> Result<PathBuf, TaskError> {
+    fn file(&self, key: &str, path: impl AsRef<Path>) -> Result<PathBuf, TaskError> {
         let file = self.folder.join(path);
         match file.metadata() {
             Ok(data) if data.is_file() => Ok(file),

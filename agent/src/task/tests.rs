@@ -1,6 +1,6 @@
 //! Tests of task files, right and wrong.
 
-use super::{Limits, Source, Task, duration, read};
+use super::{Source, Task, TaskLimits, read};
 use patchwright_sandbox::Image;
 use patchwright_source::Language;
 use std::time::Duration;
@@ -103,7 +103,7 @@ fn says_what_is_wrong_and_where() {
         ("build = \"make\"", "", "commands.build"),
         ("file = \"pov/a\"", "file = \"pov/none\"", "pov[0].file"),
         ("file = \"pov/a\"", "file = \"pov\"", "not a regular file"),
-        ("timeout = \"90s\"", "timeout = \"soon\"", "no duration"),
+        ("timeout = \"90s\"", "timeout = \"soon\"", "pov[0].timeout"),
         ("timeout = \"90s\"", "build = \"memory\"", "[builds.memory]"),
         ("timeout = \"90s\"", "ran = \"(\"", "pov[0].ran"),
         ("usd = 1.5", "usd = \"x\"", "line"),
@@ -122,16 +122,6 @@ fn says_what_is_wrong_and_where() {
 }
 
 #[test]
-fn reads_durations() {
-    for (text, seconds) in [("90", 90), ("90s", 90), ("30m", 1800), ("1h 30m", 5400)] {
-        assert_eq!(duration(text).unwrap().as_secs(), seconds, "{text}");
-    }
-    for wrong in ["-3s", "0", "0s", "soon"] {
-        assert!(duration(wrong).is_err(), "{wrong}");
-    }
-}
-
-#[test]
 fn a_stored_task_is_read_again_and_so_is_one_of_an_earlier_version() {
     let task = check(&GOOD.replace("usd = 1.5", "usd = 1.5\npov = \"500ms\"")).unwrap();
     assert_eq!(task.language, Language::C);
@@ -147,5 +137,5 @@ fn a_stored_task_is_read_again_and_so_is_one_of_an_earlier_version() {
     earlier["limits"] =
         serde_json::json!({"usd": 1.5, "wall": "1h 30m", "pov": "500ms", "test": null});
     assert_eq!(serde_json::from_value::<Task>(earlier).unwrap(), task);
-    assert!(serde_json::from_str::<Limits>("{\"wall\": \"soon\"}").is_err());
+    assert!(serde_json::from_str::<TaskLimits>("{\"wall\": \"soon\"}").is_err());
 }

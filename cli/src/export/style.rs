@@ -122,9 +122,10 @@ fn capitalized(text: &str) -> String {
 /// Returns the lines for a shell that show the crash in a fresh clone, with the input in the file
 /// `input`; none where a command needs more than the project has.
 pub(crate) fn reproduction(task: &Task) -> Option<String> {
-    let (build, run) = (task.commands.build.as_ref()?, task.commands.pov.as_ref()?);
+    let (build, run) = (&task.commands.build, task.commands.pov.as_ref()?);
     let bound = |command: &&String| INSIDE.iter().any(|word| command.contains(word));
-    if task.image.is_some() || task.commands.prepare.is_some() || [build, run].iter().any(bound) {
+    let own = task.image.is_some() || task.commands.prepare.is_some() || build.is_empty();
+    if own || [build, run].iter().any(bound) {
         return None;
     }
     let outside = |command: &str| {

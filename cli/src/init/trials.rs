@@ -6,7 +6,7 @@ use crate::display::Display;
 use crate::init::build_systems::Proposal;
 use patchwright_agent::record::Ending;
 use patchwright_agent::task;
-use patchwright_agent::task::file::{PovKeys, TaskFile};
+use patchwright_agent::task::{Pov, TaskFile};
 use patchwright_config::Settings;
 use patchwright_crash::signature::{self, Change};
 use patchwright_crash::test_report::Status;
@@ -130,7 +130,7 @@ impl Trials<'_> {
     async fn try_build(&self, keys: &TaskFile, proposal: &Proposal) -> Result<Built, Failure> {
         let mut keys = keys.clone();
         keys.commands.prepare.clone_from(&proposal.prepare);
-        keys.commands.build = Some(proposal.build.clone());
+        keys.commands.build.clone_from(&proposal.build);
         let mut listing = keys.clone();
         listing.pov.clear();
         let target = self.target(&listing).await?;
@@ -218,7 +218,7 @@ impl Trials<'_> {
             let tells = report.stacks.iter().any(|stack| !stack.frames.is_empty());
             return (tells && differs(report)).then_some("not the reported one");
         }
-        let ending = Path::new(&keys.pov.first()?.file).extension();
+        let ending = keys.pov.first()?.file.extension();
         let ending = ending.map(|ending| format!(".{}", ending.to_string_lossy()));
         let mut named = tempfile::Builder::new();
         let empty = named
@@ -226,9 +226,9 @@ impl Trials<'_> {
             .tempfile();
         let empty = empty.ok()?;
         let mut keys = keys.clone();
-        keys.pov = vec![PovKeys {
-            file: empty.path().display().to_string(),
-            ..PovKeys::default()
+        keys.pov = vec![Pov {
+            file: empty.path().to_path_buf(),
+            ..Pov::default()
         }];
         let on_empty = self.baseline(&keys).await.ok()?;
         (!differs(crash_of(&on_empty)?)).then_some("an empty input brings it too")
@@ -265,7 +265,7 @@ impl Trials<'_> {
             return false;
         }
         let Some(extension) = draft.keys.pov.first().and_then(|pov| {
-            let name = Path::new(&pov.file).extension()?.to_str()?;
+            let name = pov.file.extension()?.to_str()?;
             Some(name.to_owned())
         }) else {
             return false;
@@ -301,9 +301,9 @@ impl Trials<'_> {
             .collect();
         keys.pov = files
             .iter()
-            .map(|file| PovKeys {
-                file: file.display().to_string(),
-                ..PovKeys::default()
+            .map(|file| Pov {
+                file: file.clone(),
+                ..Pov::default()
             })
             .collect();
         let refusal = match self.baseline(&keys).await {

@@ -38,7 +38,7 @@ pub(crate) async fn evaluate(
     let attempt = candidate(&report, Some(arguments.candidate))?;
     let (task, _) = store.run(&id).await?;
     let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
-    if task.commands.build.is_none() {
+    if task.commands.build.is_empty() {
         let detail =
             "commands.build: is needed to evaluate a candidate; the task of this run has none";
         return Err(arguments.output.invalid(&task.id, &detail));

@@ -11,7 +11,8 @@ use crate::init::{Draft, task_file};
 use crate::issue;
 use anyhow::Context;
 use clap::Args;
-use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
+use patchwright_agent::task::Pov;
+use patchwright_agent::task::file::{SourceKeys, TaskFile};
 use patchwright_config::Settings;
 use patchwright_crash::Tool;
 use patchwright_source::{Language, counted};
@@ -340,11 +341,11 @@ fn keys(arguments: &InitArguments, (tree, folder): (&Path, &Path), language: Lan
     keys
 }
 
-fn pov(arguments: &InitArguments, folder: &Path, file: &Path) -> PovKeys {
-    PovKeys {
-        file: seen_from(folder, file),
+fn pov(arguments: &InitArguments, folder: &Path, file: &Path) -> Pov {
+    Pov {
+        file: seen_from(folder, file).into(),
         harness: arguments.harness.clone(),
-        ..PovKeys::default()
+        ..Pov::default()
     }
 }
 
@@ -437,7 +438,9 @@ async fn find_pov(
     for povs in &choices {
         draft.keys.pov.clone_from(povs);
         if let (Some(pov), false) = (povs.first(), arguments.candidates.is_empty()) {
-            trials.display.line(&format!("PoV: trying {}", pov.file));
+            trials
+                .display
+                .line(&format!("PoV: trying {}", pov.file.display()));
         }
         found = match feed {
             _ if povs.is_empty() => return draft,

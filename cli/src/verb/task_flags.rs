@@ -4,7 +4,8 @@
 use crate::common::WrongInput;
 use crate::language;
 use clap::{Args, ValueEnum};
-use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
+use patchwright_agent::task::Pov;
+use patchwright_agent::task::file::{SourceKeys, TaskFile};
 use patchwright_agent::task::{self, Mode, Task};
 use patchwright_source::Language;
 use sha2::{Digest, Sha256};
@@ -182,7 +183,7 @@ impl TaskFlags {
         let mut file = TaskFile::new(self.id(repo), language.to_string(), source);
         file.mode = if dry_run { Mode::DryRun } else { Mode::Repair };
         file.title.clone_from(&self.title);
-        file.commands.build.clone_from(&project.build);
+        file.commands.build = project.build.clone().unwrap_or_default();
         file.commands.pov = command;
         file.commands.test.clone_from(&project.test);
         if let Some(sanitizer) = project.sanitizer {
@@ -191,9 +192,9 @@ impl TaskFlags {
         }
         file.pov = inputs
             .iter()
-            .map(|input| PovKeys {
-                file: absolute(Path::new(input)),
-                ..PovKeys::default()
+            .map(|input| Pov {
+                file: absolute(Path::new(input)).into(),
+                ..Pov::default()
             })
             .collect();
         file.crash.report = project.crash.as_deref().map(absolute);

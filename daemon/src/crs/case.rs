@@ -13,8 +13,7 @@ use super::Failure;
 use super::patch_request::PatchRequest;
 use super::protocol::decode;
 use super::rows::{CaseRow, FindingKind, FindingRow, Prepared};
-use patchwright_agent::task::file::PovKeys;
-use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
+use patchwright_agent::task::{self, NOWHERE, Pov, Sender, Task, TaskError, TaskFile};
 use patchwright_config::Settings;
 use patchwright_source::Tree;
 use patchwright_store::Store;
@@ -168,7 +167,7 @@ fn povs(
     request: &PatchRequest,
     keys: &TaskFile,
     mut keep: impl FnMut(&[u8]) -> std::io::Result<String>,
-) -> Result<Vec<PovKeys>, Failure> {
+) -> Result<Vec<Pov>, Failure> {
     let mut povs = Vec::new();
     for blob in &request.blobs {
         let bytes = decode(&blob.blob_data)
@@ -180,15 +179,12 @@ fn povs(
             return Err(Failure::lasting(reason));
         }
         let like = keys.pov.first();
-        povs.push(PovKeys {
-            file: keep(&bytes)?,
+        povs.push(Pov {
+            file: keep(&bytes)?.into(),
             build: known.then(|| blob.sanitizer_name.clone()),
             harness: Some(blob.harness_name.clone()),
-            command: like.and_then(|pov| pov.command.clone()),
             repeat: None,
-            timeout: like.and_then(|pov| pov.timeout.clone()),
-            ran: like.and_then(|pov| pov.ran.clone()),
-            batch: like.is_some_and(|pov| pov.batch),
+            ..like.cloned().unwrap_or_default()
         });
     }
     Ok(povs)

@@ -33,6 +33,7 @@ pub use outcome::{Outcome, missing_banner};
 pub(crate) use outcome::{judge, proof};
 use patchwright_crash::CrashReport;
 use patchwright_crash::test_report::TestReport;
+pub use patchwright_record::{Commands, Pov};
 use patchwright_sandbox::Execution;
 use patchwright_sandbox::Isolation;
 use patchwright_source::{Changes, TreePath};
@@ -41,7 +42,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-pub use task::{CommandLimits, Commands, INSIDE, Pov, TargetTask, program_and_arguments};
+pub use task::{CommandLimits, INSIDE, TargetTask, program_and_arguments};
 
 /// One build of the tree, pristine or patched. Its files are removed when it is dropped.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use crate::local::LocalTarget;
-use crate::runner::{Build, BuildKind, Commands, Pov, Target, TargetTask};
+use crate::runner::{Build, BuildKind, CommandLimits, Commands, Pov, Target, TargetTask};
 use patchwright_sandbox::IsolationChoice;
 use patchwright_sandbox::test_host::host;
 use patchwright_source::{Changes, Language, TreePath};
@@ -12,6 +12,48 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+impl Default for TargetTask {
+    /// Creates the task of a program in C without a tree, a command and a PoV.
+    fn default() -> Self {
+        Self {
+            tree: PathBuf::new(),
+            task_folder: PathBuf::new(),
+            language: Language::C,
+            image: None,
+            commands: Commands::default(),
+            builds: BTreeMap::new(),
+            povs: Vec::new(),
+            harmless: Vec::new(),
+            seen_as: None,
+            limits: CommandLimits::default(),
+        }
+    }
+}
+
+impl Default for CommandLimits {
+    /// Creates limits that suit tiny programs; those of a task come from the settings.
+    fn default() -> Self {
+        let minutes = Duration::from_mins;
+        Self {
+            prepare: minutes(15),
+            build: minutes(15),
+            pov: minutes(1),
+            test: minutes(15),
+            memory: 8 << 30,
+            processes: 2048,
+            output: 4 << 20,
+            file: 2 << 30,
+            disk: 10 << 30,
+            jobs: 2,
+            robust: Duration::from_secs(25),
+            same: Duration::from_secs(45),
+            executions: 1,
+            reached: 3,
+        }
+    }
+}
 
 /// Builds the C program, and writes down what was compiled.
 pub const MAKEFILE: &str = "$(OUT)/prog: $(OUT)/main.o $(OUT)/parse.o\n\t$(CC) $(CFLAGS) $^ -o $@\n$(OUT)/%.o: %.c\n\techo built $< >>$(OUT)/what\n\t$(CC) $(CFLAGS) -c $< -o $@\n";

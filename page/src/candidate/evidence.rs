@@ -6,7 +6,8 @@ use crate::run::{LADDER, log_path, refuting};
 use crate::text::{first_line, seconds, shown, shown_line};
 use crate::view::CandidateView;
 use maud::{Markup, html};
-use patchwright_agent::report::{AttemptReport, BaselineReport, DoubtReport, RungReport};
+use patchwright_agent::record::Observed;
+use patchwright_agent::report::{AttemptReport, DoubtReport, RungReport};
 use patchwright_store::reviews::DecisionKind;
 
 /// Writes the ladder, rung by rung.
@@ -140,11 +141,11 @@ fn contest(view: &CandidateView, input: &str) -> Markup {
 /// Writes the crash and the tests, each before and after the patch.
 pub(super) fn before_and_after(view: &CandidateView, attempt: &AttemptReport) -> Markup {
     let baseline = &view.run.report.baseline;
-    let povs: Vec<&BaselineReport> = baseline
+    let povs: Vec<&Observed> = baseline
         .iter()
         .filter(|one| !one.name.starts_with("build") && one.name != "tests")
         .collect();
-    let tests: Vec<&BaselineReport> = baseline.iter().filter(|one| one.name == "tests").collect();
+    let tests: Vec<&Observed> = baseline.iter().filter(|one| one.name == "tests").collect();
     let rung = |name: &str| attempt.rungs.iter().find(|rung| rung.name == name);
     html! {
         @if !povs.is_empty() { (pair(view, ("crash-pair", "The crash before and after"), &povs, rung("silent"))) }
@@ -155,7 +156,7 @@ pub(super) fn before_and_after(view: &CandidateView, attempt: &AttemptReport) ->
 fn pair(
     view: &CandidateView,
     (id, title): (&str, &str),
-    before: &[&BaselineReport],
+    before: &[&Observed],
     after: Option<&RungReport>,
 ) -> Markup {
     let run = &view.run.report.run;

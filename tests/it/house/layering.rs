@@ -20,6 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "patchwright-target",
         &[
             "patchwright-crash",
+            "patchwright-record",
             "patchwright-sandbox",
             "patchwright-source",
         ],

@@ -107,7 +107,7 @@ impl Run {
     }
 
     fn on_minimized(&mut self, record: SmallestRecord) {
-        self.smallest = Some(record).filter(|record| !record.blob.is_empty());
+        self.smallest = Some(record).filter(|record| record.input.is_some());
         if self.plan.limits.regression_tests > 0 {
             return self.close_with(ClosingStage::Files);
         }

@@ -5,6 +5,7 @@
 //! costs the findings and no more.
 
 use super::Run;
+use crate::plan::QUERIES;
 use crate::prompt;
 use crate::record::{Attempt, Full, ReplyRecord, Retrieved};
 use crate::repair::lane::{Finished, Stage};
@@ -57,7 +58,7 @@ impl Run {
             .queries
             .into_iter()
             .filter(usable)
-            .take(self.plan.limits.queries_max)
+            .take(QUERIES)
             .collect();
         self.compact(index, findings.chars().take(FINDINGS).collect(), queries);
     }

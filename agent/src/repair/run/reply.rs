@@ -1,6 +1,7 @@
 //! Reading of a reply: it leads to queries, a patch, or another try.
 
 use super::Run;
+use crate::plan::QUERIES;
 use crate::prompt::{self, control_tokens};
 use crate::record::{ContextText, FollowUp, ReplyRecord};
 use crate::repair::lane::{Finished, Stage};
@@ -15,6 +16,9 @@ use patchwright_retrieval::{KINDS, Query};
 const IN_QUERIES: [&str; 10] = [
     "probe", "query", "pattern", "kind", "regex", "any", "all", "not", "inside", "has",
 ];
+
+/// Failures of one kind in a row after which alternatives are asked for.
+const SAME_FAILURES: u32 = 2;
 
 impl Run {
     pub(super) fn on_context(&mut self, index: LaneIndex, context: ContextText) {
@@ -47,7 +51,7 @@ impl Run {
             }
             Some(attempt) => {
                 let same = self.lanes[index].same_failures();
-                let alternatives = same >= self.plan.limits.same_failures;
+                let alternatives = same >= SAME_FAILURES;
                 let contestable = self.lanes[index].contestable;
                 let contest = contestable.map(|_| self.decider());
                 let refuted = attempt.refuted_by();
@@ -162,7 +166,7 @@ impl Run {
                     .to_owned(),
             );
         }
-        let most = self.plan.limits.queries_max;
+        let most = QUERIES;
         let count = queries.len() + probes.len();
         if count > most {
             queries.truncate(most);

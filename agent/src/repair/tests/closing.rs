@@ -129,7 +129,7 @@ fn the_smallest_input_is_sought_before_the_run_ends() {
         );
         let found = SmallestRecord {
             bytes: 3,
-            blob: "hash".into(),
+            input: Some("hash".into()),
             seconds: 2.0,
             ..SmallestRecord::default()
         };

@@ -10,10 +10,8 @@ use std::net::{TcpListener, UdpSocket};
 use std::path::Path;
 
 use patchwright_sandbox::{Host, Isolation};
-use patchwright_source::Changes;
-use patchwright_target::{
-    BuildKind, CommandLimits, Commands, LocalTarget, Target, TargetError, TargetTask,
-};
+use patchwright_source::{Changes, Language};
+use patchwright_target::{BuildKind, Commands, LocalTarget, Target, TargetError, TargetTask};
 use secrecy::ExposeSecret;
 
 use super::{Finding, State};
@@ -98,8 +96,13 @@ impl Trap {
                 build: script,
                 ..Commands::default()
             },
-            limits: CommandLimits::default(),
-            ..TargetTask::default()
+            language: Language::C,
+            image: None,
+            builds: BTreeMap::new(),
+            povs: Vec::new(),
+            harmless: Vec::new(),
+            seen_as: None,
+            limits: patchwright_run::own_command_limits(settings),
         };
         let scratch = self.folder.path().join("scratch");
         let choice = patchwright_run::isolation(settings);

@@ -2,6 +2,7 @@
 //! whether they work.
 
 use patchwright_crash::{CrashReport, Frame};
+use patchwright_record::{Commands, Pov};
 use patchwright_sandbox::Image;
 use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
@@ -39,69 +40,6 @@ pub struct TargetTask {
     pub limits: CommandLimits,
 }
 
-impl Default for TargetTask {
-    /// A program in C without a tree, a command and a PoV.
-    fn default() -> Self {
-        Self {
-            tree: PathBuf::new(),
-            task_folder: PathBuf::new(),
-            language: Language::C,
-            image: None,
-            commands: Commands::default(),
-            builds: BTreeMap::new(),
-            povs: Vec::new(),
-            harmless: Vec::new(),
-            seen_as: None,
-            limits: CommandLimits::default(),
-        }
-    }
-}
-
-/// Lines for `sh -eu`, run in the tree.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Commands {
-    /// Run once, with network, before the first build.
-    pub prepare: Option<String>,
-    /// Builds the tree.
-    pub build: String,
-    /// Runs one PoV; a PoV may have its own.
-    pub pov: Option<String>,
-    /// Runs the tests.
-    pub test: Option<String>,
-    /// Patterns below the tree of the files in which tests leave results by name.
-    pub reports: Vec<String>,
-}
-
-/// An input that makes the unpatched program crash.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pov {
-    /// The input, a file on this host.
-    pub file: PathBuf,
-    /// The build that it runs on; the first by default.
-    pub build: Option<String>,
-    pub harness: Option<String>,
-    /// Its own command instead of the common one.
-    pub command: Option<String>,
-    /// Number of runs; measured at the baseline by default.
-    pub repeat: Option<u32>,
-    /// Its own time limit.
-    pub timeout: Option<Duration>,
-    /// A regular expression that matches the output once the target has really started.
-    pub ran: Option<String>,
-    /// True where `$POV` may also be a folder of inputs, all run by one process.
-    pub batch: bool,
-}
-
-impl Pov {
-    /// Returns the file's name, by which results name the PoV.
-    pub fn name(&self) -> String {
-        self.file
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default()
-    }
-}
-
 /// The limits of each command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLimits {
@@ -133,28 +71,6 @@ pub struct CommandLimits {
     pub executions: u64,
     /// Inputs that have to reach what a patch touches before *same elsewhere* holds.
     pub reached: u64,
-}
-
-impl Default for CommandLimits {
-    fn default() -> Self {
-        let minutes = Duration::from_mins;
-        Self {
-            prepare: minutes(15),
-            build: minutes(15),
-            pov: minutes(1),
-            test: minutes(15),
-            memory: 8 << 30,
-            processes: 2048,
-            output: 4 << 20,
-            file: 2 << 30,
-            disk: 10 << 30,
-            jobs: 2,
-            robust: Duration::from_secs(25),
-            same: Duration::from_secs(45),
-            executions: 1,
-            reached: 3,
-        }
-    }
 }
 
 impl TargetTask {

@@ -1,18 +1,18 @@
 //! Stored form of a duration: a number of seconds. The text of a task file, such
 //! as `30m`, is read as well: rows of earlier versions hold it.
 
-use patchwright_config::parse_duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::time::Duration;
 
 /// Reads a duration such as `90s`, `30m`, `1h 30m`; a bare number is seconds.
-///
-/// # Errors
-/// The text is no duration, or is zero.
-pub fn duration(text: &str) -> Result<Duration, String> {
+fn duration(text: &str) -> Result<Duration, String> {
     let read = match text.trim().parse::<u64>() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => parse_duration(text).ok(),
+        Err(_) => text
+            .trim()
+            .parse::<jiff::SignedDuration>()
+            .ok()
+            .and_then(|span| span.try_into().ok()),
     };
     read.filter(|duration| !duration.is_zero())
         .ok_or_else(|| format!("{text:?} is no duration; write 90s, 30m or 2h"))
@@ -38,7 +38,7 @@ impl Stored {
     }
 }
 
-pub(super) fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
     if duration.subsec_nanos() == 0 {
         duration.as_secs().serialize(to)
     } else {
@@ -46,32 +46,40 @@ pub(super) fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::
     }
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     Stored::deserialize(from)?.read().map_err(D::Error::custom)
 }
 
 /// The same form for a duration that may be absent.
-pub(crate) mod optional {
-    use super::{Deserialize, Deserializer, Duration, Error, Serializer, Stored};
+pub mod optional {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::time::Duration;
 
-    #[expect(clippy::ref_option, reason = "serde hands the field in like this")]
-    pub(crate) fn serialize<S: Serializer>(
-        duration: &Option<Duration>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
         match duration {
             Some(duration) => super::serialize(duration, to),
             None => to.serialize_none(),
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        let stored: Option<Stored> = Option::deserialize(from)?;
-        stored
-            .map(Stored::read)
-            .transpose()
-            .map_err(D::Error::custom)
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        let stored: Option<super::Stored> = Option::deserialize(from)?;
+        let read = stored.map(super::Stored::read).transpose();
+        read.map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+
+    #[test]
+    fn reads_durations() {
+        for (text, seconds) in [("90", 90), ("90s", 90), ("30m", 1800), ("1h 30m", 5400)] {
+            assert_eq!(duration(text).unwrap().as_secs(), seconds, "{text}");
+        }
+        for wrong in ["-3s", "0", "0s", "soon"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
     }
 }
