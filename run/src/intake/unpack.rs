@@ -14,7 +14,7 @@ mod folder;
 #[cfg(test)]
 mod tests;
 
-use entry::{Entry, Kind};
+use entry::Kind;
 use flate2::read::MultiGzDecoder;
 use folder::Folder;
 use patchwright_config::Intake;
@@ -109,8 +109,7 @@ impl Packing {
 /// # Errors
 /// Whatever [`unpack`] would refuse it for.
 pub fn examine(archive: &Path, limits: UnpackLimits) -> Result<Contents, UnpackError> {
-    let mut nowhere = Nowhere;
-    walk(archive, limits, &mut nowhere)
+    walk(archive, limits, None)
 }
 
 /// Unpacks an archive into an empty folder. What was written before a refusal
@@ -120,23 +119,15 @@ pub fn examine(archive: &Path, limits: UnpackLimits) -> Result<Contents, UnpackE
 /// When the archive holds anything that it must not hold.
 pub fn unpack(archive: &Path, into: &Path, limits: UnpackLimits) -> Result<Contents, UnpackError> {
     let mut folder = Folder::new(into.to_path_buf());
-    let contents = walk(archive, limits, &mut folder)?;
+    let contents = walk(archive, limits, Some(&mut folder))?;
     folder.make_links()?;
     Ok(contents)
-}
-
-/// Where entries go.
-trait Receiver {
-    fn folder(&mut self, path: &Path) -> Result<(), UnpackError>;
-    fn file(&mut self, entry: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError>;
-    fn link(&mut self, path: &Path, target: &Path) -> Result<(), UnpackError>;
-    fn copy(&mut self, path: &Path, of: &Path) -> Result<(), UnpackError>;
 }
 
 fn walk(
     archive: &Path,
     limits: UnpackLimits,
-    receiver: &mut dyn Receiver,
+    mut into: Option<&mut Folder>,
 ) -> Result<Contents, UnpackError> {
     let file = io::BufReader::new(File::open(archive)?);
     let reader: Box<dyn Read> = match Packing::of(archive)? {
@@ -167,21 +158,19 @@ fn walk(
                 limit: limits.entries,
             });
         }
-        match &entry.kind {
-            Kind::Root => {}
-            Kind::Folder => receiver.folder(&entry.path)?,
-            Kind::File => {
-                contents.bytes += raw.size();
-                receiver
-                    .file(&entry, &mut raw)
-                    .map_err(|error| match error {
-                        UnpackError::Io(error) => read_error(error),
-                        other => other,
-                    })?;
-            }
-            Kind::Link(target) => receiver.link(&entry.path, target)?,
-            Kind::Copy(of) => receiver.copy(&entry.path, of)?,
+        if entry.kind == Kind::File {
+            contents.bytes += raw.size();
         }
+        let taken = match &mut into {
+            Some(folder) => folder.take(&entry, &mut raw),
+            None => io::copy(&mut raw, &mut io::sink())
+                .map(drop)
+                .map_err(UnpackError::Io),
+        };
+        taken.map_err(|error| match error {
+            UnpackError::Io(error) if entry.kind == Kind::File => read_error(error),
+            other => other,
+        })?;
     }
     match contents.entries {
         0 => Err(UnpackError::Format(
@@ -224,25 +213,6 @@ fn too_large(error: io::Error, limits: UnpackLimits) -> UnpackError {
         | io::ErrorKind::PermissionDenied
         | io::ErrorKind::QuotaExceeded => UnpackError::Io(error),
         _ => UnpackError::Format("the archive is damaged, cut off, or no tar archive"),
-    }
-}
-
-/// Nothing is written.
-struct Nowhere;
-
-impl Receiver for Nowhere {
-    fn folder(&mut self, _: &Path) -> Result<(), UnpackError> {
-        Ok(())
-    }
-    fn file(&mut self, _: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError> {
-        io::copy(bytes, &mut io::sink())?;
-        Ok(())
-    }
-    fn link(&mut self, _: &Path, _: &Path) -> Result<(), UnpackError> {
-        Ok(())
-    }
-    fn copy(&mut self, _: &Path, _: &Path) -> Result<(), UnpackError> {
-        Ok(())
     }
 }
 

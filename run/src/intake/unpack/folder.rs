@@ -1,8 +1,8 @@
 //! Writes entries into a folder, each to its own place; links come last. That an
 //! entry may be there was checked before.
 
-use super::entry::Entry;
-use super::{Receiver, UnpackError, refused};
+use super::entry::{Entry, Kind};
+use super::{UnpackError, refused};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -51,12 +51,23 @@ impl Folder {
     }
 }
 
-impl Receiver for Folder {
-    fn folder(&mut self, path: &Path) -> Result<(), UnpackError> {
-        fs::create_dir_all(self.root.join(path)).map_err(|error| clash(path, error))
+impl Folder {
+    /// Writes an entry; a link waits for the others.
+    pub(super) fn take(&mut self, entry: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError> {
+        let path = &entry.path;
+        match &entry.kind {
+            Kind::Root => {}
+            Kind::Folder => {
+                fs::create_dir_all(self.root.join(path)).map_err(|error| clash(path, error))?;
+            }
+            Kind::File => self.file(entry, bytes)?,
+            Kind::Link(target) => self.links.push((path.clone(), target.clone())),
+            Kind::Copy(of) => self.copy(path, of)?,
+        }
+        Ok(())
     }
 
-    fn file(&mut self, entry: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError> {
+    fn file(&self, entry: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError> {
         self.parent(&entry.path)?;
         let place = self.root.join(&entry.path);
         // A second file of a name replaces the first, also a hard link to another.
@@ -80,12 +91,7 @@ impl Receiver for Folder {
         Ok(())
     }
 
-    fn link(&mut self, path: &Path, target: &Path) -> Result<(), UnpackError> {
-        self.links.push((path.to_path_buf(), target.to_path_buf()));
-        Ok(())
-    }
-
-    fn copy(&mut self, path: &Path, of: &Path) -> Result<(), UnpackError> {
+    fn copy(&self, path: &Path, of: &Path) -> Result<(), UnpackError> {
         self.parent(path)?;
         let (place, of) = (self.root.join(path), self.root.join(of));
         fs::hard_link(of, place)
