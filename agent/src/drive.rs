@@ -13,6 +13,7 @@ mod climb;
 mod consult;
 mod context;
 mod convert;
+mod failure;
 #[cfg(test)]
 mod journal_tests;
 mod locate;
@@ -26,8 +27,8 @@ mod summary;
 mod tests;
 mod wait;
 
-pub use baseline::ending as ending_of;
 pub use convert::{facts, request_of};
+pub use failure::ending as ending_of;
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 pub use summary::sentence;
@@ -39,9 +40,11 @@ use crate::record::{
 };
 use crate::repair::Run;
 use crate::telemetry::{metrics, spans};
+use failure::Failure;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use patchwright_target::Target;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -168,7 +171,14 @@ impl Drive {
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let performed = async move {
             let since = Instant::now();
-            let done = self.take(id, step, needed).await;
+            let done = match self.take(id, step, needed).await {
+                Err(Failure::Ends(ending)) => Ok(Outcome::Stopped {
+                    ending,
+                    seconds: 0.0,
+                }),
+                Err(Failure::Journal(error)) => Err(error),
+                Ok(outcome) => Ok(outcome),
+            };
             metrics::step(stage, since.elapsed().as_secs_f64());
             (id, done)
         };
@@ -176,7 +186,7 @@ impl Drive {
     }
 
     /// Takes a step and returns what came of it.
-    async fn take(&self, id: StepId, step: Step, needed: Needed) -> Result<Outcome, JournalError> {
+    async fn take(&self, id: StepId, step: Step, needed: Needed) -> Result<Outcome, Failure> {
         let Needed {
             left,
             spent,
@@ -198,9 +208,9 @@ impl Drive {
                     .await
             }
             Step::Ask { purpose, messages } => {
-                self.ask(id, (purpose, messages), (left, spent)).await
+                Ok(self.ask(id, (purpose, messages), (left, spent)).await?)
             }
-            Step::Wait { until, reason } => self.wait(id, &until, &reason).await,
+            Step::Wait { until, reason } => Ok(self.wait(id, &until, &reason).await?),
             Step::Retrieve {
                 round,
                 queries,
@@ -210,7 +220,7 @@ impl Drive {
                     .await
             }
             Step::Probe { probes } => self.probe(id, probes, attempts).await,
-            Step::Locate { patch } => self.locate(id, patch, attempts).await,
+            Step::Locate { patch } => Ok(self.locate(id, patch, attempts).await?),
             Step::Climb { rung, .. } => self.climb(id, rung, (attempt, decisions)).await,
             Step::Challenge { inputs, log, .. } => {
                 let attempt = (attempt.0, decisions);
@@ -218,13 +228,16 @@ impl Drive {
             }
             Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
             Step::Minimize { budget } => self.minimize(id, budget).await,
-            Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
+            Step::TestFiles { .. } => Ok(self.test_files(id, attempt.0).await?),
             Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
-            Step::End { ending } => Ok(Outcome::Stopped {
-                ending,
-                seconds: 0.0,
-            }),
+            Step::End { ending } => Err(ending.into()),
         }
+    }
+
+    /// The target, for steps that run something.
+    fn target(&self) -> Result<&Arc<dyn Target>, Ending> {
+        let missing = || Ending::new(EndingKind::InfraError, "a dry run has no target");
+        self.parts.target.as_ref().ok_or_else(missing)
     }
 
     /// Writes down that a step is about to be done.

@@ -1,5 +1,6 @@
 //! Regression test of a patch: its own diff, and the proof that it tells something.
 
+use crate::blob::Blob;
 use serde::{Deserialize, Serialize};
 
 /// A regression test that goes with a patch.
@@ -18,8 +19,8 @@ pub struct RegressionRecord {
     pub refuted: u64,
     /// Those of them on which it fails.
     pub refuted_fail: u64,
-    /// The hash of its log among the blobs; empty when there is none.
-    pub log: String,
+    /// The output of the run that decided.
+    pub log: Blob,
     /// Duration in seconds.
     pub seconds: f64,
 }

@@ -1,6 +1,7 @@
 //! The baseline: the unpatched tree builds, crashes, and is tested.
 
 use super::Drive;
+use super::failure::{Failure, ending, retried};
 use crate::journal::JournalError;
 use crate::progress::Notice;
 use crate::record::{
@@ -13,7 +14,6 @@ use patchwright_source::{Language, Role, Tree};
 use patchwright_target::{Baseline, BaselinePov, Target, TargetError, TargetTask, TestRun, advice};
 use serde_json::json;
 use std::fmt::Write;
-use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,9 +23,6 @@ const MOST_POVS: usize = 3;
 const HARNESS_LINES: u32 = 80;
 /// First lines of the function of a harness, where the others begin within it.
 const HARNESS_HEAD: u32 = 40;
-/// Number of times that a failing infrastructure is tried again before the run ends.
-pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
-
 /// Interval at which the part of the baseline that is being made is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// Names of failing tests that are told, and lines of their log.
@@ -40,19 +37,12 @@ impl Drive {
         &self,
         id: StepId,
         reported: Option<String>,
-    ) -> Result<Outcome, JournalError> {
+    ) -> Result<Outcome, Failure> {
         let summary =
             "building the unpatched tree, replaying every PoV, running the tests".to_owned();
         self.intend(id, "baseline", summary, json!({})).await?;
-        Ok(match self.target_baseline().await {
-            Ok(baseline) => {
-                let sandbox = SandboxRecord::from(&baseline.isolation);
-                let remark = format!("  sandbox: {sandbox}");
-                self.parts.observer.tell(&Notice::Remark(&remark));
-                let mut summary = self.summary(&baseline);
-                summary.observed = self.observed(&baseline).await?;
-                Outcome::Baseline(summary)
-            }
+        let baseline = match self.target_baseline().await {
+            Ok(baseline) => baseline,
             Err(mut ending) => {
                 if let (EndingKind::NotReproducible, Some(log), Some(target)) =
                     (ending.kind, reported, &self.parts.target)
@@ -60,31 +50,22 @@ impl Drive {
                 {
                     tell_cause(&mut ending, &cause);
                 }
-                Outcome::Stopped {
-                    ending,
-                    seconds: 0.0,
-                }
+                return Err(ending.into());
             }
-        })
+        };
+        let sandbox = SandboxRecord::from(&baseline.isolation);
+        let remark = format!("  sandbox: {sandbox}");
+        self.parts.observer.tell(&Notice::Remark(&remark));
+        let mut summary = self.summary(&baseline);
+        summary.observed = self.observed(&baseline).await?;
+        Ok(Outcome::Baseline(summary))
     }
 
     /// The baseline, made once and then remembered by the target.
     pub(super) async fn target_baseline(&self) -> Result<Arc<Baseline>, Ending> {
-        let Some(target) = &self.parts.target else {
-            return Err(Ending::new(
-                EndingKind::InfraError,
-                "a dry run has no target",
-            ));
-        };
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.watched(target.as_ref()).await {
-                Ok(baseline) => return Ok(baseline),
-                Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
-                Err(error) => return Err(explained(target.task(), &error)),
-            }
-        }
+        let target = self.target()?;
+        let made = retried(|| self.watched(target.as_ref())).await;
+        made.map_err(|error| explained(target.task(), &error))
     }
 
     /// Makes the baseline and tells its parts as they begin.
@@ -379,58 +360,9 @@ fn tell_cause(ending: &mut Ending, cause: &str) {
     ending.detail.push_str(cause);
 }
 
-/// Returns the ending that a failure of the target means.
-pub fn ending(error: &TargetError) -> Ending {
-    let with_log = |log: &str| {
-        let lines: Vec<&str> = log.trim_end().lines().collect();
-        let tail = lines
-            .get(lines.len().saturating_sub(40)..)
-            .unwrap_or_default()
-            .join("\n");
-        if tail.is_empty() {
-            error.to_string()
-        } else {
-            format!("{error}\n{tail}")
-        }
-    };
-    match error {
-        TargetError::InvalidTask { log, .. } => Ending::new(EndingKind::InvalidTask, with_log(log)),
-        TargetError::NotReproducible { log, .. } => {
-            Ending::new(EndingKind::NotReproducible, with_log(log))
-        }
-        // Only a tree has paths that no system call takes: another try ends the same.
-        TargetError::Infrastructure {
-            source: Some(source),
-            ..
-        } if source.kind() == ErrorKind::InvalidFilename => Ending::new(
-            EndingKind::InvalidTask,
-            format!("the tree has a path that is too long: {error}"),
-        ),
-        TargetError::Infrastructure { .. } => {
-            Ending::new(EndingKind::InfraError, error.to_string())
-        }
-        TargetError::Canceled => Ending::new(EndingKind::Canceled, error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_that_is_too_long_is_the_fault_of_the_task() {
-        for (kind, expected) in [
-            (ErrorKind::InvalidFilename, EndingKind::InvalidTask),
-            (ErrorKind::StorageFull, EndingKind::InfraError),
-        ] {
-            let error = TargetError::Infrastructure {
-                what: "cannot copy".to_owned(),
-                where_: "/a".to_owned(),
-                source: Some(kind.into()),
-            };
-            assert_eq!(ending(&error).kind, expected);
-        }
-    }
 
     #[test]
     fn a_harness_is_shown_from_the_beginning_of_its_function() {

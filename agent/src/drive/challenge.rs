@@ -1,19 +1,18 @@
 //! Runs the inputs that a model wrote against an attempt.
 
 use super::Drive;
-use super::baseline::{INFRASTRUCTURE_TRIES, ending};
+use super::failure::{Failure, known, retried};
 use crate::journal::JournalError;
 use crate::record::{
-    AcceptedInput, Attempt, Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, Ending,
-    EndingKind, Outcome, StepId,
+    AcceptedInput, Attempt, Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, Outcome,
+    StepId,
 };
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use patchwright_patcher::reply::{ChallengeForm, RawChallenge};
 use patchwright_target::{Baseline, Target, TargetError};
-use patchwright_verdict::{AttemptFacts, ChallengeInput, Challenged, challenge};
+use patchwright_verdict::{ChallengeInput, Challenged, challenge};
 use serde_json::json;
-use std::sync::Arc;
 
 /// The largest input, in bytes.
 const LARGEST: usize = 1 << 20;
@@ -25,39 +24,20 @@ impl Drive {
         id: StepId,
         (inputs, log): (Vec<ChallengeRecord>, Blob),
         (attempt, decisions): (Option<Attempt>, Vec<AcceptedInput>),
-    ) -> Result<Outcome, JournalError> {
-        let stopped = |ending| Outcome::Stopped {
-            ending,
-            seconds: 0.0,
-        };
-        let (Some(attempt), Some(target)) = (attempt, self.parts.target.clone()) else {
-            let detail = "there is nothing to challenge";
-            return Ok(stopped(Ending::new(EndingKind::InfraError, detail)));
-        };
+    ) -> Result<Outcome, Failure> {
+        let (attempt, target) = (known(attempt)?, self.target()?);
         let number = attempt.number;
         let summary = format!("attempt {number}: running {} challenges", inputs.len());
         let body = json!({ "attempt": number, "inputs": inputs });
         self.intend(id, "challenges", summary, body).await?;
-        let baseline = match self.target_baseline().await {
-            Ok(baseline) => baseline,
-            Err(ending) => return Ok(stopped(ending)),
-        };
-        let facts = match self.facts(&attempt).await {
-            Ok(facts) => facts,
-            Err(ending) => return Ok(stopped(ending)),
-        };
+        let baseline = self.target_baseline().await?;
+        let facts = self.facts(&attempt).await?;
         let facts = self.with_inputs(facts, Vec::new(), decisions).await?;
-        let (made, unmade) = match self.made(target.as_ref(), &baseline, inputs).await? {
-            Ok(made) => made,
-            Err(error) => return Ok(stopped(ending(&error))),
-        };
-        match challenge_patiently(target.as_ref(), (&baseline, &facts), &made).await {
-            Ok(told) => {
-                let told = self.challenged(told, (made, unmade, log)).await?;
-                Ok(Outcome::Challenged(told))
-            }
-            Err(error) => Ok(stopped(ending(&error))),
-        }
+        let target = target.as_ref();
+        let (made, unmade) = self.made(target, &baseline, inputs).await?;
+        let told = retried(|| challenge(target, &baseline, &facts, &made)).await?;
+        let told = self.challenged(told, (made, unmade, log)).await?;
+        Ok(Outcome::Challenged(told))
     }
 
     /// Returns a rung's log, which stands among the blobs, with lines added to it.
@@ -77,7 +57,7 @@ impl Drive {
         target: &dyn Target,
         baseline: &Baseline,
         inputs: Vec<ChallengeRecord>,
-    ) -> Result<Result<(Vec<ChallengeInput>, Vec<String>), TargetError>, JournalError> {
+    ) -> Result<(Vec<ChallengeInput>, Vec<String>), Failure> {
         let (mut made, mut unmade) = (Vec::new(), Vec::new());
         for ChallengeRecord { name, source } in inputs {
             let bytes = match source {
@@ -85,10 +65,7 @@ impl Drive {
                     let bytes = self.journal.blob(blob.hash()).await?;
                     bytes.ok_or_else(|| "it is no longer kept".to_owned())
                 }
-                ChallengeSource::Written(raw) => match bytes_of(target, baseline, &raw).await {
-                    Ok(bytes) => bytes,
-                    Err(error) => return Ok(Err(error)),
-                },
+                ChallengeSource::Written(raw) => bytes_of(target, baseline, &raw).await?,
             };
             match bytes {
                 Ok(bytes) if made.iter().any(|one: &ChallengeInput| one.bytes == bytes) => {}
@@ -96,7 +73,7 @@ impl Drive {
                 Err(reason) => unmade.push(format!("{name} could not be made: {reason}")),
             }
         }
-        Ok(Ok((made, unmade)))
+        Ok((made, unmade))
     }
 
     async fn challenged(
@@ -174,21 +151,6 @@ fn hex(digits: &str) -> Option<Vec<u8>> {
             plain.then(|| u8::from_str_radix(text, 16).ok())?
         })
         .collect()
-}
-
-async fn challenge_patiently(
-    target: &dyn Target,
-    (baseline, facts): (&Arc<Baseline>, &AttemptFacts),
-    made: &[ChallengeInput],
-) -> Result<Challenged, TargetError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        match challenge(target, baseline, facts, made).await {
-            Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
-            other => return other,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Climbs one rung with one attempt.
 
-use super::baseline::{INFRASTRUCTURE_TRIES, ending};
+use super::failure::{Failure, known, retried};
 use super::{Drive, convert, locate};
 use crate::journal::JournalError;
 use crate::record::{
@@ -26,17 +26,8 @@ impl Drive {
         id: StepId,
         rung: RungName,
         ((attempt, found), decisions): ((Option<Attempt>, Vec<FoundInput>), Vec<AcceptedInput>),
-    ) -> Result<Outcome, JournalError> {
-        let stopped = |ending| Outcome::Stopped {
-            ending,
-            seconds: 0.0,
-        };
-        let (Some(attempt), Some(target)) = (attempt, self.parts.target.clone()) else {
-            return Ok(stopped(Ending::new(
-                EndingKind::InfraError,
-                "there is nothing to evaluate",
-            )));
-        };
+    ) -> Result<Outcome, Failure> {
+        let (attempt, target) = (known(attempt)?, self.target()?);
         let summary = format!("attempt {}: climbing {}", attempt.number, rung.name());
         self.intend(
             id,
@@ -45,44 +36,27 @@ impl Drive {
             json!({ "attempt": attempt.number, "rung": rung }),
         )
         .await?;
-        let baseline = match self.target_baseline().await {
-            Ok(baseline) => baseline,
-            Err(ending) => return Ok(stopped(ending)),
-        };
-        let facts = match self.facts(&attempt).await {
-            Ok(facts) => facts,
-            Err(ending) => return Ok(stopped(ending)),
-        };
+        let baseline = self.target_baseline().await?;
+        let facts = self.facts(&attempt).await?;
         let facts = self.with_inputs(facts, found, decisions).await?;
         if rung == RungName::Tested {
-            let target = Arc::clone(&target);
+            let target = Arc::clone(target);
             self.clean_builds
                 .start(attempt.number, target, facts.clone());
         }
         let ladder = Ladder::new(target.as_ref(), &baseline);
         let ladder = ladder.with_verdicts(self.parts.verdicts.as_ref());
-        match climb_patiently(ladder, &facts, (&attempt, rung)).await {
-            Ok(result) => {
-                if result.holds == Some(false) {
-                    self.clean_builds.stop(attempt.number);
-                }
-                let at_the_top = rung.next().is_none() && result.holds != Some(false);
-                let result = if at_the_top {
-                    let started = Instant::now();
-                    self.clean_builds.finish(attempt.number).await;
-                    let waited = started.elapsed().as_secs_f64();
-                    match confirmed(target.as_ref(), &baseline, &facts, (result, waited)).await {
-                        Ok(result) => result,
-                        Err(error) => return Ok(stopped(ending(&error))),
-                    }
-                } else {
-                    result
-                };
-                crate::telemetry::metrics::verdict(&result);
-                Ok(Outcome::Climbed(self.kept(result).await?))
-            }
-            Err(error) => Ok(stopped(ending(&error))),
+        let mut result = retried(|| ladder.climb(&facts, &attempt.rungs, rung)).await?;
+        if result.holds == Some(false) {
+            self.clean_builds.stop(attempt.number);
+        } else if rung.next().is_none() {
+            let started = Instant::now();
+            self.clean_builds.finish(attempt.number).await;
+            let waited = started.elapsed().as_secs_f64();
+            result = confirmed(target.as_ref(), &baseline, &facts, (result, waited)).await?;
         }
+        crate::telemetry::metrics::verdict(&result);
+        Ok(Outcome::Climbed(self.kept(result).await?))
     }
 
     /// Returns the facts that the evaluator needs of an attempt. Placing is deterministic,
@@ -189,20 +163,4 @@ async fn confirmed(
     top.seconds += waited + clean.seconds;
     top.counts.insert("clean builds".to_owned(), 1);
     Ok(top)
-}
-
-/// Climbs, and tries again when the machinery failed.
-async fn climb_patiently(
-    ladder: Ladder<'_>,
-    facts: &AttemptFacts,
-    (attempt, rung): (&Attempt, RungName),
-) -> Result<Rung, TargetError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        match ladder.climb(facts, &attempt.rungs, rung).await {
-            Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
-            other => return other,
-        }
-    }
 }

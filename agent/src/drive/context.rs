@@ -2,7 +2,7 @@
 //! Blocking work, done beside the loop.
 
 use super::Drive;
-use crate::journal::JournalError;
+use super::failure::Failure;
 use crate::record::{
     ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, RunLimits, Spent, StepId,
 };
@@ -18,7 +18,7 @@ impl Drive {
         (text, frames): (String, Vec<CrashFrame>),
         (round, mut memory): (u32, Memory),
         (limits, spent): (&RunLimits, &Spent),
-    ) -> Result<Outcome, JournalError> {
+    ) -> Result<Outcome, Failure> {
         let summary = format!("gathering the code of a crash with {} frames", frames.len());
         let request = json!({ "request": text, "frames": frames });
         self.intend(id, "context", summary, request).await?;
@@ -39,17 +39,16 @@ impl Drive {
                 signals = self.consult(id, asked, (limits, spent)).await?;
             }
         }
-        Ok(self
-            .with_engine(&nearest, move |engine| {
-                let context = engine.context(&request)?;
-                let text = memory.render_context(round, &context);
-                Ok(Outcome::Context(ContextText {
-                    text,
-                    memory,
-                    signals,
-                }))
-            })
-            .await)
+        self.with_engine(&nearest, move |engine| {
+            let context = engine.context(&request)?;
+            let text = memory.render_context(round, &context);
+            Ok(Outcome::Context(ContextText {
+                text,
+                memory,
+                signals,
+            }))
+        })
+        .await
     }
 
     pub(super) async fn retrieve(
@@ -58,7 +57,7 @@ impl Drive {
         round: u32,
         (queries, mut memory): (Vec<RawQuery>, Memory),
         (limits, mut spent): (&RunLimits, Spent),
-    ) -> Result<Outcome, JournalError> {
+    ) -> Result<Outcome, Failure> {
         let words: Vec<String> = queries
             .iter()
             .map(|query| format!("{}:{}", query.kind, query.body.trim()))
@@ -85,46 +84,37 @@ impl Drive {
                 }
             }
         }
-        Ok(self
-            .with_engine(&[], move |engine| {
-                let answers: Vec<Answer> = engine.answer_round(&memory, &queries);
-                let missed = answers
-                    .iter()
-                    .filter(|answer| answer.miss.is_some())
-                    .count() as u32;
-                let found = answers.len() as u32 - missed;
-                let text = memory.render(round, &answers);
-                Ok(Outcome::Retrieved(Retrieved {
-                    text,
-                    memory,
-                    found,
-                    missed,
-                    signals,
-                }))
-            })
-            .await)
+        self.with_engine(&[], move |engine| {
+            let answers: Vec<Answer> = engine.answer_round(&memory, &queries);
+            let missed = answers
+                .iter()
+                .filter(|answer| answer.miss.is_some())
+                .count() as u32;
+            let found = answers.len() as u32 - missed;
+            let text = memory.render(round, &answers);
+            Ok(Outcome::Retrieved(Retrieved {
+                text,
+                memory,
+                found,
+                missed,
+                signals,
+            }))
+        })
+        .await
     }
 
     /// Does something with the index, away from the async threads.
-    async fn with_engine<F>(&self, frames: &[CrashFrame], work: F) -> Outcome
+    async fn with_engine<F>(&self, frames: &[CrashFrame], work: F) -> Result<Outcome, Failure>
     where
         F: FnOnce(&Engine) -> Result<Outcome, RetrievalError> + Send + 'static,
     {
-        let failed = |detail: String| Outcome::Stopped {
-            ending: Ending::new(
-                EndingKind::InfraError,
-                format!("the code index cannot be used: {detail}"),
-            ),
-            seconds: 0.0,
+        let failed = |detail: String| {
+            let detail = format!("the code index cannot be used: {detail}");
+            Failure::Ends(Ending::new(EndingKind::InfraError, detail))
         };
-        let engine: Arc<Engine> = match self.parts.engine.get(frames).await {
-            Ok(engine) => engine,
-            Err(error) => return failed(error),
-        };
-        match tokio::task::spawn_blocking(move || work(&engine)).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(error)) => failed(error.to_string()),
-            Err(error) => failed(error.to_string()),
-        }
+        let engine: Arc<Engine> = self.parts.engine.get(frames).await.map_err(failed)?;
+        let done = tokio::task::spawn_blocking(move || work(&engine)).await;
+        let done = done.map_err(|error| failed(error.to_string()))?;
+        done.map_err(|error| failed(error.to_string()))
     }
 }

@@ -1,16 +1,13 @@
 //! Asks a debugger what the model wants to know of a running program.
 
 use super::Drive;
-use super::baseline::{INFRASTRUCTURE_TRIES, ending};
-use crate::journal::JournalError;
+use super::failure::{Failure, retried};
 use crate::record::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
 use patchwright_source::Tree;
+use patchwright_target::inspect;
 use patchwright_target::probe::{Expression, Probe};
-use patchwright_target::{Baseline, Target, TargetError, inspect};
-use patchwright_verdict::AttemptFacts;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// One question that can be asked, and where its answer belongs.
@@ -28,7 +25,7 @@ impl Drive {
         id: StepId,
         questions: Vec<ProbeQuestion>,
         attempts: Vec<Attempt>,
-    ) -> Result<Outcome, JournalError> {
+    ) -> Result<Outcome, Failure> {
         let words: Vec<String> = questions
             .iter()
             .map(|asked| format!("{} at {}:{}", asked.expression, asked.file, asked.line))
@@ -39,14 +36,7 @@ impl Drive {
         );
         self.intend(id, "probe", summary, json!({ "probes": questions }))
             .await?;
-        let stopped = |ending| Outcome::Stopped {
-            ending,
-            seconds: 0.0,
-        };
-        let baseline = match self.target_baseline().await {
-            Ok(baseline) => baseline,
-            Err(ending) => return Ok(stopped(ending)),
-        };
+        let (baseline, target) = (self.target_baseline().await?, self.target()?);
         let started = Instant::now();
         let (mut answers, asked) = self.sorted(&questions, &attempts);
         let runs: BTreeSet<(Option<u32>, Option<String>)> = asked
@@ -54,14 +44,9 @@ impl Drive {
             .map(|one| (one.attempt, one.input.clone()))
             .collect();
         for (number, blob) in runs {
-            let facts = match attempts
-                .iter()
-                .find(|attempt| Some(attempt.number) == number)
-            {
-                Some(attempt) => match self.facts(attempt).await {
-                    Ok(facts) => Some(facts),
-                    Err(ending) => return Ok(stopped(ending)),
-                },
+            let mut made = attempts.iter();
+            let facts = match made.find(|attempt| Some(attempt.number) == number) {
+                Some(attempt) => Some(self.facts(attempt).await?),
                 None => None,
             };
             let input = match &blob {
@@ -71,10 +56,10 @@ impl Drive {
             let of_run = |one: &&Asked| one.attempt == number && one.input == blob;
             let group: Vec<&Asked> = asked.iter().filter(of_run).collect();
             let probes: Vec<Probe> = group.iter().map(|one| one.probe.clone()).collect();
-            let texts = match self.look(&baseline, facts, input.as_deref(), &probes).await {
-                Ok(texts) => texts,
-                Err(error) => return Ok(stopped(ending(&error))),
-            };
+            let changes = facts.as_deref().map(|facts| &facts.changes);
+            let target = target.as_ref();
+            let look = || inspect(target, &baseline, changes, input.as_deref(), &probes);
+            let texts = retried(look).await?;
             for (one, text) in group.iter().zip(texts) {
                 put(&mut answers, one.place, text);
             }
@@ -107,32 +92,6 @@ impl Drive {
             }
         }
         (answers, asked)
-    }
-
-    /// Asks one build, and again when the machinery failed.
-    async fn look(
-        &self,
-        baseline: &Baseline,
-        facts: Option<Arc<AttemptFacts>>,
-        input: Option<&[u8]>,
-        probes: &[Probe],
-    ) -> Result<Vec<String>, TargetError> {
-        let Some(target) = &self.parts.target else {
-            return Ok(probes
-                .iter()
-                .map(|_| "nothing is executed in this run".to_owned())
-                .collect());
-        };
-        let target: &dyn Target = target.as_ref();
-        let changes = facts.as_deref().map(|facts| &facts.changes);
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match inspect(target, baseline, changes, input, probes).await {
-                Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
-                other => return other,
-            }
-        }
     }
 }
 

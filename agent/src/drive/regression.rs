@@ -1,17 +1,16 @@
 //! Gathers the tests of a project, and proves a regression test.
 
-use super::baseline::{INFRASTRUCTURE_TRIES, ending};
-use super::{Drive, convert};
+use super::Drive;
+use super::failure::{Failure, known, retried};
 use crate::journal::JournalError;
 use crate::prompt::fence;
-use crate::record::{Attempt, Ending, EndingKind, Outcome, RegressionRecord, StepId, TestFiles};
+use crate::record::{Attempt, Outcome, RegressionRecord, StepId, TestFiles};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use patchwright_patcher::{Edit, Guard, Patch, Prepared};
-use patchwright_source::Changes;
 use patchwright_source::{Language, Tree, TreePath};
-use patchwright_target::{Pov, Target, TargetError};
-use patchwright_verdict::{RegressionProof, RegressionRun, RegressionTest, prove_regression_test};
+use patchwright_target::{Pov, Target};
+use patchwright_verdict::{RegressionRun, RegressionTest, prove_regression_test};
 use serde_json::json;
 
 /// Names of test files that are listed, and files that are shown.
@@ -79,23 +78,16 @@ impl Drive {
         id: StepId,
         test: Option<Patch>,
         (attempt, refuted): (Option<Attempt>, Vec<Attempt>),
-    ) -> Result<Outcome, JournalError> {
+    ) -> Result<Outcome, Failure> {
         let summary = match &test {
             Some(_) => "proving a test in the project's own framework",
             None => "proving a script that runs the PoV",
         };
         let body = json!({ "test": test });
         self.intend(id, "prove", summary.to_owned(), body).await?;
-        let stopped = |ending| Outcome::Stopped {
-            ending,
-            seconds: 0.0,
-        };
-        let (Some(attempt), Some(target)) = (attempt, self.parts.target.clone()) else {
-            let detail = "there is nothing to prove";
-            return Ok(stopped(Ending::new(EndingKind::InfraError, detail)));
-        };
+        let (attempt, target) = (known(attempt)?, self.target()?.as_ref());
         let script = test.is_none();
-        let placed = match self.place_test(target.as_ref(), test).await {
+        let placed = match self.place_test(target, test).await {
             Ok(placed) => placed,
             Err(reason) => {
                 return Ok(Outcome::Proved(RegressionRecord {
@@ -107,53 +99,22 @@ impl Drive {
         };
         let mut others = Vec::new();
         for other in &refuted {
-            match self.facts(other).await {
-                Ok(facts) => others.push(facts.changes.clone()),
-                Err(ending) => return Ok(stopped(ending)),
-            }
+            others.push(self.facts(other).await?.changes.clone());
         }
-        let patch = match self.facts(&attempt).await {
-            Ok(facts) => facts.changes.clone(),
-            Err(ending) => return Ok(stopped(ending)),
-        };
-        let diff = placed.prepared.diff.clone();
-        match self
-            .proved(target.as_ref(), placed, (&patch, &others))
-            .await
-        {
-            Ok(proof) => Ok(Outcome::Proved(RegressionRecord {
-                diff,
-                holds: proof.holds,
-                script,
-                reason: proof.reason,
-                refuted: proof.refuted,
-                refuted_fail: proof.refuted_fail,
-                log: self.journal.keep(proof.log.as_bytes()).await?,
-                seconds: proof.seconds,
-            })),
-            Err(error) => Ok(stopped(ending(&error))),
-        }
-    }
-
-    async fn proved(
-        &self,
-        target: &dyn Target,
-        placed: Placed,
-        (patch, others): (&Changes, &[Changes]),
-    ) -> Result<RegressionProof, TargetError> {
-        let baseline = target.baseline().await?;
+        let patch = self.facts(&attempt).await?;
         let test = RegressionTest {
-            changes: convert::facts(placed.prepared).changes,
+            changes: placed.prepared.changes,
             run: placed.run,
         };
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match prove_regression_test(target, &baseline, &test, patch, others).await {
-                Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
-                other => return other,
-            }
-        }
+        let baseline = self.target_baseline().await?;
+        let prove = || prove_regression_test(target, &baseline, &test, &patch.changes, &others);
+        let mut proved = retried(prove).await?;
+        self.keep(&mut proved.log).await?;
+        Ok(Outcome::Proved(RegressionRecord {
+            diff: placed.prepared.diff,
+            script,
+            ..proved
+        }))
     }
 
     /// Finds the place of a test in the pristine tree, or says why it has none.

@@ -25,7 +25,7 @@ pub use attempt::AttemptFacts;
 pub use evidence::{AcceptedInput, Doubt, DoubtedInput, FoundInput, Rung, RungName};
 pub use ladder::Ladder;
 pub use minimize::{SmallestPov, minimize};
-pub use regression::{RegressionProof, RegressionRun, RegressionTest, prove_regression_test};
+pub use regression::{RegressionRun, RegressionTest, prove_regression_test};
 pub use rung::confirm::{confirm, confirm_ahead};
 pub use rung::silent::stopped;
 pub use same_elsewhere::{

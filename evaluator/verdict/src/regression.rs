@@ -3,6 +3,7 @@
 //! than whether the first input still crashes.
 
 use patchwright_crash::test_report::{Status, TestReport};
+use patchwright_record::RegressionRecord;
 use patchwright_sandbox::process::{Ending, Limit};
 use patchwright_source::Changes;
 use patchwright_target::TargetError;
@@ -33,23 +34,6 @@ pub enum RegressionRun {
     Script(String),
 }
 
-/// The result of a proof.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct RegressionProof {
-    /// True where it fails without the patch and passes with it.
-    pub holds: bool,
-    /// The reason, in one line.
-    pub reason: String,
-    /// The output of the run that decided.
-    pub log: String,
-    /// Refuted patches that it was run on.
-    pub refuted: u64,
-    /// Those of them on which it fails.
-    pub refuted_fail: u64,
-    /// Wall time.
-    pub seconds: f64,
-}
-
 /// The result of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OneRun {
@@ -69,7 +53,7 @@ pub async fn prove_regression_test(
     test: &RegressionTest,
     patch: &Changes,
     refuted: &[Changes],
-) -> Result<RegressionProof, TargetError> {
+) -> Result<RegressionRecord, TargetError> {
     let started = Instant::now();
     let trial = Trial {
         target,
@@ -97,11 +81,11 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    async fn prove(&self, patch: &Changes) -> Result<RegressionProof, TargetError> {
-        let refuse = |reason: &str, log: String| RegressionProof {
+    async fn prove(&self, patch: &Changes) -> Result<RegressionRecord, TargetError> {
+        let refuse = |reason: &str, log: String| RegressionRecord {
             reason: reason.to_owned(),
-            log,
-            ..RegressionProof::default()
+            log: log.into_bytes().into(),
+            ..RegressionRecord::default()
         };
         let Some(merged) = merged(patch, &self.test.changes) else {
             return Ok(refuse(
@@ -147,12 +131,12 @@ impl Trial<'_> {
             [] => String::new(),
             names => format!(" ({})", names.join(", ")),
         };
-        Ok(RegressionProof {
+        Ok(RegressionRecord {
             holds: true,
             reason: format!(
                 "it fails without the patch and passes with it, {RUNS} times each{named}"
             ),
-            ..RegressionProof::default()
+            ..RegressionRecord::default()
         })
     }
 

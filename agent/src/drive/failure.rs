@@ -1,0 +1,110 @@
+//! Failures of a step: the ending that each means, and another try where the machinery failed.
+
+use crate::journal::JournalError;
+use crate::record::{Attempt, Ending, EndingKind};
+use patchwright_target::TargetError;
+use std::io::ErrorKind;
+
+/// Number of times that a failing infrastructure is tried before the run ends.
+const INFRASTRUCTURE_TRIES: u32 = 3;
+
+/// Why a step has no outcome of its own.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The run ends.
+    Ends(Ending),
+    /// The journal cannot be written.
+    Journal(JournalError),
+}
+
+impl From<Ending> for Failure {
+    fn from(ending: Ending) -> Self {
+        Self::Ends(ending)
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
+        Self::Ends(ending(&error))
+    }
+}
+
+/// Returns the attempt that a step is about.
+pub(super) fn known(attempt: Option<Attempt>) -> Result<Attempt, Ending> {
+    attempt.ok_or_else(|| Ending::new(EndingKind::InfraError, "the attempt of a step is missing"))
+}
+
+/// Asks something of the target, and asks again when the machinery failed.
+pub(super) async fn retried<T, W>(work: impl Fn() -> W) -> Result<T, TargetError>
+where
+    W: Future<Output = Result<T, TargetError>>,
+{
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match work().await {
+            Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
+            other => return other,
+        }
+    }
+}
+
+/// Returns the ending that a failure of the target means.
+pub fn ending(error: &TargetError) -> Ending {
+    let with_log = |log: &str| {
+        let lines: Vec<&str> = log.trim_end().lines().collect();
+        let tail = lines
+            .get(lines.len().saturating_sub(40)..)
+            .unwrap_or_default()
+            .join("\n");
+        if tail.is_empty() {
+            error.to_string()
+        } else {
+            format!("{error}\n{tail}")
+        }
+    };
+    match error {
+        TargetError::InvalidTask { log, .. } => Ending::new(EndingKind::InvalidTask, with_log(log)),
+        TargetError::NotReproducible { log, .. } => {
+            Ending::new(EndingKind::NotReproducible, with_log(log))
+        }
+        // Only a tree has paths that no system call takes: another try ends the same.
+        TargetError::Infrastructure {
+            source: Some(source),
+            ..
+        } if source.kind() == ErrorKind::InvalidFilename => Ending::new(
+            EndingKind::InvalidTask,
+            format!("the tree has a path that is too long: {error}"),
+        ),
+        TargetError::Infrastructure { .. } => {
+            Ending::new(EndingKind::InfraError, error.to_string())
+        }
+        TargetError::Canceled => Ending::new(EndingKind::Canceled, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_too_long_is_the_fault_of_the_task() {
+        for (kind, expected) in [
+            (ErrorKind::InvalidFilename, EndingKind::InvalidTask),
+            (ErrorKind::StorageFull, EndingKind::InfraError),
+        ] {
+            let error = TargetError::Infrastructure {
+                what: "cannot copy".to_owned(),
+                where_: "/a".to_owned(),
+                source: Some(kind.into()),
+            };
+            assert_eq!(ending(&error).kind, expected);
+        }
+    }
+}
