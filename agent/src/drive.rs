@@ -45,9 +45,11 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use patchwright_target::Target;
+use patchwright_verdict::AttemptFacts;
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -72,6 +74,10 @@ pub struct Drive {
     journal: Arc<dyn Journal>,
     stop: CancellationToken,
     clean_builds: ahead::CleanBuilds,
+    /// Tokens of calls that are being made.
+    in_flight: AtomicU64,
+    /// The facts of attempts that are being evaluated.
+    facts: Mutex<BTreeMap<u32, Arc<AttemptFacts>>>,
 }
 
 impl Drive {
@@ -83,6 +89,8 @@ impl Drive {
             journal,
             stop,
             clean_builds: ahead::CleanBuilds::default(),
+            in_flight: AtomicU64::default(),
+            facts: Mutex::default(),
         }
     }
 

@@ -18,7 +18,6 @@ use patchwright_target::{Cache, LocalTarget, Target};
 use patchwright_verdict::VerdictCache;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 /// A run that is ready to be driven.
 #[derive(Debug)]
@@ -81,7 +80,6 @@ async fn parts(
             at_most: settings.limits.pause,
             each: settings.model.retries.pause,
         },
-        in_flight: AtomicU64::new(0),
         usd_day: settings.limits.usd_day,
         usd_total: settings.limits.usd_total,
         target,
@@ -93,7 +91,6 @@ async fn parts(
         context_tokens: settings.retrieval.context_tokens,
         signals: Signals::from_settings(settings).map_err(|error| invalid(error.to_string()))?,
         observer,
-        facts: Parts::no_facts(),
     })
 }
 

@@ -94,8 +94,6 @@ pub struct Session {
     pub task: Task,
     /// The settings.
     pub loaded: Loaded,
-    /// Whose answers it uses.
-    pub answers: Answers,
     /// The models that answer.
     pub models: Models,
     /// The right to write to it.
@@ -177,7 +175,7 @@ impl Session {
         }
         let beginning = Beginning {
             limits: limits(&task, &loaded.settings),
-            answers: answers.clone(),
+            answers,
             foreign,
             critic: Some(loaded.settings.critic.calls),
             flags: given(&loaded),
@@ -199,7 +197,6 @@ impl Session {
         Ok(Self {
             task,
             loaded,
-            answers,
             models,
             journal,
             beginning,
@@ -233,7 +230,6 @@ impl Session {
         Ok(Self {
             task,
             loaded,
-            answers: beginning.answers.clone(),
             models,
             journal,
             beginning,
@@ -285,7 +281,12 @@ impl Session {
     /// Writes down how the run ended. One that is paused has not.
     pub async fn conclude(&self, run: &Run) -> anyhow::Result<Report> {
         let id = self.journal.run();
-        let report = Report::of(run, id, &self.task.id, &self.answers.told(run.models()));
+        let report = Report::of(
+            run,
+            id,
+            &self.task.id,
+            &self.beginning.answers.told(run.models()),
+        );
         let report = report.with_history(self.beginning.history.clone());
         if run.ending().is_some() {
             let written = serde_json::to_string(&report)?;

@@ -25,7 +25,6 @@ use patchwright_source::Tree;
 use patchwright_store::{Journal, Store};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -72,7 +71,6 @@ fn parts(folder: &Path) -> Arc<Parts> {
             at_most: Duration::ZERO,
             each: Duration::ZERO,
         },
-        in_flight: AtomicU64::new(0),
         usd_day: None,
         usd_total: None,
         target: None,
@@ -83,7 +81,6 @@ fn parts(folder: &Path) -> Arc<Parts> {
         context_tokens: 8000,
         signals: Signals::default(),
         observer: Observer::silent(),
-        facts: Parts::no_facts(),
     })
 }
 

@@ -16,7 +16,6 @@ use patchwright_patcher::Guard;
 use patchwright_source::Tree;
 use patchwright_store::{Journal, Store};
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -128,7 +127,6 @@ fn parts(model: Arc<Whimsical>, (tree, cache): (&Path, &Path), total: f64) -> Ar
             at_most: Duration::ZERO,
             each: Duration::ZERO,
         },
-        in_flight: AtomicU64::new(0),
         usd_day: Some(total),
         usd_total: Some(total * 2.0),
         target: None,
@@ -139,7 +137,6 @@ fn parts(model: Arc<Whimsical>, (tree, cache): (&Path, &Path), total: f64) -> Ar
         context_tokens: 1000,
         signals: Signals::default(),
         observer: Observer::silent(),
-        facts: Parts::no_facts(),
     })
 }
 

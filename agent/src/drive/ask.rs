@@ -52,8 +52,8 @@ impl Drive {
             return Ok(Outcome::Full(full));
         }
         let most = tokens + u64::from(speaker.max_output_tokens);
-        let others = self.parts.in_flight.fetch_add(most, Ordering::Relaxed);
-        let _in_flight = InFlight(&self.parts.in_flight, most);
+        let others = self.in_flight.fetch_add(most, Ordering::Relaxed);
+        let _in_flight = InFlight(&self.in_flight, most);
         if let Some(detail) = beyond(&limits, &spent, others + most) {
             return Ok(refused(purpose, detail));
         }

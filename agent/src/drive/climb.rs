@@ -62,15 +62,9 @@ impl Drive {
     /// Returns the facts that the evaluator needs of an attempt. Placing is deterministic,
     /// so a resumed run makes the same facts again.
     pub(super) async fn facts(&self, attempt: &Attempt) -> Result<Arc<AttemptFacts>, Ending> {
-        let kept = self
-            .parts
-            .facts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&attempt.number)
-            .cloned();
-        if let Some(facts) = kept {
-            return Ok(facts);
+        let facts = || self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(facts) = facts().get(&attempt.number) {
+            return Ok(Arc::clone(facts));
         }
         let prepared = locate::prepare(&self.parts, &attempt.patch, &[])
             .await
@@ -84,11 +78,9 @@ impl Drive {
                     ),
                 )
             })?;
-        let facts = Arc::new(convert::facts(prepared));
-        if let Ok(mut all) = self.parts.facts.lock() {
-            all.insert(attempt.number, facts.clone());
-        }
-        Ok(facts)
+        let made = Arc::new(convert::facts(prepared));
+        facts().insert(attempt.number, made.clone());
+        Ok(made)
     }
 
     /// The facts of an attempt together with the inputs that refuted others, and

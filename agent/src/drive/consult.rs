@@ -14,13 +14,6 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The answer to a wish to spend: free, booked, or refused.
-enum Allowed {
-    Free,
-    Booked(i64),
-    No(String),
-}
-
 impl Drive {
     /// Asks about some words; gives what it took and why a signal was left out,
     /// which people see at once.
@@ -36,17 +29,16 @@ impl Drive {
         };
         let estimates = signals.estimates(&question.words, &question.found.list);
         let most = estimates.iter().map(|one| one.tokens).sum();
-        let others = self.parts.in_flight.fetch_add(most, Ordering::Relaxed);
-        let _in_flight = InFlight(&self.parts.in_flight, most);
+        let others = self.in_flight.fetch_add(most, Ordering::Relaxed);
+        let _in_flight = InFlight(&self.in_flight, most);
         let beyond = (most > 0).then(|| beyond(limits, spent, others + most));
         let allowed = match beyond.flatten() {
-            Some(detail) => Allowed::No(detail),
+            Some(detail) => Err(detail),
             None => self.allow(id, &estimates, limits.usd).await?,
         };
         let number = match allowed {
-            Allowed::No(reason) => return Ok(self.left_out(&estimates, &reason)),
-            Allowed::Booked(number) => Some(number),
-            Allowed::Free => None,
+            Ok(number) => number,
+            Err(reason) => return Ok(self.left_out(&estimates, &reason)),
         };
         let told = signals.decide(engine, question).await;
         if let Some(number) = number {
@@ -60,15 +52,16 @@ impl Drive {
         Ok(told.records)
     }
 
-    /// Writes down what will be asked, and books what it may cost.
+    /// Writes down what will be asked, and books what it may cost: the number of the event, none
+    /// where nothing is asked, or why it may not be spent.
     async fn allow(
         &self,
         id: StepId,
         estimates: &[Estimate],
         usd: Option<f64>,
-    ) -> Result<Allowed, JournalError> {
+    ) -> Result<Result<Option<i64>, String>, JournalError> {
         if estimates.is_empty() {
-            return Ok(Allowed::Free);
+            return Ok(Ok(None));
         }
         let total = Total::of(estimates);
         let Total { names, tokens, .. } = &total;
@@ -76,10 +69,8 @@ impl Drive {
         let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": total.usd });
         let number = self.intend(id, "signals", summary, body).await?;
         let priced = total.priced();
-        Ok(match self.reserve(number, priced, usd).await? {
-            Some(reason) => Allowed::No(reason),
-            None => Allowed::Booked(number),
-        })
+        let refused = self.reserve(number, priced, usd).await?;
+        Ok(refused.map_or(Ok(Some(number)), Err))
     }
 
     fn left_out(&self, estimates: &[Estimate], reason: &str) -> Vec<SignalRecord> {

@@ -11,11 +11,9 @@ use patchwright_patcher::Guard;
 use patchwright_retrieval::{Engine, Settings};
 use patchwright_source::Tree;
 use patchwright_target::Target;
-use patchwright_verdict::{AttemptFacts, VerdictCache};
-use std::collections::BTreeMap;
+use patchwright_verdict::VerdictCache;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -55,8 +53,6 @@ pub struct Parts {
     pub critic: Option<Speaker>,
     /// Pauses of a run that waits for them.
     pub patience: Patience,
-    /// Tokens of calls that are being made.
-    pub in_flight: AtomicU64,
     /// Money of a day, over all runs of the store.
     pub usd_day: Option<f64>,
     /// Money of the store, ever.
@@ -75,8 +71,6 @@ pub struct Parts {
     pub signals: Signals,
     /// The watcher that is told how it goes.
     pub observer: Observer,
-    /// The facts of attempts that are being evaluated.
-    pub facts: Mutex<BTreeMap<u32, Arc<AttemptFacts>>>,
 }
 
 impl fmt::Debug for Parts {
@@ -97,11 +91,6 @@ impl Parts {
             Purpose::Repair | Purpose::Contest | Purpose::Compact | Purpose::RegressionTest => own,
             Purpose::Challenge | Purpose::Critic | Purpose::Judge => self.critic.as_ref().or(own),
         }
-    }
-
-    /// No attempt is being evaluated yet.
-    pub fn no_facts() -> Mutex<BTreeMap<u32, Arc<AttemptFacts>>> {
-        Mutex::new(BTreeMap::new())
     }
 }
 

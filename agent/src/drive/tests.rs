@@ -18,7 +18,7 @@ use patchwright_source::Tree;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -166,7 +166,6 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
             at_most: Duration::ZERO,
             each: Duration::ZERO,
         },
-        in_flight: AtomicU64::new(0),
         usd_day: None,
         usd_total: None,
         target: None,
@@ -177,7 +176,6 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
         context_tokens: 1000,
         signals: Signals::default(),
         observer,
-        facts: Parts::no_facts(),
     })
 }
 

@@ -164,8 +164,12 @@ impl Run {
 
     /// Returns the crash that is repaired: as it was seen here, else as the task tells it.
     pub fn crash(&self) -> Option<&Crash> {
-        let seen = self.baseline.as_ref().and_then(|seen| seen.crashes.first());
-        seen.or(self.plan.crash.as_ref())
+        self.seen().or(self.plan.crash.as_ref())
+    }
+
+    /// Returns the crash that was seen here.
+    fn seen(&self) -> Option<&Crash> {
+        self.baseline.as_ref()?.crashes.first()
     }
 
     /// Returns the text of the crash that the task brought along.
@@ -347,24 +351,14 @@ impl Run {
         }
     }
 
-    /// The crash that was seen here, or else the one that was handed in.
+    /// The crash that is repaired; an empty one where there is none.
     fn first_crash(&self) -> Crash {
-        let seen_here = self
-            .baseline
-            .as_ref()
-            .and_then(|baseline| baseline.crashes.first().cloned());
-        seen_here
-            .or_else(|| self.plan.crash.clone())
-            .unwrap_or_default()
+        self.crash().cloned().unwrap_or_default()
     }
 
     /// Where the text of the first issue comes from.
     fn origin(&self) -> Origin {
-        let seen = self
-            .baseline
-            .as_ref()
-            .is_some_and(|baseline| !baseline.crashes.is_empty());
-        if seen { Origin::Seen } else { self.plan.origin }
+        self.seen().map_or(self.plan.origin, |_| Origin::Seen)
     }
 
     fn start_lanes(&mut self) {

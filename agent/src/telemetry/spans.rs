@@ -31,20 +31,8 @@ pub fn step(id: StepId, step: &Step) -> Span {
 /// The stage that a step belongs to, in one word.
 pub fn name_of(step: &Step) -> &'static str {
     match step {
-        Step::Baseline => "baseline",
-        Step::Context { .. } => "context",
-        Step::Ask { purpose, .. } => purpose.as_str(),
-        Step::Wait { .. } => "wait",
-        Step::Retrieve { .. } => "retrieve",
-        Step::Locate { .. } => "locate",
         Step::Climb { rung, .. } => rung.name(),
-        Step::Probe { .. } => "probe",
-        Step::Challenge { .. } => "challenges",
-        Step::Agree { .. } => "agree",
-        Step::Minimize { .. } => "minimize",
-        Step::TestFiles { .. } => "test_files",
-        Step::Prove { .. } => "prove",
-        Step::End { .. } => "end",
+        other => other.name(),
     }
 }
 

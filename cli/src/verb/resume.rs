@@ -34,7 +34,7 @@ pub(crate) async fn resume(
     let session =
         Session::pick_up(&store, Right::Run(id.clone()), |flags| common.load(flags)).await?;
     let display = display::of_settings(&session.loaded.settings);
-    announce(&display, &session.task, &session.answers);
+    announce(&display, &session.task, &session.beginning.answers);
     let mut output = arguments.output;
     output.out = output.out.or_else(|| session.beginning.out.clone());
     output.prepare(&id)?;

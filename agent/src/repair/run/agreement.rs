@@ -178,11 +178,7 @@ impl Run {
             return;
         };
         let doubt = split.doubt(FOREIGN);
-        let Some(attempt) = self.attempt_mut(FOREIGN) else {
-            return;
-        };
-        let mut rungs = attempt.rungs.iter_mut();
-        if let Some(rung) = rungs.find(|rung| rung.name == RungName::SameElsewhere) {
+        if let Some(rung) = self.compared(FOREIGN) {
             if rung.holds.take() == Some(true) {
                 rung.counts.insert(OPEN_FOR_DIFFERENCES.to_owned(), 1);
             }

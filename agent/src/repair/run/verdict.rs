@@ -62,15 +62,30 @@ impl Run {
             }
             return self.on_repeated(index, number, placed);
         }
-        let number = self.attempts.len() as u32 + 1;
-        let (dry_run, ladder) = (self.plan.mode == Mode::DryRun, self.plan.ladder.clone());
-        let lane = &mut self.lanes[index];
-        let Stage::Locate(patch) = lane.stage.clone() else {
+        let Some(number) = self.add(index, placed, Vec::new()) else {
             return;
         };
-        if !dry_run && number > self.plan.limits.attempts {
+        let first = self.plan.ladder.first().copied();
+        let rung = first.filter(|_| self.plan.mode != Mode::DryRun);
+        let lane = &mut self.lanes[index];
+        lane.unproven = None;
+        lane.stage = rung.map_or(Stage::Done(Finished::Proposed), |rung| Stage::Climb {
+            attempt: number,
+            rung,
+        });
+        self.withdraw(index);
+    }
+
+    /// Adds the patch that a lane had placed as an attempt; none where they are used up.
+    fn add(&mut self, index: LaneIndex, placed: LocatedPatch, rungs: Vec<Rung>) -> Option<u32> {
+        let number = self.attempts.len() as u32 + 1;
+        let lane = &mut self.lanes[index];
+        let Stage::Locate(patch) = lane.stage.clone() else {
+            return None;
+        };
+        if self.plan.mode != Mode::DryRun && number > self.plan.limits.attempts {
             lane.stage = Stage::Done(Finished::Attempts);
-            return;
+            return None;
         }
         self.attempts.push(Attempt {
             number,
@@ -81,19 +96,11 @@ impl Run {
             surroundings: placed.surroundings,
             normal_form: placed.normal_form,
             warnings: placed.warnings,
-            rungs: Vec::new(),
+            rungs,
             withdrawn: false,
             regression: None,
         });
-        lane.unproven = None;
-        lane.stage = match ladder.first() {
-            Some(rung) if !dry_run => Stage::Climb {
-                attempt: number,
-                rung: *rung,
-            },
-            _ => Stage::Done(Finished::Proposed),
-        };
-        self.withdraw(index);
+        Some(number)
     }
 
     /// The author of an attempt that stands was asked about it, and has sent another patch: it is
@@ -116,30 +123,11 @@ impl Run {
     fn on_repeated(&mut self, index: LaneIndex, same: u32, placed: LocatedPatch) {
         let verdict = self.attempt(same).map(Attempt::verdict);
         let verdict = verdict.unwrap_or_default();
-        let number = self.attempts.len() as u32 + 1;
-        let lane = &mut self.lanes[index];
-        let Stage::Locate(patch) = lane.stage.clone() else {
+        let reason = format!("the same patch as attempt {same}: {verdict}");
+        let refuted = Rung::new(RungName::Applies, Some(false), &reason);
+        let Some(number) = self.add(index, placed, vec![refuted]) else {
             return;
         };
-        if number > self.plan.limits.attempts {
-            lane.stage = Stage::Done(Finished::Attempts);
-            return;
-        }
-        let lane = lane.number;
-        let reason = format!("the same patch as attempt {same}: {verdict}");
-        self.attempts.push(Attempt {
-            number,
-            lane,
-            patch,
-            diff: placed.diff,
-            latin1: placed.latin1,
-            surroundings: placed.surroundings,
-            normal_form: placed.normal_form,
-            warnings: placed.warnings,
-            rungs: vec![Rung::new(RungName::Applies, Some(false), &reason)],
-            withdrawn: false,
-            regression: None,
-        });
         self.remark(format!("attempt {number} was not run: {reason}"));
         let left = self.left();
         let problem = format!(
@@ -246,12 +234,7 @@ impl Run {
         let exhausted = self.left().attempts == 0;
         let contestable = self.may_contest(number, rung);
         let foreign = self.is_foreign(index);
-        let first = self
-            .baseline
-            .as_ref()
-            .and_then(|baseline| baseline.crashes.first())
-            .cloned()
-            .unwrap_or_default();
+        let first = self.seen().cloned().unwrap_or_default();
         let lane = &mut self.lanes[index];
         lane.contestable = contestable;
         if (exhausted && contestable.is_none()) || foreign {
@@ -280,12 +263,8 @@ impl Run {
         if !self.plan.has_povs {
             return Ending::new(EndingKind::Unverified, "there is no PoV to replay");
         }
-        if open.is_empty()
-            && self
-                .baseline
-                .as_ref()
-                .is_some_and(|baseline| baseline.has_tests)
-        {
+        let seen = self.baseline.as_ref();
+        if open.is_empty() && seen.is_some_and(|baseline| baseline.has_tests) {
             let least = self.plan.limits.probability;
             if let Some(right) = probability::of_right(attempt).filter(|right| *right < least) {
                 let number = attempt.number;
