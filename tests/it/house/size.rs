@@ -13,7 +13,7 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        9_640,
+        9_240,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right)",
     ),
     (
@@ -53,8 +53,8 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("patcher", 7_730, ""),
     (
         "record",
-        550,
-        "answers that are decided, and conditions that are open",
+        620,
+        "answers that are decided, and conditions that are open; the PoVs, commands and times of a task moved here",
     ),
     ("retrieval", 17_190, ""),
     (
