@@ -193,6 +193,42 @@ fn a_branch_that_crashes_gets_the_fix_that_holds_there() {
 }
 
 #[test]
+fn the_candidate_of_a_run_is_carried_too() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    history(&scene);
+    let folder = scene.path("src");
+    git(&folder, &["checkout", "--quiet", "--detach", "main~1"]);
+    let code = fs::read_to_string(folder.join("records.c")).unwrap();
+    commit(
+        &folder,
+        &code.replace(LINE, &format!("{LINE}{CHECK}")),
+        "fix",
+    );
+    let diff = git(&folder, &["show", "--format="]) + "\n";
+    git(&folder, &["checkout", "--quiet", "HEAD~1"]);
+    fs::write(scene.patchwright.scratch("a.diff"), diff).unwrap();
+    let judged = scene.json(&["judge", "records", "--patch", "a.diff"]);
+
+    let arguments = [
+        "backport",
+        judged.run(),
+        "--out",
+        "out",
+        "--onto",
+        "stable-4",
+    ];
+    let told = scene.json(&arguments);
+    assert_eq!(told.finished.code, Some(0), "{told:#?}");
+    let branch = branch(&told.report, "stable-4");
+    assert_eq!(branch["ending"], "verified", "{branch:#}");
+    assert_eq!(branch["unchanged"], true, "{branch:#}");
+    let mail = scene.patchwright.scratch(text(branch, "mail"));
+    git(&folder, &["checkout", "--quiet", "stable-4"]);
+    git(&folder, &["am", "--quiet", &mail.display().to_string()]);
+    assert!(git(&folder, &["show"]).contains(&format!("+{CHECK}")));
+}
+
+#[test]
 fn an_old_fix_is_judged_and_its_later_repairs_are_named() {
     let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
     let fix = history(&scene);
