@@ -310,9 +310,9 @@ async fn shown(target: &dyn Target) -> Result<Seen, TargetError> {
             .build(&Changes::default(), &name, BuildKind::Clean)
             .await?;
         if !build.succeeded() {
-            let last = build.execution.text();
-            let last = last.trim_end().lines().last().unwrap_or_default();
-            return Ok(Seen::Unknown(format!("it does not build: {last}")));
+            let said = build.execution.text();
+            let why = failure(&said);
+            return Ok(Seen::Unknown(format!("it does not build: {why}")));
         }
         let measured = measure(target, &build, pov).await?;
         match &measured.replay.outcome {
@@ -324,6 +324,28 @@ async fn shown(target: &dyn Target) -> Result<Seen, TargetError> {
     Ok(Seen::Silent)
 }
 
+/// Returns the line of a build that says why it failed: the first error of a compiler, or else the
+/// last line.
+fn failure(said: &str) -> &str {
+    let error = said.lines().find(|line| line.contains("error: "));
+    let last = || said.trim_end().lines().last().unwrap_or_default();
+    error.unwrap_or_else(last).trim()
+}
+
 pub(crate) fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::failure;
+
+    #[test]
+    fn the_error_of_a_compiler_says_more_than_the_end_of_make() {
+        let make = "make: *** [a.o] Error 1\nmake: *** Waiting for unfinished jobs....\n";
+        let said = format!("cc -c a.c\na.c:1:10: fatal error: b.h: No such file\n{make}");
+        assert_eq!(failure(&said), "a.c:1:10: fatal error: b.h: No such file");
+        assert_eq!(failure(make), "make: *** Waiting for unfinished jobs....");
+        assert_eq!(failure(""), "");
+    }
 }
