@@ -24,6 +24,7 @@ use crate::record::{
     Attempt, BaselineSummary, Crash, Doubt, DoubtedInput, Left, ProbeTold, Revision,
 };
 use crate::task::Mode;
+use minijinja::value::Serde;
 use minijinja::{Value, context};
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
@@ -48,16 +49,13 @@ const HARNESS_LINES: usize = 24;
 
 /// The first message of every conversation.
 pub fn system(plan: &Plan) -> String {
-    let limits = context! {
-        queries_max => QUERIES,
-    };
     render(
         "system.md",
         context! {
             language => language_name(plan.language),
             java => plan.language == Language::Java,
             cpp => plan.language == Language::Cpp,
-            limits,
+            limits => context! { queries_max => QUERIES },
             protect => plan.protect.clone(),
             probes => plan.probes(),
         },
@@ -138,21 +136,9 @@ pub fn revision(revision: &Revision) -> String {
 
 /// The answers of a round: those to its queries, then those to its probes.
 pub fn answers(round: u32, answers: &str, probes: &[ProbeTold], budget: &Left) -> String {
-    let probes: Vec<Value> = probes
-        .iter()
-        .map(|probe| {
-            context! {
-                expression => probe.expression.clone(),
-                place => probe.place.clone(),
-                build => probe.build.clone(),
-                round => probe.round,
-                answer => probe.answer.clone(),
-            }
-        })
-        .collect();
     render(
         "answers.md",
-        context! { round, answers, probes, left => left(budget) },
+        context! { round, answers, probes => Value::from(Serde(probes)), left => left(budget) },
     )
 }
 
@@ -321,7 +307,7 @@ pub fn patterns(request: &str, languages: &[String]) -> String {
         context! {
             request,
             languages => languages.join(", "),
-            java => only_java(languages),
+            java => languages == [language_name(Language::Java)],
         },
     )
 }
@@ -335,27 +321,15 @@ pub fn anchors(request: &str, anchors: &[Candidate]) -> String {
     render("anchors.md", context! { request, anchors, java => false })
 }
 
-/// Tells whether a tree has no language but Java.
-fn only_java(languages: &[String]) -> bool {
-    languages == [language_name(Language::Java)]
-}
-
 /// The request for further words of a search.
 pub fn words(request: &str) -> String {
     render("words.md", context! { request })
 }
 
 fn left(left: &Left) -> String {
-    let left = context! {
-        attempts => left.attempts,
-        attempts_of => left.attempts_of,
-        rounds => left.rounds,
-        rounds_of => left.rounds_of,
-        format_retries => left.format_retries,
-        tokens_percent => left.tokens_percent,
-        usd_percent => left.usd_percent,
-    };
-    render("left.md", context! { left }).trim().to_owned()
+    render("left.md", context! { left => Value::from(Serde(left)) })
+        .trim()
+        .to_owned()
 }
 
 /// Returns the name of a language as people write it.

@@ -48,10 +48,16 @@ impl Drive {
         let number = self
             .intend_to_ask(id, purpose, (speaker, &request), tokens)
             .await?;
-        if let Some(full) = full(purpose, speaker, tokens) {
+        let answer = u64::from(speaker.max_output_tokens);
+        let full = Full {
+            tokens,
+            fits: speaker.window.saturating_sub(answer),
+            reason: String::new(),
+        };
+        if is_over(&full, purpose) {
             return Ok(Outcome::Full(full));
         }
-        let most = tokens + u64::from(speaker.max_output_tokens);
+        let most = tokens + answer;
         let others = self.in_flight.fetch_add(most, Ordering::Relaxed);
         let _in_flight = InFlight(&self.in_flight, most);
         if let Some(detail) = beyond(&limits, &spent, others + most) {
@@ -80,16 +86,7 @@ impl Drive {
                 usd,
                 seconds,
             }),
-            Err(error) => {
-                let fits = fitting(speaker);
-                let lost = FailedCall {
-                    usd,
-                    seconds,
-                    tokens,
-                    fits,
-                };
-                self.failed(purpose, error, &lost)
-            }
+            Err(error) => self.failed((purpose, full), error, (usd, seconds)),
         })
     }
 
@@ -139,19 +136,14 @@ impl Drive {
 
     /// Returns the outcome of a failed call. Waiting a moment and trying again
     /// has been done by the model client.
-    fn failed(&self, purpose: Purpose, error: ModelError, lost: &FailedCall) -> Outcome {
-        let FailedCall {
-            usd,
-            seconds,
-            tokens,
-            fits,
-        } = *lost;
+    fn failed(
+        &self,
+        (purpose, full): (Purpose, Full),
+        error: ModelError,
+        (usd, seconds): (f64, f64),
+    ) -> Outcome {
         match error {
-            ModelError::TooLong { reason } => Outcome::Full(Full {
-                tokens,
-                fits,
-                reason,
-            }),
+            ModelError::TooLong { reason } => Outcome::Full(Full { reason, ..full }),
             ModelError::Retry {
                 after: Some(after),
                 reason,
@@ -194,14 +186,6 @@ impl Drive {
     }
 }
 
-/// A call that failed: what it took all the same.
-struct FailedCall {
-    usd: f64,
-    seconds: f64,
-    tokens: u64,
-    fits: u64,
-}
-
 impl Speaker {
     /// The most that a call can cost, when that is known.
     fn at_most(&self, tokens: u64) -> Option<f64> {
@@ -224,24 +208,13 @@ impl Speaker {
     }
 }
 
-/// Tokens of a request that fit before the answer.
-fn fitting(speaker: &Speaker) -> u64 {
-    let answer = u64::from(speaker.max_output_tokens);
-    speaker.window.saturating_sub(answer)
-}
-
-/// A request that does not fit, or that leaves too little room for a repair.
-fn full(purpose: Purpose, speaker: &Speaker, tokens: u64) -> Option<Full> {
-    let fits = fitting(speaker);
+/// Tells whether a request does not fit, or leaves too little room for a repair.
+fn is_over(full: &Full, purpose: Purpose) -> bool {
     let near = match purpose {
-        Purpose::Repair | Purpose::Contest => fits * NEAR / 100,
-        _ => fits,
+        Purpose::Repair | Purpose::Contest => full.fits * NEAR / 100,
+        _ => full.fits,
     };
-    (tokens > near).then(|| Full {
-        tokens,
-        fits,
-        reason: String::new(),
-    })
+    full.tokens > near
 }
 
 /// Why a call that may take so many tokens, with those in flight, is too many.

@@ -5,61 +5,20 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 26] = [
-    ("system.md", include_str!("../../../prompts/system.md")),
-    ("issue.md", include_str!("../../../prompts/issue.md")),
-    ("answers.md", include_str!("../../../prompts/answers.md")),
-    ("problem.md", include_str!("../../../prompts/problem.md")),
-    ("feedback.md", include_str!("../../../prompts/feedback.md")),
-    (
-        "differences.md",
-        include_str!("../../../prompts/differences.md"),
-    ),
-    (
-        "contesting.md",
-        include_str!("../../../prompts/contesting.md"),
-    ),
-    ("contest.md", include_str!("../../../prompts/contest.md")),
-    ("compact.md", include_str!("../../../prompts/compact.md")),
-    (
-        "compacted.md",
-        include_str!("../../../prompts/compacted.md"),
-    ),
-    ("critic.md", include_str!("../../../prompts/critic.md")),
-    (
-        "critic_again.md",
-        include_str!("../../../prompts/critic_again.md"),
-    ),
-    ("examined.md", include_str!("../../../prompts/examined.md")),
-    (
-        "objection.md",
-        include_str!("../../../prompts/objection.md"),
-    ),
-    (
-        "left_open.md",
-        include_str!("../../../prompts/left_open.md"),
-    ),
-    ("inputs.md", include_str!("../../../prompts/inputs.md")),
-    (
-        "challenge.md",
-        include_str!("../../../prompts/challenge.md"),
-    ),
-    (
-        "regression_test.md",
-        include_str!("../../../prompts/regression_test.md"),
-    ),
-    ("judge.md", include_str!("../../../prompts/judge.md")),
-    ("revision.md", include_str!("../../../prompts/revision.md")),
-    ("left.md", include_str!("../../../prompts/left.md")),
-    ("patterns.md", include_str!("../../../prompts/patterns.md")),
-    ("anchors.md", include_str!("../../../prompts/anchors.md")),
-    ("words.md", include_str!("../../../prompts/words.md")),
-    (
-        "retrieval.md",
-        include_str!("../../../prompts/retrieval.md"),
-    ),
-    ("probing.md", include_str!("../../../prompts/probing.md")),
-];
+/// Embeds templates under their names.
+macro_rules! templates {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../prompts/", $name)))),*]
+    };
+}
+
+const TEMPLATES: &[(&str, &str)] = templates! {
+    "system.md" "issue.md" "answers.md" "problem.md" "feedback.md" "differences.md"
+    "contesting.md" "contest.md" "compact.md" "compacted.md" "critic.md" "critic_again.md"
+    "examined.md" "objection.md" "left_open.md" "inputs.md" "challenge.md"
+    "regression_test.md" "judge.md" "revision.md" "left.md" "patterns.md" "anchors.md"
+    "words.md" "retrieval.md" "probing.md"
+};
 
 #[expect(clippy::expect_used, reason = "the templates are constants")]
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {

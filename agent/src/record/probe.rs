@@ -34,7 +34,7 @@ pub struct Probed {
 }
 
 /// One probe of a round as the model is told of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProbeTold {
     pub expression: String,
     pub place: String,

@@ -13,7 +13,7 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        9_240,
+        9_140,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right)",
     ),
     (
