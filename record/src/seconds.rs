@@ -1,6 +1,8 @@
 //! Stored form of a duration: a number of seconds. The text of a task file, such
 //! as `30m`, is read as well: rows of earlier versions hold it.
 
+pub mod optional;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::time::Duration;
 
@@ -48,25 +50,6 @@ pub fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::
 
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     Stored::deserialize(from)?.read().map_err(D::Error::custom)
-}
-
-/// The same form for a duration that may be absent.
-pub mod optional {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::time::Duration;
-
-    pub fn serialize<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
-        match duration {
-            Some(duration) => super::serialize(duration, to),
-            None => to.serialize_none(),
-        }
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-        let stored: Option<super::Stored> = Option::deserialize(from)?;
-        let read = stored.map(super::Stored::read).transpose();
-        read.map_err(D::Error::custom)
-    }
 }
 
 #[cfg(test)]

@@ -235,11 +235,8 @@ pub(super) async fn stop_on_signal(stop: CancellationToken) {
 
 /// The first lines: what is run, and whose answers it uses.
 pub(super) fn announce(display: &Display, task: &Task, answers: &Answers) {
-    let title = task
-        .title
-        .as_deref()
-        .map(|title| format!(": {}", visible_line(title)))
-        .unwrap_or_default();
+    let title = task.title.as_deref().map(visible_line);
+    let title = title.map_or_else(String::new, |title| format!(": {title}"));
     display.line(&format!("task {}{title}", task.id));
     match answers {
         Answers::Recorded(path) => display.line(&format!(
