@@ -5,15 +5,15 @@
 //! is kept when it was seen to work here. It asks no model, and it writes nothing
 //! but the task file.
 
+pub(crate) mod bench;
 pub(crate) mod build_systems;
+mod feeds;
 pub(crate) mod oss_fuzz;
 pub(crate) mod task_file;
 pub(crate) mod trials;
 
 use patchwright_agent::task::file::TaskFile;
-use patchwright_target::Baseline;
 use serde::Serialize;
-use std::sync::Arc;
 
 /// A task as far as it is known, with what was seen of each part.
 #[derive(Debug, Clone)]
@@ -35,13 +35,4 @@ pub(crate) struct Remarks {
     pub test: String,
     /// On the harmless inputs.
     pub harmless: String,
-}
-
-/// Returns the crash of the first PoV, in one line.
-pub(crate) fn crash_in_words(baseline: &Arc<Baseline>) -> Option<String> {
-    let replay = &baseline.povs.first()?.replay;
-    match &replay.crash {
-        Some(crash) => Some(crash.summary.clone()),
-        None => Some(replay.execution.ending.to_string()),
-    }
 }

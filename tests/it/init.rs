@@ -156,18 +156,23 @@ const HEADERS: [(&str, &str); 3] = [
     ),
 ];
 
+fn write(scene: &Scene, folder: &str, files: &[(&str, &str)]) {
+    for (name, text) in files {
+        let path = scene.patchwright.scratch(folder).join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
 #[test]
 fn examples_are_built_where_a_build_makes_no_program() {
     let scene = Scene::new();
-    let write = |name: &str, text: &str| {
-        let path = scene.patchwright.scratch(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    };
-    for (name, text) in HEADERS {
-        write(&format!("fold/{name}"), text);
-    }
-    write("crash.txt", "a text of more than eight letters\n");
+    write(&scene, "fold", &HEADERS);
+    write(
+        &scene,
+        ".",
+        &[("crash.txt", "a text of more than eight letters\n")],
+    );
     let told = scene.plain(&["init", "fold", "--pov", "crash.txt"]);
     assert_eq!(told.code, Some(0), "{told:#?}");
     for line in [
@@ -181,10 +186,8 @@ fn examples_are_built_where_a_build_makes_no_program() {
     let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
     assert!(task.contains("-DBUILD_EXAMPLES=ON"), "{task}");
     assert!(!task.contains("\ntest = "), "{task}");
-    write(
-        "fold/CMakeLists.txt",
-        "cmake_minimum_required(VERSION 3.10)\nproject(fold C)\n",
-    );
+    let bare = "cmake_minimum_required(VERSION 3.10)\nproject(fold C)\n";
+    write(&scene, "fold", &[("CMakeLists.txt", bare)]);
     let told = scene.plain(&["init", "fold", "--pov", "crash.txt", "--force"]);
     assert_eq!(told.code, Some(2), "{told:#?}");
     assert!(
@@ -192,6 +195,49 @@ fn examples_are_built_where_a_build_makes_no_program() {
             .contains("--build; these files have a main: sum.c"),
         "{told:#?}"
     );
+}
+
+/// Programs of which one cannot be built here, and one crashes with anything.
+const PROGRAMS: [(&str, &str); 6] = [
+    (
+        "Makefile",
+        "PROGRAMS = always convert viewer\nall: $(PROGRAMS)\ncheck: convert\n\t@echo PASS: convert-1\n\t@echo PASS: convert-2\n",
+    ),
+    ("viewer.c", "#include <no-such-library.h>\n"),
+    (
+        "always.c",
+        "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { FILE *file = argc > 1 ? fopen(argv[1], \"rb\") : 0; char *one = malloc(1); return file ? one[argc] : 0; }\n",
+    ),
+    (
+        "convert.c",
+        "#include <stdio.h>\nint main(int argc, char **argv) { char text[64], copy[8]; if (argc < 3) return puts(\"usage: convert FILE TO\") < 0; FILE *file = fopen(argv[1], \"rb\"); if (!file) return 2; size_t size = fread(text, 1, 64, file); for (size_t at = 0; at < size; at++) copy[at] = text[at]; return copy[0] == 'x'; }\n",
+    ),
+    ("samples/one.txt", "one"),
+    ("samples/two.txt", "two"),
+];
+
+#[test]
+fn the_program_is_found_among_those_that_fail_or_mislead() {
+    let scene = Scene::new();
+    write(&scene, "programs", &PROGRAMS);
+    write(
+        &scene,
+        ".",
+        &[("crash.txt", "a text of more than eight letters\n")],
+    );
+    let told = scene.plain(&["init", "programs", "--pov", "crash.txt"]);
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    for line in [
+        "  it failed: ",
+        "PoV: \"$TREE\"/always \"$POV\": another crash, an empty input brings it too: ",
+        "PoV: \"$TREE\"/convert \"$POV\" /dev/null: ok, it crashes: AddressSanitizer: stack-buffer-overflow",
+        "  ok 2 files, none crashes",
+    ] {
+        assert!(told.stderr.contains(line), "{line}: {told:#?}");
+    }
+    let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+    assert!(task.contains("CXXFLAGS-}\" always convert'\n"), "{task}");
+    assert!(task.contains("# 2 tests pass, 0 fail"), "{task}");
 }
 
 #[test]

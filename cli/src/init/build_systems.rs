@@ -15,13 +15,15 @@ const OF_PROGRAMS: [&str; 8] = [
 ];
 
 /// Commands that may build and test a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Proposal {
     /// The name of the build system.
     pub system: String,
     /// Downloads what the build needs.
     pub prepare: Option<String>,
     pub build: String,
+    /// The build of some programs alone; none where it cannot be asked for.
+    pub in_part: Option<InPart>,
     /// Test commands, the most usual first.
     pub tests: Vec<String>,
     /// Globs of result files that the tests leave.
@@ -36,16 +38,50 @@ impl Proposal {
     pub(crate) fn given(build: &str, others: &[Self]) -> Self {
         Self {
             system: "build".to_owned(),
-            prepare: None,
             build: build.to_owned(),
             tests: others
                 .iter()
                 .flat_map(|other| other.tests.clone())
                 .collect(),
-            reports: Vec::new(),
             named: true,
+            ..Self::default()
         }
     }
+
+    /// Returns the build that goes on behind what fails.
+    pub(crate) fn keeping_going(&self) -> Option<Self> {
+        let in_part = self.in_part.as_ref()?;
+        Some(self.ending(&in_part.keep_going))
+    }
+
+    /// Returns the build of programs alone, those that lie where it has names for them.
+    pub(crate) fn only(&self, programs: &[String]) -> Option<Self> {
+        let in_part = self.in_part.as_ref()?;
+        let below = |program: &String| {
+            let target = program.strip_prefix(&in_part.below)?;
+            (!target.contains('/')).then(|| format!(" {target}"))
+        };
+        let named: String = programs.iter().filter_map(below).collect();
+        let only = self.ending(&format!("{}{named}", in_part.targets));
+        (!named.is_empty()).then_some(only)
+    }
+
+    fn ending(&self, with: &str) -> Self {
+        Self {
+            build: format!("{}{with}", self.build),
+            in_part: None,
+            ..self.clone()
+        }
+    }
+}
+
+/// The ends of a build command where it shall not build all.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InPart {
+    keep_going: String,
+    targets: String,
+    below: String,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +103,7 @@ struct BuildSystem {
     build: String,
     #[serde(default)]
     options: OptionForms,
+    in_part: Option<InPart>,
     tests: Vec<String>,
     #[serde(default)]
     reports: Vec<String>,
@@ -168,6 +205,7 @@ impl BuildSystem {
             system: self.name.clone(),
             prepare: self.prepare.as_ref().map(fill),
             build: fill(&self.build),
+            in_part: self.in_part.clone(),
             tests: self.tests.iter().map(fill).collect(),
             reports: self.reports.clone(),
             named: false,

@@ -141,11 +141,10 @@ impl Project {
         let own = own.map(|name| format!(r#"{ENTER_IMAGE} bash "$TASK"/{COPY}/{name}"#));
         Proposal {
             system: "OSS-Fuzz in its image".to_owned(),
-            prepare: None,
             build: format!("{ENTER_IMAGE} compile"),
             tests: of_image.into_iter().chain(own).collect(),
-            reports: Vec::new(),
             named: true,
+            ..Proposal::default()
         }
     }
 
@@ -177,13 +176,12 @@ impl Project {
         let engine = r#"if [ -n "${STANDALONE-}" ]; then $CC $CFLAGS -c "$SRC"/standalone.c -o "$WORK"/standalone.o; export LIB_FUZZING_ENGINE="$WORK"/standalone.o; fi"#;
         Proposal {
             system: "OSS-Fuzz".to_owned(),
-            prepare: None,
             build: format!(r#"{place} {engine}; cd "$SRC"/{folder}; bash -eu "$SRC"/build.sh"#),
             tests: tests
                 .map(|name| format!(r#"{place} cd "$SRC"/{folder}; bash "$SRC"/{name}"#))
                 .collect(),
-            reports: Vec::new(),
             named: true,
+            ..Proposal::default()
         }
     }
 

@@ -1,28 +1,24 @@
-//! Trials of a draft: each runs the commands of a task in the sandbox, as a repair
-//! would, and tells what came of it.
+//! Trials of a draft: the tree is built once, and commands run on this build in the sandbox, as a
+//! repair would run them. Each trial tells what came of it.
 
-use super::{Draft, Remarks, crash_in_words};
+use super::bench::{Bench, explain, files_in, folders_with, last_words, with_end};
+use super::feeds::{FEEDS, likely, reported};
+use super::{Draft, Remarks};
 use crate::display::Display;
 use crate::init::build_systems::Proposal;
 use patchwright_agent::record::Ending;
 use patchwright_agent::task;
-use patchwright_agent::task::{Pov, TaskFile};
+use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;
-use patchwright_crash::signature::{self, Change};
+use patchwright_crash::CrashReport;
 use patchwright_crash::test_report::Status;
-use patchwright_crash::{CommandLine, CrashReport, read_words};
-use patchwright_source::{Language, counted};
-use patchwright_target::{Baseline, Build, Target, TargetError};
-use std::collections::{BTreeMap, BTreeSet};
+use patchwright_source::{Changes, Language, counted};
+use patchwright_target::{BuildKind, Pov, TestRun};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Programs of a build that are tried with a PoV.
 const PROGRAMS: usize = 12;
-/// Files that are tried as harmless inputs, of one folder.
-const HARMLESS: usize = 40;
-/// Lines of a log that are told.
-const LINES: usize = 12;
+
 /// Runs drafts on this machine.
 #[derive(Debug)]
 pub(crate) struct Trials<'a> {
@@ -42,6 +38,7 @@ pub(crate) struct Built {
     pub(crate) proposal: Proposal,
     /// Its programs, as words of a command.
     pub(crate) programs: Vec<String>,
+    pub(crate) bench: Bench,
     /// False where the flags of the sanitizer reached no program.
     sanitized: bool,
 }
@@ -50,52 +47,28 @@ pub(crate) struct Built {
 const UNREACHED: &str = "\nNo program of it holds a sanitizer: CFLAGS did not reach the compiler. Give a build that passes \
                          them on with --build.";
 
-/// Why a baseline does not stand.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    /// No PoV crashes.
-    #[error("{0}")]
-    NoCrash(String),
-    /// Something else, with the end of its log.
-    #[error("{0}")]
-    Other(String),
-}
-
-/// Runs the baseline of a target.
-async fn observed(target: &dyn Target) -> Result<Arc<Baseline>, Failure> {
-    target.baseline().await.map_err(|error| match error {
-        TargetError::NotReproducible { .. } => Failure::NoCrash(error.to_string()),
-        error => Failure::Other(explain(&error)),
-    })
-}
-
-/// Returns the crash of the first PoV, where it has a report.
-fn crash_of(baseline: &Baseline) -> Option<&CrashReport> {
-    baseline.povs.first()?.replay.crash.as_ref()
-}
-
-/// Options whose value is a file that is written.
-const OUTPUTS: [&str; 4] = ["-o", "--out", "--output", "--outfile"];
-/// Ways to feed a PoV to a program.
-const FEEDS: [&str; 2] = [" \"$POV\"", " <\"$POV\""];
-
 impl Trials<'_> {
-    /// Runs the baseline of a task.
-    async fn baseline(&self, keys: &TaskFile) -> Result<Arc<Baseline>, Failure> {
-        let target = self.target(keys).await?;
-        observed(target.as_ref()).await
-    }
-
-    /// Prepares the commands of a task; its builds are there as long as the target is.
-    async fn target(&self, keys: &TaskFile) -> Result<Arc<dyn Target>, Failure> {
+    /// Builds the tree of a task with its commands.
+    async fn bench(&self, keys: &TaskFile) -> Result<Bench, String> {
+        let mut keys = keys.clone();
+        keys.pov.clear();
         let origin = self.folder.join("task.toml");
-        let task = task::from_file(keys.clone(), &self.folder, &origin);
-        let task = task.map_err(|error| Failure::Other(error.to_string()))?;
-        let in_words = |ending: Ending| Failure::Other(ending.detail);
+        let task = task::from_file(keys, &self.folder, &origin);
+        let task = task.map_err(|error| error.to_string())?;
+        let in_words = |ending: Ending| ending.detail;
         let (_, target) = patchwright_run::ground(&task, self.settings)
             .await
             .map_err(in_words)?;
-        Ok(target)
+        let name = target.task().main_build();
+        let unchanged = Changes::default();
+        let built = target.build(&unchanged, &name, BuildKind::Clean).await;
+        let build = built.map_err(|error| explain(&error))?;
+        if !build.succeeded() {
+            let ending = &build.execution.ending;
+            let said = with_end(&ending.to_string(), &build.execution.text());
+            return Err(format!("the build ends with {said}"));
+        }
+        Ok(Bench { target, build })
     }
 
     /// Returns the first proposal that builds what is needed: programs, with a sanitizer where the
@@ -109,7 +82,10 @@ impl Trials<'_> {
                 Ok(built) => built,
                 Err(reason) => {
                     self.display.line(&format!("  it failed: {reason}"));
-                    continue;
+                    match self.build_in_part(keys, proposal).await {
+                        Some(built) => built,
+                        None => continue,
+                    }
                 }
             };
             let compiled = keys.language != Language::Java.to_string();
@@ -127,22 +103,36 @@ impl Trials<'_> {
         without
     }
 
-    async fn try_build(&self, keys: &TaskFile, proposal: &Proposal) -> Result<Built, Failure> {
+    /// Builds the programs that can be built here, where a build of all fails: one may lack a
+    /// library that the others do not need.
+    async fn build_in_part(&self, keys: &TaskFile, proposal: &Proposal) -> Option<Built> {
+        let going = proposal.keeping_going()?;
+        self.display
+            .line("  what of it builds here? trying without what fails");
+        let built = self.try_build(keys, &going).await.ok()?;
+        let part = proposal.only(&built.programs)?;
+        self.display
+            .line(&format!("{}: trying {}", part.system, part.build));
+        let built = self.try_build(keys, &part).await;
+        let told = |reason: &String| self.display.line(&format!("  it failed: {reason}"));
+        built.inspect_err(told).ok()
+    }
+
+    async fn try_build(&self, keys: &TaskFile, proposal: &Proposal) -> Result<Built, String> {
         let mut keys = keys.clone();
         keys.commands.prepare.clone_from(&proposal.prepare);
         keys.commands.build.clone_from(&proposal.build);
-        let mut listing = keys.clone();
-        listing.pov.clear();
-        let target = self.target(&listing).await?;
-        let baseline = observed(target.as_ref()).await?;
-        let builds = || baseline.builds.values();
-        let programs: Vec<String> = builds().flat_map(Build::programs).collect();
-        let seconds: f64 = builds().map(|build| build.execution.seconds).sum();
+        let mut tried = keys.clone();
+        tried.commands.test = proposal.tests.first().cloned();
+        tried.commands.reports.clone_from(&proposal.reports);
+        let bench = self.bench(&tried).await?;
+        let programs = bench.build.programs();
+        let seconds = bench.build.execution.seconds;
         let flagged = keys.builds.values();
         let flagged = flagged
             .flatten()
             .any(|(_, value)| value.contains("-fsanitize="));
-        let sanitized = !flagged || programs.is_empty() || builds().any(Build::has_sanitizer);
+        let sanitized = !flagged || programs.is_empty() || bench.build.has_sanitizer();
         let count = counted(programs.len() as u64, "program");
         let (system, unreached) = (&proposal.system, if sanitized { "" } else { UNREACHED });
         let build = format!("{system}: built here in {seconds:.1} s; {count} found{unreached}");
@@ -154,6 +144,7 @@ impl Trials<'_> {
             draft: Draft { keys, remarks },
             proposal: proposal.clone(),
             programs,
+            bench,
             sanitized,
         })
     }
@@ -163,88 +154,75 @@ impl Trials<'_> {
     pub(crate) async fn find_pov(
         &self,
         draft: &mut Draft,
-        programs: &[String],
+        (bench, programs): (&Bench, &[String]),
         log: Option<&str>,
     ) -> bool {
-        for command in reported(programs, log).into_iter().take(PROGRAMS) {
-            if self.try_pov(draft, &command).await {
+        let likely = likely(programs, log).into_iter().take(PROGRAMS);
+        let fed = |program: &str| FEEDS.map(|feed| format!("{program}{feed}"));
+        let own = reported(programs, log).into_iter().take(PROGRAMS);
+        for command in own.chain(likely.flat_map(fed)) {
+            if self.try_pov(draft, bench, &command).await {
                 return true;
-            }
-        }
-        for program in likely(programs, log).into_iter().take(PROGRAMS) {
-            for feed in FEEDS {
-                let command = format!("{program}{feed}");
-                if self.try_pov(draft, &command).await {
-                    return true;
-                }
             }
         }
         false
     }
 
-    /// Tries a command for the PoVs; keeps it in the draft where it crashes.
-    pub(crate) async fn try_pov(&self, draft: &mut Draft, command: &str) -> bool {
-        let mut keys = draft.keys.clone();
-        keys.commands.pov = Some(command.to_owned());
-        let seen = self.baseline(&keys).await;
-        let (crashes, told) = match &seen {
-            Ok(baseline) => {
-                let crash = crash_in_words(baseline).unwrap_or_default();
-                match self.is_another(&keys, baseline).await {
-                    Some(why) => (None, format!("another crash, {why}: {crash}")),
-                    None => (Some(crash.clone()), format!("ok, it crashes: {crash}")),
-                }
-            }
-            Err(reason) => {
-                let reason = reason.to_string();
-                (None, reason.lines().next().unwrap_or_default().to_owned())
-            }
-        };
-        self.display.line(&format!("PoV: {command}: {told}"));
-        let Some(crash) = crashes else {
-            return false;
-        };
-        draft.remarks.pov = format!("crashes here: {crash}");
-        draft.keys = keys;
-        true
+    /// The PoVs of a task, each run by this command.
+    fn povs(&self, keys: &TaskFile, command: &str) -> Vec<Pov> {
+        let povs = keys.pov.iter().map(|pov| Pov {
+            file: self.folder.join(&pov.file),
+            harness: pov.harness.clone(),
+            command: Some(command.to_owned()),
+            ..Pov::default()
+        });
+        povs.collect()
     }
 
-    /// Says why a crash that was seen is not the one to repair: it is not the reported one, or,
-    /// without a report, an empty input brings it too (above all a leak).
-    async fn is_another(&self, keys: &TaskFile, seen: &Baseline) -> Option<&'static str> {
-        let seen = crash_of(seen)?;
-        let differs = |earlier| signature::compare(earlier, seen, &|_| true) == Change::New;
-        if let Some(report) = &self.report {
-            let tells = report.stacks.iter().any(|stack| !stack.frames.is_empty());
-            return (tells && differs(report)).then_some("not the reported one");
+    /// Tries a command for the PoVs; keeps it in the draft where it crashes.
+    pub(crate) async fn try_pov(&self, draft: &mut Draft, bench: &Bench, command: &str) -> bool {
+        let seen = self.crash(draft, bench, command).await;
+        let told = match &seen {
+            Ok(crash) => format!("ok, it crashes: {crash}"),
+            Err(reason) => reason.lines().next().unwrap_or_default().to_owned(),
+        };
+        self.display.line(&format!("PoV: {command}: {told}"));
+        if let Ok(crash) = &seen {
+            draft.remarks.pov = format!("crashes here: {crash}");
+            draft.keys.commands.pov = Some(command.to_owned());
         }
-        let ending = keys.pov.first()?.file.extension();
-        let ending = ending.map(|ending| format!(".{}", ending.to_string_lossy()));
-        let mut named = tempfile::Builder::new();
-        let empty = named
-            .suffix(ending.as_deref().unwrap_or_default())
-            .tempfile();
-        let empty = empty.ok()?;
-        let mut keys = keys.clone();
-        keys.pov = vec![Pov {
-            file: empty.path().to_path_buf(),
-            ..Pov::default()
-        }];
-        let on_empty = self.baseline(&keys).await.ok()?;
-        (!differs(crash_of(&on_empty)?)).then_some("an empty input brings it too")
+        seen.is_ok()
+    }
+
+    /// Returns the crash of the first PoV that crashes, in one line.
+    async fn crash(&self, draft: &Draft, bench: &Bench, command: &str) -> Result<String, String> {
+        let mut last = Err("there is no PoV".to_owned());
+        for pov in self.povs(&draft.keys, command) {
+            let replay = bench.run(&pov).await?;
+            last = if replay.outcome.is_failure() {
+                bench.look(&pov, self.report.as_ref()).await
+            } else {
+                let (ending, text) = (&replay.execution.ending, replay.execution.text());
+                let said = last_words(&text);
+                Err(format!("no crash of {}: {ending}{said}", pov.name()))
+            };
+            if last.is_ok() {
+                break;
+            }
+        }
+        last
     }
 
     /// Finds the first test command that runs tests that pass.
-    pub(crate) async fn find_tests(&self, draft: &mut Draft, proposal: &Proposal) -> bool {
+    pub(crate) async fn find_tests(
+        &self,
+        draft: &mut Draft,
+        bench: &Bench,
+        proposal: &Proposal,
+    ) -> bool {
         for command in &proposal.tests {
             self.display.line(&format!("tests: trying {command}"));
-            let mut keys = draft.keys.clone();
-            keys.pov.clear();
-            keys.commands.test = Some(command.clone());
-            keys.commands.reports.clone_from(&proposal.reports);
-            let baseline = self.baseline(&keys).await;
-            let seen = baseline.map_err(|reason| reason.to_string());
-            match seen.and_then(|baseline| tests_seen(&baseline)) {
+            match self.try_tests(draft, bench, (command, proposal)).await {
                 Ok(seen) => {
                     self.display.line(&format!("  ok {seen}"));
                     draft.remarks.test = seen;
@@ -258,96 +236,67 @@ impl Trials<'_> {
         false
     }
 
+    /// Runs a test command; on a build of its own where the bench is that of another one.
+    async fn try_tests(
+        &self,
+        draft: &Draft,
+        bench: &Bench,
+        (command, proposal): (&str, &Proposal),
+    ) -> Result<String, String> {
+        let mut keys = draft.keys.clone();
+        keys.commands.test = Some(command.to_owned());
+        keys.commands.reports.clone_from(&proposal.reports);
+        let own;
+        let bench = if bench.target.task().commands.test == keys.commands.test {
+            bench
+        } else {
+            own = self.bench(&keys).await?;
+            &own
+        };
+        let run = bench.target.test(&bench.build).await;
+        let run = run.map_err(|error| explain(&error))?;
+        tests_seen(&run.ok_or("it did not run")?)
+    }
+
     /// Finds a folder of the tree with files of the PoV's kind that the program accepts,
     /// and names them by a glob.
-    pub(crate) async fn find_harmless(&self, draft: &mut Draft, tree: &Path) -> bool {
-        if draft.keys.commands.pov.is_none() {
-            return false;
-        }
-        let Some(extension) = draft.keys.pov.first().and_then(|pov| {
-            let name = pov.file.extension()?.to_str()?;
-            Some(name.to_owned())
-        }) else {
-            return false;
-        };
-        let Some(root) = draft.keys.source.path.clone() else {
-            return false;
-        };
+    pub(crate) async fn find_harmless(
+        &self,
+        draft: &mut Draft,
+        bench: &Bench,
+        tree: &Path,
+    ) -> Option<()> {
+        let command = draft.keys.commands.pov.clone()?;
+        let pov = self.povs(&draft.keys, &command).into_iter().next()?;
+        let extension = pov.file.extension()?.to_str()?.to_owned();
+        let root = draft.keys.source.path.clone()?;
+        let own = self.povs(&draft.keys, &command).into_iter();
+        let own: Vec<PathBuf> = own.map(|pov| pov.file).collect();
         for folder in folders_with(tree, &extension) {
             let glob = Path::new(&root)
                 .join(&folder)
                 .join(format!("*.{extension}"));
             let glob = glob.display().to_string();
-            if self.try_harmless(draft, &glob, tree.join(&folder)).await {
-                return true;
+            self.display
+                .line(&format!("harmless inputs: trying {glob}"));
+            let files = files_in(&tree.join(&folder), &extension, &own);
+            match bench.are_harmless(&pov, &files).await {
+                Ok(count) => {
+                    self.display
+                        .line(&format!("  ok {count} files, none crashes"));
+                    draft.remarks.harmless = format!("{count} files were run here; none crashes");
+                    draft.keys.inputs.harmless = vec![glob];
+                    return Some(());
+                }
+                Err(refusal) => self.display.line(&format!("  {refusal}")),
             }
         }
-        false
-    }
-
-    async fn try_harmless(&self, draft: &mut Draft, glob: &str, folder: PathBuf) -> bool {
-        self.display
-            .line(&format!("harmless inputs: trying {glob}"));
-        let mut keys = draft.keys.clone();
-        keys.commands.test = None;
-        let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        let same_kind = |path: &PathBuf| path.extension() == Path::new(glob).extension();
-        let files = files.map(|entry| entry.path()).filter(same_kind);
-        let povs = draft.keys.pov.iter();
-        let own: Vec<PathBuf> = povs.map(|pov| self.folder.join(&pov.file)).collect();
-        let files: Vec<PathBuf> = files
-            .filter(|file| !own.contains(file))
-            .take(HARMLESS)
-            .collect();
-        keys.pov = files
-            .iter()
-            .map(|file| Pov {
-                file: file.clone(),
-                ..Pov::default()
-            })
-            .collect();
-        let refusal = match self.baseline(&keys).await {
-            _ if files.is_empty() => Some("it holds only the PoVs".to_owned()),
-            Ok(baseline) => {
-                let crashing = baseline.povs.iter().filter(|pov| pov.reproduces());
-                let (crashing, all) = (crashing.count(), files.len());
-                Some(format!("{crashing} of {all} crash"))
-            }
-            Err(Failure::NoCrash(_)) => None,
-            Err(Failure::Other(reason)) => Some(reason),
-        };
-        if let Some(refusal) = refusal {
-            self.display.line(&format!("  {refusal}"));
-            return false;
-        }
-        let count = files.len();
-        self.display
-            .line(&format!("  ok {count} files, none crashes"));
-        draft.remarks.harmless = format!("{count} files were run here; none crashes");
-        draft.keys.inputs.harmless = vec![glob.to_owned()];
-        true
-    }
-}
-
-/// Returns the reason of a failure with the end of its log.
-fn explain(error: &TargetError) -> String {
-    let (TargetError::InvalidTask { log, .. } | TargetError::NotReproducible { log, .. }) = error
-    else {
-        return error.to_string();
-    };
-    let lines: Vec<&str> = log.trim_end().lines().collect();
-    let from = lines.len().saturating_sub(LINES);
-    let last = lines.get(from..).unwrap_or_default().join("\n  | ");
-    if last.is_empty() {
-        error.to_string()
-    } else {
-        format!("{error}\n  | {last}")
+        None
     }
 }
 
 /// Tells what the tests did, or why they are no tests: none was run, or none passes by name.
-fn tests_seen(baseline: &Baseline) -> Result<String, String> {
-    let run = baseline.tests.as_ref().ok_or("it did not run")?;
+fn tests_seen(run: &TestRun) -> Result<String, String> {
     if let Some(nothing) = run.nothing_run() {
         return Err(format!("no test command: {nothing}"));
     }
@@ -358,139 +307,12 @@ fn tests_seen(baseline: &Baseline) -> Result<String, String> {
         (true, 0) => Ok(format!(
             "the command succeeds in {seconds:.1} s; it names no tests"
         )),
-        (_, 0) => Err("it fails, and names no test".to_owned()),
+        (_, 0) => {
+            let last = last_words(&run.execution.text());
+            Err(format!("it fails, and names no test{last}"))
+        }
         _ => Ok(format!(
             "{passed} tests pass, {failed} fail, in {seconds:.1} s"
         )),
-    }
-}
-
-/// Returns the commands of a report that run a program of the build, with the PoV in place of
-/// the file that they read.
-fn reported(programs: &[String], log: Option<&str>) -> Vec<String> {
-    let words = log.and_then(read_words).unwrap_or_default();
-    let built = |name: &str| {
-        let mut programs = programs.iter();
-        programs
-            .find(|program| program.trim_end_matches('"').rsplit(['/', '"']).next() == Some(name))
-    };
-    let commands = words.commands.iter();
-    let commands = commands.filter_map(|command| with_pov(built(command.name())?, command));
-    commands.collect()
-}
-
-/// Writes a command of a report for a program: the file that it reads last becomes the PoV.
-fn with_pov(program: &str, command: &CommandLine) -> Option<String> {
-    let arguments = &command.arguments;
-    let is_read = |at: &usize| {
-        let before = at.checked_sub(1).and_then(|before| arguments.get(before));
-        let written = before.is_some_and(|word| OUTPUTS.contains(&word.as_str()));
-        let word = arguments.get(*at).map(String::as_str);
-        !written && command.files().any(|file| Some(file) == word)
-    };
-    let file = (0..arguments.len()).rev().find(is_read);
-    let file = file.filter(|_| command.input.is_none());
-    let mut line = program.to_owned();
-    for (at, word) in arguments.iter().enumerate() {
-        line.push(' ');
-        if Some(at) == file {
-            line.push_str("\"$POV\"");
-        } else {
-            line.push_str(&shlex::try_quote(word).ok()?);
-        }
-    }
-    if file.is_none() {
-        let [named, piped] = FEEDS;
-        line.push_str(if command.input.is_some() {
-            piped
-        } else {
-            named
-        });
-    }
-    Some(line)
-}
-
-/// Orders programs: those whose frames the log shows, those that it names, harnesses, and then by
-/// the length of their path.
-fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a str> {
-    let log = log.unwrap_or_default();
-    let in_name = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
-    let words: BTreeSet<&str> = log.split(|c| !in_name(c)).collect();
-    let rank = |program: &&str| {
-        let name = program.rsplit('/').next().unwrap_or(program);
-        let named = words.contains(name) || words.contains(format!("{name}.c").as_str());
-        let harness = ["fuzz", "harness"].iter().any(|word| name.contains(word));
-        let shown = log.contains(&format!("/{name}+0x"));
-        (
-            !shown,
-            !(named && name.len() >= NAME),
-            !harness,
-            program.len(),
-        )
-    };
-    let mut ordered: Vec<&str> = programs.iter().map(String::as_str).collect();
-    ordered.sort_by_key(rank);
-    ordered
-}
-
-/// Shorter names of programs are words of any text.
-const NAME: usize = 4;
-
-/// Folders of a tree that hold files with an extension, those with the most first.
-fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
-    let Ok(tree) = patchwright_source::Tree::open(tree) else {
-        return Vec::new();
-    };
-    let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    for file in tree.files() {
-        if file.extension() == Some(extension) {
-            *counts.entry(PathBuf::from(file.folder())).or_default() += 1;
-        }
-    }
-    let mut folders: Vec<(PathBuf, usize)> = counts.into_iter().collect();
-    folders.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    folders.into_iter().map(|(folder, _)| folder).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{likely, reported};
-
-    #[test]
-    fn commands_of_the_report_are_tried_with_the_pov() {
-        let programs = ["\"$TREE\"/recode".to_owned(), "\"$OUT\"/tool".to_owned()];
-        for (log, expected) in [
-            (
-                "$ /home/u/build/recode --to jpc -O rate=10 --input poc_min -o a.jpc",
-                "\"$TREE\"/recode --to jpc -O 'rate=10' --input \"$POV\" -o a.jpc",
-            ),
-            ("$ ./tool -q < poc", "\"$OUT\"/tool -q <\"$POV\""),
-            ("$ ./tool -f 'a b;c'", "\"$OUT\"/tool -f 'a b;c' \"$POV\""),
-        ] {
-            assert_eq!(reported(&programs, Some(log)), [expected]);
-        }
-        assert!(reported(&programs, Some("$ ./other poc")).is_empty());
-    }
-
-    #[test]
-    fn programs_of_the_report_are_tried_first() {
-        let programs = [
-            "\"$OUT\"/a",
-            "\"$OUT\"/build/tools/gif2rgb",
-            "\"$OUT\"/build/x_fuzzer",
-        ]
-        .map(str::to_owned);
-        let log = "    #0 0x1 in f (/home/a/build/gif2rgb+0x11)";
-        let named = likely(&programs, Some("found by x_fuzzer with a PoC"));
-        assert_eq!(named.first(), Some(&"\"$OUT\"/build/x_fuzzer"));
-        let order = likely(&programs, Some(log));
-        assert_eq!(
-            order,
-            [
-                "\"$OUT\"/build/tools/gif2rgb",
-                "\"$OUT\"/build/x_fuzzer",
-                "\"$OUT\"/a"
-            ]
-        );
     }
 }

@@ -3,6 +3,7 @@
 use super::task_flags::{CrashedTree, Sanitizer, name_of};
 use crate::common::{Common, WrongInput};
 use crate::display::{self, Display};
+use crate::init::bench::Bench;
 use crate::init::build_systems::{self, Proposal};
 use crate::init::oss_fuzz::Project;
 use crate::init::oss_fuzz::helper_script::HelperScript;
@@ -389,6 +390,7 @@ async fn find(
         draft,
         proposal,
         programs,
+        bench,
         ..
     } = built.context("something was built")?;
     // The harnesses of Java are scripts, and only programs are listed.
@@ -399,8 +401,14 @@ async fn find(
         let names: Vec<String> = in_out.map(str::to_owned).collect();
         refuse_unbuilt(arguments.harness.as_deref(), &names)?;
     }
-    let mut draft = find_pov(trials, arguments, draft, (&programs, log.as_deref())).await;
-    let mut tested = trials.find_tests(&mut draft, &proposal).await;
+    let mut draft = find_pov(
+        trials,
+        arguments,
+        draft,
+        (&bench, &programs, log.as_deref()),
+    )
+    .await;
+    let mut tested = trials.find_tests(&mut draft, &bench, &proposal).await;
     while !tested {
         let question = "a command that runs the tests (empty: there are none)";
         let Some(command) = ask(arguments, trials.display, question) else {
@@ -410,9 +418,9 @@ async fn find(
             tests: vec![command],
             ..proposal.clone()
         };
-        tested = trials.find_tests(&mut draft, &asked).await;
+        tested = trials.find_tests(&mut draft, &bench, &asked).await;
     }
-    trials.find_harmless(&mut draft, &tree).await;
+    trials.find_harmless(&mut draft, &bench, &tree).await;
     Ok(draft)
 }
 
@@ -420,7 +428,7 @@ async fn find_pov(
     trials: &Trials<'_>,
     arguments: &InitArguments,
     mut draft: Draft,
-    (programs, log): (&[String], Option<&str>),
+    (bench, programs, log): (&Bench, &[String], Option<&str>),
 ) -> Draft {
     let mut choices = vec![draft.keys.pov.clone()];
     if !arguments.candidates.is_empty() {
@@ -444,8 +452,8 @@ async fn find_pov(
         }
         found = match feed {
             _ if povs.is_empty() => return draft,
-            Some(command) => trials.try_pov(&mut draft, command).await,
-            None => trials.find_pov(&mut draft, programs, log).await,
+            Some(command) => trials.try_pov(&mut draft, bench, command).await,
+            None => trials.find_pov(&mut draft, (bench, programs), log).await,
         };
         if found {
             return draft;
@@ -457,7 +465,7 @@ async fn find_pov(
         let Some(command) = ask(arguments, trials.display, question) else {
             break;
         };
-        found = trials.try_pov(&mut draft, &command).await;
+        found = trials.try_pov(&mut draft, bench, &command).await;
     }
     draft
 }

@@ -1,0 +1,203 @@
+//! Bench: a build of the unpatched tree that commands are tried on, and what is seen there.
+
+use patchwright_crash::CrashReport;
+use patchwright_crash::signature::{self, Change};
+use patchwright_target::runner::measure;
+use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The time of one trial: of many programs, some wait for what never comes.
+const TRIAL: Duration = Duration::from_secs(20);
+/// Files that are tried as harmless inputs, of one folder.
+const HARMLESS: usize = 40;
+/// Files of the tree that are compared with a PoV.
+const SAMPLES: usize = 3;
+/// Lines of a log that are told, and characters of one that is told beside others.
+const LINES: usize = 12;
+const WIDTH: usize = 120;
+
+/// A build of the unpatched tree that commands are tried on.
+pub(crate) struct Bench {
+    pub(super) target: Arc<dyn Target>,
+    pub(super) build: Build,
+}
+
+impl Bench {
+    /// Runs a command once on an input.
+    pub(super) async fn run(&self, pov: &Pov) -> Result<Replay, String> {
+        let pov = Pov {
+            timeout: pov.timeout.or(Some(TRIAL)),
+            ..pov.clone()
+        };
+        let replay = self.target.replay(&self.build, &pov).await;
+        replay.map_err(|error| explain(&error))
+    }
+
+    async fn run_on(&self, pov: &Pov, file: &Path) -> Result<Replay, String> {
+        let file = file.to_path_buf();
+        let pov = Pov {
+            file,
+            ..pov.clone()
+        };
+        self.run(&pov).await
+    }
+
+    /// Measures a crash, and tells whether it is the one to repair: the reported one, or without a
+    /// report one that neither an empty input nor inputs of the tree bring, as leaks and waiting do.
+    pub(super) async fn look(
+        &self,
+        pov: &Pov,
+        reported: Option<&CrashReport>,
+    ) -> Result<String, String> {
+        let seen = measure(self.target.as_ref(), &self.build, pov).await;
+        let seen = seen.map_err(|error| explain(&error))?;
+        let (replay, often) = (
+            &seen.replay,
+            format!("{} of {} runs", seen.crashes, seen.runs),
+        );
+        let mut crash = match &replay.crash {
+            Some(crash) => crash.summary.clone(),
+            None => replay.execution.ending.to_string(),
+        };
+        if seen.crashes < seen.runs {
+            crash = format!("{crash}, in {often}");
+        }
+        let another = |why: &str| Err(format!("another crash, {why}: {crash}"));
+        if !replay.outcome.is_failure() {
+            return Err(format!("it crashed once, and then in {often}"));
+        }
+        if let Some(reported) = reported {
+            let mut stacks = reported.stacks.iter();
+            let other = match &replay.crash {
+                Some(crash) => {
+                    stacks.any(|stack| !stack.frames.is_empty()) && differs(reported, crash)
+                }
+                None => replay.outcome == Outcome::Hung && !reported.is_hang(),
+            };
+            return if other {
+                another("not the reported one")
+            } else {
+                Ok(crash)
+            };
+        }
+        match self.is_usual(pov, replay).await {
+            Some(why) => another(why),
+            None => Ok(crash),
+        }
+    }
+
+    /// Says which other inputs bring the crash too.
+    async fn is_usual(&self, pov: &Pov, seen: &Replay) -> Option<&'static str> {
+        let ending = pov.file.extension().unwrap_or_default().to_string_lossy();
+        let suffix = format!(".{ending}");
+        let suffix = if ending.is_empty() { "" } else { &suffix };
+        let empty = tempfile::Builder::new().suffix(suffix).tempfile().ok()?;
+        if self.brings(pov, empty.path(), seen).await {
+            return Some("an empty input brings it too");
+        }
+        let tree = &self.target.task().tree;
+        let folder = folders_with(tree, &ending).into_iter().next()?;
+        let mut samples = files_in(&tree.join(folder), &ending, std::slice::from_ref(&pov.file));
+        samples.truncate(SAMPLES);
+        for sample in &samples {
+            if !self.brings(pov, sample, seen).await {
+                return None;
+            }
+        }
+        // One file may be an input of the same bug, or no input at all.
+        (samples.len() > 1).then_some("the tree's own inputs bring it too")
+    }
+
+    /// Tells whether another input brings the crash that a PoV brings.
+    async fn brings(&self, pov: &Pov, file: &Path, seen: &Replay) -> bool {
+        let Ok(other) = self.run_on(pov, file).await else {
+            return false;
+        };
+        match (&seen.crash, &other.crash) {
+            (Some(seen), Some(other)) => !differs(other, seen),
+            (None, None) => other.outcome == seen.outcome && other.outcome.is_failure(),
+            _ => false,
+        }
+    }
+
+    /// Counts files of which none crashes the program of a PoV, or says why they are not harmless.
+    pub(super) async fn are_harmless(&self, pov: &Pov, files: &[PathBuf]) -> Result<usize, String> {
+        let mut crashing = 0;
+        for file in files {
+            let replay = self.run_on(pov, file).await?;
+            crashing += usize::from(replay.outcome.is_failure());
+        }
+        match (files.len(), crashing) {
+            (0, _) => Err("it holds only the PoVs".to_owned()),
+            (all, 0) => Ok(all),
+            (all, _) => Err(format!("{crashing} of {all} crash")),
+        }
+    }
+}
+
+fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
+    signature::compare(earlier, later, &|_| true) == Change::New
+}
+
+/// Returns the first files of a folder with an ending, without those that are named.
+pub(super) fn files_in(folder: &Path, extension: &str, without: &[PathBuf]) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|ending| ending == extension))
+        .filter(|path| !without.contains(path))
+        .collect();
+    files.sort();
+    files.truncate(HARMLESS);
+    files
+}
+
+/// Folders of a tree that hold files with an extension, those with the most first.
+pub(super) fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
+    let Ok(tree) = patchwright_source::Tree::open(tree) else {
+        return Vec::new();
+    };
+    let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    for file in tree.files() {
+        if file.extension() == Some(extension) {
+            *counts.entry(PathBuf::from(file.folder())).or_default() += 1;
+        }
+    }
+    let mut folders: Vec<(PathBuf, usize)> = counts.into_iter().collect();
+    folders.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    folders.into_iter().map(|(folder, _)| folder).collect()
+}
+
+/// Returns the reason of a failure with the end of its log.
+pub(super) fn explain(error: &TargetError) -> String {
+    match error {
+        TargetError::InvalidTask { log, .. } | TargetError::NotReproducible { log, .. } => {
+            with_end(&error.to_string(), log)
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Returns a reason with the last lines of a log.
+pub(super) fn with_end(reason: &str, log: &str) -> String {
+    let lines: Vec<&str> = log.trim_end().lines().collect();
+    let from = lines.len().saturating_sub(LINES);
+    let last = lines.get(from..).unwrap_or_default().join("\n  | ");
+    if last.is_empty() {
+        reason.to_owned()
+    } else {
+        format!("{reason}\n  | {last}")
+    }
+}
+
+/// Returns the last line of a log as the end of a sentence.
+pub(super) fn last_words(log: &str) -> String {
+    let tells = |line: &&str| !line.is_empty() && !line.ends_with("directory '/patchwright/tree'");
+    let last = log.lines().map(str::trim).rfind(tells);
+    last.map_or_else(String::new, |line| {
+        format!(": {}", line.chars().take(WIDTH).collect::<String>())
+    })
+}

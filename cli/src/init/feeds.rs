@@ -1,0 +1,123 @@
+//! Commands that may feed a PoV to a program of the build.
+
+use patchwright_crash::{CommandLine, read_words};
+use std::collections::BTreeSet;
+
+/// Options whose value is a file that is written.
+const OUTPUTS: [&str; 4] = ["-o", "--out", "--output", "--outfile"];
+/// Ways to feed a PoV to a program; some want a name for their output.
+pub(super) const FEEDS: [&str; 3] = [" \"$POV\"", " <\"$POV\"", " \"$POV\" /dev/null"];
+
+/// Returns the commands of a report that run a program of the build, with the PoV in place of
+/// the file that they read.
+pub(super) fn reported(programs: &[String], log: Option<&str>) -> Vec<String> {
+    let words = log.and_then(read_words).unwrap_or_default();
+    let built = |name: &str| {
+        let mut programs = programs.iter();
+        programs
+            .find(|program| program.trim_end_matches('"').rsplit(['/', '"']).next() == Some(name))
+    };
+    let commands = words.commands.iter();
+    let commands = commands.filter_map(|command| with_pov(built(command.name())?, command));
+    commands.collect()
+}
+
+/// Writes a command of a report for a program: the file that it reads last becomes the PoV.
+fn with_pov(program: &str, command: &CommandLine) -> Option<String> {
+    let arguments = &command.arguments;
+    let is_read = |at: &usize| {
+        let before = at.checked_sub(1).and_then(|before| arguments.get(before));
+        let written = before.is_some_and(|word| OUTPUTS.contains(&word.as_str()));
+        let word = arguments.get(*at).map(String::as_str);
+        !written && command.files().any(|file| Some(file) == word)
+    };
+    let file = (0..arguments.len()).rev().find(is_read);
+    let file = file.filter(|_| command.input.is_none());
+    let mut line = program.to_owned();
+    for (at, word) in arguments.iter().enumerate() {
+        line.push(' ');
+        if Some(at) == file {
+            line.push_str("\"$POV\"");
+        } else {
+            line.push_str(&shlex::try_quote(word).ok()?);
+        }
+    }
+    if file.is_none() {
+        let [named, piped, _] = FEEDS;
+        line.push_str(if command.input.is_some() {
+            piped
+        } else {
+            named
+        });
+    }
+    Some(line)
+}
+
+/// Orders programs: those whose frames the log shows, those that it names, harnesses, and then by
+/// the length of their path.
+pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a str> {
+    let log = log.unwrap_or_default();
+    let in_name = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
+    let words: BTreeSet<&str> = log.split(|c| !in_name(c)).collect();
+    let rank = |program: &&str| {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let named = words.contains(name) || words.contains(format!("{name}.c").as_str());
+        let harness = ["fuzz", "harness"].iter().any(|word| name.contains(word));
+        let shown = log.contains(&format!("/{name}+0x"));
+        (
+            !shown,
+            !(named && name.len() >= NAME),
+            !harness,
+            program.len(),
+        )
+    };
+    let mut ordered: Vec<&str> = programs.iter().map(String::as_str).collect();
+    ordered.sort_by_key(rank);
+    ordered
+}
+
+/// Shorter names of programs are words of any text.
+const NAME: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::{likely, reported};
+
+    #[test]
+    fn commands_of_the_report_are_tried_with_the_pov() {
+        let programs = ["\"$TREE\"/recode".to_owned(), "\"$OUT\"/tool".to_owned()];
+        for (log, expected) in [
+            (
+                "$ /home/u/build/recode --to jpc -O rate=10 --input poc_min -o a.jpc",
+                "\"$TREE\"/recode --to jpc -O 'rate=10' --input \"$POV\" -o a.jpc",
+            ),
+            ("$ ./tool -q < poc", "\"$OUT\"/tool -q <\"$POV\""),
+            ("$ ./tool -f 'a b;c'", "\"$OUT\"/tool -f 'a b;c' \"$POV\""),
+        ] {
+            assert_eq!(reported(&programs, Some(log)), [expected]);
+        }
+        assert!(reported(&programs, Some("$ ./other poc")).is_empty());
+    }
+
+    #[test]
+    fn programs_of_the_report_are_tried_first() {
+        let programs = [
+            "\"$OUT\"/a",
+            "\"$OUT\"/build/tools/gif2rgb",
+            "\"$OUT\"/build/x_fuzzer",
+        ]
+        .map(str::to_owned);
+        let log = "    #0 0x1 in f (/home/a/build/gif2rgb+0x11)";
+        let named = likely(&programs, Some("found by x_fuzzer with a PoC"));
+        assert_eq!(named.first(), Some(&"\"$OUT\"/build/x_fuzzer"));
+        let order = likely(&programs, Some(log));
+        assert_eq!(
+            order,
+            [
+                "\"$OUT\"/build/tools/gif2rgb",
+                "\"$OUT\"/build/x_fuzzer",
+                "\"$OUT\"/a"
+            ]
+        );
+    }
+}
