@@ -16,7 +16,6 @@ use patchwright_patcher::Patch;
 use patchwright_source::visible_line;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -228,11 +227,8 @@ fn text(audit: &Audit<'_>) -> String {
         about.extend(later.names_it.then_some("its message names the fix"));
         format!("  {}: {}", later.commit.in_words(), about.join(", "))
     }));
-    let mut text = String::new();
-    for line in lines {
-        let _ = writeln!(text, "{}", visible_line(&line));
-    }
-    text
+    let lines = lines.iter().map(|line| visible_line(line));
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 #[cfg(test)]
