@@ -143,10 +143,7 @@ pub async fn evaluate(
     }
     let attempt = snapshot.attempt(number)?;
     let report = snapshot.report(run);
-    let reported = report.attempts.iter().find(|one| one.number == number);
-    let reported =
-        reported.ok_or_else(|| NoFollowUp(format!("the report has no attempt {number}")))?;
-    let patch = Patch::from_diff(&reported.diff_bytes());
+    let patch = Patch::from_diff(&self::attempt(&report, number)?.diff_bytes());
     let mut accepted = snapshot.run.decisions().to_vec();
     let decisions = store.decisions(Some(run)).await?.into_iter();
     let contested = decisions

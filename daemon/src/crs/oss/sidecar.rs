@@ -50,15 +50,6 @@ pub struct CommandResult {
     pub rebuild_id: Option<i64>,
 }
 
-/// The runner's answer to a PoV.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ran {
-    /// It was run.
-    Finished(CommandResult),
-    /// This runner runs numbered builds only, not the unpatched one.
-    NeedsBuild,
-}
-
 /// The two sidecars of our container.
 #[derive(Debug, Clone)]
 pub struct Sidecars {
@@ -208,13 +199,14 @@ impl Sidecars {
         }
     }
 
-    /// Runs a PoV on a numbered build, or on the unpatched one.
+    /// Runs a PoV on a numbered build, or on the unpatched one; none where this runner runs
+    /// numbered builds only.
     pub async fn run_pov(
         &self,
         input: Vec<u8>,
         harness: &str,
         rebuild: Option<i64>,
-    ) -> Result<Ran, SidecarError> {
+    ) -> Result<Option<CommandResult>, SidecarError> {
         let url = format!("{}/run-pov", self.runner);
         let part = Part::bytes(input).file_name("pov");
         let mut form = Form::new()
@@ -228,12 +220,12 @@ impl Sidecars {
         let answer = request.send().await;
         let answer = answer.map_err(|error| unreachable(&url, &error))?;
         match answer.status() {
-            StatusCode::UNPROCESSABLE_ENTITY if rebuild.is_none() => Ok(Ran::NeedsBuild),
+            StatusCode::UNPROCESSABLE_ENTITY if rebuild.is_none() => Ok(None),
             StatusCode::NOT_FOUND => {
                 let text = beginning(answer).await;
                 Err(SidecarError::NoHarness(format!("{harness:?}: {text}")))
             }
-            _ => Ok(Ran::Finished(read::<Outcome>(&url, answer).await?.into())),
+            _ => Ok(Some(read::<Outcome>(&url, answer).await?.into())),
         }
     }
 }

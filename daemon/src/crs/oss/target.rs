@@ -4,7 +4,7 @@
 //! Every build of the builder is a clean one, so both kinds of build are one
 //! here. Values inside the program cannot be looked at, and what needs them says so.
 
-use super::sidecar::{CommandResult, Ran, SidecarError, Sidecars};
+use super::sidecar::{CommandResult, SidecarError, Sidecars};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use patchwright_sandbox::{Ending, Execution, Limit};
@@ -74,6 +74,12 @@ impl SidecarTarget {
         builds.get(changes).cloned()
     }
 
+    /// Returns what is known of a build that was made here.
+    fn made(&self, build: &Build) -> Result<Known, TargetError> {
+        let missing = || machinery("a build was asked for that was not made here", "target");
+        self.known(&build.changes).ok_or_else(missing)
+    }
+
     fn keep(&self, known: Known) {
         let mut builds = self.builds.lock().unwrap_or_else(PoisonError::into_inner);
         builds.insert(known.build.changes.clone(), known);
@@ -110,11 +116,7 @@ impl SidecarTarget {
         patch: Vec<u8>,
     ) -> Result<Build, TargetError> {
         let started = Instant::now();
-        let told = self
-            .sidecars
-            .build(&patch)
-            .await
-            .map_err(|error| failed(&error))?;
+        let told = self.sidecars.build(&patch).await?;
         let execution = self.execution(ending_of_job(&told), &told, started);
         let build = Build::remote(name, digest, execution);
         self.keep(Known {
@@ -126,15 +128,9 @@ impl SidecarTarget {
     }
 
     async fn test_once(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
-        let known = self
-            .known(&build.changes)
-            .ok_or_else(|| machinery("a build was asked for that was not made here", "target"))?;
+        let known = self.made(build)?;
         let started = Instant::now();
-        let told = self
-            .sidecars
-            .test(&known.patch)
-            .await
-            .map_err(|error| failed(&error))?;
+        let told = self.sidecars.test(&known.patch).await?;
         let execution = self.execution(ending_of_job(&told), &told, started);
         if execution.ending.success() && execution.text().contains(NO_TESTS) {
             return Ok(None);
@@ -147,10 +143,7 @@ impl SidecarTarget {
 
     async fn make_baseline(&self) -> Result<Baseline, TargetError> {
         let started = Instant::now();
-        self.sidecars
-            .ready()
-            .await
-            .map_err(|error| failed(&error))?;
+        self.sidecars.ready().await?;
         let name = self.task.main_build();
         let build = self.build_changed(&Changes::default(), &name).await?;
         let mut povs = Vec::new();
@@ -229,7 +222,7 @@ impl SidecarTarget {
                 source: Some(source),
             }
         })?;
-        let execution = self.run(build, pov, input).await?;
+        let execution = self.run(build, pov, &input).await?;
         let ended = execution.ending;
         let mut replay = Replay::judged(execution, pov.ran.as_deref())?;
         // The runner leaves with 0 when nothing happened, and only then.
@@ -241,37 +234,17 @@ impl SidecarTarget {
     }
 
     /// Feeds an input to a build.
-    async fn run(
-        &self,
-        build: &Build,
-        pov: &Pov,
-        input: Vec<u8>,
-    ) -> Result<Execution, TargetError> {
+    async fn run(&self, build: &Build, pov: &Pov, input: &[u8]) -> Result<Execution, TargetError> {
         let harness = pov.harness.as_deref().unwrap_or_default();
-        let known = self
-            .known(&build.changes)
-            .ok_or_else(|| machinery("a build was asked for that was not made here", "target"))?;
+        let known = self.made(build)?;
         let started = Instant::now();
-        let ran = self
-            .sidecars
-            .run_pov(input.clone(), harness, known.rebuild)
-            .await
-            .map_err(|error| failed(&error))?;
-        let told = match ran {
-            Ran::Finished(told) => told,
-            Ran::NeedsBuild => {
-                self.build_unpatched(&build.changes, &build.name).await?;
-                let known = self.known(&build.changes);
-                let number = known.and_then(|known| known.rebuild);
-                match self.sidecars.run_pov(input, harness, number).await {
-                    Ok(Ran::Finished(told)) => told,
-                    Ok(Ran::NeedsBuild) => {
-                        return Err(machinery("it runs no build without a number", "runner"));
-                    }
-                    Err(error) => return Err(failed(&error)),
-                }
-            }
-        };
+        let run = |number| self.sidecars.run_pov(input.to_vec(), harness, number);
+        let mut ran = run(known.rebuild).await?;
+        if ran.is_none() {
+            self.build_unpatched(&build.changes, &build.name).await?;
+            ran = run(self.made(build)?.rebuild).await?;
+        }
+        let told = ran.ok_or_else(|| machinery("it runs no build without a number", "runner"))?;
         Ok(self.execution(ending_of_run(told.exit_code), &told, started))
     }
 
@@ -316,7 +289,7 @@ impl SidecarTarget {
                 let Some(content) = inputs.contents.get(index) else {
                     continue;
                 };
-                let execution = self.run(build, pov, content.clone()).await?;
+                let execution = self.run(build, pov, content).await?;
                 let quiet = inputs.capture == Capture::Failures && execution.ending.success();
                 runs.push(InputRun {
                     index,
@@ -368,13 +341,15 @@ fn machinery(what: &str, place: &str) -> TargetError {
     }
 }
 
-fn failed(error: &SidecarError) -> TargetError {
-    match error {
-        SidecarError::NoHarness(_) => TargetError::InvalidTask {
-            reason: error.to_string(),
-            log: String::new(),
-        },
-        SidecarError::Failed(_) => machinery(&error.to_string(), "OSS-CRS"),
+impl From<SidecarError> for TargetError {
+    fn from(error: SidecarError) -> Self {
+        match error {
+            SidecarError::NoHarness(_) => Self::InvalidTask {
+                reason: error.to_string(),
+                log: String::new(),
+            },
+            SidecarError::Failed(_) => machinery(&error.to_string(), "OSS-CRS"),
+        }
     }
 }
 
