@@ -90,6 +90,8 @@ impl BatchRun<'_> {
             let java = self.target.task.language == Language::Java;
             let size = match self.inputs.capture {
                 Capture::Values(_) if !java => VALUES_BATCH,
+                // One JVM runs a batch.
+                _ if java => BATCH,
                 _ => BATCH.min(fair),
             };
             let start = next.fetch_add(size, Ordering::Relaxed);
