@@ -8,6 +8,7 @@
 pub(crate) mod bench;
 pub(crate) mod build_systems;
 mod feeds;
+mod harnesses;
 pub(crate) mod oss_fuzz;
 pub(crate) mod task_file;
 pub(crate) mod trials;

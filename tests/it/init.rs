@@ -197,7 +197,51 @@ fn examples_are_built_where_a_build_makes_no_program() {
     );
 }
 
-/// Programs of which one cannot be built here, and one crashes with anything.
+#[test]
+fn a_harness_that_waits_for_a_driver_gets_ours() {
+    let scene = Scene::new();
+    write(
+        &scene,
+        "fold",
+        &[
+            (
+                "Makefile",
+                "all: libfold.a helper\nlibfold.a: src/fold.o\n\tar rcs $@ $^\n",
+            ),
+            (
+                "include/fold.h",
+                "int fold(const char *text, unsigned long length);\n",
+            ),
+            (
+                "src/fold.c",
+                "int fold(const char *text, unsigned long length) { char sum[8]; for (unsigned long at = 0; at < length; at++) sum[at] = text[at]; return sum[0]; }\n",
+            ),
+            ("helper.c", "int main(void) { return 0; }\n"),
+            (
+                "fuzz/fuzz_fold.cc",
+                "extern \"C\" {\n#include \"fold.h\"\n}\nextern \"C\" int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return fold(data, size) & 0; }\n",
+            ),
+        ],
+    );
+    write(
+        &scene,
+        ".",
+        &[("crash.txt", "a text of more than eight letters\n")],
+    );
+    let told = scene.plain(&["init", "fold", "--language", "c", "--pov", "crash.txt"]);
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    let line =
+        "PoV: \"$OUT\"/fuzz_fold \"$POV\": ok, it crashes: AddressSanitizer: stack-buffer-overflow";
+    assert!(told.stderr.contains(line), "{told:#?}");
+    let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+    assert!(
+        task.contains("fuzz_fold is a harness of the tree with our driver"),
+        "{task}"
+    );
+    assert!(scene.patchwright.scratch("standalone.c").is_file());
+}
+
+/// Programs of which one cannot be built here, one crashes with anything, and one wants an option.
 const PROGRAMS: [(&str, &str); 6] = [
     (
         "Makefile",
@@ -210,14 +254,14 @@ const PROGRAMS: [(&str, &str); 6] = [
     ),
     (
         "convert.c",
-        "#include <stdio.h>\nint main(int argc, char **argv) { char text[64], copy[8]; if (argc < 3) return puts(\"usage: convert FILE TO\") < 0; FILE *file = fopen(argv[1], \"rb\"); if (!file) return 2; size_t size = fread(text, 1, 64, file); for (size_t at = 0; at < size; at++) copy[at] = text[at]; return copy[0] == 'x'; }\n",
+        "#include <stdio.h>\n#include <string.h>\nint main(int argc, char **argv) { char text[64], copy[8]; if (argc < 3) return puts(\"usage: convert -e FILE\") < 0; FILE *file = strcmp(argv[1], \"-e\") ? 0 : fopen(argv[2], \"rb\"); if (!file) return 2; size_t size = fread(text, 1, 64, file); for (size_t at = 0; at < size; at++) copy[at] = text[at]; return copy[0] == 'x'; }\n",
     ),
     ("samples/one.txt", "one"),
     ("samples/two.txt", "two"),
 ];
 
 #[test]
-fn the_program_is_found_among_those_that_fail_or_mislead() {
+fn the_program_is_found_among_those_that_fail_mislead_or_want_an_option() {
     let scene = Scene::new();
     write(&scene, "programs", &PROGRAMS);
     write(
@@ -229,8 +273,8 @@ fn the_program_is_found_among_those_that_fail_or_mislead() {
     assert_eq!(told.code, Some(0), "{told:#?}");
     for line in [
         "  it failed: ",
-        "PoV: \"$TREE\"/always \"$POV\": another crash, an empty input brings it too: ",
-        "PoV: \"$TREE\"/convert \"$POV\" /dev/null: ok, it crashes: AddressSanitizer: stack-buffer-overflow",
+        "PoV: \"$TREE\"/always \"$POV\": perhaps another crash, an empty input brings it too: ",
+        "PoV: \"$TREE\"/convert -e \"$POV\": ok, it crashes: AddressSanitizer: stack-buffer-overflow",
         "  ok 2 files, none crashes",
     ] {
         assert!(told.stderr.contains(line), "{line}: {told:#?}");

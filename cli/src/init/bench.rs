@@ -1,10 +1,11 @@
 //! Bench: a build of the unpatched tree that commands are tried on, and what is seen there.
 
-use patchwright_crash::CrashReport;
 use patchwright_crash::signature::{self, Change};
+use patchwright_crash::{CrashReport, Tool};
 use patchwright_target::runner::measure;
 use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,49 @@ const WIDTH: usize = 120;
 pub(crate) struct Bench {
     pub(super) target: Arc<dyn Target>,
     pub(super) build: Build,
+}
+
+/// The result of a command that was tried on a PoV.
+pub(crate) enum Seen {
+    /// The crash, in words.
+    Crash(String),
+    /// A crash that other inputs bring too: it may be the one, where there is no other.
+    Usual { crash: String, why: &'static str },
+    /// No crash, or another than the one that was reported.
+    Nothing(String),
+}
+
+impl Seen {
+    /// Returns what tells more.
+    pub(super) fn or(self, later: Self) -> Self {
+        match (&self, &later) {
+            (Self::Usual { .. }, Self::Nothing(_)) => self,
+            _ => later,
+        }
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Crash(crash) => write!(f, "ok, it crashes: {crash}"),
+            Self::Usual { crash, why } => write!(f, "perhaps another crash, {why}: {crash}"),
+            Self::Nothing(why) => write!(f, "{}", why.lines().next().unwrap_or_default()),
+        }
+    }
+}
+
+/// Why files are not harmless.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Harm {
+    #[error("it holds only the PoVs")]
+    Empty,
+    #[error("all leak memory")]
+    Leaks,
+    #[error("{crashing} of {all} crash")]
+    Crashes { crashing: usize, all: usize },
+    #[error("{0}")]
+    NotRun(String),
 }
 
 impl Bench {
@@ -51,7 +95,7 @@ impl Bench {
         &self,
         pov: &Pov,
         reported: Option<&CrashReport>,
-    ) -> Result<String, String> {
+    ) -> Result<Seen, String> {
         let seen = measure(self.target.as_ref(), &self.build, pov).await;
         let seen = seen.map_err(|error| explain(&error))?;
         let (replay, often) = (
@@ -65,28 +109,29 @@ impl Bench {
         if seen.crashes < seen.runs {
             crash = format!("{crash}, in {often}");
         }
-        let another = |why: &str| Err(format!("another crash, {why}: {crash}"));
         if !replay.outcome.is_failure() {
-            return Err(format!("it crashed once, and then in {often}"));
+            return Ok(Seen::Nothing(format!(
+                "it crashed once, and then in {often}"
+            )));
         }
         if let Some(reported) = reported {
-            let mut stacks = reported.stacks.iter();
+            let tells = |stack: &patchwright_crash::Stack| !stack.frames.is_empty();
             let other = match &replay.crash {
-                Some(crash) => {
-                    stacks.any(|stack| !stack.frames.is_empty()) && differs(reported, crash)
-                }
+                Some(crash) => reported.stacks.iter().any(tells) && differs(reported, crash),
                 None => replay.outcome == Outcome::Hung && !reported.is_hang(),
             };
-            return if other {
-                another("not the reported one")
-            } else {
-                Ok(crash)
-            };
+            let other = other.then(|| format!("another crash, not the reported one: {crash}"));
+            return Ok(other.map_or(Seen::Crash(crash), Seen::Nothing));
         }
-        match self.is_usual(pov, replay).await {
-            Some(why) => another(why),
-            None => Ok(crash),
-        }
+        let Some(why) = self.is_usual(pov, replay).await else {
+            return Ok(Seen::Crash(crash));
+        };
+        let noise = replay.outcome == Outcome::Hung || is_leak(replay);
+        Ok(if noise {
+            Seen::Nothing(format!("another crash, {why}: {crash}"))
+        } else {
+            Seen::Usual { crash, why }
+        })
     }
 
     /// Says which other inputs bring the crash too.
@@ -124,18 +169,25 @@ impl Bench {
     }
 
     /// Counts files of which none crashes the program of a PoV, or says why they are not harmless.
-    pub(super) async fn are_harmless(&self, pov: &Pov, files: &[PathBuf]) -> Result<usize, String> {
-        let mut crashing = 0;
+    pub(super) async fn are_harmless(&self, pov: &Pov, files: &[PathBuf]) -> Result<usize, Harm> {
+        let (mut crashing, mut leaking) = (0, 0);
         for file in files {
-            let replay = self.run_on(pov, file).await?;
+            let replay = self.run_on(pov, file).await.map_err(Harm::NotRun)?;
             crashing += usize::from(replay.outcome.is_failure());
+            leaking += usize::from(is_leak(&replay));
         }
         match (files.len(), crashing) {
-            (0, _) => Err("it holds only the PoVs".to_owned()),
+            (0, _) => Err(Harm::Empty),
             (all, 0) => Ok(all),
-            (all, _) => Err(format!("{crashing} of {all} crash")),
+            _ if crashing == leaking => Err(Harm::Leaks),
+            (all, _) => Err(Harm::Crashes { crashing, all }),
         }
     }
+}
+
+fn is_leak(replay: &Replay) -> bool {
+    let crash = replay.crash.as_ref();
+    crash.is_some_and(|crash| crash.tool == Tool::LeakSanitizer)
 }
 
 fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {

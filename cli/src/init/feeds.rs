@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 /// Options whose value is a file that is written.
 const OUTPUTS: [&str; 4] = ["-o", "--out", "--output", "--outfile"];
+/// Options that make no program read a file.
+const USELESS: [&str; 5] = ["h", "help", "version", "o", "output"];
 /// Ways to feed a PoV to a program; some want a name for their output.
 pub(super) const FEEDS: [&str; 3] = [" \"$POV\"", " <\"$POV\"", " \"$POV\" /dev/null"];
 
@@ -53,6 +55,21 @@ fn with_pov(program: &str, command: &CommandLine) -> Option<String> {
     Some(line)
 }
 
+/// Returns the options that a usage text names, in its order.
+pub(super) fn options(usage: &str) -> Vec<&str> {
+    let in_option = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let mut found: Vec<&str> = Vec::new();
+    for word in usage.split(|c: char| !in_option(c)) {
+        let name = word.trim_start_matches('-');
+        let dashes = word.len() - name.len();
+        let is_option = (1..=2).contains(&dashes) && !name.is_empty();
+        if is_option && !USELESS.contains(&name) && !found.contains(&word) {
+            found.push(word);
+        }
+    }
+    found
+}
+
 /// Orders programs: those whose frames the log shows, those that it names, harnesses, and then by
 /// the length of their path.
 pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a str> {
@@ -81,7 +98,7 @@ const NAME: usize = 4;
 
 #[cfg(test)]
 mod tests {
-    use super::{likely, reported};
+    use super::{likely, options, reported};
 
     #[test]
     fn commands_of_the_report_are_tried_with_the_pov() {
@@ -97,6 +114,12 @@ mod tests {
             assert_eq!(reported(&programs, Some(log)), [expected]);
         }
         assert!(reported(&programs, Some("$ ./other poc")).is_empty());
+    }
+
+    #[test]
+    fn options_are_read_from_a_usage_text() {
+        let usage = "usage: conv [-d|--decode] FILE\n  -e FILE  well-known\n  -o OUT, --help\n  -d\n --- 3-4 -";
+        assert_eq!(options(usage), ["-d", "--decode", "-e"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod helper_script;
 use self::helper_script::Subject;
 use crate::common::WrongInput;
 use crate::init::build_systems::Proposal;
+use crate::init::harnesses::{DRIVER, STANDALONE};
 use patchwright_run::oss_fuzz::{language_of, yaml_value};
 use patchwright_source::Language;
 use std::collections::BTreeMap;
@@ -17,8 +18,6 @@ use std::path::Path;
 
 /// The folder beside the task file that the project's files are copied to.
 const COPY: &str = "oss-fuzz";
-/// A harness's `main` for compilers without libFuzzer.
-const STANDALONE: &str = include_str!("standalone.c");
 /// Makes the folders of a container what the base images expect.
 const IN_IMAGE: &str = include_str!("oss_fuzz/in-image.sh");
 /// Reads that file, in a command.
@@ -120,7 +119,7 @@ impl Project {
             }
         }
         std::fs::write(copy.join("in-image.sh"), IN_IMAGE)?;
-        Ok(std::fs::write(copy.join("standalone.c"), STANDALONE)?)
+        Ok(std::fs::write(copy.join(DRIVER), STANDALONE)?)
     }
 
     /// Tells whether a task's folder has the files of a project.

@@ -1,8 +1,9 @@
 //! Trials of a draft: the tree is built once, and commands run on this build in the sandbox, as a
 //! repair would run them. Each trial tells what came of it.
 
-use super::bench::{Bench, explain, files_in, folders_with, last_words, with_end};
-use super::feeds::{FEEDS, likely, reported};
+use super::bench::{Bench, Harm, Seen, explain, files_in, folders_with, last_words, with_end};
+use super::feeds::{FEEDS, likely, options, reported};
+use super::harnesses::{DRIVER, Harness, STANDALONE, harnesses};
 use super::{Draft, Remarks};
 use crate::display::Display;
 use crate::init::build_systems::Proposal;
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// Programs of a build that are tried with a PoV.
 const PROGRAMS: usize = 12;
+/// Options of one program that are tried.
+const OPTIONS: usize = 16;
 
 /// Runs drafts on this machine.
 #[derive(Debug)]
@@ -43,6 +46,8 @@ pub(crate) struct Built {
     sanitized: bool,
 }
 
+/// Keeps a program of memory that it leaks with any input from ending as a crash.
+const WITHOUT_LEAKS: &str = "ASAN_OPTIONS=detect_leaks=0";
 /// The remark on a build that is not sanitized.
 const UNREACHED: &str = "\nNo program of it holds a sanitizer: CFLAGS did not reach the compiler. Give a build that passes \
                          them on with --build.";
@@ -150,22 +155,110 @@ impl Trials<'_> {
     }
 
     /// Finds the command that makes the PoV crash: the report's own command, else programs in
-    /// the order in which they are likely, those that the crash report names first.
+    /// the order in which they are likely, those that the crash report names first. Then harnesses
+    /// that wait for a driver, and options that a program tells of when it is called with none.
     pub(crate) async fn find_pov(
         &self,
         draft: &mut Draft,
-        (bench, programs): (&Bench, &[String]),
+        (bench, programs): (&mut Bench, &[String]),
         log: Option<&str>,
     ) -> bool {
         let likely = likely(programs, log).into_iter().take(PROGRAMS);
-        let fed = |program: &str| FEEDS.map(|feed| format!("{program}{feed}"));
-        let own = reported(programs, log).into_iter().take(PROGRAMS);
-        for command in own.chain(likely.flat_map(fed)) {
-            if self.try_pov(draft, bench, &command).await {
+        let likely: Vec<&str> = likely.collect();
+        let fed = |program: &&str| FEEDS.map(|feed| format!("{program}{feed}"));
+        let mut commands = reported(programs, log);
+        commands.truncate(PROGRAMS);
+        commands.extend(likely.iter().flat_map(fed));
+        let mut usual = None;
+        if self.try_povs(draft, bench, (commands, &mut usual)).await {
+            return true;
+        }
+        for harness in harnesses(&bench.target.task().tree, programs) {
+            if self.try_harness(draft, bench, &harness).await.is_some() {
                 return true;
             }
         }
+        for program in likely {
+            let usage = self.usage(draft, bench, program).await.unwrap_or_default();
+            let with = |option: &str| format!("{program} {option} \"$POV\"");
+            let commands = options(&usage).into_iter().take(OPTIONS).map(with);
+            let commands = commands.collect();
+            if self.try_povs(draft, bench, (commands, &mut usual)).await {
+                return true;
+            }
+        }
+        let Some((command, crash)) = usual else {
+            return false;
+        };
+        self.display.line(&format!(
+            "PoV: no other crash was found: {command}: {crash}"
+        ));
+        keep(draft, &command, &crash);
+        true
+    }
+
+    /// Tries commands until one crashes; notes the first with a crash that other inputs bring too.
+    async fn try_povs(
+        &self,
+        draft: &mut Draft,
+        bench: &Bench,
+        (commands, usual): (Vec<String>, &mut Option<(String, String)>),
+    ) -> bool {
+        for command in commands {
+            match self.try_pov(draft, bench, &command).await {
+                Seen::Crash(_) => return true,
+                Seen::Usual { crash, why } if usual.is_none() => {
+                    *usual = Some((command, format!("{crash}; {why}")));
+                }
+                Seen::Usual { .. } | Seen::Nothing(_) => {}
+            }
+        }
         false
+    }
+
+    /// Tries a harness with our driver; where it crashes, the build makes it from then on.
+    async fn try_harness(
+        &self,
+        draft: &mut Draft,
+        bench: &mut Bench,
+        harness: &Harness,
+    ) -> Option<()> {
+        if draft.keys.language == Language::Java.to_string() {
+            return None;
+        }
+        let (name, driver) = (&harness.name, self.folder.join(DRIVER));
+        let ours = !driver.exists() && std::fs::write(&driver, STANDALONE).is_ok();
+        let linked = format!("{} && {}", harness.link, harness.feed());
+        let seen = self.crash(draft, bench, &linked).await;
+        let seen = seen.unwrap_or_else(Seen::Nothing);
+        self.display
+            .line(&format!("PoV: harness {name} with our driver: {seen}"));
+        let mut made = draft.clone();
+        let build = &mut made.keys.commands.build;
+        *build = format!("{build} && {}", harness.link);
+        made.remarks
+            .build
+            .extend(["; ", name, " is a harness of the tree with our driver"]);
+        if !matches!(seen, Seen::Nothing(_))
+            && let Ok(with_harness) = self.bench(&made.keys).await
+            && self
+                .try_given(&mut made, &with_harness, &harness.feed())
+                .await
+        {
+            (*draft, *bench) = (made, with_harness);
+            return Some(());
+        }
+        if ours {
+            let _ = std::fs::remove_file(driver);
+        }
+        None
+    }
+
+    /// Returns what a program tells when it is called without arguments, and of its help.
+    async fn usage(&self, draft: &Draft, bench: &Bench, program: &str) -> Option<String> {
+        let command = format!("{program}; {program} --help");
+        let pov = self.povs(&draft.keys, &command).into_iter().next()?;
+        Some(bench.run(&pov).await.ok()?.execution.text())
     }
 
     /// The PoVs of a task, each run by this command.
@@ -180,37 +273,42 @@ impl Trials<'_> {
     }
 
     /// Tries a command for the PoVs; keeps it in the draft where it crashes.
-    pub(crate) async fn try_pov(&self, draft: &mut Draft, bench: &Bench, command: &str) -> bool {
+    async fn try_pov(&self, draft: &mut Draft, bench: &Bench, command: &str) -> Seen {
         let seen = self.crash(draft, bench, command).await;
-        let told = match &seen {
-            Ok(crash) => format!("ok, it crashes: {crash}"),
-            Err(reason) => reason.lines().next().unwrap_or_default().to_owned(),
-        };
-        self.display.line(&format!("PoV: {command}: {told}"));
-        if let Ok(crash) = &seen {
-            draft.remarks.pov = format!("crashes here: {crash}");
-            draft.keys.commands.pov = Some(command.to_owned());
+        let seen = seen.unwrap_or_else(Seen::Nothing);
+        self.display.line(&format!("PoV: {command}: {seen}"));
+        if let Seen::Crash(crash) = &seen {
+            keep(draft, command, crash);
         }
-        seen.is_ok()
+        seen
     }
 
-    /// Returns the crash of the first PoV that crashes, in one line.
-    async fn crash(&self, draft: &Draft, bench: &Bench, command: &str) -> Result<String, String> {
-        let mut last = Err("there is no PoV".to_owned());
+    /// Tries a command that is known to be the one.
+    pub(crate) async fn try_given(&self, draft: &mut Draft, bench: &Bench, command: &str) -> bool {
+        let seen = self.try_pov(draft, bench, command).await;
+        if let Seen::Usual { crash, why } = &seen {
+            keep(draft, command, &format!("{crash}; {why}"));
+        }
+        !matches!(seen, Seen::Nothing(_))
+    }
+
+    /// Returns the crash of the first PoV that crashes.
+    async fn crash(&self, draft: &Draft, bench: &Bench, command: &str) -> Result<Seen, String> {
+        let mut last = Seen::Nothing("there is no PoV".to_owned());
         for pov in self.povs(&draft.keys, command) {
             let replay = bench.run(&pov).await?;
-            last = if replay.outcome.is_failure() {
-                bench.look(&pov, self.report.as_ref()).await
-            } else {
+            if !replay.outcome.is_failure() {
                 let (ending, text) = (&replay.execution.ending, replay.execution.text());
-                let said = last_words(&text);
-                Err(format!("no crash of {}: {ending}{said}", pov.name()))
-            };
-            if last.is_ok() {
+                let told = format!("no crash of {}: {ending}{}", pov.name(), last_words(&text));
+                last = last.or(Seen::Nothing(told));
+                continue;
+            }
+            last = last.or(bench.look(&pov, self.report.as_ref()).await?);
+            if matches!(last, Seen::Crash(_)) {
                 break;
             }
         }
-        last
+        Ok(last)
     }
 
     /// Finds the first test command that runs tests that pass.
@@ -280,7 +378,20 @@ impl Trials<'_> {
             self.display
                 .line(&format!("harmless inputs: trying {glob}"));
             let files = files_in(&tree.join(&folder), &extension, &own);
-            match bench.are_harmless(&pov, &files).await {
+            let mut seen = bench.are_harmless(&pov, &files).await;
+            if seen == Err(Harm::Leaks) && command.starts_with('"') {
+                let quiet = format!("{WITHOUT_LEAKS} {command}");
+                self.display
+                    .line("  they leak memory; trying without looking for leaks");
+                if let Seen::Crash(_) = self.try_pov(draft, bench, &quiet).await {
+                    let pov = Pov {
+                        command: Some(quiet),
+                        ..pov.clone()
+                    };
+                    seen = bench.are_harmless(&pov, &files).await;
+                }
+            }
+            match seen {
                 Ok(count) => {
                     self.display
                         .line(&format!("  ok {count} files, none crashes"));
@@ -293,6 +404,11 @@ impl Trials<'_> {
         }
         None
     }
+}
+
+fn keep(draft: &mut Draft, command: &str, crash: &str) {
+    draft.remarks.pov = format!("crashes here: {crash}");
+    draft.keys.commands.pov = Some(command.to_owned());
 }
 
 /// Tells what the tests did, or why they are no tests: none was run, or none passes by name.

@@ -390,7 +390,7 @@ async fn find(
         draft,
         proposal,
         programs,
-        bench,
+        mut bench,
         ..
     } = built.context("something was built")?;
     // The harnesses of Java are scripts, and only programs are listed.
@@ -405,7 +405,7 @@ async fn find(
         trials,
         arguments,
         draft,
-        (&bench, &programs, log.as_deref()),
+        (&mut bench, &programs, log.as_deref()),
     )
     .await;
     let mut tested = trials.find_tests(&mut draft, &bench, &proposal).await;
@@ -428,7 +428,7 @@ async fn find_pov(
     trials: &Trials<'_>,
     arguments: &InitArguments,
     mut draft: Draft,
-    (bench, programs, log): (&Bench, &[String], Option<&str>),
+    (bench, programs, log): (&mut Bench, &[String], Option<&str>),
 ) -> Draft {
     let mut choices = vec![draft.keys.pov.clone()];
     if !arguments.candidates.is_empty() {
@@ -452,7 +452,7 @@ async fn find_pov(
         }
         found = match feed {
             _ if povs.is_empty() => return draft,
-            Some(command) => trials.try_pov(&mut draft, bench, command).await,
+            Some(command) => trials.try_given(&mut draft, bench, command).await,
             None => trials.find_pov(&mut draft, (bench, programs), log).await,
         };
         if found {
@@ -465,7 +465,7 @@ async fn find_pov(
         let Some(command) = ask(arguments, trials.display, question) else {
             break;
         };
-        found = trials.try_pov(&mut draft, bench, &command).await;
+        found = trials.try_given(&mut draft, bench, &command).await;
     }
     draft
 }

@@ -1,0 +1,114 @@
+//! Fuzz harnesses that the build of a project does not link: they wait for a fuzzer's driver. Ours
+//! takes its place.
+
+use patchwright_source::{Language, Tree, TreePath};
+use std::path::Path;
+
+/// The function by which a fuzzer's driver calls a harness.
+const ENTRY: &str = "LLVMFuzzerTestOneInput(";
+/// Harnesses of one tree that are tried.
+const HARNESSES: usize = 8;
+
+/// The driver, and its name in the task's folder.
+pub(super) const STANDALONE: &str = include_str!("standalone.c");
+pub(super) const DRIVER: &str = "standalone.c";
+
+/// A harness that can be linked with the driver.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Harness {
+    /// The name of its file, without the ending.
+    pub(super) name: String,
+    /// Makes the program of this name in `$OUT` of the libraries that the build left.
+    pub(super) link: String,
+}
+
+impl Harness {
+    /// The command that feeds a PoV to it.
+    pub(super) fn feed(&self) -> String {
+        format!("\"$OUT\"/{} \"$POV\"", self.name)
+    }
+}
+
+/// Returns the harnesses of a tree, without those that the build made a program of.
+pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
+    let Ok(tree) = Tree::open(root) else {
+        return Vec::new();
+    };
+    let files = tree.files();
+    let plain = |path: &TreePath| {
+        let mut characters = path.as_str().chars();
+        characters.all(|c| c.is_ascii_alphanumeric() || "._+-/".contains(c))
+    };
+    let files: Vec<&TreePath> = files.iter().filter(|path| plain(path)).collect();
+    let linked = |harness: &Harness| {
+        let ends = |program: &String| program.rsplit('/').next() == Some(harness.name.as_str());
+        programs.iter().any(ends)
+    };
+    let found = files.iter().filter_map(|path| {
+        let compiler = compiler(path)?;
+        let text = tree.read(path).ok()?;
+        let text = text.decode(text.bytes());
+        let waits = text.contains(ENTRY) && !text.contains(" main(");
+        waits.then(|| harness(path, compiler)).flatten()
+    });
+    found
+        .filter(|harness| !linked(harness))
+        .take(HARNESSES)
+        .collect()
+}
+
+/// Returns the compiler of a source file with its flags; none for headers and other languages.
+fn compiler(path: &TreePath) -> Option<&'static str> {
+    let source = path.extension()?.starts_with('c');
+    match Language::of_path(path).filter(|_| source)? {
+        Language::C => Some("${CC:-cc} ${CFLAGS-}"),
+        Language::Cpp => Some("${CXX:-c++} ${CXXFLAGS-}"),
+        _ => None,
+    }
+}
+
+/// Headers are looked for in every folder of the tree, behind those of the system.
+fn harness(path: &TreePath, compiler: &str) -> Option<Harness> {
+    let (name, _) = path.as_str().rsplit('/').next()?.rsplit_once('.')?;
+    let link = format!(
+        r#"{compiler} -I"$OUT"/build $(find "$TREE" -name .git -prune -o -type d -printf '-idirafter %p ') -c "$TREE"/{path} -o "$OUT"/{name}.o && ${{CC:-cc}} ${{CFLAGS-}} -c "$TASK"/{DRIVER} -o "$OUT"/driver.o && ${{CXX:-c++}} ${{CXXFLAGS-}} "$OUT"/{name}.o "$OUT"/driver.o -Wl,--start-group $(find "$OUT" "$TREE" -name "*.a") -Wl,--end-group -lm -lpthread -ldl -o "$OUT"/{name}"#
+    );
+    Some(Harness {
+        name: name.to_owned(),
+        link,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harnesses;
+    use std::fs;
+
+    #[test]
+    fn harnesses_that_the_build_does_not_link_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = "int LLVMFuzzerTestOneInput(const char *data, long size)";
+        for (name, text) in [
+            (
+                "fuzz/fuzz_read.c",
+                format!("#include \"fold.h\"\n#include <stdio.h>\n{entry} {{ return 0; }}\n"),
+            ),
+            ("fuzz/main.c", format!("{entry};\nint main(void) {{}}\n")),
+            (
+                "fuzz/made.cc",
+                format!("extern \"C\" {entry} {{ return 0; }}\n"),
+            ),
+        ] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let found = harnesses(folder.path(), &["\"$OUT\"/build/made".to_owned()]);
+        let [harness] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(harness.feed(), "\"$OUT\"/fuzz_read \"$POV\"");
+        let compiles = "${CC:-cc} ${CFLAGS-} -I\"$OUT\"/build $(find ";
+        assert!(harness.link.starts_with(compiles), "{}", harness.link);
+    }
+}
