@@ -130,7 +130,7 @@ fn the_skill_for_agents_finds_a_crash_and_proves_a_patch() {
     assert!(folder.join("task.toml").is_file(), "{told}");
     let judged = run("patchwright judge");
     let told = String::from_utf8_lossy(&judged.stdout);
-    assert!(told.contains("same elsewhere  true"), "{told}");
+    assert!(told.contains("silent          true"), "{told}");
     assert_eq!(judged.status.code(), Some(6), "{told}");
 
     let servers = fs::read_to_string(repository().join("skills/patchwright/.mcp.json")).unwrap();
