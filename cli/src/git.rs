@@ -69,6 +69,14 @@ impl Git {
         self.run(&arguments).await.is_ok()
     }
 
+    /// Returns the newest commit of a range whose message has these words; an empty text where
+    /// there is none.
+    pub(crate) async fn newest_saying(&self, words: &str, range: &str) -> anyhow::Result<String> {
+        let words = format!("--grep={words}");
+        let log = ["log", "-1", "--format=%H", "--fixed-strings"];
+        self.run(&[&log[..], &[&words, range, "--"]].concat()).await
+    }
+
     /// Writes the tree of a commit with a patch in a folder of it, by way of the index, which is
     /// overwritten.
     pub(crate) async fn tree_with(

@@ -10,6 +10,7 @@ mod crash;
 mod doubt;
 mod ending;
 mod history;
+pub mod optional_seconds;
 mod regression;
 mod rung;
 pub mod seconds;

@@ -1,8 +1,6 @@
 //! Stored form of a duration: a number of seconds. The text of a task file, such
 //! as `30m`, is read as well: rows of earlier versions hold it.
 
-pub mod optional;
-
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::time::Duration;
 
@@ -22,14 +20,14 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Stored {
+pub(crate) enum Stored {
     Seconds(u64),
     Fraction(f64),
     Text(String),
 }
 
 impl Stored {
-    fn read(self) -> Result<Duration, String> {
+    pub(crate) fn read(self) -> Result<Duration, String> {
         match self {
             Self::Seconds(seconds) => Ok(Duration::from_secs(seconds)),
             Self::Fraction(seconds) => {

@@ -1,6 +1,6 @@
 //! Parts of a task that everybody shares: whoever writes it, who keeps it, who runs it.
 
-use crate::seconds;
+use crate::optional_seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub struct Pov {
     /// Number of runs; measured at the baseline by default.
     pub repeat: Option<u32>,
     /// Longest time that one run may take (`"60s"`).
-    #[serde(default, with = "seconds::optional")]
+    #[serde(default, with = "optional_seconds")]
     #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub timeout: Option<Duration>,

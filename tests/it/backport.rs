@@ -1,29 +1,14 @@
 //! A fix that is carried to other branches, and proved on each.
 
 use crate::scene::{Scene, Told};
+use crate::upstream::{CHECK, LINE, git};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-const LINE: &str = "  size_t name = (size_t)(equals - line);\n";
-const CHECK: &str = "  if (name > NAME_LIMIT) return -1;\n";
 const NUMBER: &str = "&value)) return -1;\n";
 const BUFFER: &str = "malloc(NAME_LIMIT + 1)";
 const MESSAGE: &str = "records: refuse long names\n\nThey overflow their buffer.\n---\n\nReported-by: Eve <e@example.org>\n";
-
-fn git(folder: &Path, arguments: &[&str]) -> String {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=a@example.org"])
-        .args(["-c", "init.defaultBranch=main"])
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{arguments:?}: {said}");
-    String::from_utf8_lossy(&done.stdout).trim().to_owned()
-}
 
 fn commit(folder: &Path, code: &str, message: &str) {
     fs::write(folder.join("records.c"), code).unwrap();

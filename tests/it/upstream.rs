@@ -7,10 +7,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const LINE: &str = "  size_t name = (size_t)(equals - line);\n";
-const CHECK: &str = "  if (name > NAME_LIMIT) return -1;\n";
+pub(crate) const LINE: &str = "  size_t name = (size_t)(equals - line);\n";
+pub(crate) const CHECK: &str = "  if (name > NAME_LIMIT) return -1;\n";
 
-fn git(folder: &Path, arguments: &[&str]) {
+/// Runs git as somebody of the project, and returns what it says.
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let done = Command::new("git")
         .args(["-c", "user.name=Ada", "-c", "user.email=a@example.org"])
         .args(["-c", "init.defaultBranch=main"])
@@ -20,6 +21,7 @@ fn git(folder: &Path, arguments: &[&str]) {
         .unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{arguments:?}: {said}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
 /// Gives the source of the scene a history: it begins without the bug, gets it in the third

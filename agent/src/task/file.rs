@@ -3,7 +3,7 @@
 //! Unknown keys are errors here. What the values mean is checked in
 //! `task::read`, not here.
 
-use patchwright_record::{Commands, Pov, seconds};
+use patchwright_record::{Commands, Pov, optional_seconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -166,32 +166,32 @@ pub struct TaskLimits {
     /// Money in US dollars.
     pub usd: Option<f64>,
     /// Working time (`"30m"`).
-    #[serde(default, with = "seconds::optional")]
+    #[serde(default, with = "optional_seconds")]
     #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub wall: Option<Duration>,
     /// Longest time that a build may take.
-    #[serde(default, with = "seconds::optional")]
+    #[serde(default, with = "optional_seconds")]
     #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub build: Option<Duration>,
     /// Longest time that one PoV may take.
-    #[serde(default, with = "seconds::optional")]
+    #[serde(default, with = "optional_seconds")]
     #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub pov: Option<Duration>,
     /// Longest time that the tests may take.
-    #[serde(default, with = "seconds::optional")]
+    #[serde(default, with = "optional_seconds")]
     #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub test: Option<Duration>,
     /// Time in which mutations of the PoVs are tried.
-    #[serde(default, with = "seconds::optional")]
+    #[serde(default, with = "optional_seconds")]
     #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub robust: Option<Duration>,
     /// Time in which the patched program is compared with the unpatched.
-    #[serde(default, with = "seconds::optional")]
+    #[serde(default, with = "optional_seconds")]
     #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub same: Option<Duration>,

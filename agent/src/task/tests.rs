@@ -104,6 +104,7 @@ fn says_what_is_wrong_and_where() {
         ("file = \"pov/a\"", "file = \"pov/none\"", "pov[0].file"),
         ("file = \"pov/a\"", "file = \"pov\"", "not a regular file"),
         ("timeout = \"90s\"", "timeout = \"soon\"", "pov[0].timeout"),
+        ("timeout = \"90s\"", "timeout = 0", "pov[0].timeout"),
         ("timeout = \"90s\"", "build = \"memory\"", "[builds.memory]"),
         ("timeout = \"90s\"", "ran = \"(\"", "pov[0].ran"),
         ("usd = 1.5", "usd = \"x\"", "line"),

@@ -247,7 +247,7 @@ pub(super) fn with_end(reason: &str, log: &str) -> String {
 
 /// Returns the last line of a log as the end of a sentence.
 pub(super) fn last_words(log: &str) -> String {
-    let tells = |line: &&str| !line.is_empty() && !line.ends_with("directory '/patchwright/tree'");
+    let tells = |line: &&str| !line.is_empty() && !line.contains(": Leaving directory ");
     let last = log.lines().map(str::trim).rfind(tells);
     last.map_or_else(String::new, |line| {
         format!(": {}", line.chars().take(WIDTH).collect::<String>())

@@ -256,7 +256,7 @@ impl Trials<'_> {
 
     /// Returns what a program tells when it is called without arguments, and of its help.
     async fn usage(&self, draft: &Draft, bench: &Bench, program: &str) -> Option<String> {
-        let command = format!("{program}; {program} --help");
+        let command = format!("{program} || :; {program} --help");
         let pov = self.povs(&draft.keys, &command).into_iter().next()?;
         Some(bench.run(&pov).await.ok()?.execution.text())
     }

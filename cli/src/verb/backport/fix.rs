@@ -119,17 +119,8 @@ impl Fix {
         let mut missing = Vec::new();
         for commit in commits {
             let record = revisions.record(&commit, 1).await?;
-            let subject = format!("--grep={}", record.subject);
-            let carried = [
-                "log",
-                "-1",
-                "--format=%H",
-                "--fixed-strings",
-                &subject,
-                &there,
-                "--",
-            ];
-            if revisions.git.run(&carried).await?.is_empty() {
+            let carried = revisions.git.newest_saying(&record.subject, &there);
+            if carried.await?.is_empty() {
                 missing.push(record.in_words());
             }
         }
@@ -148,18 +139,8 @@ impl Fix {
         if revisions.git.is_before(&commit.commit, onto).await {
             return Ok(Some(commit.in_words()));
         }
-        let names = format!("--grep={}", commit.commit);
         let range = format!("{}..{onto}", self.parent);
-        let log = [
-            "log",
-            "-1",
-            "--format=%H",
-            "--fixed-strings",
-            &names,
-            &range,
-            "--",
-        ];
-        let found = revisions.git.run(&log).await?;
+        let found = revisions.git.newest_saying(&commit.commit, &range).await?;
         match found.as_str() {
             "" => Ok(None),
             found => Ok(Some(revisions.record(found, 1).await?.in_words())),

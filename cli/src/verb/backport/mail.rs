@@ -58,17 +58,8 @@ impl Backport<'_> {
         let diff = revisions
             .diff((&branch.commit, &tree), &["--full-index"], &[])
             .await?;
-        let picked = format!("--grep={PICKED}");
-        let log = [
-            "log",
-            "-1",
-            "--format=%H",
-            "--fixed-strings",
-            &picked,
-            &branch.commit,
-            "--",
-        ];
-        let picks = !git.run(&log).await?.is_empty();
+        let picks = git.newest_saying(PICKED, &branch.commit).await?;
+        let picks = !picks.is_empty();
         let message = message(commit, body, &self.note(branch), picks);
         let judged = format!("{} at {}: {}", report.ending, branch.commit, report.detail);
         let mut text = format!("{message}\n---\n{}\n\n", visible_line(&judged)).into_bytes();

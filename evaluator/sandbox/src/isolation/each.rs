@@ -8,6 +8,7 @@
 //!
 //! It knows nothing of time: whoever started the command watches the lines that come.
 
+use super::enter::own_folders;
 use super::landlock;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::error::Error;
@@ -31,16 +32,19 @@ const SIGNALLED: i32 = 128;
 /// Runs the program once for each input, in the order of their names, with the input's path as
 /// its last argument; prints a line with the name and the status, as a shell tells it, for each.
 pub(super) fn each(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
-    let mut words = arguments.iter();
-    let own: Vec<PathBuf> = { words.by_ref() }
-        .take_while(|word| *word != "--")
-        .map(PathBuf::from)
-        .collect();
-    let [notes, keep, program @ ..] = words.as_slice() else {
+    let (own, rest) = own_folders(arguments);
+    let [notes, keep, program @ ..] = rest else {
         return Err("no folder of inputs was given".into());
     };
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    let notes = Path::new(notes);
+    run((program, &own), Path::new(notes), keep == ALL)
+}
+
+fn run(
+    (program, own): (&[OsString], &[PathBuf]),
+    notes: &Path,
+    keeps_all: bool,
+) -> Result<ExitCode, Box<dyn Error>> {
     let mut inputs: Vec<PathBuf> = fs::read_dir(notes.join(INPUTS))?
         .map(|entry| Ok(entry?.path()))
         .collect::<std::io::Result<_>>()?;
@@ -48,9 +52,13 @@ pub(super) fn each(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
     let output = notes.join(OUTPUT);
     for input in inputs {
         let name = input.file_name().unwrap_or_default();
-        let status = start(program, &input, &own, &output)?.wait()?;
-        if !status.success() || keep == ALL {
+        let mut child = start(program, &input, own, File::create_new(&output)?)?;
+        let status = child.wait()?;
+        // What an input left running goes on printing into a file that is no other input's.
+        if !status.success() || keeps_all {
             fs::rename(&output, notes.join(KEPT).join(name))?;
+        } else {
+            fs::remove_file(&output)?;
         }
         let mut told = std::io::stdout().lock();
         writeln!(told, "{} {}", name.display(), as_shell(status))?;
@@ -65,10 +73,9 @@ fn start(
     program: &[OsString],
     input: &Path,
     own: &[PathBuf],
-    output: &Path,
+    output: File,
 ) -> Result<Child, Box<dyn Error>> {
     let (program, arguments) = program.split_first().ok_or("no program was given")?;
-    let output = File::create(output)?;
     let errors = output.try_clone()?;
     let started = std::thread::scope(|scope| {
         let thread = scope.spawn(move || {
@@ -86,4 +93,30 @@ fn start(
 fn as_shell(status: ExitStatus) -> i32 {
     let signal = status.signal().map(|signal| SIGNALLED + signal);
     status.code().or(signal).unwrap_or(SIGNALLED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{INPUTS, KEPT, run};
+    use std::ffi::OsString;
+    use std::fs;
+
+    /// The first input leaves a process behind that goes on printing while the second one runs.
+    const LEAVES: &str = "case $1 in */0) (for i in 1 2 3 4 5 6 7 8; do sleep 0.1; echo forged; done) & ;; *) sleep 0.5; echo own; exit 1 ;; esac";
+
+    #[test]
+    fn what_an_input_leaves_running_prints_into_no_other_output() {
+        let notes = tempfile::tempdir().unwrap();
+        for part in [INPUTS, KEPT] {
+            fs::create_dir(notes.path().join(part)).unwrap();
+        }
+        for name in ["0", "1"] {
+            fs::write(notes.path().join(INPUTS).join(name), "").unwrap();
+        }
+        let program = ["sh", "-c", LEAVES, "sh"].map(OsString::from);
+        run((&program, &[]), notes.path(), false).unwrap();
+        let kept = notes.path().join(KEPT);
+        assert_eq!(fs::read_to_string(kept.join("1")).unwrap(), "own\n");
+        assert!(!kept.join("0").exists());
+    }
 }

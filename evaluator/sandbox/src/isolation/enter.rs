@@ -186,14 +186,18 @@ pub(super) fn end_domain() -> Result<ExitCode, Box<dyn Error>> {
 
 /// Becomes a program, and what it writes stays in the folders that are named before it.
 pub(super) fn keep_to(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
-    let mut words = arguments.iter();
-    let own: Vec<PathBuf> = { words.by_ref() }
-        .take_while(|word| *word != "--")
-        .map(PathBuf::from)
-        .collect();
-    let program = words.next().ok_or("no program was given")?;
+    let (own, rest) = own_folders(arguments);
+    let (program, arguments) = rest.split_first().ok_or("no program was given")?;
     landlock::keep_to(&own)?;
-    Err(Command::new(program).args(words).exec().into())
+    Err(Command::new(program).args(arguments).exec().into())
+}
+
+/// Takes the folders apart that a program may write to from the words behind them.
+pub(super) fn own_folders(arguments: &[OsString]) -> (Vec<PathBuf>, &[OsString]) {
+    let mut words = arguments.iter();
+    let own = words.by_ref().take_while(|word| *word != "--");
+    let own = own.map(PathBuf::from).collect();
+    (own, words.as_slice())
 }
 
 /// Returns a variable as it was given to this step.
