@@ -161,9 +161,7 @@ impl Sandbox {
             let probed = probe(*kind, &host).await;
             match probed.and_then(|found| accept(choice, found)) {
                 Ok((mode, mut leaves_open)) => {
-                    if mode != Mode::Bare {
-                        leaves_open.extend(landlock::notes_in_reach());
-                    }
+                    leaves_open.extend(landlock::notes_in_reach());
                     return Ok(Self {
                         host,
                         world: World::Host(mode),

@@ -19,15 +19,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 
-/// The folder of the inputs, the one for what is kept of the program's output, and the file
-/// that it prints into.
+/// The folder of the inputs, and the one for what is kept of the program's output.
 const INPUTS: &str = "in";
 const KEPT: &str = "out";
-const OUTPUT: &str = "output";
-/// The word by which the output of inputs that end well is kept too.
-const ALL: &str = "all";
-/// The number that a shell adds to that of a signal.
-const SIGNALLED: i32 = 128;
 
 /// Runs the program once for each input, in the order of their names, with the input's path as
 /// its last argument; prints a line with the name and the status, as a shell tells it, for each.
@@ -37,7 +31,7 @@ pub(super) fn each(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
         return Err("no folder of inputs was given".into());
     };
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    run((program, &own), Path::new(notes), keep == ALL)
+    run((program, &own), Path::new(notes), keep == "all")
 }
 
 fn run(
@@ -49,7 +43,7 @@ fn run(
         .map(|entry| Ok(entry?.path()))
         .collect::<std::io::Result<_>>()?;
     inputs.sort();
-    let output = notes.join(OUTPUT);
+    let output = notes.join("output");
     for input in inputs {
         let name = input.file_name().unwrap_or_default();
         let mut child = start(program, &input, own, File::create_new(&output)?)?;
@@ -90,9 +84,10 @@ fn start(
     Ok(started.map_err(|_| "the thread that starts programs ended")??)
 }
 
+/// The status of a shell: 128 and the number for a signal.
 fn as_shell(status: ExitStatus) -> i32 {
-    let signal = status.signal().map(|signal| SIGNALLED + signal);
-    status.code().or(signal).unwrap_or(SIGNALLED)
+    let signal = || 128 + status.signal().unwrap_or_default();
+    status.code().unwrap_or_else(signal)
 }
 
 #[cfg(test)]
