@@ -23,6 +23,7 @@ mod probe;
 mod recency;
 mod regression;
 mod summary;
+mod task_files;
 #[cfg(test)]
 mod tests;
 mod wait;

@@ -87,6 +87,7 @@ pub fn first_issue(
             crash => crash.text.clone(),
             others,
             command => first_pov.map(|pov| pov.command.clone()).unwrap_or_default(),
+            beside => first_pov.map(|pov| pov.beside.clone()).unwrap_or_default(),
             pov => first_pov.map(|pov| pov.text.clone()).unwrap_or_default(),
             harness => baseline.map(|baseline| unseen(&baseline.harness, code)).unwrap_or_default(),
             tests => baseline.map(|baseline| baseline.tests.clone()).unwrap_or_default(),

@@ -1,9 +1,9 @@
 //! The only place where concrete parts are put together: from settings and a
 //! task to everything that a run needs.
 
-use crate::plan::{plan, with_first_issue};
+use crate::plan::{plan, reported, with_first_issue};
 use crate::{checkout, commands, model_roles};
-use patchwright_agent::drive::{EngineCell, Parts, Patience, ending_of};
+use patchwright_agent::drive::{EngineCell, Parts, Patience, ending_of, request_of};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::Observer;
 use patchwright_agent::record::{Ending, EndingKind};
@@ -88,7 +88,7 @@ async fn parts(
         guard: Guard::new(&task.protect)
             .map_err(|error| invalid(format!("guard.protect: {error}")))?,
         tree: Arc::new(tree),
-        context_tokens: settings.retrieval.context_tokens,
+        reported: request_of(&reported(task), settings.retrieval.context_tokens),
         signals: Signals::from_settings(settings).map_err(|error| invalid(error.to_string()))?,
         observer,
     })

@@ -11,7 +11,7 @@
 )]
 
 use futures::future::BoxFuture;
-use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker};
+use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker, request_of};
 use patchwright_agent::journal::EventKind;
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::Observer;
@@ -78,7 +78,7 @@ fn parts(folder: &Path) -> Arc<Parts> {
         engine: EngineCell::open(tree.clone(), folder.join("cache"), settings),
         guard: Guard::new(&[]).expect("no pattern is wrong"),
         tree: Arc::new(Tree::open(&tree).expect("the tree is there")),
-        context_tokens: 8000,
+        reported: request_of("", 8000),
         signals: Signals::default(),
         observer: Observer::silent(),
     })

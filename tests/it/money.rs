@@ -3,7 +3,7 @@
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker};
+use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker, request_of};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::Observer;
 use patchwright_agent::repair::Run;
@@ -134,7 +134,7 @@ fn parts(model: Arc<Whimsical>, (tree, cache): (&Path, &Path), total: f64) -> Ar
         engine: EngineCell::open(tree.to_owned(), cache.to_owned(), settings),
         guard: Guard::new(&[]).unwrap(),
         tree: Arc::new(Tree::open(tree).unwrap()),
-        context_tokens: 1000,
+        reported: request_of("", 1000),
         signals: Signals::default(),
         observer: Observer::silent(),
     })

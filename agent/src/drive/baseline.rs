@@ -2,6 +2,7 @@
 
 use super::Drive;
 use super::failure::{Failure, ending, retried};
+use super::task_files::{TaskFile, files_named};
 use crate::journal::JournalError;
 use crate::progress::Notice;
 use crate::record::{
@@ -169,18 +170,23 @@ impl Drive {
             let povs = task.povs.iter().take(MOST_POVS);
             povs.map(move |pov| (pov, task.commands.pov.as_deref()))
         });
-        povs.map(|(pov, common)| PovRecord {
-            name: pov.name(),
-            command: pov
-                .command
-                .as_deref()
-                .or(common)
-                .unwrap_or_default()
-                .to_owned(),
-            text: match std::fs::read(&pov.file) {
-                Ok(bytes) => feedback::input(&bytes),
-                Err(error) => format!("(it cannot be read: {error})"),
-            },
+        povs.map(|(pov, common)| {
+            let command = pov.command.as_deref().or(common).unwrap_or_default();
+            let folder = task.map(|task| task.task_folder.as_path());
+            let beside = folder.map(|folder| files_named(command, folder).unwrap_or_default());
+            let beside = beside.unwrap_or_default();
+            let texts = beside.iter().filter_map(TaskFile::text);
+            PovRecord {
+                name: pov.name(),
+                command: command.to_owned(),
+                text: match std::fs::read(&pov.file) {
+                    Ok(bytes) => feedback::input(&bytes),
+                    Err(error) => format!("(it cannot be read: {error})"),
+                },
+                beside: texts
+                    .map(|(name, text)| format!("{name}:\n{text}"))
+                    .collect(),
+            }
         })
         .collect()
     }

@@ -26,8 +26,7 @@ impl Drive {
         let request = Request {
             text,
             frames,
-            budget: self.parts.context_tokens,
-            ..Request::default()
+            ..self.parts.reported.clone()
         };
         let mut signals = Vec::new();
         if !self.parts.signals.is_empty()

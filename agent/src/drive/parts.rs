@@ -8,7 +8,7 @@ use patchwright_model::Model;
 use patchwright_model::price::Prices;
 use patchwright_model::tokens::Counter;
 use patchwright_patcher::Guard;
-use patchwright_retrieval::{Engine, Settings};
+use patchwright_retrieval::{Engine, Request, Settings};
 use patchwright_source::Tree;
 use patchwright_target::Target;
 use patchwright_verdict::VerdictCache;
@@ -65,8 +65,8 @@ pub struct Parts {
     pub engine: EngineCell,
     /// Guard over the files that must not be edited.
     pub guard: Guard,
-    /// Tokens of the code that goes with an issue.
-    pub context_tokens: usize,
+    /// What people say of the bug, as a request, with the tokens of the code that goes with it.
+    pub reported: Request,
     /// Signals that help to rank that code.
     pub signals: Signals,
     /// The watcher that is told how it goes.

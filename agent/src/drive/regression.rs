@@ -2,6 +2,7 @@
 
 use super::Drive;
 use super::failure::{Failure, known, retried};
+use super::task_files::{TaskFile, files_named, is_text};
 use crate::journal::JournalError;
 use crate::prompt::fence;
 use crate::record::{Attempt, Outcome, RegressionRecord, StepId, TestFiles};
@@ -49,7 +50,7 @@ impl Drive {
         let words = attempt.map(|attempt| words_of(&attempt.diff));
         let tree = &self.parts.tree;
         let mut files = ranked(tree, &words.unwrap_or_default());
-        let scripts = scripts_of(&command, &task.task_folder);
+        let scripts = files_named(&command, &task.task_folder).unwrap_or_default();
         let mut text = String::new();
         if !files.is_empty() {
             let names: Vec<&str> = files
@@ -65,8 +66,8 @@ impl Drive {
             for (path, content) in files {
                 text.push_str(&shown(path.as_str(), &content));
             }
-            for (name, content) in scripts {
-                text.push_str(&shown(&name, &content));
+            for (name, content) in scripts.iter().filter_map(TaskFile::text) {
+                text.push_str(&shown(&name, content));
             }
         }
         Ok(Outcome::TestFiles(TestFiles { command, text }))
@@ -151,6 +152,7 @@ fn script(tree: &Tree, target: &dyn Target) -> Result<(String, Patch), String> {
     let pov = task.povs.first().ok_or("there is no PoV")?;
     let command = pov.command.as_deref().or(task.commands.pov.as_deref());
     let command = command.ok_or("there is no command that runs the PoV")?;
+    let beside = files_named(command, &task.task_folder)?;
     let bytes = std::fs::read(&pov.file).map_err(|error| format!("the PoV: {error}"))?;
     if bytes.len() > POV {
         let most = POV >> 10;
@@ -166,7 +168,7 @@ fn script(tree: &Tree, target: &dyn Target) -> Result<(String, Patch), String> {
     let path = format!("{folder}/regression-{}.sh", plain(&pov.name()));
     let edit = Edit::Create {
         file: path.clone(),
-        text: script_text(pov, command, &bytes),
+        text: script_text(pov, command, &bytes, &beside),
         latin1: false,
         unterminated: false,
     };
@@ -177,15 +179,13 @@ fn script(tree: &Tree, target: &dyn Target) -> Result<(String, Patch), String> {
     Ok((path, patch))
 }
 
-fn script_text(pov: &Pov, command: &str, bytes: &[u8]) -> String {
+fn script_text(pov: &Pov, command: &str, bytes: &[u8], beside: &[TaskFile]) -> String {
     let name = plain(&pov.name());
-    let encoded = STANDARD.encode(bytes);
-    let lines: Vec<&str> = encoded
-        .as_bytes()
-        .chunks(LINE)
-        .filter_map(|line| std::str::from_utf8(line).ok())
-        .collect();
     let harness = plain(pov.harness.as_deref().unwrap_or_default());
+    let mut files = written(&format!("input-{name}"), bytes);
+    for file in beside {
+        files.push_str(&written(&format!("task/{}", file.path), &file.bytes));
+    }
     format!(
         "#!/bin/sh\n\
          # Regression test: the program must not crash on this input. It is run in the tree;\n\
@@ -194,14 +194,25 @@ fn script_text(pov: &Pov, command: &str, bytes: &[u8]) -> String {
          folder=$(mktemp -d)\n\
          trap 'rm -rf \"$folder\"' EXIT\n\
          POV=$folder/input-{name}\n\
+         TASK=$folder/task\n\
          HARNESS=${{HARNESS:-{harness}}}\n\
          TREE=${{TREE:-$PWD}}\n\
-         export POV HARNESS TREE\n\
-         base64 -d >\"$POV\" <<'END'\n{}\nEND\n\
-         {}\n",
-        lines.join("\n"),
+         export POV HARNESS TREE TASK\n\
+         write() {{ mkdir -p \"${{1%/*}}\"; base64 -d >\"$1\"; chmod +x \"$1\"; }}\n\
+         {files}{}\n",
         command.trim()
     )
+}
+
+/// The lines of a script that write a file into its folder.
+fn written(path: &str, bytes: &[u8]) -> String {
+    let encoded = STANDARD.encode(bytes);
+    let mut text = format!("write \"$folder/{path}\" <<'END'\n");
+    for line in encoded.as_bytes().chunks(LINE) {
+        text.push_str(&String::from_utf8_lossy(line));
+        text.push('\n');
+    }
+    text + "END\n"
 }
 
 /// The letters, digits and plain marks of a name.
@@ -254,35 +265,9 @@ fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
         .collect()
 }
 
-/// Tells whether bytes that are valid UTF-8 are text that people write.
-fn is_text(text: &str) -> bool {
-    !text
-        .chars()
-        .any(|one| one.is_control() && !"\t\n\r\u{c}".contains(one))
-}
-
 /// Tells whether a file holds data of the tests: neither source code nor a script.
 fn is_data(path: &TreePath, text: &str) -> bool {
     Language::of_path(path).is_none() && !text.starts_with("#!")
-}
-
-/// The files of the task's folder that the test command names.
-fn scripts_of(command: &str, folder: &std::path::Path) -> Vec<(String, String)> {
-    let Ok(tree) = Tree::open(folder) else {
-        return Vec::new();
-    };
-    let named = tree
-        .files()
-        .into_iter()
-        .filter(|path| !path.as_str().contains('/') && command.contains(&format!("/{path}")));
-    named
-        .take(2)
-        .filter_map(|path| {
-            let content = tree.read(&path).ok()?;
-            let text = String::from_utf8(content.bytes().to_vec()).ok()?;
-            Some((format!("$TASK/{path}"), text))
-        })
-        .collect()
 }
 
 fn shown(name: &str, content: &str) -> String {

@@ -1,7 +1,7 @@
 //! Runs that are driven with a journal in memory, a model that answers as it is
 //! told, and no target.
 
-use super::{Drive, EngineCell, Parts, Patience, Speaker};
+use super::{Drive, EngineCell, Parts, Patience, Speaker, request_of};
 use crate::journal::{EventKind, Journal, JournalError, NewEvent, SpendingLimits, Standing};
 use crate::plan::Plan;
 use crate::progress::{Notice, Observer};
@@ -173,7 +173,7 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
         engine: EngineCell::open(tree.clone(), folder.join("cache"), settings),
         guard: Guard::new(&[]).unwrap(),
         tree: Arc::new(Tree::open(&tree).unwrap()),
-        context_tokens: 1000,
+        reported: request_of("", 1000),
         signals: Signals::default(),
         observer,
     })

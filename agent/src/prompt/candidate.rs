@@ -5,7 +5,9 @@
 use super::template::render;
 use super::{Difference, language_name, shown, surroundings};
 use crate::plan::Plan;
-use crate::record::{Attempt, BaselineSummary, ChallengedRecord, Doubt, Rung, TestFiles};
+use crate::record::{
+    Attempt, BaselineSummary, ChallengedRecord, Doubt, PovRecord, Rung, TestFiles,
+};
 use minijinja::{Value, context};
 use patchwright_source::Language;
 
@@ -153,8 +155,23 @@ pub fn challenge(
 
 fn shown_povs(baseline: &BaselineSummary) -> Vec<String> {
     let povs = baseline.povs.iter();
-    povs.map(|pov| format!("{}\nis run by: {}\n{}", pov.name, pov.command, pov.text))
-        .collect()
+    povs.map(|pov| {
+        let beside = pov
+            .beside
+            .iter()
+            .map(|file| format!("\n\nThe command names {file}"));
+        let PovRecord {
+            name,
+            command,
+            text,
+            ..
+        } = pov;
+        format!(
+            "{name}\nis run by: {command}\n{text}{}",
+            beside.collect::<String>()
+        )
+    })
+    .collect()
 }
 
 /// The request for a regression test that goes with a patch.
@@ -169,6 +186,8 @@ pub fn regression_test(
         context! {
             language => language_name(plan.language),
             crash,
+            title => plan.title.clone(),
+            note => plan.hints.note.clone(),
             povs => shown_povs(baseline),
             diff,
             command => tests.command.clone(),
@@ -223,6 +242,7 @@ mod tests {
                 name: "long.txt".into(),
                 command: "\"$OUT\"/harness \"$POV\"".into(),
                 text: "(3 bytes of text)\nabc".into(),
+                ..PovRecord::default()
             }],
             ..BaselineSummary::default()
         };

@@ -129,6 +129,7 @@ fn challenge_and_regression_test_prompts() {
             name: "long.txt".into(),
             command: "\"$OUT\"/harness \"$POV\"".into(),
             text: "(3 bytes of text)\nabc".into(),
+            beside: vec!["$TASK/prog.awk:\n{ print }".into()],
         }],
         harness: "int main(void)".into(),
         ..BaselineSummary::default()
@@ -137,7 +138,8 @@ fn challenge_and_regression_test_prompts() {
         command: "make check".into(),
         text: "`tests/a.c`\n\n```text\n1: int a;\n```\n\n".into(),
     };
-    let plan = plan();
+    let mut plan = plan();
+    plan.hints.note = Some("`f` is off by one".to_owned());
     let text = challenge(
         (&plan, &baseline),
         "crash",
@@ -353,6 +355,7 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
         crashes: vec![crash(PLANTED), crash(PLANTED)],
         povs: vec![PovRecord {
             text: PLANTED.into(),
+            beside: vec![PLANTED.into()],
             ..PovRecord::default()
         }],
         harness: PLANTED.into(),

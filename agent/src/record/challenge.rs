@@ -12,6 +12,9 @@ pub struct PovRecord {
     pub command: String,
     /// Its beginning, as text or in hex.
     pub text: String,
+    /// Texts of the files that the command names beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
 }
 
 /// An input against a patch.
