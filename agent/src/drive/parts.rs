@@ -65,7 +65,7 @@ pub struct Parts {
     pub engine: EngineCell,
     /// Guard over the files that must not be edited.
     pub guard: Guard,
-    /// What people say of the bug, as a request, with the tokens of the code that goes with it.
+    /// Request made of people's words about the bug, with the tokens of the code that goes with it.
     pub reported: Request,
     /// Signals that help to rank that code.
     pub signals: Signals,

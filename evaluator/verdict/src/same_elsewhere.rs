@@ -27,6 +27,7 @@ mod reach;
 mod runs;
 mod searched;
 mod test_calls;
+mod turned;
 mod values;
 
 pub use challenge::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, challenge};
@@ -89,6 +90,7 @@ pub(crate) async fn climb(
     comparison.settle_differences().await?;
     comparison.ask_about_erring().await?;
     comparison.settle_reach(attempt).await?;
+    comparison.turn_conditions(attempt).await?;
     Ok(comparison.held())
 }
 

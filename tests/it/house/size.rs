@@ -13,8 +13,9 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        9_140,
-        "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right)",
+        9_200,
+        "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right), \
+         words of a reporter beside a log, files that a command names",
     ),
     (
         "cli",
@@ -45,9 +46,9 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        8_420,
+        8_650,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
-         that follow while they bring new answers",
+         that follow while they bring new answers, conditions that are turned round",
     ),
     ("model", 2_400, ""),
     ("page", 1_800, ""),

@@ -187,7 +187,7 @@ fn ways<'a>(
 }
 
 /// Tells whether the patch wrote a line, and not only a comment there.
-fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) -> bool {
+pub(super) fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) -> bool {
     if !counted.lines.iter().any(|range| range.holds(path, line)) {
         return false;
     }

@@ -77,9 +77,88 @@ pub(super) fn conditions(language: Language, text: &[u8]) -> Vec<Range> {
     found
 }
 
+/// A condition that is not made of others: an operand of `&&`, `||` and `!`, or what an `if`, a
+/// loop or `?:` looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Operand {
+    pub(super) lines: Range,
+    pub(super) bytes: std::ops::Range<usize>,
+}
+
+/// Returns the operands of all conditions, in the order of the text.
+pub(super) fn operands(language: Language, text: &[u8]) -> Vec<Operand> {
+    let tree = parse(language, text);
+    let mut open: Vec<_> = tree.iter().map(|tree| tree.root_node()).collect();
+    let mut found: Vec<Node<'_>> = Vec::new();
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            "if_statement"
+            | "while_statement"
+            | "do_statement"
+            | "for_statement"
+            | "conditional_expression"
+            | "ternary_expression" => {
+                let condition = node.child_by_field_name("condition");
+                condition
+                    .iter()
+                    .for_each(|node| take_apart(*node, text, &mut found));
+            }
+            _ if is_logical(node, text) => take_apart(node, text, &mut found),
+            _ => {}
+        }
+        let mut cursor = node.walk();
+        open.extend(node.children(&mut cursor));
+    }
+    let range = |node: &Node<'_>| node.byte_range();
+    found.sort_by_key(|node| (node.start_byte(), node.end_byte()));
+    found.dedup_by_key(|node| range(node));
+    // The argument of a macro is nearer to what is decided than its call.
+    let holds_another = |node: &Node<'_>| {
+        let holds = |one: &Node<'_>| {
+            node.start_byte() < one.start_byte() && one.end_byte() < node.end_byte()
+        };
+        found.iter().any(holds)
+    };
+    let innermost = found.iter().filter(|node| !holds_another(node));
+    innermost
+        .map(|node| Operand {
+            lines: rows(*node),
+            bytes: range(node),
+        })
+        .collect()
+}
+
+fn is_logical(node: Node<'_>, text: &[u8]) -> bool {
+    let operator = node.child_by_field_name("operator");
+    let operator = operator.and_then(|operator| operator.utf8_text(text).ok());
+    let operator = operator.unwrap_or_default();
+    node.kind() == "binary_expression" && matches!(operator, "&&" | "||" | "and" | "or")
+        || node.kind() == "unary_expression" && matches!(operator, "!" | "not")
+}
+
+/// Adds the operands of a condition.
+fn take_apart<'a>(node: Node<'a>, text: &[u8], found: &mut Vec<Node<'a>>) {
+    let mut cursor = node.walk();
+    let mut parts = node.named_children(&mut cursor);
+    match node.kind() {
+        "parenthesized_expression" => parts.for_each(|part| take_apart(part, text, found)),
+        "condition_clause" => {
+            let value = node.child_by_field_name("value");
+            value
+                .iter()
+                .for_each(|value| take_apart(*value, text, found));
+        }
+        // Their value is that of a new variable.
+        "declaration" | "init_statement" => {}
+        _ if is_logical(node, text) => parts.for_each(|part| take_apart(part, text, found)),
+        _ if parts.any(|part| part.is_error()) => {}
+        _ => found.push(node),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::decisions;
+    use super::{decisions, operands};
     use patchwright_source::Language;
 
     #[test]
@@ -113,5 +192,51 @@ mod tests {
             assert_eq!(decided, lines, "{code}");
         }
         assert_eq!(decisions(Language::C, b"int x;"), None);
+    }
+
+    #[test]
+    fn conditions_are_taken_apart_into_their_operands() {
+        for (language, code, expected) in [
+            (
+                Language::C,
+                "if (size > 16 && seen < 100) return -1;",
+                vec!["size > 16", "seen < 100"],
+            ),
+            (
+                Language::C,
+                "if (!(a || f(b)) != 0) return 1;",
+                vec!["a", "f(b)"],
+            ),
+            (
+                Language::C,
+                "if (LIKELY(a && !b)) return 1;",
+                vec!["a", "b"],
+            ),
+            (
+                Language::C,
+                "return a > 1 && (b || !c);",
+                vec!["a > 1", "b", "c"],
+            ),
+            (Language::C, "x = a ? f(a) : b;", vec!["a"]),
+            (Language::C, "for (i = 0; i < n; i++) f(a);", vec!["i < n"]),
+            (Language::C, "while (p) p = p->next;", vec!["p"]),
+            (Language::C, "x = f(a) + b;", vec![]),
+            (Language::Cpp, "if (auto *p = f()) return g(p);", vec![]),
+            (Language::Cpp, "if (a and not b) return 1;", vec!["a", "b"]),
+            (
+                Language::Java,
+                "if (a.isEmpty() || n > 3) return 1;",
+                vec!["a.isEmpty()", "n > 3"],
+            ),
+        ] {
+            let body = format!("int g(int a, int b) {{\n{code}\n}}\n");
+            let text = match language {
+                Language::Java => format!("class A {{\n{body}}}\n"),
+                _ => body,
+            };
+            let found = operands(language, text.as_bytes());
+            let found: Vec<&str> = found.iter().map(|one| &text[one.bytes.clone()]).collect();
+            assert_eq!(found, expected, "{code}");
+        }
     }
 }

@@ -118,7 +118,7 @@ impl Comparison<'_> {
         }
     }
 
-    fn crash_of_the_pov(&self) -> InputRun {
+    pub(super) fn crash_of_the_pov(&self) -> InputRun {
         let crash = self.before.replay.crash.as_ref();
         InputRun {
             index: 0,
