@@ -2,6 +2,7 @@
 
 use patchwright_crash::{CommandLine, read_words};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Options whose value is a file that is written.
 const OUTPUTS: [&str; 4] = ["-o", "--out", "--output", "--outfile"];
@@ -11,8 +12,8 @@ const USELESS: [&str; 5] = ["h", "help", "version", "o", "output"];
 pub(super) const FEEDS: [&str; 3] = [" \"$POV\"", " <\"$POV\"", " \"$POV\" /dev/null"];
 
 /// Returns the commands of a report that run a program of the build, with the PoV in place of
-/// the file that they read.
-pub(super) fn reported(programs: &[String], log: Option<&str>) -> Vec<String> {
+/// the file that they read last; others are named where they lie in the task's folder.
+pub(super) fn reported(programs: &[String], log: Option<&str>, folder: &Path) -> Vec<String> {
     let words = log.and_then(read_words).unwrap_or_default();
     let built = |name: &str| {
         let mut programs = programs.iter();
@@ -20,12 +21,26 @@ pub(super) fn reported(programs: &[String], log: Option<&str>) -> Vec<String> {
             .find(|program| program.trim_end_matches('"').rsplit(['/', '"']).next() == Some(name))
     };
     let commands = words.commands.iter();
-    let commands = commands.filter_map(|command| with_pov(built(command.name())?, command));
+    let commands = commands.filter_map(|command| with_pov(built(command.name())?, command, folder));
     commands.collect()
 }
 
-/// Writes a command of a report for a program: the file that it reads last becomes the PoV.
-fn with_pov(program: &str, command: &CommandLine) -> Option<String> {
+/// The folder within the task's that holds what came with an issue.
+const OF_ISSUE: &str = "issue";
+
+/// Returns the word for a file of the task's folder that a report names, if it has one.
+fn in_folder(word: &str, folder: &Path) -> Option<String> {
+    let name = Path::new(word).file_name()?;
+    let places = ["", OF_ISSUE].map(|place| Path::new(place).join(name));
+    let mut places = places.iter().filter(|place| folder.join(place).is_file());
+    let quoted = shlex::try_quote(places.next()?.to_str()?)
+        .ok()?
+        .into_owned();
+    Some(format!("\"$TASK\"/{quoted}"))
+}
+
+/// Writes a command of a report for a program.
+fn with_pov(program: &str, command: &CommandLine, folder: &Path) -> Option<String> {
     let arguments = &command.arguments;
     let is_read = |at: &usize| {
         let before = at.checked_sub(1).and_then(|before| arguments.get(before));
@@ -40,6 +55,8 @@ fn with_pov(program: &str, command: &CommandLine) -> Option<String> {
         line.push(' ');
         if Some(at) == file {
             line.push_str("\"$POV\"");
+        } else if let Some(beside) = in_folder(word, folder) {
+            line.push_str(&beside);
         } else {
             line.push_str(&shlex::try_quote(word).ok()?);
         }
@@ -102,18 +119,25 @@ mod tests {
 
     #[test]
     fn commands_of_the_report_are_tried_with_the_pov() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("issue")).unwrap();
+        std::fs::write(folder.path().join("issue/prog.awk"), "{ print }").unwrap();
         let programs = ["\"$TREE\"/recode".to_owned(), "\"$OUT\"/tool".to_owned()];
         for (log, expected) in [
             (
                 "$ /home/u/build/recode --to jpc -O rate=10 --input poc_min -o a.jpc",
                 "\"$TREE\"/recode --to jpc -O 'rate=10' --input \"$POV\" -o a.jpc",
             ),
+            (
+                "$ ./tool -f ~/Downloads/prog.awk in.txt",
+                "\"$OUT\"/tool -f \"$TASK\"/issue/prog.awk \"$POV\"",
+            ),
             ("$ ./tool -q < poc", "\"$OUT\"/tool -q <\"$POV\""),
             ("$ ./tool -f 'a b;c'", "\"$OUT\"/tool -f 'a b;c' \"$POV\""),
         ] {
-            assert_eq!(reported(&programs, Some(log)), [expected]);
+            assert_eq!(reported(&programs, Some(log), folder.path()), [expected]);
         }
-        assert!(reported(&programs, Some("$ ./other poc")).is_empty());
+        assert!(reported(&programs, Some("$ ./other poc"), folder.path()).is_empty());
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl Trials<'_> {
         let likely = likely(programs, log).into_iter().take(PROGRAMS);
         let likely: Vec<&str> = likely.collect();
         let fed = |program: &&str| FEEDS.map(|feed| format!("{program}{feed}"));
-        let mut commands = reported(programs, log);
+        let mut commands = reported(programs, log, &self.folder);
         commands.truncate(PROGRAMS);
         commands.extend(likely.iter().flat_map(fed));
         let mut usual = None;
