@@ -2,145 +2,48 @@
 
 use std::time::Duration;
 
-use crate::{Model, Queue, Settings};
+use crate::Settings;
 
-/// The first value that makes no sense: its key, and what would be right.
-pub(super) fn first_problem(settings: &Settings) -> Option<(&'static str, String)> {
-    let limits = &settings.limits;
-    model(&settings.model)
-        .or_else(|| signals(settings))
-        .or_else(|| times(settings))
-        .or_else(|| at_least_one("limits.attempts", limits.attempts.into()))
-        .or_else(|| at_least_one("limits.rounds", limits.rounds.into()))
-        .or_else(|| at_least_one("limits.tokens", limits.tokens))
-        .or_else(|| not_negative("limits.usd", limits.usd))
-        .or_else(|| share("limits.probability", limits.probability))
-        .or_else(|| critic(settings))
-        .or_else(|| {
-            at_least_one(
-                "retrieval.max_results",
-                settings.retrieval.max_results as u64,
-            )
-        })
-        .or_else(|| at_least_one("sandbox.memory_mb", settings.sandbox.memory_mb))
-        .or_else(|| at_least_one("sandbox.processes", settings.sandbox.processes))
-        .or_else(|| daemon(settings))
-        .or_else(|| queue(&settings.queue))
-}
+/// A key, and what would be right.
+type Problem = (&'static str, String);
 
-fn daemon(settings: &Settings) -> Option<(&'static str, String)> {
-    let (http, intake) = (&settings.http, &settings.intake);
-    [
-        ("http.body_kb", http.body_kb as u64),
-        ("http.upload_mb", http.upload_mb as u64),
-        ("http.rate", http.rate.into()),
-        ("http.connections", http.connections as u64),
-        ("http.peer_connections", http.peer_connections as u64),
-        ("http.requests", http.requests as u64),
-        ("http.streams", http.streams as u64),
-        ("intake.archive_mb", intake.archive_mb),
-        ("intake.unpacked_mb", intake.unpacked_mb),
-        ("intake.entries", intake.entries),
-        ("intake.open_tasks", intake.open_tasks),
-        ("intake.kept_mb", intake.kept_mb),
-        ("intake.kept_files", intake.kept_files),
-    ]
-    .into_iter()
-    .find_map(|(key, number)| at_least_one(key, number))
-    .or_else(|| {
-        let relative = intake.folders.iter().find(|folder| !folder.is_absolute())?;
-        let message = format!("must be absolute, found {}", relative.display());
-        Some(("intake.folders", message))
-    })
-    .or_else(|| {
-        let address = settings.telemetry.otlp.as_deref()?;
-        Some(("telemetry.otlp", bad_address(address)?))
-    })
-}
-
-fn queue(queue: &Queue) -> Option<(&'static str, String)> {
-    // Heartbeats are counted in whole seconds.
-    let least = (queue.heartbeat * 2).max(Duration::from_secs(2));
-    let message = "must be at least twice queue.heartbeat, and 2s";
-    (queue.lost_after < least)
-        .then(|| ("queue.lost_after", message.to_owned()))
-        .or_else(|| at_least_one("queue.claims", queue.claims.into()))
-}
-
-fn model(model: &Model) -> Option<(&'static str, String)> {
-    let output = u64::from(model.max_output_tokens);
-    let addresses = std::iter::once(("model.base_url", model.base_url.as_str())).chain(
-        model
-            .fallbacks
-            .iter()
-            .filter_map(|fallback| Some(("model.fallbacks", fallback.base_url.as_deref()?))),
-    );
-    let addresses = addresses.chain(
-        model
-            .lanes
-            .iter()
-            .filter_map(|lane| Some(("model.lanes", lane.base_url.as_deref()?))),
-    );
-    for (key, address) in addresses {
-        if let Some(message) = bad_address(address) {
-            return Some((key, message));
-        }
-    }
-    at_least_one("model.max_output_tokens", output)
-        .or_else(|| at_least_one("model.reply_bytes", model.reply_bytes as u64))
-        .or_else(|| {
-            (model.context_window <= output).then(|| {
-                let message = format!("must be larger than model.max_output_tokens ({output})");
-                ("model.context_window", message)
-            })
-        })
-        .or_else(|| not_negative("model.temperature", model.temperature))
-        .or_else(|| not_negative("model.usd_per_million_in", model.usd_per_million_in))
-        .or_else(|| not_negative("model.usd_per_million_cached", model.usd_per_million_cached))
-        .or_else(|| not_negative("model.usd_per_million_out", model.usd_per_million_out))
-        .or_else(|| fallback_prices(model))
-}
-
-fn critic(settings: &Settings) -> Option<(&'static str, String)> {
-    let critic = &settings.critic;
-    let address = critic.base_url.as_deref().and_then(bad_address);
-    address
-        .map(|message| ("critic.base_url", message))
-        .or_else(|| at_least_one("critic.max_output_tokens", critic.max_output_tokens.into()))
-        .or_else(|| not_negative("critic.usd_per_million_in", critic.usd_per_million_in))
-        .or_else(|| not_negative("critic.usd_per_million_out", critic.usd_per_million_out))
-}
-
-fn signals(settings: &Settings) -> Option<(&'static str, String)> {
-    let rerank = &settings.rerank.base_url;
-    let address =
-        bad_address(&settings.embedding.base_url).map(|message| ("embedding.base_url", message));
-    let rerank = || {
-        let message = (!rerank.is_empty())
-            .then(|| bad_address(rerank))
-            .flatten()?;
-        Some(("rerank.base_url", message))
+/// The first value that makes no sense.
+pub(super) fn first_problem(settings: &Settings) -> Option<Problem> {
+    let zero =
+        |(key, number): (_, u64)| (number == 0).then(|| (key, "must be at least 1".to_owned()));
+    let instant = |(key, time): (_, Duration)| {
+        time.is_zero()
+            .then(|| (key, "must be longer than nothing".to_owned()))
     };
-    let prices = (
-        settings.embedding.usd_per_million,
-        settings.rerank.usd_per_million,
-    );
-    address
-        .or_else(rerank)
-        .or_else(|| not_negative("embedding.usd_per_million", prices.0))
-        .or_else(|| not_negative("rerank.usd_per_million", prices.1))
+    addresses(settings)
+        .into_iter()
+        .find_map(|(key, address)| Some((key, bad_address(address)?)))
+        .or_else(|| times(settings).into_iter().find_map(instant))
+        .or_else(|| counts(settings).into_iter().find_map(zero))
+        .or_else(|| amounts(settings).into_iter().find_map(negative))
+        .or_else(|| relations(settings))
 }
 
-fn fallback_prices(model: &Model) -> Option<(&'static str, String)> {
-    let others = model.fallbacks.iter().chain(&model.lanes);
-    let mut prices = others.flat_map(|fallback| {
-        [
-            fallback.usd_per_million_in,
-            fallback.usd_per_million_cached,
-            fallback.usd_per_million_out,
-        ]
-    });
-    prices.find_map(|price| not_negative("model.fallbacks", price))
+fn addresses(settings: &Settings) -> Vec<(&'static str, &str)> {
+    let model = &settings.model;
+    let fallbacks = model.fallbacks.iter().map(|one| ("model.fallbacks", one));
+    let lanes = model.lanes.iter().map(|one| ("model.lanes", one));
+    let others = fallbacks.chain(lanes);
+    let rerank = Some(settings.rerank.base_url.as_str());
+    let optional = [
+        ("critic.base_url", settings.critic.base_url.as_deref()),
+        ("rerank.base_url", rerank.filter(|url| !url.is_empty())),
+        ("telemetry.otlp", settings.telemetry.otlp.as_deref()),
+    ];
+    let optional = optional
+        .into_iter()
+        .chain(others.map(|(key, one)| (key, one.base_url.as_deref())));
+    let mut addresses = vec![
+        ("model.base_url", model.base_url.as_str()),
+        ("embedding.base_url", settings.embedding.base_url.as_str()),
+    ];
+    addresses.extend(optional.filter_map(|(key, address)| Some((key, address?))));
+    addresses
 }
 
 fn bad_address(address: &str) -> Option<String> {
@@ -155,7 +58,7 @@ fn bad_address(address: &str) -> Option<String> {
     }
 }
 
-fn times(settings: &Settings) -> Option<(&'static str, String)> {
+fn times(settings: &Settings) -> [(&'static str, Duration); 17] {
     let timeouts = &settings.model.timeouts;
     let limits = &settings.limits;
     [
@@ -177,22 +80,91 @@ fn times(settings: &Settings) -> Option<(&'static str, String)> {
         ("http.upload_timeout", settings.http.upload_timeout),
         ("queue.heartbeat", settings.queue.heartbeat),
     ]
-    .into_iter()
-    .find(|(_, time)| *time == Duration::ZERO)
-    .map(|(key, _)| (key, "must be longer than nothing".to_owned()))
 }
 
-fn at_least_one(key: &'static str, number: u64) -> Option<(&'static str, String)> {
-    (number == 0).then(|| (key, "must be at least 1".to_owned()))
+/// Numbers that must be at least 1.
+fn counts(settings: &Settings) -> [(&'static str, u64); 23] {
+    let (limits, sandbox) = (&settings.limits, &settings.sandbox);
+    let (http, intake) = (&settings.http, &settings.intake);
+    let (model, critic) = (&settings.model, &settings.critic);
+    let results = settings.retrieval.max_results;
+    [
+        ("model.max_output_tokens", model.max_output_tokens.into()),
+        ("model.reply_bytes", model.reply_bytes as u64),
+        ("limits.attempts", limits.attempts.into()),
+        ("limits.rounds", limits.rounds.into()),
+        ("limits.tokens", limits.tokens),
+        ("critic.max_output_tokens", critic.max_output_tokens.into()),
+        ("retrieval.max_results", results as u64),
+        ("sandbox.memory_mb", sandbox.memory_mb),
+        ("sandbox.processes", sandbox.processes),
+        ("http.body_kb", http.body_kb as u64),
+        ("http.upload_mb", http.upload_mb as u64),
+        ("http.rate", http.rate.into()),
+        ("http.connections", http.connections as u64),
+        ("http.peer_connections", http.peer_connections as u64),
+        ("http.requests", http.requests as u64),
+        ("http.streams", http.streams as u64),
+        ("intake.archive_mb", intake.archive_mb),
+        ("intake.unpacked_mb", intake.unpacked_mb),
+        ("intake.entries", intake.entries),
+        ("intake.open_tasks", intake.open_tasks),
+        ("intake.kept_mb", intake.kept_mb),
+        ("intake.kept_files", intake.kept_files),
+        ("queue.claims", settings.queue.claims.into()),
+    ]
 }
 
-fn share(key: &'static str, number: f64) -> Option<(&'static str, String)> {
-    let fine = (0.0..=1.0).contains(&number);
-    (!fine).then(|| (key, format!("must lie between 0 and 1, found {number}")))
+/// Amounts that must not be negative, where they are set.
+fn amounts(settings: &Settings) -> Vec<(&'static str, Option<f64>)> {
+    let (model, critic) = (&settings.model, &settings.critic);
+    let mut amounts = vec![
+        ("limits.usd", settings.limits.usd),
+        ("model.temperature", model.temperature),
+        ("model.usd_per_million_in", model.usd_per_million_in),
+        ("model.usd_per_million_cached", model.usd_per_million_cached),
+        ("model.usd_per_million_out", model.usd_per_million_out),
+        ("critic.usd_per_million_in", critic.usd_per_million_in),
+        ("critic.usd_per_million_out", critic.usd_per_million_out),
+        (
+            "embedding.usd_per_million",
+            settings.embedding.usd_per_million,
+        ),
+        ("rerank.usd_per_million", settings.rerank.usd_per_million),
+    ];
+    for other in model.fallbacks.iter().chain(&model.lanes) {
+        let key = "model.fallbacks";
+        amounts.push((key, other.usd_per_million_in));
+        amounts.push((key, other.usd_per_million_cached));
+        amounts.push((key, other.usd_per_million_out));
+    }
+    amounts
 }
 
-fn not_negative(key: &'static str, number: Option<f64>) -> Option<(&'static str, String)> {
+fn negative((key, number): (&'static str, Option<f64>)) -> Option<Problem> {
     let number = number?;
     let fine = number.is_finite() && number >= 0.0;
     (!fine).then(|| (key, format!("must be zero or more, found {number}")))
+}
+
+/// Values that do not fit each other, or what they are for.
+fn relations(settings: &Settings) -> Option<Problem> {
+    let (model, queue) = (&settings.model, &settings.queue);
+    let (output, share) = (model.max_output_tokens, settings.limits.probability);
+    if model.context_window <= output.into() {
+        let message = format!("must be larger than model.max_output_tokens ({output})");
+        return Some(("model.context_window", message));
+    }
+    if !(0.0..=1.0).contains(&share) {
+        let message = format!("must lie between 0 and 1, found {share}");
+        return Some(("limits.probability", message));
+    }
+    if queue.lost_after < (queue.heartbeat * 2).max(Duration::from_secs(2)) {
+        let message = "must be at least twice queue.heartbeat, and 2s";
+        return Some(("queue.lost_after", message.to_owned()));
+    }
+    let mut folders = settings.intake.folders.iter();
+    let relative = folders.find(|folder| !folder.is_absolute())?;
+    let message = format!("must be absolute, found {}", relative.display());
+    Some(("intake.folders", message))
 }

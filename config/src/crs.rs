@@ -14,14 +14,12 @@ pub struct Crs {
     /// True when they are answered.
     pub enabled: bool,
     /// Folder with a folder for each project that is known here.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub projects: Option<String>,
     /// The weakest evidence with which a patch is given out.
     pub least: Least,
     /// Where the competition answers.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub competition: Option<String>,
     /// Our key there.
     pub key_id: String,
@@ -29,12 +27,10 @@ pub struct Crs {
     #[schemars(with = "String")]
     pub key_token: SecretString,
     /// Between two looks at what there is to do.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub watch: Duration,
     /// Time that a patch waits for others that might make it superfluous.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub hold: Duration,
 }
 

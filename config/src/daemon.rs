@@ -21,12 +21,10 @@ pub struct Http {
     pub listen: SocketAddr,
     /// The file that a first token is written to, where others can reach the daemon and
     /// there is none.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub first_token: Option<String>,
     /// Where liveness and readiness are told besides.
-    #[serde(deserialize_with = "value::address_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Address")]
     pub health: Option<SocketAddr>,
     /// Web pages that may call it without a token, besides its own.
     pub origins: Vec<String>,
@@ -45,16 +43,13 @@ pub struct Http {
     /// Event streams at once.
     pub streams: usize,
     /// Time of a request.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub timeout: Duration,
     /// Time in which the headers of a request have to come.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub headers_timeout: Duration,
     /// Time of an upload.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub upload_timeout: Duration,
 }
 
@@ -95,8 +90,7 @@ pub struct Telemetry {
     /// Form in which they are written.
     pub format: LogFormat,
     /// Where traces are sent.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub otlp: Option<String>,
     /// Headers that go with them.
     #[schemars(with = "BTreeMap<String, String>")]

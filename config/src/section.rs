@@ -74,48 +74,37 @@ pub struct Limits {
     /// Tokens of all calls.
     pub tokens: u64,
     /// US dollars.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd: Option<f64>,
     /// US dollars of one day (UTC), over all runs of the store.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_day: Option<f64>,
     /// US dollars of all runs of the store.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_total: Option<f64>,
     /// Working time.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub wall: Duration,
     /// Time that a run waits for models by itself.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub pause: Duration,
     /// Time of the `prepare` or `fetch` command.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub prepare: Duration,
     /// Time of one build.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub build: Duration,
     /// Time of one run of a PoV.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub pov: Duration,
     /// Time of the tests.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub test: Duration,
     /// Time of the rung that mutates the PoVs.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub robust: Duration,
     /// Time of the rung that compares the patched program with the unpatched.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub same: Duration,
     /// Inputs that have to be run before the rung that mutates the PoVs holds.
     pub executions: u64,
@@ -134,8 +123,7 @@ pub struct Limits {
     /// Questions to a model for a regression test.
     pub regression_tests: u32,
     /// Time for the search for the smallest input that shows the crash.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub minimize: Duration,
     /// Builds of other revisions in the search for the commit that fixed a crash, or
     /// introduced it.
@@ -151,8 +139,7 @@ pub struct Sandbox {
     /// By what means.
     pub choice: SandboxChoice,
     /// The socket of the container engine, for tasks that name an image.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub engine: Option<String>,
     /// Resident memory in MiB.
     pub memory_mb: u64,
@@ -193,8 +180,7 @@ pub struct Store {
 #[serde(deny_unknown_fields)]
 pub struct Database {
     /// The address of a PostgreSQL.
-    #[serde(deserialize_with = "value::secret_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Secret")]
     pub url: SecretString,
 }
 
@@ -207,28 +193,23 @@ pub struct Queue {
     /// Number of times that a task is tried again when the infrastructure failed.
     pub retries: u32,
     /// The first pause before that.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub first_delay: Duration,
     /// The longest pause before that.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub longest_delay: Duration,
     /// Between two heartbeats of a process.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub heartbeat: Duration,
     /// Without a heartbeat, a process is given up for dead after this.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub lost_after: Duration,
     /// Number of workers that may take a task before it is given up.
     pub claims: u32,
     /// Room on the disk, in MiB, below which nothing is taken.
     pub free_mb: u64,
     /// Time that ended tasks and runs are kept.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub keep: Duration,
 }
 
@@ -237,8 +218,7 @@ pub struct Queue {
 #[serde(deny_unknown_fields)]
 pub struct Client {
     /// Its address.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub server: Option<String>,
     /// The token that the daemon knows the caller by.
     #[schemars(with = "String")]

@@ -13,6 +13,30 @@ use serde::{Deserializer, de};
 /// The word for "no value".
 pub(super) const UNSET: &str = "unset";
 
+/// A reader of a kind of values, and their shape in the schema.
+macro_rules! reader {
+    ($name:ident as $shape:ty: $read:path => $value:ty) => {
+        #[derive(JsonSchema)]
+        #[schemars(inline)]
+        #[expect(dead_code, reason = "only its schema is used")]
+        pub(super) struct $name($shape);
+
+        impl $name {
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+                from: D,
+            ) -> Result<$value, D::Error> {
+                $read(from)
+            }
+        }
+    };
+}
+
+reader!(Time as String: duration => Duration);
+reader!(Text as String: text_or_unset => Option<String>);
+reader!(Secret as String: secret_or_unset => SecretString);
+reader!(Address as String: address_or_unset => Option<SocketAddr>);
+reader!(Number as NumberOrUnset: number_or_unset => Option<f64>);
+
 /// The shape of an optional number in the schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
@@ -51,34 +75,28 @@ pub fn write_duration(time: Duration) -> String {
     }
 }
 
-pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = <String as serde::Deserialize>::deserialize(from)?;
     parse_duration(&text).map_err(de::Error::custom)
 }
 
 /// Reads a secret; empty when it is unset.
-pub(super) fn secret_or_unset<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<SecretString, D::Error> {
+fn secret_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
     Ok(text_or_unset(from)?.unwrap_or_default().into())
 }
 
-pub(super) fn text_or_unset<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<String>, D::Error> {
+fn text_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = <String as serde::Deserialize>::deserialize(from)?;
     Ok((text != UNSET && !text.is_empty()).then_some(text))
 }
 
-pub(super) fn address_or_unset<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<SocketAddr>, D::Error> {
+fn address_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
     let text = text_or_unset(from)?;
     text.map(|text| text.parse().map_err(de::Error::custom))
         .transpose()
 }
 
-pub(super) fn number_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+fn number_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     from.deserialize_any(NumberVisitor)
 }
 

@@ -2,7 +2,7 @@
 //! on what a change touches.
 
 use crate::text::push_line;
-use maud::{Markup, PreEscaped};
+use minijinja::{Value, context};
 use patchwright_source::{Language, TreePath, parse};
 use std::fmt::Write;
 use std::ops::Range;
@@ -113,7 +113,7 @@ fn class_of(node: tree_sitter::Node<'_>, text: &str) -> Option<&'static str> {
 }
 
 /// Writes a line with its colours; `mark` is the part that a change touches.
-pub(crate) fn line(text: &str, colours: &[Coloured], mark: Option<&Range<usize>>) -> Markup {
+pub(crate) fn line(text: &str, colours: &[Coloured], mark: Option<&Range<usize>>) -> String {
     let mut cuts = vec![0, text.len()];
     cuts.extend(
         colours
@@ -146,7 +146,7 @@ pub(crate) fn line(text: &str, colours: &[Coloured], mark: Option<&Range<usize>>
             out.push_str("</i>");
         }
     }
-    PreEscaped(out)
+    out
 }
 
 /// Returns the parts in which two versions of a line differ: all between their common
@@ -166,6 +166,16 @@ pub(crate) fn differing(old: &str, new: &str) -> Option<(Range<usize>, Range<usi
     enough.then(|| (before..old.len() - after, before..new.len() - after))
 }
 
+/// Returns the cell of a line's number; empty where the line is not on this side.
+pub(crate) fn number(number: Option<u32>) -> Value {
+    context! { class => "no", text => number }
+}
+
+/// Returns the cell of a line's markup.
+pub(crate) fn code(class: &str, markup: String) -> Value {
+    context! { class, text => Value::from_safe_string(markup) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{colours, differing, line};
@@ -174,9 +184,7 @@ mod tests {
         let lines: Vec<&str> = text.split('\n').collect();
         let parts = colours(path, &lines);
         let shown = lines.iter().zip(&parts);
-        let shown: Vec<String> = shown
-            .map(|(text, parts)| line(text, parts, None).into_string())
-            .collect();
+        let shown: Vec<String> = shown.map(|(text, parts)| line(text, parts, None)).collect();
         shown.join("\n")
     }
 
@@ -197,7 +205,7 @@ mod tests {
     fn what_differs_is_marked() {
         let (old, new) = differing("f(a, 1);", "f(a, 22);").unwrap();
         assert_eq!((&"f(a, 1);"[old], &"f(a, 22);"[new.clone()]), ("1", "22"));
-        let shown = line("f(a, 22);", &[], Some(&new)).into_string();
+        let shown = line("f(a, 22);", &[], Some(&new));
         assert_eq!(shown, "f(a, <b>22</b>);");
         assert_eq!(differing("abc", "xyz"), None);
         assert!(differing("é1", "é2").is_some());

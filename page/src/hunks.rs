@@ -1,11 +1,10 @@
 //! Diff as a table: side by side or in one column, with syntax colours and places
 //! where the code around can be fetched.
 
-use crate::code::{colours, differing, line};
-use crate::layout::escaped;
-use crate::text::shown_line;
+use crate::code::{code, colours, differing, line, number};
+use crate::text::escaped;
 use crate::view::DiffStyle;
-use maud::{Markup, html};
+use minijinja::{Value, context};
 use patchwright_source::{DiffLine, FileDiff, Side};
 use std::ops::Range;
 
@@ -14,59 +13,53 @@ const MOST: usize = 3000;
 /// Lines that are fetched at a time.
 const AROUND: u32 = 20;
 
-/// Writes all files of a diff. `source` is the address below which the code around is
-/// fetched; nothing where it is not at hand.
-pub(crate) fn files(diff: &str, source: Option<&str>, style: DiffStyle) -> Markup {
-    let Some(files) = FileDiff::read(diff) else {
-        return html! { p.empty { "The diff cannot be read; export it to see it as it is." } };
+/// Returns all files of a diff; nothing where it cannot be read. `source` is the address below
+/// which the code around is fetched; nothing where it is not at hand.
+pub(crate) fn files(diff: &str, source: Option<&str>, style: DiffStyle) -> Value {
+    let files = FileDiff::read(diff);
+    Value::from(files.map(|files| -> Vec<Value> {
+        let files = files.iter();
+        files.map(|file| shown(file, source, style)).collect()
+    }))
+}
+
+fn shown(file: &FileDiff, source: Option<&str>, style: DiffStyle) -> Value {
+    let kind = match (&file.old, &file.new) {
+        (None, _) => Some("new"),
+        (_, None) => Some("deleted"),
+        _ => None,
     };
-    html! {
-        @if files.is_empty() { p.empty { "The diff is empty." } }
-        @for file in &files {
-            @let (added, removed) = (file.lines(Side::New).count(), file.lines(Side::Old).count());
-            figure.file {
-                figcaption {
-                    code { (shown_line(file.path())) }
-                    @if file.old.is_none() { " " span.badge.none { "new" } } @else if file.new.is_none() { " " span.badge.none { "deleted" } }
-                    @else if file.old != file.new { " from " code { (shown_line(file.old.as_deref().unwrap_or_default())) } }
-                    span.stat { span.plus { "+" (added) } " " span.minus { "−" (removed) } }
-                }
-                div.scroll tabindex="0" role="region" aria-label={ "Change of " (patchwright_source::visible_line(file.path())) } {
-                    table class={ "diff " (style.as_str()) } {
-                        (widths(style))
-                        tbody { (rows(file, source, style)) }
-                    }
-                }
-            }
-        }
+    let mut left = MOST;
+    let rows = rows(file, source, style, &mut left);
+    context! {
+        path => file.path(),
+        kind,
+        moved_from => file.old.as_ref().filter(|_| file.old != file.new),
+        added => file.lines(Side::New).count(),
+        removed => file.lines(Side::Old).count(),
+        rows,
+        goes_on => left == 0,
     }
 }
 
-fn widths(style: DiffStyle) -> Markup {
-    html! {
-        colgroup {
-            @match style {
-                DiffStyle::Split => { col.no; col; col.no; col; }
-                DiffStyle::Unified => { col.no; col.no; col; }
-            }
-        }
-    }
-}
-
-fn rows(file: &FileDiff, source: Option<&str>, style: DiffStyle) -> Markup {
+fn rows(file: &FileDiff, source: Option<&str>, style: DiffStyle, left: &mut usize) -> Vec<Value> {
+    // The code around is that of the old file.
     let source = source.filter(|_| file.old.is_some());
     let mut end = 1;
     let mut shift = 0_i64;
-    let mut left = MOST;
-    let mut out: Vec<Markup> = Vec::new();
+    let mut out = Vec::new();
     for hunk in &file.hunks {
-        out.push(gap(file, (end, hunk.old_start, shift), source, style));
-        let shown = hunk
-            .lines
-            .get(..hunk.lines.len().min(left))
-            .unwrap_or_default();
-        left -= shown.len();
-        out.push(hunk_rows(file.path(), shown, style));
+        let to = hunk.old_start;
+        if source.is_some() && to > end {
+            let first = to.saturating_sub(AROUND).max(end);
+            out.push(gap(file, (first, to - 1, shift), source, style));
+        } else if end > 1 {
+            out.push(gap(file, (end, to, shift), None, style));
+        }
+        let shown = hunk.lines.get(..hunk.lines.len().min(*left));
+        let shown = shown.unwrap_or_default();
+        *left -= shown.len();
+        out.extend(hunk_rows(file.path(), shown, style));
         let grown = hunk.lines.iter().map(|line| match line.side {
             Side::Both => 0,
             Side::New => 1,
@@ -76,58 +69,24 @@ fn rows(file: &FileDiff, source: Option<&str>, style: DiffStyle) -> Markup {
         end = hunk.old_start + hunk.old_count();
     }
     if source.is_some() && !file.hunks.is_empty() {
-        out.push(expander(
-            file,
-            (end, end + AROUND - 1, shift),
-            source,
-            style,
-        ));
+        out.push(gap(file, (end, end + AROUND - 1, shift), source, style));
     }
-    html! {
-        @for part in &out { (part) }
-        @if left == 0 { tr.gap { td colspan=(columns(style)) { "The diff goes on; export it to see the rest." } } }
-    }
+    out
 }
 
-fn columns(style: DiffStyle) -> u8 {
-    match style {
-        DiffStyle::Split => 4,
-        DiffStyle::Unified => 3,
-    }
-}
-
-/// Writes the lines that are left out before a hunk.
+/// Returns a row for lines that are left out, with the address of those that can be fetched.
 fn gap(
     file: &FileDiff,
     (from, to, shift): (u32, u32, i64),
     source: Option<&str>,
     style: DiffStyle,
-) -> Markup {
-    if to <= from || source.is_none() {
-        return html! { @if from > 1 { tr.gap { td colspan=(columns(style)) { "⋯" } } } };
-    }
-    let first = to.saturating_sub(AROUND).max(from);
-    html! { (expander(file, (first, to - 1, shift), source, style)) }
-}
-
-/// Writes a row that fetches the lines `from` to `to`.
-fn expander(
-    file: &FileDiff,
-    (from, to, shift): (u32, u32, i64),
-    source: Option<&str>,
-    style: DiffStyle,
-) -> Markup {
-    let Some(source) = source else {
-        return html! {};
-    };
+) -> Value {
     let path = escaped(file.old.as_deref().unwrap_or_default());
-    let address = format!(
-        "{source}/source?file={path}&from={from}&to={to}&shift={shift}&view={}",
-        style.as_str()
-    );
-    html! {
-        tr.gap { td colspan=(columns(style)) { button.plain type="button" data-expand=(address) { "⋯ show lines " (from) " to " (to) } } }
-    }
+    let view = style.as_str();
+    let address = source.map(|source| {
+        format!("{source}/source?file={path}&from={from}&to={to}&shift={shift}&view={view}")
+    });
+    context! { address, from, to }
 }
 
 /// A line with its colours and the part that a change touches.
@@ -138,19 +97,24 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn markup(&self) -> Markup {
+    fn markup(&self) -> String {
         line(&self.line.text, &self.colours, self.mark.as_ref())
+    }
+
+    fn class(&self) -> &'static str {
+        match self.line.side {
+            Side::Old => "code del",
+            Side::New => "code add",
+            Side::Both => "code",
+        }
     }
 }
 
-fn hunk_rows(path: &str, lines: &[DiffLine], style: DiffStyle) -> Markup {
-    let shown = coloured(path, lines);
-    let pairs = paired(shown);
-    html! {
-        @match style {
-            DiffStyle::Split => { @for (old, new) in &pairs { (split_row(old.as_ref(), new.as_ref())) } }
-            DiffStyle::Unified => { (unified_rows(&pairs)) }
-        }
+fn hunk_rows(path: &str, lines: &[DiffLine], style: DiffStyle) -> Vec<Value> {
+    let pairs = paired(coloured(path, lines));
+    match style {
+        DiffStyle::Split => pairs.iter().map(split_row).collect(),
+        DiffStyle::Unified => unified_rows(&pairs),
     }
 }
 
@@ -219,55 +183,45 @@ fn paired(shown: Vec<Shown<'_>>) -> Vec<Pair<'_>> {
     pairs
 }
 
-fn split_row(old: Option<&Shown<'_>>, new: Option<&Shown<'_>>) -> Markup {
-    let cell = |shown: Option<&Shown<'_>>, before: bool| {
-        let class = match shown.map(|shown| shown.line.side) {
-            Some(Side::Old) => "code del",
-            Some(Side::New) => "code add",
-            Some(Side::Both) => "code",
-            None => "code gone",
-        };
-        let number = shown.map(|shown| {
-            if before {
-                shown.line.old
-            } else {
-                shown.line.new
-            }
-        });
-        html! { td.no { @if let Some(number) = number { (number) } } td class=(class) { @if let Some(shown) = shown { (shown.markup()) } } }
+fn split_row((old, new): &Pair<'_>) -> Value {
+    let cells = |shown: &Option<Shown<'_>>, of: fn(&DiffLine) -> u32| match shown {
+        Some(shown) => [
+            number(Some(of(shown.line))),
+            code(shown.class(), shown.markup()),
+        ],
+        None => [number(None), code("code gone", String::new())],
     };
-    html! { tr { (cell(old, true)) (cell(new, false)) } }
+    let cells = [cells(old, |line| line.old), cells(new, |line| line.new)];
+    context! { cells => cells.concat() }
 }
 
-/// Writes pairs in one column: of neighbouring changes first what goes, then what comes.
-fn unified_rows(pairs: &[Pair<'_>]) -> Markup {
+/// Returns the rows of one column: what a group of changed lines was before what it is.
+fn unified_rows(pairs: &[Pair<'_>]) -> Vec<Value> {
     let same = |pair: &Pair<'_>| {
-        pair.0
-            .as_ref()
-            .is_some_and(|shown| shown.line.side == Side::Both)
+        let old = pair.0.as_ref();
+        old.is_some_and(|shown| shown.line.side == Side::Both)
     };
-    let groups: Vec<&[Pair<'_>]> = pairs
-        .chunk_by(|one, other| same(one) == same(other))
-        .collect();
-    html! {
-        @for group in groups {
-            @for (old, _) in group { @if let Some(shown) = old { (unified_row(shown)) } }
-            @if !group.iter().any(same) { @for (_, new) in group { @if let Some(shown) = new { (unified_row(shown)) } } }
-        }
-    }
+    let groups = pairs.chunk_by(|one, other| same(one) == same(other));
+    let lines = groups.flat_map(|group| {
+        let old = group.iter().filter_map(|(old, _)| old.as_ref());
+        let new = group.iter().filter(|pair| !same(pair));
+        old.chain(new.filter_map(|(_, new)| new.as_ref()))
+    });
+    lines.map(unified_row).collect()
 }
 
-fn unified_row(shown: &Shown<'_>) -> Markup {
-    let (class, sign) = match shown.line.side {
-        Side::Old => ("code del", "-"),
-        Side::New => ("code add", "+"),
-        Side::Both => ("code", " "),
+fn unified_row(shown: &Shown<'_>) -> Value {
+    let sign = match shown.line.side {
+        Side::Old => "-",
+        Side::New => "+",
+        Side::Both => " ",
     };
-    html! {
-        tr {
-            td.no { @if shown.line.old > 0 { (shown.line.old) } }
-            td.no { @if shown.line.new > 0 { (shown.line.new) } }
-            td class=(class) { span.sign { (sign) } (shown.markup()) }
-        }
-    }
+    let on = |at: u32| number((at > 0).then_some(at));
+    let markup = format!("<span class=\"sign\">{sign}</span>{}", shown.markup());
+    let cells = [
+        on(shown.line.old),
+        on(shown.line.new),
+        code(shown.class(), markup),
+    ];
+    context! { cells => cells.to_vec() }
 }

@@ -5,27 +5,28 @@
 //! number. This crate reads what the store and the agent record. It knows no HTTP
 //! server and no queue, reads no file and asks nobody.
 
-mod assets;
 mod candidate;
 mod code;
 mod hunks;
-mod interface;
-mod layout;
 mod list;
 mod message;
 mod plots;
 mod run;
-mod stages;
+mod template;
 mod text;
 mod view;
 
-pub use assets::{ICON, SCRIPT, STYLE};
 pub use candidate::candidate;
 pub use code::SourceLines;
-pub use interface::interface;
-pub use layout::ROOT;
 pub use list::list;
-pub use message::{event, log, missing, sign_in, source};
+pub use message::{event, interface, log, missing, sign_in, source};
 pub use plots::plots;
-pub use run::{changing_parts, run, story_line, story_lines};
+pub use run::{changing_parts, run, story, story_lines};
+pub use template::ROOT;
 pub use view::{CandidateView, DiffStyle, ListView, PlotsView, RunView, Viewer, is_live};
+
+/// The style sheet.
+pub const STYLE: &str = include_str!("assets/style.css");
+/// The script: lazy parts, live updates, keys, trying out the HTTP interface.
+pub const SCRIPT: &str = include_str!("assets/script.js");
+pub const ICON: &str = include_str!("assets/icon.svg");

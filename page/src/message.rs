@@ -1,13 +1,12 @@
-//! Small pages and fragments: a log, an event, lines of source, the way in, and an
-//! error.
+//! Small pages and fragments: a log, an event, lines of source, the HTTP interface, the way in,
+//! and an error.
 
-use crate::code::{SourceLines, colours, line};
-use crate::layout::{ROOT, page};
-use crate::text::{shown, shown_line};
+use crate::code::{SourceLines, code, colours, line, number};
+use crate::template::{render, values};
 use crate::view::{DiffStyle, Viewer};
-use maud::{Markup, html};
+use minijinja::{Error, Value, context};
 use patchwright_agent::journal::Event;
-use serde_json::Value;
+use serde_json::Value as Json;
 
 /// Characters of a log that are shown at once, from its beginning and from its end.
 const HEAD: usize = 8_000;
@@ -25,115 +24,105 @@ const TEXTS: [(&str, &str); 8] = [
 ];
 
 /// Writes a log as a fragment: all of a short one, beginning and end of a long one.
-pub fn log(bytes: &[u8], whole: &str) -> String {
+///
+/// # Errors
+/// The template does not fit the values, as below.
+pub fn log(bytes: &[u8], whole: &str) -> Result<String, Error> {
     let text = String::from_utf8_lossy(bytes);
-    let markup = if text.len() <= HEAD + TAIL {
-        html! { pre.log tabindex="0" { (shown(&text)) } }
-    } else {
-        let head = text
-            .get(..text.floor_char_boundary(HEAD))
-            .unwrap_or_default();
-        let tail = text
-            .get(text.ceil_char_boundary(text.len() - TAIL)..)
-            .unwrap_or_default();
-        let left_out = text.len() - head.len() - tail.len();
-        html! {
-            pre.log tabindex="0" {
-                (shown(head)) "\n" span.gap { "… " (left_out) " bytes left out …" } "\n" (shown(tail))
-            }
-        }
-    };
-    let all = html! { (markup) p.more { a href=(whole) download { "Download all " (text.len()) " bytes" } } };
-    all.into_string()
+    let (mut head, mut tail) = (&*text, "");
+    if text.len() > HEAD + TAIL {
+        head = text.split_at(text.floor_char_boundary(HEAD)).0;
+        tail = text.split_at(text.ceil_char_boundary(text.len() - TAIL)).1;
+    }
+    let (size, left_out) = (text.len(), text.len() - head.len() - tail.len());
+    render("log.html", context! { head, tail, size, left_out, whole })
 }
 
-/// Writes what an event holds, as a fragment.
-pub fn event(event: &Event) -> String {
+/// Writes the texts of an event; its whole body where it has none.
+///
+/// # Errors
+/// As above.
+pub fn event(event: &Event) -> Result<String, Error> {
+    let shown = |title: Option<&str>, text: &str| {
+        let end = text.floor_char_boundary(HEAD + TAIL);
+        context! { title, text => text.split_at(end).0 }
+    };
     let found = TEXTS.iter().filter_map(|(path, title)| {
         let text = event.body.pointer(path).and_then(plain)?;
-        (!text.trim().is_empty()).then_some((*title, text))
+        (!text.trim().is_empty()).then(|| shown(Some(title), &text))
     });
-    let found: Vec<(&str, String)> = found.collect();
-    let markup = html! {
-        @for (title, text) in &found { h4 { (title) } (text_block(text)) }
-        @if found.is_empty() {
-            (text_block(&format!("{:#}", event.body)))
-        }
-    };
-    markup.into_string()
+    let mut texts: Vec<Value> = found.collect();
+    if texts.is_empty() {
+        texts.push(shown(None, &format!("{:#}", event.body)));
+    }
+    render("event.html", context! { texts })
 }
 
-fn plain(value: &Value) -> Option<String> {
+fn plain(value: &Json) -> Option<String> {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(list) => {
-            let lines: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+        Json::String(text) => Some(text.clone()),
+        Json::Array(list) => {
+            let lines: Vec<&str> = list.iter().filter_map(Json::as_str).collect();
             Some(lines.join("\n"))
         }
         _ => None,
     }
 }
 
-fn text_block(text: &str) -> Markup {
-    let end = text.floor_char_boundary(HEAD + TAIL);
-    html! { pre.log tabindex="0" { (shown(text.get(..end).unwrap_or_default())) } }
-}
-
 /// Writes lines of the unpatched tree as rows of a diff.
-pub fn source(lines: &SourceLines, style: DiffStyle) -> String {
+///
+/// # Errors
+/// As above.
+pub fn source(lines: &SourceLines, style: DiffStyle) -> Result<String, Error> {
     let texts: Vec<&str> = lines.lines.iter().map(String::as_str).collect();
     let parts = colours(&lines.path, &texts);
-    let rows = html! {
-        @for (number, (text, parts)) in texts.iter().zip(&parts).enumerate() {
-            @let old = lines.first + u32::try_from(number).unwrap_or(u32::MAX);
-            @let new = i64::from(old) + lines.shift;
-            tr.around {
-                @match style {
-                    DiffStyle::Split => {
-                        td.no { (old) } td.code { (line(text, parts, None)) }
-                        td.no { (new) } td.code { (line(text, parts, None)) }
-                    }
-                    DiffStyle::Unified => {
-                        td.no { (old) } td.no { (new) } td.code { (line(text, parts, None)) }
-                    }
-                }
-            }
+    let rows = (lines.first..).zip(texts.iter().zip(&parts));
+    let rows = rows.map(|(old, (text, parts))| {
+        let new = u32::try_from(i64::from(old) + lines.shift).ok();
+        let (old, new) = (number(Some(old)), number(new));
+        let code = code("code", line(text, parts, None));
+        match style {
+            DiffStyle::Split => vec![old, code.clone(), new, code],
+            DiffStyle::Unified => vec![old, new, code],
         }
-    };
-    rows.into_string()
+    });
+    render("source.html", context! { rows => rows.collect::<Vec<_>>() })
 }
 
-/// Writes the page that asks for a token.
-pub fn sign_in(wrong: bool) -> String {
-    let content = html! {
-        section.narrow {
-            h1 { "Sign in" }
-            p { "Paste a token that " code { "patchwright token create" } " made. It is kept in a cookie of this browser." }
-            @if wrong { p.alert role="alert" { "This token is unknown, expired or revoked." } }
-            form.stack method="post" action={ (ROOT) "/sign-in" } {
-                label { "Token " input type="password" name="token" autocomplete="current-password" required autofocus; }
-                button { "Sign in" }
-            }
-        }
-    };
-    page("Sign in", &Viewer::default(), None, &content)
+/// Writes the page of the HTTP interface from its description, which lies at an address.
+///
+/// # Errors
+/// As above.
+pub fn interface(document: &Json, address: &str) -> Result<String, Error> {
+    let heading = "HTTP interface";
+    let (document, viewer) = (values(document), values(&Viewer::default()));
+    render(
+        "interface.html",
+        context! { heading, document, address, viewer },
+    )
+}
+
+/// Writes the page on which a token is given; `wrong` where one was refused.
+///
+/// # Errors
+/// As above.
+pub fn sign_in(wrong: bool) -> Result<String, Error> {
+    let (heading, viewer) = ("Sign in", values(&Viewer::default()));
+    render("sign_in.html", context! { heading, wrong, viewer })
 }
 
 /// Writes the page of an error.
-pub fn missing(title: &str, detail: &str, viewer: &Viewer) -> String {
-    let content = html! {
-        section.narrow {
-            h1 { (title) }
-            p role="alert" { (shown_line(detail)) }
-            p { a href=(ROOT) { "Back to the tasks" } }
-        }
-    };
-    page(title, viewer, None, &content)
+///
+/// # Errors
+/// As above.
+pub fn missing(heading: &str, detail: &str) -> Result<String, Error> {
+    let viewer = values(&Viewer::default());
+    render("missing.html", context! { heading, detail, viewer })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{event, log, source};
+    use super::{event, interface, log, source};
     use crate::code::SourceLines;
     use crate::view::DiffStyle;
     use patchwright_agent::journal::{Event, EventKind};
@@ -142,7 +131,7 @@ mod tests {
     #[test]
     fn a_long_log_is_cut_in_its_middle() {
         let text = format!("begin<b>{}end\u{1b}[0m", "é\n".repeat(100_000));
-        let shown = log(text.as_bytes(), "/all");
+        let shown = log(text.as_bytes(), "/all").unwrap();
         assert!(shown.len() < 80_000, "{}", shown.len());
         for part in [
             "begin&lt;b&gt;",
@@ -152,7 +141,7 @@ mod tests {
         ] {
             assert!(shown.contains(part), "{part}");
         }
-        assert!(!log(b"\xff\x00", "/all").contains("left out"));
+        assert!(!log(b"\xff\x00", "/all").unwrap().contains("left out"));
     }
 
     #[test]
@@ -170,7 +159,7 @@ mod tests {
             summary: String::new(),
             body,
         };
-        let shown = event(&told);
+        let shown = event(&told).unwrap();
         assert!(
             shown.contains("&lt;patch&gt;") && !shown.contains("usd"),
             "{shown}"
@@ -179,7 +168,7 @@ mod tests {
             body: json!({"a": 1}),
             ..told
         };
-        assert!(event(&other).contains("&quot;a&quot;: 1"));
+        assert!(event(&other).unwrap().contains("&quot;a&quot;: 1"));
     }
 
     #[test]
@@ -190,11 +179,45 @@ mod tests {
             lines: vec!["int x;".to_owned()],
             shift: 2,
         };
-        let shown = source(&lines, DiffStyle::Unified);
+        let shown = source(&lines, DiffStyle::Unified).unwrap();
         assert!(
             shown.contains("<td class=\"no\">7</td><td class=\"no\">9</td>"),
             "{shown}"
         );
-        assert_eq!(source(&lines, DiffStyle::Split).matches("<td").count(), 4);
+        assert_eq!(
+            source(&lines, DiffStyle::Split)
+                .unwrap()
+                .matches("<td")
+                .count(),
+            4
+        );
+    }
+
+    #[test]
+    fn every_operation_has_a_form() {
+        let document = json!({
+            "info": { "title": "T", "description": "<b>" },
+            "tags": [{ "name": "tasks", "description": "d" }],
+            "paths": { "/tasks/{id}": {
+                "get": { "tags": ["tasks"], "summary": "Shows", "responses": { "200": { "description": "there" } },
+                    "parameters": [{ "name": "id", "in": "path", "required": true, "description": "its id" }] },
+                "post": { "tags": ["tasks"], "responses": {}, "requestBody": { "content": {
+                    "application/json": { "schema": { "$ref": "#/components/schemas/Task" } } } } },
+            } },
+            "components": { "schemas": { "Task": { "type": "object" } } },
+        });
+        let page = interface(&document, "/openapi.json").unwrap();
+        for part in [
+            "&lt;b&gt;",
+            "<a href=\"/openapi.json\">",
+            "data-method=\"get\" data-path=\"/tasks/{id}\"",
+            "<input name=\"id\" data-in=\"path\" required>",
+            "data-method=\"post\"",
+            "<a href=\"#Task\">Task</a>",
+            "<textarea name=\"body\"",
+            "<details id=\"Task\">",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
     }
 }

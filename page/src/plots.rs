@@ -1,10 +1,10 @@
 //! Plots over all runs: verdicts, cost and time by day, and the calibration of
 //! P(right) against what people decided.
 
-use crate::layout::page;
+use crate::template::{render, values};
 use crate::text::{money, seconds};
 use crate::view::PlotsView;
-use maud::{Markup, html};
+use minijinja::{Error, Value, context};
 use std::collections::BTreeMap;
 
 const HEIGHT: f64 = 140.0;
@@ -29,23 +29,28 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// Writes the page of the plots.
-pub fn plots(view: &PlotsView) -> String {
+///
+/// # Errors
+/// The template does not fit the values.
+pub fn plots(view: &PlotsView) -> Result<String, Error> {
     let days = Days::of(view);
-    let content = html! {
-        h1 { "Plots" }
-        @if days.0.is_empty() { p.empty { "No run has ended yet." } } @else {
-            section aria-labelledby="verdicts" { h2 #verdicts { "Verdicts by day" } (legend()) (verdicts(&days)) }
-            section aria-labelledby="cost" { h2 #cost { "Cost of a run by day" } (line(&days, |day| day.usd / day.runs.max(1.0), &money, "Average cost of a run on each day")) }
-            section aria-labelledby="time" { h2 #time { "Time to the verdict by day" } (line(&days, |day| day.seconds / day.runs.max(1.0), &seconds, "Average time of a run on each day")) }
-        }
-        section aria-labelledby="calibration" {
-            h2 #calibration { "Calibration of P(right)" }
-            p.muted { "Candidates that somebody approved or rejected, by the P(right) that they had. On the line the number is what it says." }
-            @if view.judged.is_empty() { p.empty { "No candidate with P(right) was approved or rejected yet." } } @else { (calibration(&view.judged)) }
-        }
+    let most = days.0.values().map(|day| day.runs).fold(1.0, f64::max);
+    let (usd, time): (Figure, Figure) = (|day| day.usd, |day| day.seconds);
+    let page = context! {
+        heading => "Plots",
+        viewer => values(&view.viewer),
+        groups => GROUPS.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        most => format!("{most:.0}"),
+        width => (days.step() - 3.0).clamp(2.0, 48.0),
+        days => days.bars(most),
+        cost => days.line(usd, money, "Average cost of a run on each day"),
+        time => days.line(time, seconds, "Average time of a run on each day"),
+        bins => calibration(&view.judged),
     };
-    page("Plots", &view.viewer, None, &content)
+    render("plots.html", page)
 }
+
+type Figure = fn(&Day) -> f64;
 
 /// The figures of a day.
 #[derive(Debug, Default)]
@@ -77,95 +82,53 @@ impl Days {
         Self(days)
     }
 
+    /// The width of a day.
     fn step(&self) -> f64 {
         (WIDTH - 60.0) / (self.0.len().max(1) as f64)
     }
-}
 
-fn legend() -> Markup {
-    html! { ul.legend { @for (number, (name, _)) in GROUPS.iter().enumerate() { li { span class={ "key g" (number) } {} (name) } } } }
-}
+    /// Returns whether a day has room for its name.
+    fn is_labelled(&self, number: usize) -> bool {
+        number.is_multiple_of(self.0.len().div_ceil(10).max(1))
+    }
 
-fn verdicts(days: &Days) -> Markup {
-    let most = days.0.values().map(|day| day.runs).fold(1.0, f64::max);
-    let step = days.step();
-    html! {
-        svg.plot viewBox="0 0 640 180" role="img" aria-label="Number of runs on each day by verdict" {
-            (axis(&format!("{most:.0}")))
-            @for (number, (name, day)) in days.0.iter().enumerate() {
-                @let x = 50.0 + number as f64 * step;
-                @for (group, count) in day.groups.iter().enumerate() {
-                    @let below: f64 = day.groups.iter().take(group).sum();
-                    @if *count > 0.0 {
-                        rect class={ "g" (group) } x=(short(x)) y=(short(150.0 - HEIGHT * (below + count) / most)) width=(short((step - 3.0).clamp(2.0, 48.0))) height=(short(HEIGHT * count / most)) {
-                            title { (name) ": " (count) " " (GROUPS.get(group).map_or("", |group| group.0)) }
-                        }
-                    }
-                }
-                (day_label(number, days.0.len(), x, name))
-            }
-        }
+    /// Returns the bar of each day, a part for each group of endings.
+    fn bars(&self, most: f64) -> Vec<Value> {
+        let days = self.0.iter().enumerate();
+        let days = days.map(|(number, (name, day))| {
+            let mut below = 0.0;
+            let bars = day.groups.iter().enumerate().map(|(group, count)| {
+                below += count;
+                let (y, height) = (150.0 - HEIGHT * below / most, HEIGHT * count / most);
+                context! { group, count => *count as u64, y, height }
+            });
+            let bars: Vec<Value> = bars.collect();
+            let x = 50.0 + number as f64 * self.step();
+            context! { name, x, bars, labelled => self.is_labelled(number) }
+        });
+        days.collect()
+    }
+
+    /// Returns the average of a figure of the runs of each day.
+    fn line(&self, figure: Figure, told: fn(f64) -> String, label: &str) -> Value {
+        let figure = |day: &Day| figure(day) / day.runs.max(1.0);
+        let most = self.0.values().map(figure).fold(0.0, f64::max);
+        let scale = HEIGHT / most.max(f64::MIN_POSITIVE);
+        let days = self.0.iter().enumerate();
+        let dots = days.map(|(number, (name, day))| {
+            let x = 50.0 + (number as f64 + 0.5) * self.step();
+            let y = 150.0 - scale * figure(day);
+            context! { name, x, y, told => told(figure(day)), labelled => self.is_labelled(number) }
+        });
+        context! { label, top => told(most), dots => dots.collect::<Vec<_>>() }
     }
 }
 
-fn line(
-    days: &Days,
-    figure: impl Fn(&Day) -> f64,
-    told: &dyn Fn(f64) -> String,
-    label: &str,
-) -> Markup {
-    let most = days
-        .0
-        .values()
-        .map(&figure)
-        .fold(f64::MIN_POSITIVE, f64::max);
-    let step = days.step();
-    let place = |number: usize, day: &Day| {
-        (
-            50.0 + (number as f64 + 0.5) * step,
-            150.0 - HEIGHT * figure(day) / most,
-        )
-    };
-    let points: Vec<String> = days
-        .0
-        .values()
-        .enumerate()
-        .map(|(number, day)| {
-            let (x, y) = place(number, day);
-            format!("{x:.1},{y:.1}")
-        })
-        .collect();
-    html! {
-        svg.plot viewBox="0 0 640 180" role="img" aria-label=(label) {
-            (axis(&told(if most > f64::MIN_POSITIVE { most } else { 0.0 })))
-            polyline.line points=(points.join(" ")) {}
-            @for (number, (name, day)) in days.0.iter().enumerate() {
-                @let (x, y) = place(number, day);
-                circle.dot cx=(short(x)) cy=(short(y)) r="3.5" { title { (name) ": " (told(figure(day))) } }
-                (day_label(number, days.0.len(), x - 14.0, name))
-            }
-        }
-    }
-}
-
-fn axis(top: &str) -> Markup {
-    html! {
-        line.axis x1="46" y1="150" x2="640" y2="150" {}
-        line.grid x1="46" y1="10" x2="640" y2="10" {}
-        text.muted x="40" y="14" text-anchor="end" { (top) }
-        text.muted x="40" y="154" text-anchor="end" { "0" }
-    }
-}
-
-/// Writes the day below the axis; of many days only some.
-fn day_label(number: usize, days: usize, x: f64, name: &str) -> Markup {
-    let every = days.div_ceil(10).max(1);
-    html! { @if number.is_multiple_of(every) { text.muted x=(short(x)) y="170" { (name.get(5..).unwrap_or(name)) } } }
-}
-
-fn calibration(judged: &[(f64, bool)]) -> Markup {
+/// Returns how many candidates of each part of the range were approved.
+fn calibration(judged: &[(f64, bool)]) -> Vec<Value> {
     let mut bins = [(0_u32, 0_u32, 0.0); BINS];
     for (right, approved) in judged {
+        // Shares are never negative, so this is the floor.
         let bin = ((right * BINS as f64) as usize).min(BINS - 1);
         if let Some(bin) = bins.get_mut(bin) {
             bin.0 += 1;
@@ -173,24 +136,13 @@ fn calibration(judged: &[(f64, bool)]) -> Markup {
             bin.2 += right;
         }
     }
-    html! {
-        svg.plot.square viewBox="0 0 240 220" role="img" aria-label="Share of approved candidates by their P(right)" {
-            line.axis x1="40" y1="190" x2="220" y2="190" {} line.axis x1="40" y1="10" x2="40" y2="190" {}
-            line.grid x1="40" y1="190" x2="220" y2="10" {}
-            text.muted x="130" y="212" text-anchor="middle" { "P(right)" }
-            text.muted x="34" y="14" text-anchor="end" { "100 %" } text.muted x="34" y="194" text-anchor="end" { "0" }
-            @for (count, approved, sum) in bins.iter().filter(|bin| bin.0 > 0) {
-                @let (x, y) = (sum / f64::from(*count), f64::from(*approved) / f64::from(*count));
-                circle.dot cx=(short(40.0 + 180.0 * x)) cy=(short(190.0 - 180.0 * y)) r=(short((2.0 + f64::from(*count).sqrt() * 2.0).min(14.0))) {
-                    title { (approved) " of " (count) " approved at P(right) " (format!("{x:.2}")) }
-                }
-            }
-        }
-    }
-}
-
-fn short(number: f64) -> String {
-    format!("{number:.1}")
+    let bins = bins.iter().filter(|bin| bin.0 > 0);
+    let bins = bins.map(|(count, approved, sum)| {
+        let right = sum / f64::from(*count);
+        let radius = (2.0 + f64::from(*count).sqrt() * 2.0).min(14.0);
+        context! { count, approved, right, radius, told => format!("{right:.2}") }
+    });
+    bins.collect()
 }
 
 #[cfg(test)]
@@ -217,7 +169,7 @@ mod tests {
             judged: vec![(0.9, true), (0.95, true), (0.1, false)],
             ..PlotsView::default()
         };
-        let page = plots(&view);
+        let page = plots(&view).unwrap();
         for part in [
             "2030-01-01: 3 verified",
             "2 of 2 approved at P(right) 0.93",
@@ -226,7 +178,7 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        let empty = plots(&PlotsView::default());
+        let empty = plots(&PlotsView::default()).unwrap();
         assert!(empty.contains("No run has ended yet") && !empty.contains("<svg"));
     }
 }

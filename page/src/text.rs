@@ -1,43 +1,47 @@
 //! Text from outside as markup: escaped, with hidden characters written by their
-//! number.
+//! number; and figures as people read them.
 
-use maud::{Markup, PreEscaped};
-use patchwright_source::is_hidden;
+use patchwright_source::{is_hidden, visible_line};
 use std::fmt::Write;
 
-/// Characters of one line that are shown; what is longer was made by a program.
+/// The most characters of one line.
 const LONGEST_LINE: usize = 4000;
 
-/// Writes a text of several lines.
-pub(crate) fn shown(text: &str) -> Markup {
-    let mut out = String::with_capacity(text.len() + 16);
-    for (number, line) in text.split('\n').enumerate() {
-        if number > 0 {
-            out.push('\n');
-        }
-        push_line(&mut out, line.strip_suffix('\r').unwrap_or(line));
-    }
-    PreEscaped(out)
+/// Returns text as markup; its line ends stay.
+pub(crate) fn shown(text: &str) -> String {
+    let lines = text.split('\n');
+    let lines = lines.map(|line| shown_line(line.strip_suffix('\r').unwrap_or(line)));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a text that stands on one line: line breaks are hidden characters there.
-pub(crate) fn shown_line(text: &str) -> Markup {
+/// Returns text as markup of one line: a line end is a hidden character too.
+pub(crate) fn shown_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     push_line(&mut out, text);
-    PreEscaped(out)
+    out
 }
 
-/// Writes the first line of a text.
-pub(crate) fn first_line(text: &str) -> Markup {
-    shown_line(text.trim().lines().next().unwrap_or_default())
+/// Returns text as the value of an attribute, where there is no markup.
+pub(crate) fn attribute(text: &str) -> String {
+    shown_line(&visible_line(text))
 }
 
-/// Writes part of a line.
+pub(crate) fn first_line(text: &str) -> String {
+    let first = text.trim().lines().next();
+    first.unwrap_or_default().to_owned()
+}
+
+/// Returns what follows the first line.
+pub(crate) fn rest(text: &str) -> String {
+    let rest = text.trim().split_once('\n');
+    rest.map_or_else(String::new, |(_, rest)| rest.trim().to_owned())
+}
+
+/// Appends a line, cut at a length that a browser can stand.
 pub(crate) fn push_line(out: &mut String, line: &str) {
     for (number, character) in line.chars().enumerate() {
         if number == LONGEST_LINE {
             let more = line.chars().count() - LONGEST_LINE;
-            // Writing to a string cannot fail, here and below.
             let _ = write!(out, "<span class=\"hid\">{more} more characters</span>");
             return;
         }
@@ -60,7 +64,19 @@ fn push(out: &mut String, character: char) {
     }
 }
 
-/// Writes seconds for people.
+/// Escapes a part of an address.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
 pub(crate) fn seconds(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
     match whole {
@@ -71,7 +87,6 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Writes US dollars.
 pub(crate) fn money(usd: f64) -> String {
     if usd >= 0.1 || usd <= 0.0 {
         return format!("${usd:.2}");
@@ -79,14 +94,24 @@ pub(crate) fn money(usd: f64) -> String {
     format!("${usd:.4}")
 }
 
-/// Writes a number with its noun.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+/// Returns the time since another, roughly.
+pub(crate) fn age(time: &str, now: &str) -> String {
+    let read = |text: &str| text.parse::<jiff::Timestamp>().ok();
+    let (Some(then), Some(now)) = (read(time), read(now)) else {
+        return String::new();
+    };
+    let seconds = now.as_second().saturating_sub(then.as_second());
+    match seconds {
+        ..60 => "now".to_owned(),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{first_line, money, seconds, shown, shown_line};
+    use super::{age, escaped, first_line, money, seconds, shown, shown_line};
 
     #[test]
     fn text_can_run_nothing_and_hide_nothing() {
@@ -101,14 +126,11 @@ mod tests {
             ("one\r\ntwo\tx", "one\ntwo\tx"),
             ("a\rb", "a<span class=\"hid\">U+000D</span>b"),
         ] {
-            assert_eq!(shown(text).into_string(), expected, "{text:?}");
+            assert_eq!(shown(text), expected, "{text:?}");
         }
-        assert_eq!(
-            shown_line("a\nb").into_string(),
-            "a<span class=\"hid\">U+000A</span>b"
-        );
-        assert_eq!(first_line("\n one\ntwo").into_string(), "one");
-        let long = shown_line(&"x".repeat(5000)).into_string();
+        assert_eq!(shown_line("a\nb"), "a<span class=\"hid\">U+000A</span>b");
+        assert_eq!(first_line("\n one\ntwo"), "one");
+        let long = shown_line(&"x".repeat(5000));
         assert!(long.ends_with("<span class=\"hid\">1000 more characters</span>"));
     }
 
@@ -124,5 +146,20 @@ mod tests {
             assert_eq!(seconds(time), expected);
         }
         assert_eq!([0.0, 0.0123, 1.5].map(money), ["$0.00", "$0.0123", "$1.50"]);
+    }
+
+    #[test]
+    fn ages_are_short_and_addresses_safe() {
+        let now = "2030-01-03T00:00:00.000Z";
+        for (time, expected) in [
+            ("2030-01-02T23:59:30.000Z", "now"),
+            ("2030-01-02T23:50:00.000Z", "10 min"),
+            ("2030-01-02T01:00:00.000Z", "23 h"),
+            ("2029-12-24T00:00:00.000Z", "10 d"),
+            ("whenever", ""),
+        ] {
+            assert_eq!(age(time, now), expected);
+        }
+        assert_eq!(escaped("a/b\"<é"), "a%2Fb%22%3C%C3%A9");
     }
 }

@@ -2,9 +2,10 @@
 
 use patchwright_agent::report::Report;
 use patchwright_store::reviews::{DayFigures, Decision, Heading, ListFilter, ListPage, ListedTask};
+use serde::Serialize;
 
 /// The person who looks at a page, and what they may do.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Viewer {
     /// The name of their token, or of the user of this machine.
     pub name: String,
@@ -17,7 +18,7 @@ pub struct Viewer {
 }
 
 /// The list of tasks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct ListView {
     /// The person who looks.
     pub viewer: Viewer,
@@ -30,7 +31,7 @@ pub struct ListView {
     pub now: String,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct RunView {
     /// The person who looks.
     pub viewer: Viewer,

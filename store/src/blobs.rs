@@ -23,10 +23,7 @@ impl Store {
 
     /// The bytes of a hash; `None` when they are not kept here.
     pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let row: Option<(Vec<u8>,)> = sqlx::query_as("SELECT bytes FROM blobs WHERE hash = $1")
-            .bind(hash)
-            .fetch_optional(&self.pool)
-            .await?;
-        Ok(row.map(|(bytes,)| bytes))
+        let bytes = sqlx::query_scalar("SELECT bytes FROM blobs WHERE hash = $1").bind(hash);
+        Ok(bytes.fetch_optional(&self.pool).await?)
     }
 }

@@ -1,37 +1,15 @@
 //! Records of the interfaces for cyber reasoning systems: cases, findings and patches, as
 //! JSON under the keys that they are found by. What they mean is the business of the daemon.
 
-use crate::store::in_journal_form;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, in_journal_form, now};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sqlx::AnyConnection;
-
-pub const CASE: &str = "case";
-pub const FINDING: &str = "finding";
-pub const PATCH: &str = "patch";
 
 /// Something that is kept for a case.
 pub trait Record: Serialize + DeserializeOwned {
     const KIND: &'static str;
-
-    fn id(&self) -> &str;
-
-    /// The case that it belongs to; a case belongs to itself.
-    fn case(&self) -> &str {
-        self.id()
-    }
-
-    /// The word that is compared before the record is changed. That of a finding that is worked on
-    /// begins with `open`.
-    fn tag(&self) -> String {
-        String::new()
-    }
-
-    /// When nobody wants anything of the case any more, in milliseconds.
-    fn until(&self) -> Option<i64> {
-        None
-    }
 }
 
 /// A record as it is written.
@@ -46,16 +24,23 @@ pub struct Written {
 }
 
 impl Written {
-    /// Writes a record as JSON.
+    /// Writes a record as JSON. Its keys are what it is found by: `id`, and `case`, where it is no case
+    /// itself. `state` and `round` are compared before it is changed: those of a finding that is
+    /// worked on begin with `open`. `deadline` says until when somebody wants a case.
     pub fn of<R: Record>(record: &R) -> Result<Self, StoreError> {
-        let body = serde_json::to_string(record);
+        let body = serde_json::to_value(record);
+        let body = body.map_err(|error| sqlx::Error::Encode(error.into()))?;
+        let text = |key| body.get(key).and_then(Value::as_str);
+        let id = text("id").unwrap_or_default();
+        let state = text("state").unwrap_or_default();
+        let round = body.get("round").and_then(Value::as_i64);
         Ok(Self {
             kind: R::KIND,
-            id: record.id().to_owned(),
-            case: record.case().to_owned(),
-            tag: record.tag(),
-            until: record.until(),
-            body: body.map_err(|error| sqlx::Error::Encode(error.into()))?,
+            id: id.to_owned(),
+            case: text("case").unwrap_or(id).to_owned(),
+            tag: round.map_or_else(|| state.to_owned(), |round| format!("{state} {round}")),
+            until: body.get("deadline").and_then(Value::as_i64),
+            body: body.to_string(),
         })
     }
 
@@ -99,7 +84,7 @@ impl Store {
                 "INSERT INTO crs_messages (id, received) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
             )
             .bind(message)
-            .bind(crate::store::now())
+            .bind(now())
             .execute(&mut *transaction)
             .await?;
             if taken.rows_affected() == 0 {
@@ -114,18 +99,18 @@ impl Store {
     }
 
     pub async fn crs_record<R: Record>(&self, id: &str) -> Result<Option<R>, StoreError> {
-        let found: Option<(String,)> =
-            sqlx::query_as("SELECT body FROM crs_records WHERE kind = $1 AND id = $2")
+        let found: Option<String> =
+            sqlx::query_scalar("SELECT body FROM crs_records WHERE kind = $1 AND id = $2")
                 .bind(R::KIND)
                 .bind(id)
                 .fetch_optional(&self.pool)
                 .await?;
-        found.map(|(body,)| read(&body)).transpose()
+        found.map(|body| read(&body)).transpose()
     }
 
     /// The records of a case, or of all cases, the oldest first.
     pub async fn crs_records<R: Record>(&self, case: Option<&str>) -> Result<Vec<R>, StoreError> {
-        let found: Vec<(String,)> = sqlx::query_as(
+        let found: Vec<String> = sqlx::query_scalar(
             "SELECT body FROM crs_records WHERE kind = $1 AND ($2 = '' OR crs_case = $2)
              ORDER BY created, id",
         )
@@ -133,7 +118,7 @@ impl Store {
         .bind(case.unwrap_or_default())
         .fetch_all(&self.pool)
         .await?;
-        found.iter().map(|(body,)| read(body)).collect()
+        found.iter().map(|body| read(body)).collect()
     }
 
     /// Writes a record down, new or changed.
@@ -153,7 +138,7 @@ impl Store {
         .bind(&after.body)
         .bind(after.kind)
         .bind(&after.id)
-        .bind(before.tag())
+        .bind(Written::of(before)?.tag)
         .execute(&self.pool)
         .await?;
         Ok(done.rows_affected() == 1)

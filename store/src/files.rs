@@ -1,7 +1,7 @@
 //! Files that came with a task, kept by the hash of their content and in
 //! pieces, so that no machine ever holds a large one in its memory.
 
-use crate::store::{Store, StoreError, now};
+use crate::store::{Store, StoreError, execute_all, now};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -77,7 +77,7 @@ impl Store {
 
     /// Forgets the files that came before a time and that no task and no case names.
     pub(super) async fn prune_files(&self, before: &str) -> Result<u64, StoreError> {
-        let old: Vec<(String,)> = sqlx::query_as(
+        let old: Vec<String> = sqlx::query_scalar(
             "SELECT hash FROM files WHERE created < $1
              AND NOT EXISTS (SELECT 1 FROM submissions WHERE submissions.task LIKE '%' || hash || '%')
              AND NOT EXISTS (SELECT 1 FROM crs_records WHERE kind = 'case' AND body LIKE '%' || hash || '%')",
@@ -85,17 +85,13 @@ impl Store {
         .bind(before)
         .fetch_all(&self.pool)
         .await?;
-        for (hash,) in &old {
+        for hash in &old {
             let mut transaction = self.begin().await?;
-            for forget in [
+            let of_it = [
                 "DELETE FROM files WHERE hash = $1",
                 "DELETE FROM file_pieces WHERE hash = $1",
-            ] {
-                sqlx::query(forget)
-                    .bind(hash)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
+            ];
+            execute_all(&mut transaction, &of_it, hash).await?;
             transaction.commit().await?;
         }
         Ok(old.len() as u64)
@@ -103,25 +99,22 @@ impl Store {
 
     /// Writes the content of a hash to a new file.
     pub async fn file_to(&self, hash: &str, path: &Path) -> Result<(), StoreError> {
-        let row: Option<(i64,)> = sqlx::query_as("SELECT pieces FROM files WHERE hash = $1")
-            .bind(hash)
-            .fetch_optional(&self.pool)
-            .await?;
+        let pieces = sqlx::query_scalar("SELECT pieces FROM files WHERE hash = $1").bind(hash);
+        let pieces: Option<i64> = pieces.fetch_optional(&self.pool).await?;
         let gone = || {
             let message = format!("the file {hash} that came with a task is not kept any more");
             sqlx::Error::Io(io::Error::new(io::ErrorKind::NotFound, message))
         };
-        let (pieces,) = row.ok_or_else(gone)?;
         let mut file = File::create_new(path).map_err(sqlx::Error::from)?;
-        for number in 0..pieces {
-            let piece: Option<(Vec<u8>,)> =
-                sqlx::query_as("SELECT bytes FROM file_pieces WHERE hash = $1 AND number = $2")
+        for number in 0..pieces.ok_or_else(gone)? {
+            let piece: Option<Vec<u8>> =
+                sqlx::query_scalar("SELECT bytes FROM file_pieces WHERE hash = $1 AND number = $2")
                     .bind(hash)
                     .bind(number)
                     .fetch_optional(&self.pool)
                     .await?;
-            let (bytes,) = piece.ok_or_else(gone)?;
-            file.write_all(&bytes).map_err(sqlx::Error::from)?;
+            file.write_all(&piece.ok_or_else(gone)?)
+                .map_err(sqlx::Error::from)?;
         }
         file.sync_all().map_err(sqlx::Error::from)?;
         Ok(())

@@ -40,15 +40,12 @@ impl Journal {
             let run = run.to_owned();
             return Err(StoreError::Queued { run, task, state });
         }
-        let row: Option<(i64,)> = sqlx::query_as(RAISE_EPOCH)
-            .bind(run)
-            .fetch_optional(&store.pool)
-            .await?;
-        let (epoch,) = row.ok_or_else(|| store.no_run(run))?;
+        let epoch = sqlx::query_scalar(RAISE_EPOCH).bind(run);
+        let epoch = epoch.fetch_optional(&store.pool).await?;
         Ok(Self {
             store: store.clone(),
             run: run.to_owned(),
-            epoch,
+            epoch: epoch.ok_or_else(|| store.no_run(run))?,
         })
     }
 
@@ -139,7 +136,7 @@ impl Journal {
         let mut transaction = self.store.begin().await?;
         let place = [event.step.lane, event.step.number].map(i64::from);
         if again {
-            let written: Option<(i64,)> = sqlx::query_as(
+            let written: Option<i64> = sqlx::query_scalar(
                 "SELECT number FROM events WHERE run = $1 AND epoch = $2 AND lane = $3 AND step = $4
                  AND kind = $5 AND time = $6",
             )
@@ -151,34 +148,13 @@ impl Journal {
             .bind(time)
             .fetch_optional(&mut *transaction)
             .await?;
-            if let Some((number,)) = written {
+            if let Some(number) = written {
                 return Ok(number);
             }
         }
-        let next: Option<(i64,)> = sqlx::query_as(
-            "UPDATE runs SET events = events + 1 WHERE id = $1 AND epoch = $2 RETURNING events",
-        )
-        .bind(&self.run)
-        .bind(self.epoch)
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let (number,) = next.ok_or_else(|| superseded(&self.run))?;
-        sqlx::query(
-            "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        )
-        .bind(&self.run)
-        .bind(number)
-        .bind(self.epoch)
-        .bind(time)
-        .bind(place[0])
-        .bind(place[1])
-        .bind(event.kind.as_str())
-        .bind(&event.name)
-        .bind(storable(&event.summary))
-        .bind(body)
-        .execute(&mut *transaction)
-        .await?;
+        let content = (event, time, body);
+        let number = write_event(&mut transaction, (&self.run, Some(self.epoch)), content).await?;
+        let number = number.ok_or_else(|| superseded(&self.run))?;
         transaction.commit().await?;
         Ok(number)
     }
@@ -264,6 +240,42 @@ impl From<StoreError> for JournalError {
             error => Self::Store(error.into()),
         }
     }
+}
+
+/// Writes an event down as the next one of a run, and returns its number; nothing where there is no
+/// such run, or it is of another epoch.
+pub(crate) async fn write_event(
+    transaction: &mut Transaction<'static, Any>,
+    (run, epoch): (&str, Option<i64>),
+    (event, time, body): (&NewEvent, &str, &str),
+) -> Result<Option<i64>, StoreError> {
+    let next: Option<(i64, i64)> = sqlx::query_as(
+        "UPDATE runs SET events = events + 1 WHERE id = $1 AND ($2 < 0 OR epoch = $2) RETURNING events, epoch",
+    )
+    .bind(run)
+    .bind(epoch.unwrap_or(-1))
+    .fetch_optional(&mut **transaction)
+    .await?;
+    let Some((number, epoch)) = next else {
+        return Ok(None);
+    };
+    sqlx::query(
+        "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    )
+    .bind(run)
+    .bind(number)
+    .bind(epoch)
+    .bind(time)
+    .bind(i64::from(event.step.lane))
+    .bind(i64::from(event.step.number))
+    .bind(event.kind.as_str())
+    .bind(&event.name)
+    .bind(storable(&event.summary))
+    .bind(body)
+    .execute(&mut **transaction)
+    .await?;
+    Ok(Some(number))
 }
 
 fn superseded(run: &str) -> StoreError {

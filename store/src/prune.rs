@@ -3,8 +3,8 @@
 //! Tasks and runs that ended long ago go, with their events and the logs that
 //! nobody else names. What was spent stays: a limit over all time counts it.
 
-use crate::store::in_journal_form;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, execute_all, in_journal_form};
+use sqlx::{Any, Executor};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -72,23 +72,13 @@ impl Store {
         .await?;
         for (run, report) in &runs {
             hashes(report.as_deref().unwrap_or_default(), named);
-            let bodies: Vec<(String,)> = sqlx::query_as("SELECT body FROM events WHERE run = $1")
-                .bind(run)
-                .fetch_all(&mut *transaction)
-                .await?;
-            for (body,) in bodies {
-                hashes(&body, named);
-            }
-            for forget in [
+            named_by_events(&mut *transaction, run, named).await?;
+            let of_it = [
                 "DELETE FROM events WHERE run = $1",
                 "DELETE FROM run_summaries WHERE run = $1",
                 "DELETE FROM runs WHERE id = $1",
-            ] {
-                sqlx::query(forget)
-                    .bind(run)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
+            ];
+            execute_all(&mut transaction, &of_it, run).await?;
         }
         transaction.commit().await?;
         Ok(runs.len() as u64)
@@ -99,18 +89,12 @@ impl Store {
         if named.is_empty() {
             return Ok(0);
         }
-        let runs: Vec<(String,)> = sqlx::query_as("SELECT id FROM runs")
+        let runs: Vec<String> = sqlx::query_scalar("SELECT id FROM runs")
             .fetch_all(&self.pool)
             .await?;
-        for (run,) in runs {
+        for run in runs {
             let mut kept = BTreeSet::new();
-            let bodies: Vec<(String,)> = sqlx::query_as("SELECT body FROM events WHERE run = $1")
-                .bind(&run)
-                .fetch_all(&self.pool)
-                .await?;
-            for (body,) in bodies {
-                hashes(&body, &mut kept);
-            }
+            named_by_events(&self.pool, &run, &mut kept).await?;
             named.retain(|hash| !kept.contains(hash));
         }
         let mut forgotten = 0;
@@ -123,6 +107,18 @@ impl Store {
         }
         Ok(forgotten)
     }
+}
+
+/// Adds the hashes that the events of a run name.
+async fn named_by_events<'c>(
+    database: impl Executor<'c, Database = Any>,
+    run: &str,
+    into: &mut BTreeSet<String>,
+) -> Result<(), StoreError> {
+    let bodies = sqlx::query_scalar("SELECT body FROM events WHERE run = $1").bind(run);
+    let bodies: Vec<String> = bodies.fetch_all(database).await?;
+    bodies.iter().for_each(|body| hashes(body, into));
+    Ok(())
 }
 
 /// Every hash that a text holds.

@@ -47,10 +47,8 @@ impl Store {
 
     /// Returns true when a file is kept.
     pub async fn has_file(&self, hash: &str) -> Result<bool, StoreError> {
-        let row: Option<(String,)> = sqlx::query_as("SELECT hash FROM files WHERE hash = $1")
-            .bind(hash)
-            .fetch_optional(&self.pool)
-            .await?;
+        let row = sqlx::query("SELECT hash FROM files WHERE hash = $1").bind(hash);
+        let row = row.fetch_optional(&self.pool).await?;
         Ok(row.is_some())
     }
 }

@@ -7,9 +7,11 @@ mod list;
 pub use figures::DayFigures;
 pub use list::{ListFilter, ListPage, ListedTask};
 
-use crate::store::{Store, StoreError, now, storable};
+use crate::journal::write_event;
+use crate::store::{Store, StoreError, now};
 use crate::words::words;
-use patchwright_agent::journal::EventKind;
+use patchwright_agent::journal::{EventKind, NewEvent};
+use patchwright_agent::record::StepId;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -90,7 +92,7 @@ pub struct Decision {
 }
 
 /// The heading of an event: all but its body.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, sqlx::FromRow)]
 pub struct Heading {
     /// Counted from 1.
     pub number: i64,
@@ -144,27 +146,16 @@ impl Store {
 
     async fn try_decide(&self, run: &str, decision: &NewDecision) -> Result<i64, StoreError> {
         let mut transaction = self.begin().await?;
-        let next: Option<(i64, i64)> = sqlx::query_as(
-            "UPDATE runs SET events = events + 1 WHERE id = $1 RETURNING events, epoch",
-        )
-        .bind(run)
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let (number, epoch) = next.ok_or_else(|| self.no_run(run))?;
-        sqlx::query(
-            "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
-             VALUES ($1, $2, $3, $4, 0, 0, $5, $6, $7, $8)",
-        )
-        .bind(run)
-        .bind(number)
-        .bind(epoch)
-        .bind(now())
-        .bind(EventKind::Note.as_str())
-        .bind(DECISION)
-        .bind(storable(&decision.sentence()))
-        .bind(storable(&json!({ "decision": decision }).to_string()))
-        .execute(&mut *transaction)
-        .await?;
+        let event = NewEvent {
+            step: StepId { lane: 0, number: 0 },
+            kind: EventKind::Note,
+            name: DECISION.to_owned(),
+            summary: decision.sentence(),
+            body: json!({ "decision": decision }),
+        };
+        let content = (&event, &*now(), &*event.body.to_string());
+        let number = write_event(&mut transaction, (run, None), content).await?;
+        let number = number.ok_or_else(|| self.no_run(run))?;
         transaction.commit().await?;
         Ok(number)
     }

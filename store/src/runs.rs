@@ -67,13 +67,13 @@ impl Store {
     /// # Errors
     /// When there is no such run, or the database fails.
     pub async fn run_named(&self, name: &str) -> Result<String, StoreError> {
-        let row: Option<(String,)> = sqlx::query_as(
+        let id: Option<String> = sqlx::query_scalar(
             "SELECT id FROM runs WHERE id = $1 OR task = $1
              ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END, created DESC, id DESC LIMIT 1",
         )
         .bind(name)
         .fetch_optional(&self.pool)
         .await?;
-        row.map(|(id,)| id).ok_or_else(|| self.no_run(name))
+        id.ok_or_else(|| self.no_run(name))
     }
 }

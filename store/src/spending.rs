@@ -82,16 +82,16 @@ impl Journal {
         day: &str,
         (wanted, limits): (f64, SpendingLimits),
     ) -> Result<(), StoreError> {
-        let of_run = sqlx::query_as(RUN_SUM).bind(self.run());
-        let of_day = sqlx::query_as(DAY_SUM).bind(day);
-        let of_all = sqlx::query_as(TOTAL_SUM);
+        let of_run = sqlx::query_scalar(RUN_SUM).bind(self.run());
+        let of_day = sqlx::query_scalar(DAY_SUM).bind(day);
+        let of_all = sqlx::query_scalar(TOTAL_SUM);
         for (which, limit, sum) in [
             ("run", limits.run, of_run),
             ("day", limits.day, of_day),
             ("total", limits.total, of_all),
         ] {
             let Some(limit) = limit else { continue };
-            let (spent,): (f64,) = sum.fetch_one(&mut **transaction).await?;
+            let spent: f64 = sum.fetch_one(&mut **transaction).await?;
             if spent + wanted > limit {
                 return Err(StoreError::Money {
                     which,

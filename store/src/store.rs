@@ -146,15 +146,9 @@ impl Store {
 
     /// The report of a run, once it has ended.
     pub async fn report(&self, run: &str) -> Result<Option<String>, StoreError> {
-        let row: Option<(Option<String>,)> =
-            sqlx::query_as("SELECT report FROM runs WHERE id = $1")
-                .bind(run)
-                .fetch_optional(&self.pool)
-                .await?;
-        match row {
-            Some((report,)) => Ok(report),
-            None => Err(self.no_run(run)),
-        }
+        let report = sqlx::query_scalar("SELECT report FROM runs WHERE id = $1").bind(run);
+        let report = report.fetch_optional(&self.pool).await?;
+        report.ok_or_else(|| self.no_run(run))
     }
 }
 
@@ -190,6 +184,19 @@ pub(crate) async fn write_run(
     .bind(&now)
     .execute(&mut **transaction)
     .await?;
+    Ok(())
+}
+
+/// Carries out statements that take one value.
+pub(crate) async fn execute_all(
+    transaction: &mut Transaction<'static, Any>,
+    statements: &[&'static str],
+    value: &str,
+) -> Result<(), StoreError> {
+    for statement in statements {
+        let statement = sqlx::query(*statement).bind(value);
+        statement.execute(&mut **transaction).await?;
+    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@ pub(crate) use list::pattern;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState, UnknownState};
 
 use crate::quota::{self, Quota, Usage};
-use crate::store::{Store, StoreError, in_journal_form, now, storable};
+use crate::store::{Store, StoreError, execute_all, in_journal_form, now, storable};
 use sha2::{Digest, Sha256};
 use sqlx::{Any, Transaction};
 
@@ -133,11 +133,10 @@ impl Store {
                 submitted.push(Submitted::New);
                 continue;
             }
-            let (known,): (String,) =
-                sqlx::query_as("SELECT content FROM submissions WHERE id = $1")
-                    .bind(&task.id)
-                    .fetch_one(&mut *transaction)
-                    .await?;
+            let known: String = sqlx::query_scalar("SELECT content FROM submissions WHERE id = $1")
+                .bind(&task.id)
+                .fetch_one(&mut *transaction)
+                .await?;
             submitted.push(if known == content {
                 Submitted::Same
             } else {
@@ -155,17 +154,12 @@ impl Store {
         // As large as a large task: the last free page is not enough.
         let text = "-".repeat(64 << 10);
         let mut transaction = self.begin().await?;
-        sqlx::query(
+        let there_and_back = [
             "INSERT INTO submissions (id, content, priority, origin, state, created, due, task)
              VALUES ($1, '', 0, '', 'canceled', '', '', '')",
-        )
-        .bind(NAME)
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query("DELETE FROM submissions WHERE id = $1")
-            .bind(NAME)
-            .execute(&mut *transaction)
-            .await?;
+            "DELETE FROM submissions WHERE id = $1",
+        ];
+        execute_all(&mut transaction, &there_and_back, NAME).await?;
         sqlx::query(SET_SWITCH)
             .bind(NAME)
             .bind(text)
@@ -217,11 +211,9 @@ impl Store {
     /// Forgets tasks that have ended, so that they can be submitted anew.
     pub async fn forget(&self, ids: &[&str]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
+        let forget = "DELETE FROM submissions WHERE id = $1 AND state IN ('done', 'canceled')";
         for id in ids {
-            sqlx::query("DELETE FROM submissions WHERE id = $1 AND state IN ('done', 'canceled')")
-                .bind(*id)
-                .execute(&mut *transaction)
-                .await?;
+            execute_all(&mut transaction, &[forget], id).await?;
         }
         transaction.commit().await?;
         Ok(())
@@ -240,11 +232,8 @@ impl Store {
 
     /// Reads a value that all processes share.
     pub async fn switch(&self, name: &str) -> Result<Option<String>, StoreError> {
-        let row: Option<(String,)> = sqlx::query_as("SELECT value FROM switches WHERE name = $1")
-            .bind(name)
-            .fetch_optional(&self.pool)
-            .await?;
-        Ok(row.map(|(value,)| value))
+        let value = sqlx::query_scalar("SELECT value FROM switches WHERE name = $1").bind(name);
+        Ok(value.fetch_optional(&self.pool).await?)
     }
 
     /// Writes a value that all processes share.

@@ -24,18 +24,15 @@ pub struct Model {
     #[schemars(with = "String")]
     pub api_key: SecretString,
     /// A file that holds the key.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub api_key_file: Option<String>,
     /// True when the reply is asked for piece by piece.
     pub stream: bool,
     /// The sampling temperature.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub temperature: Option<f64>,
     /// The effort of a reasoning model.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub reasoning_effort: Option<String>,
     /// The most tokens of one reply.
     pub max_output_tokens: u32,
@@ -44,24 +41,20 @@ pub struct Model {
     /// The tokens that fit into the model at once.
     pub context_window: u64,
     /// The price of a million tokens of a request.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_per_million_in: Option<f64>,
     /// The price of a million cached tokens of a request.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_per_million_cached: Option<f64>,
     /// The price of a million tokens of a reply.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_per_million_out: Option<f64>,
     /// True when the beginning of the conversation is marked for caching.
     pub cache_marks: bool,
     /// The most bytes of text taken from one reply.
     pub reply_bytes: usize,
     /// Where every call is written down.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub wire_log: Option<String>,
     /// Fields that are left out of the request.
     pub omit: Vec<String>,
@@ -151,20 +144,16 @@ pub struct Fallback {
 #[serde(deny_unknown_fields)]
 pub struct Timeouts {
     /// Until the connection stands.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub connect: Duration,
     /// Until the first byte of the reply.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub first_byte: Duration,
     /// Between two pieces of the reply.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub silence: Duration,
     /// The whole call.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub total: Duration,
 }
 
@@ -177,20 +166,16 @@ pub struct Retries {
     /// Number of further tries when the reply had begun, so that it may be charged.
     pub broken: usize,
     /// The first pause.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub first_delay: Duration,
     /// The longest pause of our own choice.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub longest_delay: Duration,
     /// The longest pause that is granted to an endpoint.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub retry_after_limit: Duration,
     /// The pause of a run when the endpoint names none.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub pause: Duration,
 }
 
@@ -201,8 +186,7 @@ pub struct Critic {
     /// The name that the endpoint knows it by; empty for none.
     pub model: String,
     /// Another endpoint.
-    #[serde(deserialize_with = "value::text_or_unset")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Text")]
     pub base_url: Option<String>,
     /// The key of the other endpoint.
     #[schemars(with = "String")]
@@ -210,12 +194,10 @@ pub struct Critic {
     /// The most tokens of one answer.
     pub max_output_tokens: u32,
     /// The price of a million tokens of a request.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_per_million_in: Option<f64>,
     /// The price of a million tokens of an answer.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_per_million_out: Option<f64>,
     /// The most calls in one run.
     pub calls: u32,

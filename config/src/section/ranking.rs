@@ -55,12 +55,10 @@ pub struct Embedding {
     #[schemars(with = "String")]
     pub api_key: SecretString,
     /// The price of a million tokens.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_per_million: Option<f64>,
     /// Longest time that one question may take.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub timeout: Duration,
 }
 
@@ -78,12 +76,10 @@ pub struct Rerank {
     #[schemars(with = "String")]
     pub api_key: SecretString,
     /// The price of a million tokens.
-    #[serde(deserialize_with = "value::number_or_unset")]
-    #[schemars(with = "value::NumberOrUnset")]
+    #[serde(with = "value::Number")]
     pub usd_per_million: Option<f64>,
     /// Longest time that one question may take.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub timeout: Duration,
 }
 
@@ -106,7 +102,6 @@ pub struct Expansion {
     /// True when the model is asked.
     pub enabled: bool,
     /// Longest time that it may take.
-    #[serde(deserialize_with = "value::duration")]
-    #[schemars(with = "String")]
+    #[serde(with = "value::Time")]
     pub timeout: Duration,
 }

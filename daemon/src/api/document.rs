@@ -86,7 +86,8 @@ async fn json(State(document): State<Arc<OpenApi>>) -> Response {
 
 async fn html(State(document): State<Arc<OpenApi>>) -> Result<Html<String>, Problem> {
     let document = serde_json::to_value(&*document).map_err(|error| Problem::internal(&error))?;
-    Ok(Html(patchwright_page::interface(&document, DOCUMENT)))
+    let page = patchwright_page::interface(&document, DOCUMENT);
+    Ok(Html(page.map_err(|error| Problem::internal(&error))?))
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

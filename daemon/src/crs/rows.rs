@@ -3,7 +3,7 @@
 use super::patch_request::PatchRequest;
 use super::protocol::TaskDetail;
 pub use super::protocol::{CaseState, Fate};
-use patchwright_store::crs::{CASE, FINDING, PATCH, Record};
+use patchwright_store::crs::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,45 +129,13 @@ impl PatchRow {
 }
 
 impl Record for CaseRow {
-    const KIND: &'static str = CASE;
-
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn tag(&self) -> String {
-        format!("{:?}", self.state).to_lowercase()
-    }
-
-    fn until(&self) -> Option<i64> {
-        self.deadline
-    }
+    const KIND: &'static str = "case";
 }
 
 impl Record for FindingRow {
-    const KIND: &'static str = FINDING;
-
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn case(&self) -> &str {
-        &self.case
-    }
-
-    fn tag(&self) -> String {
-        format!("{:?} {}", self.state, self.round).to_lowercase()
-    }
+    const KIND: &'static str = "finding";
 }
 
 impl Record for PatchRow {
-    const KIND: &'static str = PATCH;
-
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn case(&self) -> &str {
-        &self.case
-    }
+    const KIND: &'static str = "patch";
 }

@@ -2,15 +2,16 @@
 //! site makes.
 
 use super::Review;
+use super::pages::{refused, sent};
 use crate::login::{Login, NotAdmitted, bearer, is_this_machine};
 use axum::Form;
 use axum::extract::{Query, Request, State};
 use axum::http::header::{COOKIE, HOST, ORIGIN, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use patchwright_config::Http;
-use patchwright_page::{ROOT, Viewer, missing, sign_in as sign_in_text};
+use patchwright_page::{ROOT, Viewer, sign_in as sign_in_text};
 use patchwright_store::Store;
 use patchwright_store::tokens::{Role, hash_of, secret};
 use serde::Deserialize;
@@ -210,15 +211,10 @@ fn refuse((status, title, detail): Refusal) -> Response {
     refused(status, title, detail)
 }
 
-/// A refusal as a page.
-pub(super) fn refused(status: StatusCode, title: &str, detail: &str) -> Response {
-    (status, Html(missing(title, detail, &Viewer::default()))).into_response()
-}
-
 /// Shows the form for a token.
 pub(super) async fn sign_in_page(State(review): State<Review>) -> Response {
     match review.access {
-        Access::Daemon(_) => Html(sign_in_text(false)).into_response(),
+        Access::Daemon(_) => sent(StatusCode::OK, sign_in_text(false)),
         Access::User { .. } => refuse(NOBODY),
     }
 }
@@ -244,9 +240,7 @@ pub(super) async fn sign_in(
     let token = form.token.trim();
     match login.caller(Some(token), &headers, &Uri::default()).await {
         Ok(_) => with_cookie(Redirect::to(ROOT), token, "Lax"),
-        Err(NotAdmitted::UnknownToken) => {
-            (StatusCode::UNAUTHORIZED, Html(sign_in_text(true))).into_response()
-        }
+        Err(NotAdmitted::UnknownToken) => sent(StatusCode::UNAUTHORIZED, sign_in_text(true)),
         Err(_) => refuse(UNREADABLE),
     }
 }

@@ -129,7 +129,7 @@ impl Follow {
         // The state first: whatever was written before the end is read after it.
         let row = self.review.store.listed_run(&self.run).await?;
         let ended = row.is_none_or(|row| !is_live(&row));
-        let headings = self
+        let mut headings = self
             .review
             .store
             .headings(&self.run, self.after, BATCH)
@@ -141,14 +141,12 @@ impl Follow {
         if ended && headings.len() < BATCH as usize {
             self.stage = Stage::Told;
         }
-        let told = headings.iter().filter(|heading| heading.kind != "intent");
-        let story: String = told
-            .map(|heading| page::story_line(&self.run, heading))
-            .collect();
+        headings.retain(|heading| heading.kind != "intent");
+        let story = page::story(&self.run, &headings)?;
         let mut view = self.review.run_view(&self.run, self.viewer.clone()).await?;
         self.room = self.room.max(view.attempts_limit);
         view.attempts_limit = self.room;
-        let parts: BTreeMap<&str, String> = page::changing_parts(&view).into_iter().collect();
+        let parts: BTreeMap<&str, String> = page::changing_parts(&view)?.into_iter().collect();
         let event = Event::default().event("change").id(self.after.to_string());
         Ok(Some(
             event.json_data(json!({ "story": story, "parts": parts }))?,

@@ -36,30 +36,35 @@ impl IntoResponse for Failed {
     fn into_response(self) -> Response {
         let missing = self.0.is::<Missing>()
             || matches!(self.0.downcast_ref(), Some(StoreError::NoRun { .. }));
-        let (status, title, detail) = if missing {
-            (StatusCode::NOT_FOUND, "Nothing here", self.0.to_string())
+        let (status, title) = if missing {
+            (StatusCode::NOT_FOUND, "Nothing here")
         } else if self.0.is::<Forbidden>() {
-            (StatusCode::FORBIDDEN, "Not allowed", self.0.to_string())
+            (StatusCode::FORBIDDEN, "Not allowed")
         } else if self.0.is::<NoFollowUp>() {
-            (
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "Not possible",
-                self.0.to_string(),
-            )
+            (StatusCode::UNPROCESSABLE_ENTITY, "Not possible")
         } else {
             tracing::error!(error = format!("{:#}", self.0), "a page failed");
-            let detail = "the page cannot be made; the log of the server says why".to_owned();
-            (
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "Something is wrong",
-                detail,
-            )
+            let detail = "the page cannot be made; the log of the server says why";
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            return refused(status, "Something is wrong", detail);
         };
-        (
-            status,
-            Html(page::missing(title, &detail, &Viewer::default())),
-        )
-            .into_response()
+        refused(status, title, &self.0.to_string())
+    }
+}
+
+/// Returns a page that says why something is not done.
+pub(super) fn refused(status: StatusCode, title: &str, detail: &str) -> Response {
+    sent(status, page::missing(title, detail))
+}
+
+/// Sends a page; one that could not be made is told in a word.
+pub(super) fn sent(status: StatusCode, page: Result<String, impl std::fmt::Display>) -> Response {
+    match page {
+        Ok(text) => (status, Html(text)).into_response(),
+        Err(error) => {
+            tracing::error!(error = format!("{error:#}"), "a page failed");
+            (StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made").into_response()
+        }
     }
 }
 
@@ -109,7 +114,7 @@ pub(super) async fn list(
         viewer,
         filter,
     };
-    Ok(html(page::list(&view)))
+    Ok(html(page::list(&view)?))
 }
 
 /// The page of a run.
@@ -118,7 +123,7 @@ pub(super) async fn run(
     Extension(viewer): Extension<Viewer>,
     Path(run): Path<String>,
 ) -> Page {
-    Ok(html(page::run(&review.run_view(&run, viewer).await?)))
+    Ok(html(page::run(&review.run_view(&run, viewer).await?)?))
 }
 
 /// A place in a story.
@@ -136,7 +141,7 @@ pub(super) async fn story(
     let mut headings = review.store.headings(&run, 0, u32::MAX).await?;
     headings.retain(|heading| heading.kind != "intent" && heading.number < wanted.before);
     let headings = headings.split_off(headings.len().saturating_sub(EARLIER));
-    Ok(html(page::story_lines(&run, &headings)))
+    Ok(html(page::story_lines(&run, &headings)?))
 }
 
 /// The texts of an event.
@@ -150,7 +155,7 @@ pub(super) async fn event(
         .await?;
     let event = found.first().filter(|event| event.number == number);
     let event = event.ok_or_else(|| Missing(format!("the run has no event {number}")))?;
-    Ok(html(page::event(event)))
+    Ok(html(page::event(event)?))
 }
 
 /// Form of a log.
@@ -180,7 +185,7 @@ pub(super) async fn log(
         .filter(|one| one.is_ascii_alphanumeric() || "._-".contains(*one))
         .collect();
     let whole = format!("{}/runs/{run}/logs/{hash}?whole=true", page::ROOT);
-    Ok(html(page::log(&bytes, &whole)))
+    Ok(html(page::log(&bytes, &whole)?))
 }
 
 /// Bytes that a browser keeps and does not show.
@@ -211,7 +216,7 @@ pub(super) async fn candidate(
 ) -> Page {
     let style = DiffStyle::read(&wanted.view);
     let view = review.candidate_view((&run, number), style, viewer).await?;
-    let text = page::candidate(&view);
+    let text = page::candidate(&view)?;
     Ok(html(text.ok_or_else(|| {
         Missing(format!("the run has no attempt {number}"))
     })?))
@@ -237,14 +242,14 @@ pub(super) async fn source(
 ) -> Page {
     let place = (wanted.file.as_str(), wanted.from, wanted.to);
     let lines = review.source_lines(&run, place, wanted.shift).await?;
-    Ok(html(page::source(&lines, DiffStyle::read(&wanted.view))))
+    Ok(html(page::source(&lines, DiffStyle::read(&wanted.view))?))
 }
 
 pub(super) async fn plots(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,
 ) -> Page {
-    Ok(html(page::plots(&review.plots_view(viewer).await?)))
+    Ok(html(page::plots(&review.plots_view(viewer).await?)?))
 }
 
 pub(super) async fn decisions_json(

@@ -107,19 +107,19 @@ fn expect_harmless(page: &str) {
 #[test]
 fn nothing_of_a_hostile_candidate_runs_or_hides() {
     for style in [DiffStyle::Split, DiffStyle::Unified] {
-        expect_harmless(&candidate(&view(style)).unwrap());
+        expect_harmless(&candidate(&view(style)).unwrap().unwrap());
     }
-    expect_harmless(&run(&view(DiffStyle::Split).run));
+    expect_harmless(&run(&view(DiffStyle::Split).run).unwrap());
     let none = CandidateView {
         number: 2,
         ..view(DiffStyle::Split)
     };
-    assert_eq!(candidate(&none), None);
+    assert_eq!(candidate(&none).unwrap(), None);
 }
 
 #[test]
 fn a_candidate_says_first_why_it_was_refused() {
-    let page = candidate(&view(DiffStyle::Split)).unwrap();
+    let page = candidate(&view(DiffStyle::Split)).unwrap().unwrap();
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
     assert!(place("Refused: silent") < place("Change"));
     for part in [
@@ -138,14 +138,14 @@ fn a_candidate_says_first_why_it_was_refused() {
 fn roles_decide_which_buttons_there_are() {
     let mut seen = view(DiffStyle::Unified);
     seen.run.viewer.starts = false;
-    let page = candidate(&seen).unwrap();
+    let page = candidate(&seen).unwrap().unwrap();
     assert!(
         page.contains("/approve")
             && !page.contains("/evaluate")
             && !page.contains("name=\"revise\"")
     );
     seen.run.viewer.decides = false;
-    let page = candidate(&seen).unwrap();
+    let page = candidate(&seen).unwrap().unwrap();
     assert!(
         !page.contains("/approve") && !page.contains("/contest\""),
         "{page}"
@@ -157,7 +157,7 @@ fn a_live_run_keeps_room_for_what_comes() {
     let mut seen = view(DiffStyle::Split).run;
     seen.row.state = "running".to_owned();
     seen.row.ending = String::new();
-    let page = run(&seen);
+    let page = run(&seen).unwrap();
     assert_eq!(page.matches("not made yet").count(), 4);
     assert!(page.contains("data-events=\"/review/runs/run-1/events?after=7\""));
     assert!(page.contains("/review/runs/run-1/cancel"));

@@ -3,6 +3,7 @@
 
 use crate::store::{Store, StoreError};
 use crate::submissions::pattern;
+use serde::Serialize;
 
 /// Rows of a page.
 const PAGE: u32 = 50;
@@ -10,7 +11,7 @@ const PAGE: u32 = 50;
 const LARGEST_PAGE: u32 = 500;
 
 /// A run, or a task without one.
-#[derive(Debug, Clone, PartialEq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Serialize, sqlx::FromRow)]
 pub struct ListedTask {
     /// The run's id, or the task's where there is none.
     pub id: String,
@@ -39,7 +40,7 @@ pub struct ListedTask {
 }
 
 /// Selects rows of the list. What is empty does not matter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ListFilter {
     /// Part of the task's or run's id, in any case.
     pub text: String,
@@ -52,7 +53,7 @@ pub struct ListFilter {
 }
 
 /// A page of the list, the newest first.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ListPage {
     pub rows: Vec<ListedTask>,
     /// The place of the next page; `None` on the last one.

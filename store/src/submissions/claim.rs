@@ -122,8 +122,8 @@ impl Store {
                 .await?;
         // Settings are written when the run begins: without them it has not.
         write_run(&mut transaction, &run, (&id, ""), "").await?;
-        let (settings,): (String,) =
-            sqlx::query_as("UPDATE runs SET epoch = $1 WHERE id = $2 RETURNING settings")
+        let settings: String =
+            sqlx::query_scalar("UPDATE runs SET epoch = $1 WHERE id = $2 RETURNING settings")
                 .bind(epoch)
                 .bind(&run)
                 .fetch_one(&mut *transaction)
@@ -218,7 +218,7 @@ impl Store {
             Back::Stopped | Back::Failed => "queued",
         };
         let mut transaction = self.begin().await?;
-        let cancel: Option<(i64,)> = sqlx::query_as(
+        let cancel: Option<i64> = sqlx::query_scalar(
             "UPDATE submissions SET owner = NULL, lease_until = NULL, due = $1,
              failures = failures + $2, handed_back = handed_back + 1 - $2
              WHERE id = $3 AND claims = $4 AND state = 'running' RETURNING cancel",
@@ -231,7 +231,7 @@ impl Store {
         .await?;
         match cancel {
             None => return Ok(false),
-            Some((0,)) => {
+            Some(0) => {
                 sqlx::query(
                     "UPDATE submissions SET state = $1, run = CASE WHEN $2 = 0 THEN run END WHERE id = $3",
                 )
@@ -260,20 +260,16 @@ async fn next(
     claimant: &Claimant,
     lock: &str,
 ) -> Result<Option<String>, StoreError> {
-    let own: Option<(String,)> = sqlx::query_as(OWN)
-        .bind(&claimant.owner)
-        .fetch_optional(&mut *connection)
-        .await?;
-    if let Some((id,)) = own {
-        return Ok(Some(id));
+    let own = sqlx::query_scalar(OWN).bind(&claimant.owner);
+    let own = own.fetch_optional(&mut *connection).await?;
+    if own.is_some() {
+        return Ok(own);
     }
-    let free: Option<(String,)> = sqlx::query_as(AssertSqlSafe(format!("{NEXT}{lock}")))
-        .bind(in_journal_form(jiff::Timestamp::now()))
+    let free = sqlx::query_scalar(AssertSqlSafe(format!("{NEXT}{lock}")))
+        .bind(now())
         .bind(&claimant.place)
-        .bind(i64::from(claimant.shared))
-        .fetch_optional(connection)
-        .await?;
-    Ok(free.map(|(id,)| id))
+        .bind(i64::from(claimant.shared));
+    Ok(free.fetch_optional(connection).await?)
 }
 
 fn milliseconds(time: Duration) -> i64 {

@@ -60,7 +60,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "words address store runs connect backup blobs quota files submissions crs reviews journal spending prune \
+        "words address store runs connect backup blobs quota files submissions crs journal reviews spending prune \
          tokens",
     ),
     (
@@ -69,7 +69,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "page",
-        "text view code assets layout plots list message interface stages hunks run candidate",
+        "text view template code plots list message hunks run candidate",
     ),
     (
         "daemon",

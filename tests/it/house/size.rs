@@ -24,7 +24,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
          a patch that the tree has already is told as that; a fix carried to other branches, and an old one audited; \
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver",
     ),
-    ("config", 1_600, ""),
+    ("config", 1_560, ""),
     ("daemon", 7_480, ""),
     (
         "evaluator/crash",
@@ -51,7 +51,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
          that follow while they bring new answers, conditions that are turned round",
     ),
     ("model", 2_400, ""),
-    ("page", 1_800, ""),
+    ("page", 1_000, ""),
     ("patcher", 7_730, ""),
     (
         "record",
