@@ -30,7 +30,7 @@ pub fn candidate(view: &CandidateView) -> Result<Option<String>, Error> {
             .baseline
             .iter()
             .filter(|one: &&Observed| of(&one.name));
-        baseline.map(|one| values(one)).collect()
+        baseline.map(values).collect()
     };
     let doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
     let test = attempt.test.as_ref();

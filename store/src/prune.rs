@@ -117,7 +117,9 @@ async fn named_by_events<'c>(
 ) -> Result<(), StoreError> {
     let bodies = sqlx::query_scalar("SELECT body FROM events WHERE run = $1").bind(run);
     let bodies: Vec<String> = bodies.fetch_all(database).await?;
-    bodies.iter().for_each(|body| hashes(body, into));
+    for body in bodies {
+        hashes(&body, into);
+    }
     Ok(())
 }
 

@@ -98,10 +98,9 @@ pub(super) fn operands(language: Language, text: &[u8]) -> Vec<Operand> {
             | "for_statement"
             | "conditional_expression"
             | "ternary_expression" => {
-                let condition = node.child_by_field_name("condition");
-                condition
-                    .iter()
-                    .for_each(|node| take_apart(*node, text, &mut found));
+                if let Some(condition) = node.child_by_field_name("condition") {
+                    take_apart(condition, text, &mut found);
+                }
             }
             _ if is_logical(node, text) => take_apart(node, text, &mut found),
             _ => {}
@@ -143,10 +142,9 @@ fn take_apart<'a>(node: Node<'a>, text: &[u8], found: &mut Vec<Node<'a>>) {
     match node.kind() {
         "parenthesized_expression" => parts.for_each(|part| take_apart(part, text, found)),
         "condition_clause" => {
-            let value = node.child_by_field_name("value");
-            value
-                .iter()
-                .for_each(|value| take_apart(*value, text, found));
+            if let Some(value) = node.child_by_field_name("value") {
+                take_apart(value, text, found);
+            }
         }
         // Their value is that of a new variable.
         "declaration" | "init_statement" => {}
