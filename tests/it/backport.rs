@@ -2,6 +2,7 @@
 
 use crate::scene::{Scene, Told};
 use crate::upstream::{CHECK, LINE, git};
+use patchwright_tests::model::ScriptedModel;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -175,6 +176,50 @@ fn a_branch_that_crashes_gets_the_fix_that_holds_there() {
             assert!(shown.contains(words), "{words} is missing in {shown}");
         }
     }
+}
+
+#[test]
+fn a_model_carries_what_neither_way_does() {
+    let patch = "<patch>\n<explanation>Long names are refused.</explanation>\n<edit file=\"records.c\">\n\
+                 <original>  size_t size = (size_t)(mark - text);</original>\n\
+                 <replacement>  size_t size = (size_t)(mark - text);\n  if (size > NAME_LIMIT) return -1;</replacement>\n\
+                 </edit>\n</patch>";
+    let model = ScriptedModel::start([patch]).unwrap();
+    let scene = Scene::new();
+    let fix = history(&scene);
+    let endpoint = model.base_url();
+    let told = scene.json(&[
+        "backport",
+        &fix,
+        "--task",
+        "records",
+        "--model",
+        "scripted",
+        "--base-url",
+        &endpoint,
+        "--out",
+        "out",
+        "--onto",
+        "stable-2",
+    ]);
+    let written = branch(&told.report, "stable-2");
+    assert_eq!(written["carried"], "written", "{written:#}");
+    assert_eq!(written["ending"], "verified", "{written:#}");
+    assert_eq!(written["unchanged"], false, "{written:#}");
+    let asked = model.requests()[0].last();
+    for words in [
+        "records: refuse long names",
+        "if (name > NAME_LIMIT)",
+        "name the parts of a line",
+    ] {
+        assert!(asked.contains(words), "{words} is missing in {asked}");
+    }
+    let mail = scene.patchwright.scratch(text(written, "mail"));
+    let mail = fs::read_to_string(mail).unwrap();
+    assert!(
+        mail.contains("[ Backport: written anew for this branch"),
+        "{mail}"
+    );
 }
 
 #[test]

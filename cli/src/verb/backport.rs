@@ -1,8 +1,9 @@
 //! `patchwright backport`: carry a fix to other branches, and prove it on each.
 //!
 //! A branch is affected when the PoV crashes it. The fix is carried by a merge of git, or else by
-//! finding the place of each edit anew, and judged there as `patchwright judge` does. No model is
-//! asked: what neither way carries is left to people, with the commits that it builds on.
+//! finding the place of each edit anew, and judged there as `patchwright judge` does. What neither
+//! way carries a model writes, where one is named for it; else it is left to people, with the
+//! commits that it builds on.
 
 mod branch;
 pub(in crate::verb) mod fix;
@@ -11,6 +12,7 @@ mod placed;
 mod table;
 
 use super::export;
+use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
 use crate::common::{Common, Format, WrongInput, write_out};
 use crate::display;
@@ -23,7 +25,7 @@ use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::report::INTERRUPTED;
 use patchwright_agent::task::{self, Task};
 use patchwright_config::Loaded;
-use patchwright_run::session as record;
+use patchwright_run::{Answers, answering, session as record};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,6 +42,9 @@ pub(crate) struct BackportArguments {
     /// The repository, where it is not the one that the task's tree is in
     #[arg(long, value_name = "REPOSITORY")]
     pub upstream: Option<String>,
+    /// The model that carries the fix where neither a merge nor the location of edits does
+    #[command(flatten)]
+    pub asked: ModelArguments,
     /// Where the mails go, and the evidence in a folder for each branch
     #[command(flatten)]
     pub output: OutputArguments,
@@ -49,6 +54,9 @@ pub(crate) struct BackportArguments {
 struct Backport<'a> {
     common: &'a Common,
     loaded: &'a Loaded,
+    asked: &'a ModelArguments,
+    /// Somebody who carries what git and the location of edits do not.
+    answers: Option<Answers>,
     output: &'a OutputArguments,
     revisions: Revisions<'a>,
     fix: Fix,
@@ -60,7 +68,7 @@ struct Backport<'a> {
 /// The task, the commit or a branch is not there, the PoV does not crash the tree before the
 /// fix, or the machinery fails.
 pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
+    let loaded = common.load(arguments.asked.settings())?;
     let (task, candidate) = read(common, &arguments).await?;
     let place = place(&task, &loaded, arguments.upstream.as_deref()).await?;
     let revisions = Revisions::begin(&task, &loaded.settings, &place).await?;
@@ -72,6 +80,12 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
             Fix::of_diff(&revisions, (base, diff), (None, Vec::new())).await?
         }
     };
+    let replay = arguments.asked.replay.as_ref();
+    let answers = arguments
+        .asked
+        .names_somebody()
+        .then(|| answering(None, replay, &loaded));
+    let answers = answers.transpose().map_err(WrongInput)?;
     let mut onto = Vec::new();
     for name in &arguments.onto {
         onto.push((name.as_str(), commit(&revisions, name).await?));
@@ -79,6 +93,8 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
     let backport = Backport {
         common,
         loaded: &loaded,
+        asked: &arguments.asked,
+        answers,
         output: &arguments.output,
         revisions,
         fix,

@@ -3,12 +3,14 @@
 use super::Backport;
 use super::fix::Size;
 use super::placed;
+use crate::display;
 use crate::revisions::Seen;
-use crate::verb::session::{self, OutputArguments};
+use crate::verb::session::{self, NewRun, OutputArguments};
 use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
-use patchwright_agent::task::Task;
+use patchwright_agent::task::{Hints, Task};
 use patchwright_patcher::Patch;
+use patchwright_run::Answers;
 use patchwright_source::{FileDiff, Side};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -30,6 +32,18 @@ pub(super) enum Carried {
     Merged,
     /// Each edit was found where its original stands in the branch.
     Located,
+    /// A model wrote it, with the original before it.
+    Written,
+}
+
+impl Carried {
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Merged => "merged",
+            Self::Located => "located",
+            Self::Written => "written",
+        }
+    }
 }
 
 /// A row of the result.
@@ -156,7 +170,8 @@ impl Backport<'_> {
         Ok(())
     }
 
-    /// Judges the fix on a branch: as it was merged, or else with its edits located anew.
+    /// Judges the fix on a branch: as it was merged, or else with its edits located anew. Where
+    /// neither holds, a model writes it, if one is named.
     async fn carry(
         &self,
         branch: &mut Branch,
@@ -170,7 +185,7 @@ impl Backport<'_> {
         let diff = merged.as_ref().unwrap_or(&self.fix.diff);
         let patch = match how {
             Carried::Merged => Patch::from_diff(diff),
-            Carried::Located => placed::with_context_of(&task, Patch::from_diff(diff))?,
+            _ => placed::with_context_of(&task, Patch::from_diff(diff))?,
         };
         let patch = Patch {
             explanation: self
@@ -182,9 +197,29 @@ impl Backport<'_> {
         };
         let merged = how == Carried::Merged;
         let is_reviewed = merged && self.fix.commit.is_some() && self.is_unchanged(diff);
-        let report = self.judged(branch, task, (patch, is_reviewed)).await?;
+        let report = self
+            .judged(branch, task.clone(), (patch, is_reviewed))
+            .await?;
+        self.enter(branch, how, &report).await?;
+        if let Some(answers) = &self.answers
+            && !branch.stands()
+        {
+            let task = self.told(branch, task).await?;
+            let report = self.written(branch, task, answers).await?;
+            self.enter(branch, Carried::Written, &report).await?;
+        }
+        Ok(())
+    }
+
+    /// Enters what came of a way to carry the fix.
+    async fn enter(
+        &self,
+        branch: &mut Branch,
+        how: Carried,
+        report: &Report,
+    ) -> anyhow::Result<()> {
         branch.ending = Some(report.ending.clone());
-        branch.detail = session::reason(&report);
+        branch.detail = session::reason(report);
         branch.run = Some(report.run.clone());
         let placed = report.best.as_ref().filter(|best| !best.diff.is_empty());
         let Some(best) = placed else {
@@ -194,9 +229,55 @@ impl Backport<'_> {
         branch.size = Some(Size::of(&best.diff));
         branch.unchanged = self.is_unchanged(&best.diff_bytes());
         if branch.stands() {
-            branch.mail = self.write_mail(branch, &report).await?;
+            branch.mail = self.write_mail(branch, report).await?;
         }
         Ok(())
+    }
+
+    /// The task with what a model has to know: the original, why it does not hold as it is, and
+    /// the commits that the branch lacks.
+    async fn told(&self, branch: &Branch, task: Task) -> anyhow::Result<Task> {
+        let original = self.fix.in_full(&self.revisions).await?;
+        let mut note = format!(
+            "The project has repaired this defect elsewhere by the commit below. Carry its change to this tree, \
+             where names and code may be other ones. As it is it does not hold here: {}.\n",
+            branch.detail
+        );
+        if !branch.missing.is_empty() {
+            let missing = branch.missing.join(", ");
+            note.push_str(&format!(
+                "This tree lacks {missing}. Do not take these over.\n"
+            ));
+        }
+        let parts = task.hints.note.clone().into_iter();
+        let parts: Vec<String> = parts.chain([note + "\n" + &original]).collect();
+        Ok(Task {
+            hints: Hints {
+                note: Some(parts.join("\n\n")),
+                ..task.hints
+            },
+            ..task
+        })
+    }
+
+    /// Lets a model carry the fix, as in a repair.
+    async fn written(
+        &self,
+        branch: &Branch,
+        task: Task,
+        answers: &Answers,
+    ) -> anyhow::Result<Report> {
+        let display = display::of_settings(&self.loaded.settings);
+        let output = OutputArguments {
+            force: true,
+            ..self.output_of(branch)
+        };
+        let new = NewRun::new(answers.clone(), None);
+        let asked = (self.asked, &output);
+        let begun = session::begin_announced(&display, (task, self.loaded.clone()), new, asked);
+        let session = Box::pin(begun).await?;
+        let (_, report) = session::to_the_end(&session, &output, (display, None)).await?;
+        Ok(report)
     }
 
     /// Tells whether a patch adds and removes the lines of the original.
@@ -216,12 +297,16 @@ impl Backport<'_> {
         if is_reviewed {
             loaded.settings.critic.calls = 0;
         }
+        session::judge((task, loaded), patch, &self.output_of(branch)).await
+    }
+
+    /// The place for the results of a branch.
+    fn output_of(&self, branch: &Branch) -> OutputArguments {
         let out = self.output.out.as_ref();
-        let output = OutputArguments {
+        OutputArguments {
             out: out.map(|out| out.join(file_name(&branch.name))),
             ..self.output.clone()
-        };
-        session::judge((task, loaded), patch, &output).await
+        }
     }
 }
 

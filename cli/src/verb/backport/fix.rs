@@ -36,6 +36,9 @@ pub(in crate::verb) struct Size {
     pub(in crate::verb) removed: usize,
 }
 
+/// Bytes of a diff with whole functions that are shown.
+const IN_FULL: usize = 9_000;
+
 /// Lines of a file, from the first to the last.
 type Range = (String, u32, u32);
 
@@ -96,6 +99,21 @@ impl Fix {
             diff,
             left_out,
         })
+    }
+
+    /// Returns the commit's words, and its changes within the functions that they are in.
+    pub(super) async fn in_full(&self, revisions: &Revisions<'_>) -> anyhow::Result<String> {
+        let commit = self.commit.as_ref().map(CommitRecord::in_words);
+        let changes = (self.parent.as_str(), self.code.as_str());
+        let relative = format!("--relative={}", revisions.prefix);
+        let whole = revisions.diff(changes, &[&relative, "-W"], &[]).await?;
+        let diff = if whole.len() <= IN_FULL {
+            &whole
+        } else {
+            &self.diff
+        };
+        let diff = String::from_utf8_lossy(diff);
+        Ok(format!("{}\n\n{diff}", commit.unwrap_or_default()))
     }
 
     /// Names the commits that brought the lines that are changed, as far as another commit does

@@ -76,8 +76,12 @@ impl Backport<'_> {
     /// Says in what the patch differs from the commit, where it does.
     fn note(&self, branch: &Branch) -> String {
         let mut notes = Vec::new();
-        if branch.carried == Some(Carried::Located) {
-            notes.push("adapted: git merges it with conflicts".to_owned());
+        match branch.carried {
+            Some(Carried::Located) => {
+                notes.push("adapted: git merges it with conflicts".to_owned());
+            }
+            Some(Carried::Written) => notes.push("written anew for this branch".to_owned()),
+            Some(Carried::Merged) | None => {}
         }
         if !self.fix.left_out.is_empty() {
             notes.push(format!(

@@ -1,6 +1,6 @@
 //! The result: a table for people, or a document for programs.
 
-use super::branch::{Affected, Branch, Carried};
+use super::branch::{Affected, Branch};
 use super::fix::{Fix, Size};
 use patchwright_agent::record::CommitRecord;
 use patchwright_source::visible_line;
@@ -41,8 +41,7 @@ pub(super) fn text(fix: &Fix, branches: &[Branch]) -> String {
             Affected::Unknown => "unknown",
         };
         let carried = match (branch.carried, branch.affected) {
-            (Some(Carried::Merged), _) => "merged",
-            (Some(Carried::Located), _) => "located",
+            (Some(carried), _) => carried.in_words(),
             (None, Affected::Yes) => "no",
             (None, _) => "-",
         };
