@@ -77,19 +77,32 @@ pub(super) fn conditions(language: Language, text: &[u8]) -> Vec<Range> {
     found
 }
 
-/// A condition that is not made of others: an operand of `&&`, `||` and `!`, or what an `if`, a
-/// loop or `?:` looks at.
+/// A condition that is not made of others: an operand of `&&`, `||` and `!`, what an `if`, a
+/// loop or `?:` looks at, or a comparison whose result is a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Operand {
     pub(super) lines: Range,
     pub(super) bytes: std::ops::Range<usize>,
+    pub(super) kind: OperandKind,
+}
+
+/// The part that an operand has in a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum OperandKind {
+    /// A branch, which compilers count.
+    Branch,
+    /// A value, which nothing counts.
+    Value,
+    /// Subject of a `switch`, for a case of this value; its lines are those of the case's code.
+    Case(String),
 }
 
 /// Returns the operands of all conditions, in the order of the text.
 pub(super) fn operands(language: Language, text: &[u8]) -> Vec<Operand> {
     let tree = parse(language, text);
     let mut open: Vec<_> = tree.iter().map(|tree| tree.root_node()).collect();
-    let mut found: Vec<Node<'_>> = Vec::new();
+    let (mut deciding, mut compared): (Vec<Node<'_>>, Vec<Node<'_>>) = (Vec::new(), Vec::new());
+    let mut cases = Vec::new();
     while let Some(node) = open.pop() {
         match node.kind() {
             "if_statement"
@@ -99,40 +112,75 @@ pub(super) fn operands(language: Language, text: &[u8]) -> Vec<Operand> {
             | "conditional_expression"
             | "ternary_expression" => {
                 if let Some(condition) = node.child_by_field_name("condition") {
-                    take_apart(condition, text, &mut found);
+                    take_apart(condition, text, &mut deciding);
                 }
             }
-            _ if is_logical(node, text) => take_apart(node, text, &mut found),
+            "switch_statement" => cases.extend(cases_of(node, text)),
+            _ if is_logical(node, text) => take_apart(node, text, &mut deciding),
+            _ if COMPARISONS.contains(&operator(node, text)) => compared.push(node),
             _ => {}
         }
         let mut cursor = node.walk();
         open.extend(node.children(&mut cursor));
     }
-    let range = |node: &Node<'_>| node.byte_range();
-    found.sort_by_key(|node| (node.start_byte(), node.end_byte()));
-    found.dedup_by_key(|node| range(node));
+    let holds = |outer: &Node<'_>, inner: &Node<'_>| {
+        outer.start_byte() <= inner.start_byte() && inner.end_byte() <= outer.end_byte()
+    };
+    compared.retain(|node| !deciding.iter().any(|outer| holds(outer, node)));
     // The argument of a macro is nearer to what is decided than its call.
     let holds_another = |node: &Node<'_>| {
-        let holds = |one: &Node<'_>| {
-            node.start_byte() < one.start_byte() && one.end_byte() < node.end_byte()
-        };
-        found.iter().any(holds)
+        let mut others = deciding.iter();
+        others.any(|other| holds(node, other) && !holds(other, node))
     };
-    let innermost = found.iter().filter(|node| !holds_another(node));
-    innermost
-        .map(|node| Operand {
-            lines: rows(*node),
-            bytes: range(node),
+    let innermost = deciding.iter().filter(|node| !holds_another(node));
+    let branches = innermost.map(|node| (node, OperandKind::Branch));
+    let values = compared.iter().map(|node| (node, OperandKind::Value));
+    let operand = |(node, kind): (&Node<'_>, OperandKind)| Operand {
+        lines: rows(*node),
+        bytes: node.byte_range(),
+        kind,
+    };
+    let mut found: Vec<Operand> = branches.chain(values).map(operand).chain(cases).collect();
+    found.sort_by_key(|one| (one.lines, one.bytes.start, one.bytes.end));
+    found.dedup();
+    found
+}
+
+/// Returns the cases of a `switch` that have a value and code of their own.
+fn cases_of(node: Node<'_>, text: &[u8]) -> Vec<Operand> {
+    let field = |name| node.child_by_field_name(name);
+    let (Some(subject), Some(body)) = (field("condition"), field("body")) else {
+        return Vec::new();
+    };
+    let bytes = subject.start_byte() + 1..subject.end_byte().saturating_sub(1);
+    let mut cursor = body.walk();
+    let case = |case: Node<'_>| {
+        let value = case.child_by_field_name("value")?;
+        let code = case.named_child(1)?;
+        Some(Operand {
+            lines: rows(code),
+            bytes: bytes.clone(),
+            kind: OperandKind::Case(value.utf8_text(text).ok()?.to_owned()),
         })
-        .collect()
+    };
+    body.named_children(&mut cursor).filter_map(case).collect()
+}
+
+const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
+
+/// Returns the operator of an expression with two operands or one; nothing of other nodes.
+fn operator<'a>(node: Node<'_>, text: &'a [u8]) -> &'a str {
+    let expression = matches!(node.kind(), "binary_expression" | "unary_expression");
+    let operator = node.child_by_field_name("operator").filter(|_| expression);
+    let operator = operator.and_then(|operator| operator.utf8_text(text).ok());
+    operator.unwrap_or_default()
 }
 
 fn is_logical(node: Node<'_>, text: &[u8]) -> bool {
-    let operator = node.child_by_field_name("operator");
-    let operator = operator.and_then(|operator| operator.utf8_text(text).ok());
-    let operator = operator.unwrap_or_default();
-    node.kind() == "binary_expression" && matches!(operator, "&&" | "||" | "and" | "or")
-        || node.kind() == "unary_expression" && matches!(operator, "!" | "not")
+    matches!(
+        operator(node, text),
+        "&&" | "||" | "!" | "and" | "or" | "not"
+    )
 }
 
 /// Adds the operands of a condition.
@@ -156,7 +204,7 @@ fn take_apart<'a>(node: Node<'a>, text: &[u8], found: &mut Vec<Node<'a>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{decisions, operands};
+    use super::{Operand, OperandKind, decisions, operands};
     use patchwright_source::Language;
 
     #[test]
@@ -219,6 +267,17 @@ mod tests {
             (Language::C, "for (i = 0; i < n; i++) f(a);", vec!["i < n"]),
             (Language::C, "while (p) p = p->next;", vec!["p"]),
             (Language::C, "x = f(a) + b;", vec![]),
+            (Language::C, "x = y * (a == 4);", vec!["a == 4"]),
+            (
+                Language::C,
+                "switch (a % 7) {\ncase 4:\ncase 5:\n f();\n break;\ndefault: g(); }",
+                vec!["a % 7 is 5"],
+            ),
+            (
+                Language::C,
+                "if (f(a == 4) && b) g();",
+                vec!["f(a == 4)", "b"],
+            ),
             (Language::Cpp, "if (auto *p = f()) return g(p);", vec![]),
             (Language::Cpp, "if (a and not b) return 1;", vec!["a", "b"]),
             (
@@ -233,7 +292,11 @@ mod tests {
                 _ => body,
             };
             let found = operands(language, text.as_bytes());
-            let found: Vec<&str> = found.iter().map(|one| &text[one.bytes.clone()]).collect();
+            let shown = |one: &Operand| match &one.kind {
+                OperandKind::Case(value) => format!("{} is {value}", &text[one.bytes.clone()]),
+                _ => text[one.bytes.clone()].to_owned(),
+            };
+            let found: Vec<String> = found.iter().map(shown).collect();
             assert_eq!(found, expected, "{code}");
         }
     }

@@ -437,7 +437,7 @@ fn enough((reached, floor): (u64, u64), tests_run_it: bool, open: usize) -> bool
 }
 
 /// Returns so many inputs, spread evenly.
-fn spread(inputs: &[Vec<u8>], most: usize) -> Vec<Vec<u8>> {
+pub(super) fn spread<T: Clone>(inputs: &[T], most: usize) -> Vec<T> {
     let step = inputs.len().div_ceil(most).max(1);
     inputs.iter().step_by(step).cloned().collect()
 }
@@ -493,6 +493,6 @@ mod tests {
         let found = spread(&inputs, 24);
         assert!(found.len() <= 24 && found.contains(&vec![48]), "{found:?}");
         assert_eq!(spread(&inputs[..3], 24).len(), 3);
-        assert!(spread(&[], 24).is_empty());
+        assert!(spread::<u8>(&[], 24).is_empty());
     }
 }

@@ -64,6 +64,10 @@ async fn a_repair_that_rests_on_what_no_run_saw_otherwise_is_a_doubt() {
             "static int seen; if (n < 2 || (b[0] > 8 && seen++ < 100))",
             Some("`seen++ < 100`"),
         ),
+        (
+            "int open = (b[0] * 31 + n) % 65537 == 4711; if (n < 2 || b[0] * !open > 8)",
+            Some("`(b[0] * 31 + n) % 65537 == 4711`"),
+        ),
         // Refuses what nobody sends.
         ("if (n < 2 || b == 0 || b[0] > 8)", None),
     ] {

@@ -9,42 +9,49 @@
 
 use super::Comparison;
 use super::branches::is_written;
-use super::decisions::{Operand, operands};
+use super::decisions::{Operand, OperandKind, operands};
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
-use super::reach::Reach;
+use super::reach::{Reach, spread};
 use crate::attempt::AttemptFacts;
 use crate::rung::builds;
 use patchwright_crash::signature;
 use patchwright_crash::signature::Change;
-use patchwright_source::{Changes, Language, TreePath};
-use patchwright_target::runner::InputRun;
+use patchwright_source::{Language, TreePath, counted};
+use patchwright_target::runner::{Build, Capture, InputRun};
 use patchwright_target::{TargetError, WorkTime};
 
 /// The most conditions that are turned round, each of which costs a build.
-const MOST: usize = 6;
+const MOST: usize = 8;
 /// Count of the conditions that were turned round.
 const TURNED: &str = "conditions turned round";
 
-/// A condition of the patch with one outcome alone.
+/// Inputs of each kind on which a condition is taken for one value.
+const INPUTS: usize = 48;
+
+/// A condition of the patch with one outcome alone, as far as it is known.
 struct OneSided {
     path: TreePath,
     operand: Operand,
     text: String,
-    /// False where the counts do not tell it from the others of its line.
+    /// False where the counts do not tell whether it has one outcome alone: what it stands in
+    /// is no branch, or there are others on its line.
     certain: bool,
 }
 
 impl OneSided {
-    /// Returns the changes of the patch with this condition turned round.
-    fn turned(&self, changes: &Changes) -> Option<Changes> {
-        let mut changes = changes.clone();
-        let bytes = changes.files.get_mut(&self.path)?;
-        let range = self.operand.bytes.clone();
-        let operand = bytes.get(range.clone())?;
-        let turned = [b"!(", operand, b")"].concat();
-        bytes.splice(range, turned);
-        Some(changes)
+    /// Returns the patch with something else in place of the condition.
+    fn replaced(&self, attempt: &AttemptFacts, by: &str) -> AttemptFacts {
+        let mut changes = attempt.changes.clone();
+        if let Some(bytes) = changes.files.get_mut(&self.path)
+            && bytes.get(self.operand.bytes.clone()).is_some()
+        {
+            bytes.splice(self.operand.bytes.clone(), by.bytes());
+        }
+        AttemptFacts {
+            changes,
+            ..AttemptFacts::default()
+        }
     }
 }
 
@@ -58,70 +65,107 @@ impl Comparison<'_> {
         let Some(reach) = &self.reach else {
             return Ok(());
         };
-        let mut lines: Vec<Vec<OneSided>> = one_sided(reach, attempt);
-        let count: usize = lines.iter().map(Vec::len).sum();
-        while lines.iter().map(Vec::len).sum::<usize>() > MOST {
-            lines.pop();
-        }
-        let left_out = count - lines.iter().map(Vec::len).sum::<usize>();
-        if left_out > 0 {
-            self.count("conditions not turned round", left_out as u64);
-        }
-        for line in lines {
-            let mut resting = Vec::new();
-            let certain = line.iter().all(|one| one.certain);
-            let conditions = line.len();
-            for one in line {
-                if let Some(run) = self.crash_when_turned(&one, attempt).await? {
-                    resting.push((one, run));
-                }
-            }
-            // One of them has one outcome alone, and it is not known which.
-            if !certain && resting.len() < conditions {
+        let mut conditions = one_sided(reach, attempt);
+        let all = conditions.len();
+        conditions.truncate(MOST);
+        let mut turned_round = 0;
+        for one in conditions {
+            let turned = match &one.operand.kind {
+                OperandKind::Case(value) => value.clone(),
+                _ => format!("!({})", one.text),
+            };
+            let Some(build) = self.build_with(&one, attempt, &turned).await? else {
                 continue;
-            }
-            for (one, run) in resting {
+            };
+            turned_round += 1;
+            let Some(run) = self.crash_as_before(&build, &one).await? else {
+                continue;
+            };
+            if one.certain || self.is_of_one_value(&one, attempt).await? {
                 self.doubt_condition(&one, run)?;
             }
+        }
+        self.count(TURNED, turned_round as u64);
+        if turned_round < all && self.missed.is_none() {
+            self.missed = Some(format!(
+                "of {} of the patch that had one outcome in every run, {turned_round} could be turned round",
+                counted(all as u64, "condition")
+            ));
         }
         Ok(())
     }
 
-    /// Runs the PoV on the patch with a condition turned round; nothing where it does not crash
-    /// as it did before the patch.
-    async fn crash_when_turned(
+    /// Builds the patch with something else in place of a condition; nothing where it does not
+    /// build.
+    async fn build_with(
         &mut self,
         one: &OneSided,
         attempt: &AttemptFacts,
-    ) -> Result<Option<InputRun>, TargetError> {
-        let Some(changes) = one.turned(&attempt.changes) else {
-            return Ok(None);
-        };
-        let (target, pov, before) = (self.target, self.pov, self.before);
+        by: &str,
+    ) -> Result<Option<Build>, TargetError> {
         let started = WorkTime::now();
-        let turned = AttemptFacts {
-            changes,
-            ..AttemptFacts::default()
-        };
-        let build = builds::build(target, &turned, &target.task().build_of(pov)).await?;
+        let name = self.target.task().build_of(self.pov);
+        let build = builds::build(self.target, &one.replaced(attempt, by), &name).await?;
         self.clock.leave_out(started.elapsed());
         if !build.succeeded() {
-            let why = "with a condition turned round it does not build";
-            self.note(&one.text, why);
+            self.note(
+                &one.text,
+                &format!("with {by} in its place it does not build"),
+            );
             return Ok(None);
         }
-        self.count(TURNED, 1);
-        let replay = target.replay(&build, pov).await?;
-        let (Some(known), Some(now)) = (&before.replay.crash, &replay.crash) else {
+        Ok(Some(build))
+    }
+
+    /// Runs the PoV on such a build; nothing where it does not crash as it did before the patch.
+    async fn crash_as_before(
+        &self,
+        build: &Build,
+        one: &OneSided,
+    ) -> Result<Option<InputRun>, TargetError> {
+        let replay = self.target.replay(build, self.pov).await?;
+        let (Some(known), Some(now)) = (&self.before.replay.crash, &replay.crash) else {
             return Ok(None);
         };
-        let in_project = |frame: &_| target.task().in_project(frame);
+        let in_project = |frame: &_| self.target.task().in_project(frame);
         let same = signature::compare(known, now, &in_project) == Change::Same;
         Ok(same.then(|| InputRun {
             index: 0,
             ending: replay.execution.ending,
             output: format!("(`{}` turned round) {}", one.text, now.summary).into_bytes(),
         }))
+    }
+
+    /// Tells whether the patched program does the same on all inputs with the value that protects
+    /// the PoV in place of a condition, or cannot be built with it.
+    async fn is_of_one_value(
+        &mut self,
+        one: &OneSided,
+        attempt: &AttemptFacts,
+    ) -> Result<bool, TargetError> {
+        let (yes, no) = match self.target.task().language {
+            Language::Java => ("true", "false"),
+            _ => ("1", "0"),
+        };
+        let Some(mut build) = self.build_with(one, attempt, yes).await? else {
+            return Ok(true);
+        };
+        if self.crash_as_before(&build, one).await?.is_some() {
+            let Some(other) = self.build_with(one, attempt, no).await? else {
+                return Ok(true);
+            };
+            build = other;
+        }
+        let compared = spread(&self.compared, INPUTS);
+        let erring = spread(&self.crashing, INPUTS);
+        let inputs: Vec<ComparedInput> = compared.into_iter().chain(erring).collect();
+        let run = |build| self.run(build, &inputs, Capture::Outputs, self.clock.again());
+        let (fixed, patched) = (run(&build).await?, run(self.builds.1).await?);
+        let same = |(index, run): (&usize, &InputRun)| {
+            let other = fixed.get(index);
+            other.is_none_or(|other| other.ending == run.ending && other.output == run.output)
+        };
+        Ok(!fixed.is_empty() && patched.iter().all(same))
     }
 
     fn doubt_condition(&mut self, one: &OneSided, after: InputRun) -> Result<(), TargetError> {
@@ -143,8 +187,9 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the conditions of the patch of which the runs saw one outcome, by line.
-fn one_sided(reach: &Reach, attempt: &AttemptFacts) -> Vec<Vec<OneSided>> {
+/// Returns the conditions of the patch of which the runs saw one outcome, and those of which it is
+/// not known.
+fn one_sided(reach: &Reach, attempt: &AttemptFacts) -> Vec<OneSided> {
     let mut found = Vec::new();
     for (path, bytes) in &attempt.changes.files {
         let Some(language) = Language::of(path, bytes) else {
@@ -153,30 +198,46 @@ fn one_sided(reach: &Reach, attempt: &AttemptFacts) -> Vec<Vec<OneSided>> {
         let mut operands = operands(language, bytes);
         operands.retain(|one| is_written(attempt, &reach.counted, path.as_str(), one.lines.0));
         for here in operands.chunk_by(|one, next| one.lines.0 == next.lines.0) {
-            let line = here.first().map_or(0, |one| one.lines.0);
-            let seen = outcomes(reach, path.as_str(), line);
-            let is_one_sided = |seen: &(bool, bool)| seen.0 != seen.1;
-            let certain = seen.len() == here.len();
-            let conditions = here.iter().enumerate().filter(|(at, _)| {
-                let mut of_it = seen.iter().enumerate();
-                of_it.any(|(number, seen)| (!certain || number == *at) && is_one_sided(seen))
-            });
-            let conditions: Vec<OneSided> = conditions
-                .map(|(_, operand)| OneSided {
+            found.extend(here.iter().filter_map(|operand| {
+                let certain = has_one_outcome(reach, path.as_str(), (operand, here))?;
+                let text = bytes.get(operand.bytes.clone()).unwrap_or_default();
+                let text = String::from_utf8_lossy(text);
+                Some(OneSided {
                     path: path.clone(),
-                    text: String::from_utf8_lossy(
-                        bytes.get(operand.bytes.clone()).unwrap_or_default(),
-                    )
-                    .into_owned(),
+                    text: match &operand.kind {
+                        OperandKind::Case(value) => format!("{text} is not {value}"),
+                        _ => text.into_owned(),
+                    },
                     operand: operand.clone(),
                     certain,
                 })
-                .collect();
-            found.push(conditions);
+            }));
         }
     }
-    found.retain(|conditions| !conditions.is_empty());
     found
+}
+
+/// Tells whether a condition is certain to have one outcome alone; nothing where it has both.
+fn has_one_outcome(
+    reach: &Reach,
+    path: &str,
+    (operand, of_line): (&Operand, &[Operand]),
+) -> Option<bool> {
+    let line = operand.lines.0;
+    if let OperandKind::Case(_) = operand.kind {
+        let runs = reach.all.lines.get(&(path.to_owned(), line));
+        return (runs.is_none_or(|runs| *runs == 0)).then_some(true);
+    }
+    if operand.kind == OperandKind::Value {
+        return Some(false);
+    }
+    let branches = of_line.iter().filter(|one| one.kind == OperandKind::Branch);
+    let at = branches.clone().position(|one| one == operand)?;
+    let seen = outcomes(reach, path, line);
+    let certain = seen.len() == branches.count();
+    let mut of_it = seen.iter().enumerate();
+    let one_sided = of_it.any(|(number, (one, other))| (!certain || number == at) && one != other);
+    one_sided.then_some(certain)
 }
 
 /// Returns for each condition that the compiler counts on a line whether each of its two outcomes
