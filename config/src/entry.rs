@@ -2,6 +2,7 @@
 
 use config::{Value, ValueKind};
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::value::UNSET;
 
@@ -28,7 +29,7 @@ pub struct Entry {
     /// The key, as in `model.timeouts.connect`.
     pub key: String,
     /// The value; a secret is replaced by whether it is set.
-    pub value: serde_json::Value,
+    pub value: Json,
     /// Where it was found: `default`, a file with its line, a variable, a flag.
     pub origin: String,
     /// True when the value was replaced because it is secret.
@@ -58,13 +59,8 @@ fn walk(key: String, value: &Value, entries: &mut Vec<Entry>) {
         return;
     }
     let secret = is_secret(&key);
-    let value_shown = if secret {
-        hidden(value)
-    } else {
-        without_secrets(json(value))
-    };
     entries.push(Entry {
-        value: value_shown,
+        value: if secret { hidden(value) } else { json(value) },
         origin: value.origin().unwrap_or("default").to_owned(),
         secret,
         key,
@@ -78,52 +74,33 @@ fn is_secret(key: &str) -> bool {
     })
 }
 
-fn hidden(value: &Value) -> serde_json::Value {
+fn hidden(value: &Value) -> Json {
     let empty = matches!(&value.kind, ValueKind::String(text) if text.is_empty() || text == UNSET);
-    serde_json::Value::from(if empty { "not set" } else { HIDDEN })
+    Json::from(if empty { "not set" } else { HIDDEN })
 }
 
-/// A list can hold tables with a key of their own: the fallbacks.
-fn without_secrets(mut value: serde_json::Value) -> serde_json::Value {
-    match &mut value {
-        serde_json::Value::Array(items) => {
-            for item in items {
-                *item = without_secrets(item.take());
-            }
-        }
-        serde_json::Value::Object(fields) => {
+/// Hides the keys of tables in a list: of the fallbacks.
+fn hide_keys(value: &mut Json) {
+    match value {
+        Json::Array(items) => items.iter_mut().for_each(hide_keys),
+        Json::Object(fields) => {
             for (name, field) in fields {
-                *field = if name == "api_key" {
-                    serde_json::Value::from(HIDDEN)
+                if name == "api_key" {
+                    *field = Json::from(HIDDEN);
                 } else {
-                    without_secrets(field.take())
-                };
+                    hide_keys(field);
+                }
             }
         }
         _ => {}
     }
-    value
 }
 
-fn json(value: &Value) -> serde_json::Value {
-    use serde_json::Value as Json;
-    match &value.kind {
-        ValueKind::Nil => Json::Null,
-        ValueKind::Boolean(flag) => Json::from(*flag),
-        ValueKind::I64(number) => Json::from(*number),
-        ValueKind::U64(number) => Json::from(*number),
-        ValueKind::Float(number) => Json::from(*number),
-        ValueKind::I128(_) | ValueKind::U128(_) | ValueKind::String(_) => {
-            Json::from(value.kind.to_string())
-        }
-        ValueKind::Array(items) => items.iter().map(json).collect(),
-        ValueKind::Table(table) => {
-            let mut fields: Vec<_> = table
-                .iter()
-                .map(|(name, value)| (name.clone(), json(value)))
-                .collect();
-            fields.sort_by(|left, right| left.0.cmp(&right.0));
-            fields.into_iter().collect()
-        }
-    }
+/// Returns a value as it is shown; a number that JSON does not have is text.
+fn json(value: &Value) -> Json {
+    let json: Result<Json, _> = value.clone().try_deserialize();
+    let mut json = json.unwrap_or_else(|_| Json::from(value.kind.to_string()));
+    json.sort_all_objects();
+    hide_keys(&mut json);
+    json
 }

@@ -138,26 +138,24 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
 
 fn finish(merged: Value) -> Result<Loaded, SettingsError> {
     let entries = entry::list(&merged);
-    let settings: Settings = merged
-        .try_deserialize()
-        .map_err(|error| placed(sorted(error, String::new()), &entries))?;
-    let loaded = Loaded { settings, entries };
-    match check::first_problem(&loaded.settings) {
-        None => Ok(loaded),
-        Some((key, message)) => Err(SettingsError::Value {
-            place: loaded.origin(key).to_owned(),
-            key: key.to_owned(),
-            message,
-        }),
+    let settings = serde_path_to_error::deserialize(merged).map_err(|error| {
+        let path = error.path().to_string();
+        let (key, message) = unreadable(path, error.into_inner());
+        wrong(&entries, key, message)
+    })?;
+    match check::first_problem(&settings) {
+        None => Ok(Loaded { settings, entries }),
+        Some((key, message)) => Err(wrong(&entries, key.to_owned(), message)),
     }
 }
 
 fn merge(layers: &[Layer]) -> Result<Value, SettingsError> {
     let mut merged = Value::new(None, ValueKind::Table(config::Map::new()));
     for layer in layers {
-        layer
-            .collect_to(&mut merged)
-            .map_err(|error| sorted(error, String::new()))?;
+        let collected = layer.collect_to(&mut merged);
+        collected.map_err(|error| SettingsError::Defaults {
+            message: error.to_string(),
+        })?;
     }
     Ok(merged)
 }
@@ -252,65 +250,30 @@ fn key_from_elsewhere(
     Ok(key.map(|key| (key.to_owned(), KEY_OF_OTHERS.to_owned())))
 }
 
-/// Gives an error of one of our readers the place of its value.
-fn placed(error: SettingsError, entries: &[Entry]) -> SettingsError {
-    match error {
-        SettingsError::Value {
-            place,
-            key,
-            message,
-        } if place.is_empty() => {
-            // In a list it is the list's.
-            let whole = key.split('[').next().unwrap_or_default();
-            SettingsError::Value {
-                place: origin(entries, whole).to_owned(),
-                key,
-                message,
-            }
-        }
-        other => other,
+/// Returns the error of a value, with its place.
+fn wrong(entries: &[Entry], key: String, message: String) -> SettingsError {
+    let whole = key.split('[').next().unwrap_or_default();
+    SettingsError::Value {
+        place: origin(entries, whole).to_owned(),
+        key,
+        message,
     }
 }
 
-/// Finds the place and the key in an error of the crate `config`.
-fn sorted(error: ConfigError, outer: String) -> SettingsError {
-    let (key, place, message) = match error {
-        ConfigError::At { error, origin, key } => {
-            let key = key.unwrap_or(outer);
-            return match sorted(*error, key) {
-                SettingsError::Value {
-                    place,
-                    key,
-                    message,
-                } => SettingsError::Value {
-                    place: if place.is_empty() {
-                        origin.unwrap_or_default()
-                    } else {
-                        place
-                    },
-                    key,
-                    message,
-                },
-                other => other,
-            };
-        }
+/// Returns the key of a value that cannot be read, and what would be right.
+fn unreadable(path: String, error: ConfigError) -> (String, String) {
+    match error {
+        ConfigError::At { error, .. } => unreadable(path, *error),
         ConfigError::Type {
-            origin,
             unexpected,
             expected,
-            key,
-        } => (
-            key,
-            origin,
-            format!("expected {expected}, found {unexpected}"),
-        ),
-        ConfigError::NotFound(key) => (Some(key), None, "is missing".to_owned()),
-        other => (None, None, other.to_string()),
-    };
-    SettingsError::Value {
-        place: place.unwrap_or_default(),
-        key: key.unwrap_or(outer),
-        message,
+            ..
+        } => (path, format!("expected {expected}, found {unexpected}")),
+        ConfigError::NotFound(key) => {
+            let name = key.rsplit(['.', ']']).next().unwrap_or_default();
+            (format!("{path}.{name}"), "is missing".to_owned())
+        }
+        other => (path, other.to_string()),
     }
 }
 

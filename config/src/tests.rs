@@ -192,11 +192,11 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "[[model.fallbacks]]\nbase_url = \"http://h/v1\"",
-        "DIR/given.toml:1: model.fallbacks[0]name: is missing",
+        "DIR/given.toml:1: model.fallbacks[0].name: is missing",
     ),
     (
         "[[model.fallbacks]]\nname = \"x\"\nnmae = 1",
-        "DIR/given.toml:1: model.fallbacks[0]: unknown field `nmae`",
+        "DIR/given.toml:1: model.fallbacks[0].nmae: unknown field `nmae`",
     ),
     ("model = 3", "model"),
     ("[sandbox]\nchoice = \"chroot\"", "sandbox.choice"),

@@ -26,18 +26,6 @@ use patchwright_store::StoreError;
 /// When the competition answered last, as the watcher notes it.
 const READY: &str = "crs ready";
 
-/// Reads the body of an answer; what is longer than a limit is cut off behind it.
-async fn body(mut answer: reqwest::Response, limit: usize) -> Result<Vec<u8>, reqwest::Error> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = answer.chunk().await? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > limit {
-            break;
-        }
-    }
-    Ok(bytes)
-}
-
 /// Failure of a step that knows if it may pass.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]

@@ -14,5 +14,4 @@ pub mod service;
 mod submitter;
 mod task_watcher;
 pub mod telemetry;
-mod tokens;
 pub mod worker;

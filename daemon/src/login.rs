@@ -5,14 +5,20 @@
 //! this machine can connect. Where none is needed, only pages of this machine
 //! are answered, so that a web site cannot use a visitor's daemon.
 
-use crate::tokens::Tokens;
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, Uri};
 use patchwright_config::Http;
-use patchwright_store::tokens::Role;
+use patchwright_store::tokens::{Role, Token, hash_of};
 use patchwright_store::{Store, StoreError};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// Largest age of the copy of the tokens: one that was made or revoked by the command line counts
+/// soon, and a request costs no query.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// Somebody who was let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,10 +47,14 @@ impl From<StoreError> for NotAdmitted {
     }
 }
 
+/// The tokens by their hash, and when they were read.
+type Copy = (Instant, Arc<HashMap<String, Token>>);
+
 /// The tokens, and where none is needed. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Login {
-    tokens: Tokens,
+    store: Store,
+    copy: Arc<Mutex<Option<Copy>>>,
     /// True when only this machine can connect.
     pub(crate) loopback: bool,
     origins: Arc<[String]>,
@@ -53,14 +63,27 @@ pub(crate) struct Login {
 impl Login {
     pub(crate) fn new(store: Store, http: &Http) -> Self {
         Self {
-            tokens: Tokens::new(store),
+            store,
+            copy: Arc::default(),
             loopback: http.listen.ip().is_loopback(),
             origins: http.origins.clone().into(),
         }
     }
 
+    /// Returns true when no token was ever made.
     pub(crate) async fn nobody_has_token(&self) -> Result<bool, StoreError> {
-        self.tokens.nobody_has_one().await
+        Ok(self.tokens().await?.is_empty())
+    }
+
+    async fn tokens(&self) -> Result<Arc<HashMap<String, Token>>, StoreError> {
+        let mut copy = self.copy.lock().await;
+        if let Some((_, tokens)) = copy.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {
+            return Ok(tokens.clone());
+        }
+        let tokens = self.store.tokens().await?.into_iter();
+        let tokens = Arc::new(tokens.map(|token| (token.hash.clone(), token)).collect());
+        *copy = Some((Instant::now(), Arc::clone(&tokens)));
+        Ok(tokens)
     }
 
     /// Lets a caller in by the token that a request carries, or without one
@@ -72,7 +95,9 @@ impl Login {
         uri: &Uri,
     ) -> Result<Caller, NotAdmitted> {
         if let Some(secret) = secret {
-            let token = self.tokens.find(secret).await?;
+            let tokens = self.tokens().await?;
+            let token = tokens.get(&hash_of(secret)).cloned();
+            let token = token.filter(|token| token.works_at(&patchwright_store::now()));
             let token = token.ok_or(NotAdmitted::UnknownToken)?;
             return Ok(Caller {
                 name: token.name,

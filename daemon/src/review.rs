@@ -9,6 +9,7 @@ mod decide;
 mod live;
 mod load;
 mod pages;
+mod refused;
 mod start;
 
 pub use access::Opening;

@@ -1,26 +1,18 @@
 //! Service layer under every front: HTTP, the interfaces of cyber reasoning systems,
 //! a batch, the command line.
 //!
-//! It submits, shows, cancels and pauses; it runs nothing. Cheap to clone.
-
-use patchwright_agent::journal::Event;
-use patchwright_store::StoreError;
-use patchwright_store::submissions::{
-    Canceled, Depth, NewTask, Page, Submitted, TaskFilter, TaskRow,
-};
+//! It is what is more than the store: submissions that share a commit, tasks that are followed, and
+//! reports of tasks. It runs nothing. Cheap to clone.
 
 use crate::submitter::{NotWritten, Submitter};
 use crate::task_watcher::TaskWatcher;
+use patchwright_agent::report::Report;
 use patchwright_agent::task::{Source, Task};
-use patchwright_store::Store;
-use patchwright_store::submissions::TaskVersion;
-use serde_json::Value;
+use patchwright_store::submissions::{NewTask, Submitted, TaskVersion};
+use patchwright_store::{Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{Notify, watch};
-
-/// The most events that one call yields.
-const MOST_EVENTS: u32 = 10_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
@@ -90,55 +82,13 @@ impl Service {
         Ok(())
     }
 
-    /// A task as it stands.
-    pub async fn task(&self, id: &str) -> Result<Option<TaskRow>, ServiceError> {
-        Ok(self.store.task(id).await?)
-    }
-
     /// Tells whenever a task has come further. What was so before is not told.
     pub(crate) fn follow(&self, id: &str) -> watch::Receiver<TaskVersion> {
         self.watcher.follow(id)
     }
 
-    /// A page of tasks, the newest first.
-    pub async fn tasks(&self, filter: &TaskFilter) -> Result<Page, ServiceError> {
-        Ok(self.store.tasks(filter).await?)
-    }
-
-    /// Takes a task out of the queue, or kills what runs for it.
-    pub async fn cancel(&self, id: &str) -> Result<Canceled, ServiceError> {
-        Ok(self.store.cancel(id).await?)
-    }
-
-    /// Lets no worker claim anything; what runs goes on.
-    pub async fn pause(&self) -> Result<(), ServiceError> {
-        Ok(self.store.set_paused(true).await?)
-    }
-
-    /// Lets workers claim again.
-    pub async fn resume(&self) -> Result<(), ServiceError> {
-        Ok(self.store.set_paused(false).await?)
-    }
-
-    /// Counts the tasks in each state.
-    pub async fn depth(&self) -> Result<Depth, ServiceError> {
-        Ok(self.store.depth().await?)
-    }
-
-    /// The events of a run with a higher number, at most `limit` of them.
-    pub async fn events(
-        &self,
-        run: &str,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<Event>, ServiceError> {
-        let limit = limit.clamp(1, MOST_EVENTS);
-        Ok(self.store.events_after(run, after, limit).await?)
-    }
-
-    /// The report of a task's last run, once it has ended; the patch is the
-    /// `diff` of its `best`.
-    pub async fn report(&self, id: &str) -> Result<Option<Value>, ServiceError> {
+    /// The report of a task's last run, once it has ended.
+    pub async fn report(&self, id: &str) -> Result<Option<Report>, ServiceError> {
         let Some(run) = self.store.task(id).await?.and_then(|task| task.run) else {
             return Ok(None);
         };

@@ -62,6 +62,21 @@ pub fn deepest(error: &reqwest::Error) -> String {
     current.to_string()
 }
 
+/// Reads the body of an answer; what is longer than a limit is cut off behind it.
+///
+/// # Errors
+/// The connection breaks off.
+pub async fn body(mut answer: reqwest::Response, limit: usize) -> reqwest::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk().await? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > limit {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::shown;

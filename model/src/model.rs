@@ -197,6 +197,15 @@ impl ModelError {
         }
     }
 
+    pub(crate) fn reason_mut(&mut self) -> &mut String {
+        match self {
+            Self::Retry { reason, .. }
+            | Self::TooLong { reason }
+            | Self::Refused { reason }
+            | Self::Fatal { reason } => reason,
+        }
+    }
+
     /// A failure that only a change of the configuration mends.
     pub fn fatal(reason: impl Into<String>) -> Self {
         Self::Fatal {

@@ -153,35 +153,13 @@ impl OpenAi {
     }
 
     /// Endpoints have been seen to repeat the key in what they say.
-    fn without_key(&self, error: ModelError) -> ModelError {
+    fn without_key(&self, mut error: ModelError) -> ModelError {
         let key = self.settings.api_key.expose_secret();
-        let clean = |reason: String| {
-            if key.len() < 4 {
-                reason
-            } else {
-                reason.replace(key, "[key]")
-            }
-        };
-        match error {
-            ModelError::Retry {
-                after,
-                reason,
-                spent,
-            } => ModelError::Retry {
-                after,
-                reason: clean(reason),
-                spent,
-            },
-            ModelError::TooLong { reason } => ModelError::TooLong {
-                reason: clean(reason),
-            },
-            ModelError::Refused { reason } => ModelError::Refused {
-                reason: clean(reason),
-            },
-            ModelError::Fatal { reason } => ModelError::Fatal {
-                reason: clean(reason),
-            },
+        if key.len() >= 4 {
+            let reason = error.reason_mut();
+            *reason = reason.replace(key, "[key]");
         }
+        error
     }
 }
 

@@ -13,7 +13,7 @@ const PREFIX: &str = "patchwright_";
 const RANDOM: usize = 32;
 
 /// Role of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// See everything, change nothing but reviews.
     Review,

@@ -77,21 +77,21 @@ async fn a_worker_that_is_asked_to_end_hands_back_and_the_next_goes_on() {
 #[tokio::test]
 async fn a_canceled_task_is_killed_and_a_paused_queue_waits() {
     let farm = Farm::new(Database::Sqlite, "1h").await;
-    farm.service.pause().await.unwrap();
+    farm.service.store().set_paused(true).await.unwrap();
     farm.submit(2).await;
     let worker = farm.worker();
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(farm.service.depth().await.unwrap().queued, 2);
-    farm.service.resume().await.unwrap();
+    assert_eq!(farm.service.store().depth().await.unwrap().queued, 2);
+    farm.service.store().set_paused(false).await.unwrap();
     farm::until(|| !farm::children(worker.id()).is_empty());
-    let running = farm.service.cancel("task-0").await.unwrap();
-    let queued = farm.service.cancel("task-1").await.unwrap();
+    let running = farm.service.store().cancel("task-0").await.unwrap();
+    let queued = farm.service.store().cancel("task-1").await.unwrap();
     // Both are of one priority: the first handed in is the first taken.
     assert_eq!((running, queued), (Canceled::Running, Canceled::Queued));
     farm.until(|row| row.state == TaskState::Canceled).await;
     farm::until(|| farm::children(worker.id()).is_empty());
     let report = farm.service.report("task-0").await.unwrap().unwrap();
-    assert_eq!(report["ending"], "canceled");
+    assert_eq!(report.ending, "canceled");
 }
 
 #[tokio::test]
@@ -127,10 +127,13 @@ async fn a_run_that_waits_for_a_model_holds_no_worker() {
     farm.submit(2).await;
     let _worker = farm.worker();
     farm.until(|row| row.state == TaskState::Paused).await;
-    let depth = farm.service.depth().await.unwrap();
+    let depth = farm.service.store().depth().await.unwrap();
     assert_eq!((depth.waiting, depth.running, depth.queued), (2, 0, 0));
     for id in ["task-0", "task-1"] {
-        assert_eq!(farm.service.cancel(id).await.unwrap(), Canceled::Queued);
+        assert_eq!(
+            farm.service.store().cancel(id).await.unwrap(),
+            Canceled::Queued
+        );
     }
 }
 

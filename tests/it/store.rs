@@ -171,7 +171,7 @@ async fn one_id_is_one_task_however_often_it_is_sent() {
         other.task = "{\"id\":\"same\",\"title\":\"another\"}".to_owned();
         let differs = service.submit(vec![other]).await.unwrap();
         assert_eq!(differs, [Submitted::Differs]);
-        assert_eq!(service.depth().await.unwrap().queued, 41);
+        assert_eq!(service.store().depth().await.unwrap().queued, 41);
     }
 }
 
@@ -186,14 +186,14 @@ async fn tasks_are_found_by_filter_and_page() {
             ..task(&format!("Task_{number:02}"))
         });
         service.submit(tasks.collect()).await.unwrap();
-        service.cancel("Task_04").await.unwrap();
+        service.store().cancel("Task_04").await.unwrap();
         let mut filter = TaskFilter {
             limit: Some(10),
             ..TaskFilter::default()
         };
         let mut seen = Vec::new();
         loop {
-            let page = service.tasks(&filter).await.unwrap();
+            let page = service.store().tasks(&filter).await.unwrap();
             seen.extend(page.tasks.into_iter().map(|task| task.id));
             filter.cursor = page.next;
             if page.next.is_none() {
@@ -205,7 +205,8 @@ async fn tasks_are_found_by_filter_and_page() {
             (seen[0].as_str(), seen[24].as_str()),
             ("Task_24", "Task_00")
         );
-        let count = async |filter: TaskFilter| service.tasks(&filter).await.unwrap().tasks.len();
+        let count =
+            async |filter: TaskFilter| service.store().tasks(&filter).await.unwrap().tasks.len();
         let group = Some("even".to_owned());
         let even = TaskFilter {
             group,
@@ -225,7 +226,7 @@ async fn tasks_are_found_by_filter_and_page() {
                 found
             );
         }
-        let row = service.task("Task_07").await.unwrap().unwrap();
+        let row = service.store().task("Task_07").await.unwrap().unwrap();
         assert_eq!(
             (row.priority, row.state, row.claims),
             (7, TaskState::Queued, 0)
@@ -239,18 +240,21 @@ async fn a_task_is_canceled_and_the_queue_is_paused() {
     for (_folder, store) in stores().await {
         let service = Service::new(store);
         service.submit(vec![task("a")]).await.unwrap();
-        assert_eq!(service.cancel("none").await.unwrap(), Canceled::Unknown);
-        assert_eq!(service.cancel("a").await.unwrap(), Canceled::Queued);
-        assert_eq!(service.cancel("a").await.unwrap(), Canceled::Over);
-        let row = service.task("a").await.unwrap().unwrap();
+        assert_eq!(
+            service.store().cancel("none").await.unwrap(),
+            Canceled::Unknown
+        );
+        assert_eq!(service.store().cancel("a").await.unwrap(), Canceled::Queued);
+        assert_eq!(service.store().cancel("a").await.unwrap(), Canceled::Over);
+        let row = service.store().task("a").await.unwrap().unwrap();
         assert_eq!(row.state, TaskState::Canceled);
         assert_eq!(row.ending.as_deref(), Some("canceled"));
         assert_eq!(service.report("a").await.unwrap(), None);
-        service.pause().await.unwrap();
-        service.pause().await.unwrap();
-        assert!(service.depth().await.unwrap().paused);
-        service.resume().await.unwrap();
-        let depth = service.depth().await.unwrap();
+        service.store().set_paused(true).await.unwrap();
+        service.store().set_paused(true).await.unwrap();
+        assert!(service.store().depth().await.unwrap().paused);
+        service.store().set_paused(false).await.unwrap();
+        let depth = service.store().depth().await.unwrap();
         assert_eq!((depth.paused, depth.queued, depth.canceled), (false, 0, 1));
     }
 }

@@ -3,9 +3,8 @@
 
 use super::SignalError;
 use backon::{ExponentialBuilder, Retryable};
-use futures::StreamExt;
 use patchwright_config::{Model, Retries};
-use patchwright_model::http::{deepest, http_client, shown};
+use patchwright_model::http::{self, deepest, http_client, shown};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -97,16 +96,12 @@ impl Endpoint {
         }
         let response = request.send().await.map_err(unreachable)?;
         let status = response.status();
-        let mut pieces = response.bytes_stream();
-        let mut bytes = Vec::new();
-        while let Some(piece) = pieces.next().await {
-            bytes.extend_from_slice(&piece.map_err(unreachable)?);
-            if bytes.len() > LIMIT {
-                return Err(SignalError::Unfit {
-                    place,
-                    reason: format!("more than {LIMIT} bytes"),
-                });
-            }
+        let bytes = http::body(response, LIMIT).await.map_err(unreachable)?;
+        if bytes.len() > LIMIT {
+            return Err(SignalError::Unfit {
+                place,
+                reason: format!("more than {LIMIT} bytes"),
+            });
         }
         let text = String::from_utf8_lossy(&bytes);
         if !status.is_success() {

@@ -4,48 +4,22 @@ use super::Api;
 use super::connection::Peer;
 use super::problem::{Kind, Problem};
 use crate::login::{Caller, NotAdmitted, bearer};
-use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::AUTHORIZATION;
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use patchwright_store::tokens::Role;
 
-/// The right that a request needs which changes something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Right {
-    /// Hand tasks in, and take them back.
-    Submit,
-    /// Change what holds for everybody.
-    Administer,
-}
-
 impl Caller {
     /// Refuses a caller whose role is too small.
-    pub(crate) fn needs(&self, right: Right) -> Result<(), Problem> {
-        let may = match (self.role, right) {
-            (Role::Admin, _) => true,
-            (Role::Submit, right) => right == Right::Submit,
-            (Role::Review, _) => false,
-        };
-        if may {
+    pub(crate) fn needs(&self, role: Role) -> Result<(), Problem> {
+        if self.role >= role {
             return Ok(());
         }
-        let detail = format!(
-            "the role {} of this token does not cover this",
-            self.role.as_str()
-        );
+        let own = self.role.as_str();
+        let detail = format!("the role {own} of this token does not cover this");
         Err(Problem::new(Kind::Forbidden, detail))
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Caller {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let caller = parts.extensions.get::<Self>().cloned();
-        caller.ok_or_else(|| Problem::internal(&"a route lies outside of the guard"))
     }
 }
 
@@ -97,26 +71,23 @@ async fn caller(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Caller, Pro
 
 #[cfg(test)]
 mod tests {
-    use super::{Caller, Right, Role};
+    use super::{Caller, Role};
 
     #[test]
     fn roles_cover_what_they_should() {
-        use Right::{Administer, Submit};
+        use Role::{Admin, Review, Submit};
         for (role, allowed) in [
-            (Role::Review, &[][..]),
-            (Role::Submit, &[Submit]),
-            (Role::Admin, &[Submit, Administer]),
+            (Review, &[Review][..]),
+            (Submit, &[Review, Submit]),
+            (Admin, &[Review, Submit, Admin]),
         ] {
             let caller = Caller {
                 name: "n".into(),
                 role,
             };
-            for right in [Submit, Administer] {
-                assert_eq!(
-                    caller.needs(right).is_ok(),
-                    allowed.contains(&right),
-                    "{role:?} {right:?}"
-                );
+            for needed in [Review, Submit, Admin] {
+                let may = caller.needs(needed).is_ok();
+                assert_eq!(may, allowed.contains(&needed), "{role:?} {needed:?}");
             }
         }
     }

@@ -96,16 +96,17 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 
 fn describe_problems(operation: &mut Operation) {
     for kind in Kind::ALL {
+        let (_, title, status) = kind.facts();
         let content = ContentBuilder::new()
             .schema(Some(Ref::from_schema_name("Problem")))
             .build();
         let response = ResponseBuilder::new()
-            .description(kind.title())
+            .description(title)
             .content(MEDIA_TYPE, content)
             .build();
         let responses = &mut operation.responses.responses;
         responses
-            .entry(kind.status().as_str().to_owned())
+            .entry(status.as_str().to_owned())
             .or_insert(RefOr::T(response));
     }
 }

@@ -49,7 +49,7 @@ pub(crate) async fn events(
     TaskId(id): TaskId,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let task = api.service.task(&id).await?;
+    let task = api.service.store().task(&id).await?;
     let task = task.ok_or_else(|| Problem::no_task(&id))?;
     let last = headers.get("last-event-id");
     let last = last
@@ -153,7 +153,7 @@ impl Follow {
     /// Reads what is new; the task, when it has ended and everything was told.
     async fn look(&mut self) -> Result<Option<TaskRow>, ServiceError> {
         // The state first: whatever was written before the end is read after it.
-        let Some(task) = self.service.task(&self.id).await? else {
+        let Some(task) = self.service.store().task(&self.id).await? else {
             return Ok(None);
         };
         if let Some(run) = &task.run {
@@ -163,7 +163,11 @@ impl Follow {
                     number: 0,
                 };
             }
-            let events = self.service.events(run, self.place.number, BATCH).await?;
+            let events = self
+                .service
+                .store()
+                .events_after(run, self.place.number, BATCH)
+                .await?;
             self.waiting.extend(events);
         }
         let ended = task.state.is_over() && self.waiting.is_empty();

@@ -1,12 +1,11 @@
 //! Reads what a request carries, and turns every refusal into a problem.
 
 use super::problem::{Kind, Problem};
-use axum::body::Body;
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Request};
-use futures::StreamExt;
+use axum::http::{HeaderMap, StatusCode};
 use patchwright_agent::task;
 use serde::de::DeserializeOwned;
 
@@ -67,10 +66,15 @@ pub(crate) fn media_type(headers: &HeaderMap) -> String {
 
 /// A JSON body of at most `limit` bytes.
 pub(crate) async fn json<T: DeserializeOwned>(
-    request: Request<Body>,
+    mut request: Request,
     limit: usize,
 ) -> Result<T, Problem> {
-    let bytes = bytes(request.into_body(), limit).await?;
+    DefaultBodyLimit::max(limit).apply(&mut request);
+    let bytes = Bytes::from_request(request, &()).await;
+    let bytes = bytes.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(limit),
+        _ => cut_off(),
+    })?;
     parse_json(&bytes)
 }
 
@@ -83,19 +87,6 @@ pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem
         };
         Problem::new(kind, format!("the JSON of the task: {error}"))
     })
-}
-
-async fn bytes(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
-    let mut stream = body.into_data_stream();
-    let mut bytes = Vec::new();
-    while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|_| cut_off())?;
-        if bytes.len() + chunk.len() > limit {
-            return Err(too_large(limit));
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(bytes)
 }
 
 pub(crate) fn cut_off() -> Problem {

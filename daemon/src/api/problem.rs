@@ -44,74 +44,42 @@ pub struct Wrong {
     pub message: String,
 }
 
-/// The kinds of problems, their words, and their status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Malformed,
-    Unauthorized,
-    Forbidden,
-    NotFound,
-    Method,
-    Slow,
-    Conflict,
-    TooLarge,
-    MediaType,
-    Invalid,
-    TooMany,
-    Internal,
-    Unavailable,
-    Busy,
+/// Declares the kinds of problems: the last part of their type, their title and their status.
+macro_rules! kinds {
+    ($($name:ident $slug:literal $title:literal $status:ident)+) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($name),+
+        }
+
+        impl Kind {
+            /// All of them, for the description of the interface.
+            pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
+
+            pub(crate) fn facts(self) -> (&'static str, &'static str, StatusCode) {
+                match self {
+                    $(Self::$name => ($slug, $title, StatusCode::$status)),+
+                }
+            }
+        }
+    };
 }
 
-impl Kind {
-    /// All of them, for the description of the interface.
-    pub(crate) const ALL: [Self; 14] = [
-        Self::Malformed,
-        Self::Unauthorized,
-        Self::Forbidden,
-        Self::NotFound,
-        Self::Method,
-        Self::Slow,
-        Self::Conflict,
-        Self::TooLarge,
-        Self::MediaType,
-        Self::Invalid,
-        Self::TooMany,
-        Self::Internal,
-        Self::Unavailable,
-        Self::Busy,
-    ];
-
-    /// Returns the last part of its type, its title and its status.
-    fn facts(self) -> (&'static str, &'static str, StatusCode) {
-        let (slug, title, status) = match self {
-            Self::Malformed => ("malformed", "The request cannot be read", 400),
-            Self::Unauthorized => ("unauthorized", "A token is needed", 401),
-            Self::Forbidden => ("forbidden", "This is not allowed", 403),
-            Self::NotFound => ("not-found", "There is nothing here", 404),
-            Self::Method => ("method", "This method is not understood here", 405),
-            Self::Slow => ("slow", "The request took too long", 408),
-            Self::Conflict => ("conflict", "Another state stands in the way", 409),
-            Self::TooLarge => ("too-large", "The request is too large", 413),
-            Self::MediaType => ("media-type", "This kind of content is not taken", 415),
-            Self::Invalid => ("invalid", "A value makes no sense", 422),
-            Self::TooMany => ("too-many-requests", "Too many requests", 429),
-            Self::Internal => ("internal", "Something is wrong inside", 500),
-            Self::Unavailable => ("unavailable", "The store cannot be used now", 503),
-            Self::Busy => ("busy", "The daemon is busy", 503),
-        };
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        (slug, title, status)
-    }
-
-    pub(crate) fn status(self) -> StatusCode {
-        self.facts().2
-    }
-
-    /// The kind in words.
-    pub(crate) fn title(self) -> &'static str {
-        self.facts().1
-    }
+kinds! {
+    Malformed "malformed" "The request cannot be read" BAD_REQUEST
+    Unauthorized "unauthorized" "A token is needed" UNAUTHORIZED
+    Forbidden "forbidden" "This is not allowed" FORBIDDEN
+    NotFound "not-found" "There is nothing here" NOT_FOUND
+    Method "method" "This method is not understood here" METHOD_NOT_ALLOWED
+    Slow "slow" "The request took too long" REQUEST_TIMEOUT
+    Conflict "conflict" "Another state stands in the way" CONFLICT
+    TooLarge "too-large" "The request is too large" PAYLOAD_TOO_LARGE
+    MediaType "media-type" "This kind of content is not taken" UNSUPPORTED_MEDIA_TYPE
+    Invalid "invalid" "A value makes no sense" UNPROCESSABLE_ENTITY
+    TooMany "too-many-requests" "Too many requests" TOO_MANY_REQUESTS
+    Internal "internal" "Something is wrong inside" INTERNAL_SERVER_ERROR
+    Unavailable "unavailable" "The store cannot be used now" SERVICE_UNAVAILABLE
+    Busy "busy" "The daemon is busy" SERVICE_UNAVAILABLE
 }
 
 impl Problem {

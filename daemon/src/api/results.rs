@@ -10,8 +10,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream};
-use patchwright_agent::report::AttemptReport;
-use serde_json::Value;
+use patchwright_agent::report::Report;
 use std::io;
 
 /// Events that are read at once.
@@ -25,7 +24,7 @@ const BATCH: u32 = 256;
 pub(crate) async fn report(
     State(api): State<Api>,
     TaskId(id): TaskId,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Report>, Problem> {
     Ok(Json(known_report(&api, &id).await?))
 }
 
@@ -36,17 +35,12 @@ pub(crate) async fn report(
 )]
 pub(crate) async fn patch(State(api): State<Api>, TaskId(id): TaskId) -> Result<Response, Problem> {
     let report = known_report(&api, &id).await?;
-    let best = report.get("best").cloned().unwrap_or_default();
-    let best = serde_json::from_value::<Option<AttemptReport>>(best);
-    let best = best.map_err(|error| Problem::internal(&error))?;
-    let Some(best) = best.filter(|best| !best.diff.is_empty()) else {
-        let ending = report
-            .get("ending")
-            .and_then(Value::as_str)
-            .unwrap_or("no patch");
+    let ending = report.ending;
+    let best = report.best.filter(|best| !best.diff.is_empty());
+    let best = best.ok_or_else(|| {
         let detail = format!("the task {id} ended as {ending}, without a patch");
-        return Err(Problem::new(Kind::NotFound, detail));
-    };
+        Problem::new(Kind::NotFound, detail)
+    })?;
     let kind = if best.latin1 {
         "text/x-diff; charset=iso-8859-1"
     } else {
@@ -64,18 +58,18 @@ pub(crate) async fn journal(
     State(api): State<Api>,
     TaskId(id): TaskId,
 ) -> Result<Response, Problem> {
-    let task = api.service.task(&id).await?;
+    let task = api.service.store().task(&id).await?;
     let task = task.ok_or_else(|| Problem::no_task(&id))?;
     let run = task.run.ok_or_else(|| not_begun(&id))?;
     let body = Body::from_stream(lines(api.service.clone(), run));
     Ok(([(CONTENT_TYPE, "application/jsonl")], body).into_response())
 }
 
-async fn known_report(api: &Api, id: &str) -> Result<Value, Problem> {
+async fn known_report(api: &Api, id: &str) -> Result<Report, Problem> {
     if let Some(report) = api.service.report(id).await? {
         return Ok(report);
     }
-    let task = api.service.task(id).await?;
+    let task = api.service.store().task(id).await?;
     let task = task.ok_or_else(|| Problem::no_task(id))?;
     let detail = match (task.state.is_over(), task.detail) {
         (true, Some(detail)) => format!("the task {id} ended without a report: {detail}"),
@@ -92,7 +86,7 @@ fn not_begun(id: &str) -> Problem {
 /// The events as lines, read piece by piece.
 fn lines(service: Service, run: String) -> impl Stream<Item = io::Result<Bytes>> + Send {
     stream::try_unfold((service, run, 0), |(service, run, after)| async move {
-        let events = service.events(&run, after, BATCH).await;
+        let events = service.store().events_after(&run, after, BATCH).await;
         let events = events.map_err(|error| {
             tracing::error!(%error, "a journal was cut off because the store failed");
             io::Error::other("the store failed")

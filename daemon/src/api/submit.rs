@@ -5,19 +5,19 @@
 //! the task.
 
 use super::Api;
-use super::auth::Right;
 use super::extract::{Parameters, json, media_type, plain_text};
 use super::limit::UPLOAD;
 use super::problem::{Kind, Problem, Wrong};
 use super::upload::{Upload, full};
 use crate::login::Caller;
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, StatusCode, header};
+use axum::{Extension, Json};
 use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
 use patchwright_run::admission;
 use patchwright_store::Quota;
 use patchwright_store::submissions::{NewTask, Submitted, TaskRow};
+use patchwright_store::tokens::Role;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,11 +72,11 @@ type Taken = (StatusCode, [(HeaderName, String); 1], Json<TaskRow>);
 )]
 pub(crate) async fn submit(
     State(api): State<Api>,
-    caller: Caller,
+    Extension(caller): Extension<Caller>,
     Parameters(wanted): Parameters<SubmitParameters>,
     request: Request,
 ) -> Result<Taken, Problem> {
-    caller.needs(Right::Submit)?;
+    caller.needs(Role::Submit)?;
     let group = plain_text("group", wanted.group)?;
     let deadline = wanted.deadline.as_deref().map(time).transpose()?;
     let quota = admission::quota(&api.settings.intake, &caller.name);
@@ -109,7 +109,7 @@ pub(crate) async fn submit(
         Some(Submitted::Full(key)) => return Err(full(key)),
         None => return Err(Problem::internal(&"a submission was not answered")),
     };
-    let row = api.service.task(&id).await?;
+    let row = api.service.store().task(&id).await?;
     let row = row.ok_or_else(|| Problem::no_task(&id))?;
     let place = [(header::LOCATION, format!("/api/v1/tasks/{id}"))];
     Ok((status, place, Json(row)))

@@ -1,14 +1,14 @@
 //! Tasks: listed, shown, canceled; and the queue that they wait in.
 
 use super::Api;
-use super::auth::Right;
 use super::extract::{Parameters, TaskId, plain_text};
 use super::problem::{Kind, Problem};
 use crate::login::Caller;
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use patchwright_store::submissions::{Canceled, Depth, Page, TaskFilter, TaskRow, TaskState};
+use patchwright_store::tokens::Role;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -70,7 +70,7 @@ pub(crate) async fn list(
         cursor: wanted.cursor,
         limit: wanted.limit,
     };
-    Ok(Json(api.service.tasks(&filter).await?))
+    Ok(Json(api.service.store().tasks(&filter).await?))
 }
 
 /// Shows a task as it stands
@@ -82,7 +82,7 @@ pub(crate) async fn one(
     State(api): State<Api>,
     TaskId(id): TaskId,
 ) -> Result<Json<TaskRow>, Problem> {
-    let task = api.service.task(&id).await?;
+    let task = api.service.store().task(&id).await?;
     Ok(Json(task.ok_or_else(|| Problem::no_task(&id))?))
 }
 
@@ -93,11 +93,11 @@ pub(crate) async fn one(
 )]
 pub(crate) async fn cancel(
     State(api): State<Api>,
-    caller: Caller,
+    Extension(caller): Extension<Caller>,
     TaskId(id): TaskId,
 ) -> Result<(StatusCode, Json<TaskRow>), Problem> {
-    caller.needs(Right::Submit)?;
-    match api.service.cancel(&id).await? {
+    caller.needs(Role::Submit)?;
+    match api.service.store().cancel(&id).await? {
         Canceled::Unknown => return Err(Problem::no_task(&id)),
         Canceled::Over => {
             let detail = format!("the task {id} had ended already");
@@ -105,7 +105,7 @@ pub(crate) async fn cancel(
         }
         Canceled::Queued | Canceled::Running => {}
     }
-    let task = api.service.task(&id).await?;
+    let task = api.service.store().task(&id).await?;
     let task = task.ok_or_else(|| Problem::no_task(&id))?;
     Ok((StatusCode::ACCEPTED, Json(task)))
 }
@@ -116,7 +116,7 @@ pub(crate) async fn cancel(
     responses((status = 200, description = "The queue", body = Depth))
 )]
 pub(crate) async fn queue(State(api): State<Api>) -> Result<Json<Depth>, Problem> {
-    Ok(Json(api.service.depth().await?))
+    Ok(Json(api.service.store().depth().await?))
 }
 
 /// Lets no worker claim anything; what runs goes on
@@ -124,10 +124,13 @@ pub(crate) async fn queue(State(api): State<Api>) -> Result<Json<Depth>, Problem
     post, path = "/api/v1/queue/pause", tag = "queue",
     responses((status = 200, description = "The queue", body = Depth))
 )]
-pub(crate) async fn pause(State(api): State<Api>, caller: Caller) -> Result<Json<Depth>, Problem> {
-    caller.needs(Right::Administer)?;
-    api.service.pause().await?;
-    Ok(Json(api.service.depth().await?))
+pub(crate) async fn pause(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Depth>, Problem> {
+    caller.needs(Role::Admin)?;
+    api.service.store().set_paused(true).await?;
+    Ok(Json(api.service.store().depth().await?))
 }
 
 /// Lets workers claim again
@@ -135,8 +138,11 @@ pub(crate) async fn pause(State(api): State<Api>, caller: Caller) -> Result<Json
     post, path = "/api/v1/queue/resume", tag = "queue",
     responses((status = 200, description = "The queue", body = Depth))
 )]
-pub(crate) async fn resume(State(api): State<Api>, caller: Caller) -> Result<Json<Depth>, Problem> {
-    caller.needs(Right::Administer)?;
-    api.service.resume().await?;
-    Ok(Json(api.service.depth().await?))
+pub(crate) async fn resume(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Depth>, Problem> {
+    caller.needs(Role::Admin)?;
+    api.service.store().set_paused(false).await?;
+    Ok(Json(api.service.store().depth().await?))
 }

@@ -20,7 +20,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router, middleware};
 use patchwright_config::Settings;
-use patchwright_store::StoreError;
 use patchwright_store::tokens::Role;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -75,7 +74,7 @@ async fn admit(front: &Front, headers: &HeaderMap, uri: &Uri) -> Result<(), Refu
     let caller = caller.await.map_err(|refused| match refused {
         NotAdmitted::NoToken | NotAdmitted::Elsewhere => no_token(),
         NotAdmitted::UnknownToken => unknown(),
-        NotAdmitted::Store(error) => error.into(),
+        NotAdmitted::Store(error) => Refused::from(error),
     })?;
     if pair.is_some_and(|(key, _)| key != caller.name) {
         return Err(unknown());
@@ -120,28 +119,34 @@ impl Refused {
 
     /// A message that is wrong in these keys.
     fn wrong(fields: Wrong) -> Self {
-        let refusal = Refusal {
-            message: "the message does not fit the schema".to_owned(),
-            fields: Some(fields),
-        };
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            refusal,
-        }
+        let mut refused = Self::new(
+            StatusCode::BAD_REQUEST,
+            "the message does not fit the schema",
+        );
+        refused.refusal.fields = Some(fields);
+        refused
+    }
+
+    /// A message that is wrong in one key.
+    fn only(key: &str, reason: impl Into<String>) -> Self {
+        Self::wrong(Wrong::from([(key.to_owned(), reason.into())]))
     }
 }
 
-impl From<StoreError> for Refused {
-    fn from(error: StoreError) -> Self {
+/// Refuses a message that has errors.
+fn expect_none(wrong: Wrong) -> Result<(), Refused> {
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Refused::wrong(wrong))
+    }
+}
+
+impl<E: Into<ServiceError>> From<E> for Refused {
+    fn from(error: E) -> Self {
+        let error = error.into();
         tracing::error!(%error, "a request of a CRS could not be served");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed")
-    }
-}
-
-impl From<ServiceError> for Refused {
-    fn from(error: ServiceError) -> Self {
-        tracing::error!(%error, "a request of a CRS could not be served");
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the queue failed")
     }
 }
 

@@ -64,12 +64,8 @@ pub async fn task(
     keys.title = Some(format!("{} ({})", case.project, finding.id));
     let task = match (prepared, folder) {
         (Some(prepared), folder) => {
-            let challenge = Challenge {
-                keys,
-                prepared,
-                request,
-            };
-            challenge.task(folder.as_deref(), settings, store).await
+            let known = (keys, folder.as_deref());
+            of_challenge(known, (prepared, &request), (settings, store)).await
         }
         (None, Some(folder)) => known(keys, &request, &folder, settings),
         (None, None) => Err(Failure::lasting("there is no source")),
@@ -115,51 +111,42 @@ fn known(
     Ok(task)
 }
 
-struct Challenge {
-    keys: TaskFile,
-    prepared: Prepared,
-    request: PatchRequest,
-}
-
-impl Challenge {
-    /// A task that brings its files along.
-    async fn task(
-        mut self,
-        template: Option<&Path>,
-        settings: &Settings,
-        store: &Store,
-    ) -> Result<Task, Failure> {
-        let folder = scratch(settings)?;
-        let place = folder.path();
-        let mut fresh = template.map_or_else(|| Ok(Vec::new()), |from| copy(from, place))?;
-        std::fs::create_dir_all(place.join("pov"))?;
-        self.keys.pov = povs(&self.request, &self.keys, |bytes| {
-            // Named by content: the PoVs of several findings can lie side by side.
-            let name = format!("pov/{:x}", Sha256::digest(bytes));
-            std::fs::write(place.join(&name), bytes)?;
-            fresh.push(name.clone());
-            Ok(name)
-        })?;
-        if let Some(sarif) = self.request.sarif() {
-            std::fs::write(place.join("finding.sarif"), sarif)?;
-            fresh.push("finding.sarif".to_owned());
-            self.keys.hints.sarif = Some("finding.sarif".to_owned());
-        }
-        if let Some(hash) = self.prepared.files.get("ref.diff") {
-            store.file_to(hash, &place.join("ref.diff")).await?;
-            self.keys.hints.diff = Some("ref.diff".to_owned());
-        }
-        self.keys.source = oss_fuzz::source(&self.prepared);
-        let task = task::from_file(self.keys, place, Path::new("challenge"))?;
-        let mut sent = self.prepared.files;
-        for name in fresh {
-            let hash = hash_of(&place.join(&name))?;
-            store.keep_file(&hash, &place.join(&name), None).await?;
-            sent.insert(name, hash);
-        }
-        let task = task.moved_to(Path::new(NOWHERE));
-        Ok(Task { sent, ..task })
+/// Makes the task of a challenge, whose files every worker can get.
+async fn of_challenge(
+    (mut keys, template): (TaskFile, Option<&Path>),
+    (prepared, request): (Prepared, &PatchRequest),
+    (settings, store): (&Settings, &Store),
+) -> Result<Task, Failure> {
+    let folder = scratch(settings)?;
+    let place = folder.path();
+    let mut fresh = template.map_or_else(|| Ok(Vec::new()), |from| copy(from, place))?;
+    std::fs::create_dir_all(place.join("pov"))?;
+    keys.pov = povs(request, &keys, |bytes| {
+        // Named by content: the PoVs of several findings can lie side by side.
+        let name = format!("pov/{:x}", Sha256::digest(bytes));
+        std::fs::write(place.join(&name), bytes)?;
+        fresh.push(name.clone());
+        Ok(name)
+    })?;
+    if let Some(sarif) = request.sarif() {
+        std::fs::write(place.join("finding.sarif"), sarif)?;
+        fresh.push("finding.sarif".to_owned());
+        keys.hints.sarif = Some("finding.sarif".to_owned());
     }
+    if let Some(hash) = prepared.files.get("ref.diff") {
+        store.file_to(hash, &place.join("ref.diff")).await?;
+        keys.hints.diff = Some("ref.diff".to_owned());
+    }
+    keys.source = oss_fuzz::source(&prepared);
+    let task = task::from_file(keys, place, Path::new("challenge"))?;
+    let mut sent = prepared.files;
+    for name in fresh {
+        let hash = hash_of(&place.join(&name))?;
+        store.keep_file(&hash, &place.join(&name), None).await?;
+        sent.insert(name, hash);
+    }
+    let task = task.moved_to(Path::new(NOWHERE));
+    Ok(Task { sent, ..task })
 }
 
 /// The PoVs of a request, each put where `keep` says.

@@ -3,9 +3,9 @@
 //! It sends what it is told to send and says what was answered. When to send
 //! again is not decided here.
 
+use super::Failure;
 use super::protocol::{PatchAnswer, PatchSubmission, Refusal, encode};
-use super::{Failure, body};
-use patchwright_model::http::default_client;
+use patchwright_model::http::{body, default_client};
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;

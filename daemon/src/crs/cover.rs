@@ -47,18 +47,29 @@ pub fn smallest(candidates: &[Candidate]) -> Vec<usize> {
     best
 }
 
-/// Takes, again and again, the patch that stops most of what is left.
+impl Candidate {
+    fn gain(&self, open: &BTreeSet<&String>) -> usize {
+        open.iter().filter(|pov| self.stops.contains(**pov)).count()
+    }
+
+    fn leaves<'a>(&self, open: &BTreeSet<&'a String>) -> BTreeSet<&'a String> {
+        let left = open.iter().filter(|pov| !self.stops.contains(**pov));
+        left.copied().collect()
+    }
+}
+
+/// The patch that stops the most of what is open, again and again.
 fn greedy(candidates: &[Candidate], all: &BTreeSet<&String>) -> Vec<usize> {
     let mut open = all.clone();
     let mut chosen = Vec::new();
     while !open.is_empty() {
         let next = candidates.iter().enumerate().max_by_key(|(place, one)| {
-            let gain = one.stops.iter().filter(|pov| open.contains(pov)).count();
-            (gain, std::cmp::Reverse((one.doubt, *place)))
+            let nearest = std::cmp::Reverse((one.doubt, *place));
+            (one.gain(&open), nearest)
         });
         let Some((place, one)) = next else { break };
         chosen.push(place);
-        open.retain(|pov| !one.stops.contains(*pov));
+        open = one.leaves(&open);
     }
     chosen
 }
@@ -69,7 +80,7 @@ struct Search<'a> {
     steps: u32,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     /// Tries every candidate that stops the open PoV which the fewest stop:
     /// one of them must be in the cover.
     fn extend(&mut self, chosen: &mut Vec<usize>, open: &BTreeSet<&String>) {
@@ -83,52 +94,32 @@ impl Search<'_> {
             }
             return;
         };
-        if chosen.len() + self.at_least(open) > self.best.len() {
+        // No cover of what is open is smaller than what the best candidate allows.
+        let most = self.candidates.iter().map(|one| one.gain(open)).max();
+        if chosen.len() + open.len().div_ceil(most.unwrap_or(0).max(1)) > self.best.len() {
             return;
         }
-        for place in self.stoppers(rarest) {
-            let Some(one) = self.candidates.get(place) else {
-                continue;
-            };
-            let left = open
-                .iter()
-                .filter(|pov| !one.stops.contains(**pov))
-                .copied()
-                .collect();
+        for (place, one) in self.stoppers(rarest) {
             chosen.push(place);
-            self.extend(chosen, &left);
+            self.extend(chosen, &one.leaves(open));
             chosen.pop();
         }
     }
 
-    fn stoppers(&self, pov: &str) -> Vec<usize> {
+    fn stoppers(&self, pov: &str) -> Vec<(usize, &'a Candidate)> {
         let stopping = self.candidates.iter().enumerate();
         stopping
             .filter(|(_, one)| one.stops.contains(pov))
-            .map(|(place, _)| place)
             .collect()
     }
 
-    /// No cover of what is open is smaller than this.
-    fn at_least(&self, open: &BTreeSet<&String>) -> usize {
-        let most = self
-            .candidates
-            .iter()
-            .map(|one| one.stops.iter().filter(|pov| open.contains(pov)).count())
-            .max()
-            .unwrap_or(0);
-        open.len().div_ceil(most.max(1))
-    }
-
     fn cost(&self, chosen: &[usize]) -> (usize, u32, Vec<usize>) {
-        let doubt = chosen
+        let candidates = chosen
             .iter()
-            .filter_map(|place| self.candidates.get(*place))
-            .map(|one| one.doubt)
-            .sum();
+            .filter_map(|place| self.candidates.get(*place));
         let mut places = chosen.to_vec();
         places.sort_unstable();
-        (chosen.len(), doubt, places)
+        (chosen.len(), candidates.map(|one| one.doubt).sum(), places)
     }
 }
 

@@ -2,18 +2,19 @@
 //! site makes.
 
 use super::Review;
-use super::pages::{refused, sent};
+use super::refused::{Answer, Refused, html};
 use crate::login::{Login, NotAdmitted, bearer, is_this_machine};
 use axum::Form;
 use axum::extract::{Query, Request, State};
 use axum::http::header::{COOKIE, HOST, ORIGIN, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use patchwright_config::Http;
-use patchwright_page::{ROOT, Viewer, sign_in as sign_in_text};
+use patchwright_page::{ROOT, Viewer};
 use patchwright_store::Store;
 use patchwright_store::tokens::{Role, hash_of, secret};
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,20 +35,12 @@ pub(super) enum Access {
 }
 
 /// The secret that opens the pages once, and the name of its user.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Opening {
-    secret: String,
+    secret: SecretString,
     /// The secret of the cookie that the browser gets.
-    session: String,
+    session: SecretString,
     who: String,
-}
-
-impl std::fmt::Debug for Opening {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Opening")
-            .field("who", &self.who)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Opening {
@@ -57,15 +50,15 @@ impl Opening {
     /// When the system gives no random bytes.
     pub fn new(who: &str) -> std::io::Result<Self> {
         Ok(Self {
-            secret: secret()?,
-            session: secret()?,
+            secret: secret()?.into(),
+            session: secret()?.into(),
             who: who.to_owned(),
         })
     }
 
     /// The path that opens the page of a run, or of the list.
     pub fn path(&self, run: Option<&str>) -> String {
-        let secret = &self.secret;
+        let secret = self.secret.expose_secret();
         match run {
             Some(run) => format!("{ROOT}/open?secret={secret}&run={run}"),
             None => format!("{ROOT}/open?secret={secret}"),
@@ -80,8 +73,8 @@ impl Access {
 
     pub(super) fn of_user(opening: &Opening) -> Self {
         Self::User {
-            opening: Arc::new(Mutex::new(Some(opening.secret.clone()))),
-            session: opening.session.as_str().into(),
+            opening: Arc::new(Mutex::new(Some(opening.secret.expose_secret().to_owned()))),
+            session: opening.session.expose_secret().into(),
             who: opening.who.as_str().into(),
         }
     }
@@ -148,75 +141,68 @@ fn from_own_page(headers: &HeaderMap) -> bool {
     }
 }
 
+fn expect_own_page(headers: &HeaderMap) -> Result<(), Refused> {
+    let detail = "this request does not come from a page of this server; nothing was changed";
+    if from_own_page(headers) {
+        Ok(())
+    } else {
+        Err(Refused::forbidden(detail))
+    }
+}
+
 /// Lets known viewers through, and changes nothing for another site.
 pub(super) async fn guard(
     State(review): State<Review>,
     mut request: Request,
     next: Next,
-) -> Response {
-    let reads = *request.method() == Method::GET || *request.method() == Method::HEAD;
-    if !reads && !from_own_page(request.headers()) {
-        return refuse(FOREIGN);
+) -> Answer {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !reads {
+        expect_own_page(request.headers())?;
     }
-    match review.access.viewer(request.headers(), request.uri()).await {
+    let refused = match review.access.viewer(request.headers(), request.uri()).await {
         Ok(viewer) => {
             request.extensions_mut().insert(viewer);
-            next.run(request).await
+            return Ok(next.run(request).await);
         }
-        Err(NotAdmitted::NoToken | NotAdmitted::UnknownToken)
-            if matches!(review.access, Access::User { .. }) =>
-        {
-            refused(
-                StatusCode::UNAUTHORIZED,
-                "Open it anew",
-                "use the address that `patchwright review` printed; it works once, in one browser",
-            )
+        Err(refused) => refused,
+    };
+    let asks_again = reads && !request.headers().contains_key("x-fragment");
+    Err(match (refused, &review.access) {
+        (NotAdmitted::Store(_), _) => unreadable(),
+        (NotAdmitted::Elsewhere, _) => {
+            let detail = "without a token only this machine is answered, under the name localhost";
+            Refused::forbidden(detail)
         }
-        Err(NotAdmitted::NoToken | NotAdmitted::UnknownToken)
-            if reads && !request.headers().contains_key("x-fragment") =>
-        {
-            Redirect::to(&format!("{ROOT}/sign-in")).into_response()
-        }
-        Err(NotAdmitted::NoToken | NotAdmitted::UnknownToken) => {
-            refused(StatusCode::UNAUTHORIZED, "Sign in", "a token is needed")
-        }
-        Err(NotAdmitted::Elsewhere) => refused(
-            StatusCode::FORBIDDEN,
-            "Not allowed",
-            "without a token only this machine is answered, under the name localhost",
+        (_, Access::User { .. }) => Refused::unauthorized(
+            "Open it anew",
+            "use the address that `patchwright review` printed; it works once, in one browser",
         ),
-        Err(NotAdmitted::Store(_)) => refuse(UNREADABLE),
+        _ if asks_again => return Ok(Redirect::to(&format!("{ROOT}/sign-in")).into_response()),
+        _ => Refused::unauthorized("Sign in", "a token is needed"),
     }
+    .into())
 }
 
-type Refusal = (StatusCode, &'static str, &'static str);
+fn unreadable() -> Refused {
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    Refused::new(status, "Try again later", "the store cannot be read now")
+}
 
-const FOREIGN: Refusal = (
-    StatusCode::FORBIDDEN,
-    "Not allowed",
-    "this request does not come from a page of this server; nothing was changed",
-);
-const NOBODY: Refusal = (
-    StatusCode::NOT_FOUND,
-    "Nothing here",
-    "nobody signs in here",
-);
-const UNREADABLE: Refusal = (
-    StatusCode::SERVICE_UNAVAILABLE,
-    "Try again later",
-    "the store cannot be read now",
-);
-
-fn refuse((status, title, detail): Refusal) -> Response {
-    refused(status, title, detail)
+impl Review {
+    /// Returns the tokens of a daemon; where one user opens the pages nobody signs in.
+    fn login(&self) -> Result<&Login, Refused> {
+        match &self.access {
+            Access::Daemon(login) => Ok(login),
+            Access::User { .. } => Err(Refused::missing("nobody signs in here")),
+        }
+    }
 }
 
 /// Shows the form for a token.
-pub(super) async fn sign_in_page(State(review): State<Review>) -> Response {
-    match review.access {
-        Access::Daemon(_) => sent(StatusCode::OK, sign_in_text(false)),
-        Access::User { .. } => refuse(NOBODY),
-    }
+pub(super) async fn sign_in_page(State(review): State<Review>) -> Answer {
+    review.login()?;
+    Ok(html(patchwright_page::sign_in(false)?))
 }
 
 /// A token as the form sends it.
@@ -230,31 +216,25 @@ pub(super) async fn sign_in(
     State(review): State<Review>,
     headers: HeaderMap,
     Form(form): Form<SignIn>,
-) -> Response {
-    let Access::Daemon(login) = &review.access else {
-        return refuse(NOBODY);
-    };
-    if !from_own_page(&headers) {
-        return refuse(FOREIGN);
-    }
+) -> Answer {
+    let login = review.login()?;
+    expect_own_page(&headers)?;
     let token = form.token.trim();
     match login.caller(Some(token), &headers, &Uri::default()).await {
-        Ok(_) => with_cookie(Redirect::to(ROOT), token, "Lax"),
-        Err(NotAdmitted::UnknownToken) => sent(StatusCode::UNAUTHORIZED, sign_in_text(true)),
-        Err(_) => refuse(UNREADABLE),
+        Ok(_) => Ok(with_cookie(ROOT, token, "Lax")),
+        Err(NotAdmitted::UnknownToken) => {
+            let page = html(patchwright_page::sign_in(true)?);
+            Ok((StatusCode::UNAUTHORIZED, page).into_response())
+        }
+        Err(_) => Err(unreadable().into()),
     }
 }
 
 /// Takes the cookie away.
-pub(super) async fn sign_out(headers: HeaderMap) -> Response {
-    if !from_own_page(&headers) {
-        return refuse(FOREIGN);
-    }
-    with_cookie(
-        Redirect::to(&format!("{ROOT}/sign-in")),
-        "; Max-Age=0",
-        "Lax",
-    )
+pub(super) async fn sign_out(headers: HeaderMap) -> Answer {
+    expect_own_page(&headers)?;
+    let to = format!("{ROOT}/sign-in");
+    Ok(with_cookie(&to, "; Max-Age=0", "Lax"))
 }
 
 /// The secret that was printed.
@@ -265,50 +245,30 @@ pub(super) struct Open {
 }
 
 /// Opens the pages for one browser, once.
-pub(super) async fn open(State(review): State<Review>, Query(given): Query<Open>) -> Response {
+pub(super) async fn open(State(review): State<Review>, Query(given): Query<Open>) -> Answer {
     let Access::User {
         opening, session, ..
     } = &review.access
     else {
-        return refused(
-            StatusCode::NOT_FOUND,
-            "Nothing here",
-            "sign in with a token",
-        );
+        return Err(Refused::missing("sign in with a token").into());
     };
     let known = {
+        let is_it = |secret: &mut String| hash_of(secret) == hash_of(&given.secret);
         let mut opening = opening.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = opening
-            .as_ref()
-            .is_some_and(|secret| hash_of(secret) == hash_of(&given.secret));
-        if known {
-            *opening = None;
-        }
-        known
+        opening.take_if(is_it).is_some()
     };
     if !known {
         let detail = "this address was used before; start `patchwright review` again for another";
-        return refused(StatusCode::UNAUTHORIZED, "Open it anew", detail);
+        return Err(Refused::unauthorized("Open it anew", detail).into());
     }
     let run = given.run.filter(|run| patchwright_agent::task::is_id(run));
     let to = run.map_or_else(|| ROOT.to_owned(), |run| format!("{ROOT}/runs/{run}"));
-    with_cookie(Redirect::to(&to), session, "Strict")
+    Ok(with_cookie(&to, session, "Strict"))
 }
 
-fn with_cookie(to: Redirect, value: &str, site: &str) -> Response {
-    let mut response = to.into_response();
+fn with_cookie(to: &str, value: &str, site: &str) -> Response {
     let cookie = format!("{NAME}={value}; Path={ROOT}; HttpOnly; SameSite={site}");
-    match HeaderValue::from_str(&cookie) {
-        Ok(cookie) => {
-            response.headers_mut().insert(SET_COOKIE, cookie);
-            response
-        }
-        Err(_) => refused(
-            StatusCode::BAD_REQUEST,
-            "Not possible",
-            "the token holds odd characters",
-        ),
-    }
+    ([(SET_COOKIE, cookie)], Redirect::to(to)).into_response()
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Decisions: each is written into the journal of its run, with who and when.
 
 use super::Review;
-use super::load::Missing;
-use super::pages::{Failed, Forbidden, download};
-use super::start::Started;
-use crate::follow_up::{self, NoFollowUp, Snapshot};
+use super::pages::download;
+use super::refused::{Answer, Refused};
+use crate::follow_up::{self, Snapshot};
 use axum::Form;
 use axum::extract::{Extension, Path, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect};
 use patchwright_agent::task::Task;
 use patchwright_page::{ROOT, Viewer};
 use patchwright_store::reviews::{DecisionKind, NewDecision};
@@ -16,7 +15,6 @@ use serde::Deserialize;
 /// Letters of a reason.
 const LONGEST: usize = 4000;
 
-type Answer = Result<Response, Failed>;
 /// A run and the number of its attempt, and what is decided about it.
 type Decision = (String, u32, String);
 
@@ -37,16 +35,14 @@ impl Decided {
     }
 }
 
-fn needed(given: bool, message: &str) -> Result<(), NoFollowUp> {
-    if given {
-        Ok(())
-    } else {
-        Err(NoFollowUp(message.to_owned()))
-    }
+fn needed(given: bool, message: &str) -> Result<(), Refused> {
+    let refused = || Refused::impossible(message);
+    given.then_some(()).ok_or_else(refused)
 }
 
-fn may(allowed: bool) -> Result<(), Forbidden> {
-    if allowed { Ok(()) } else { Err(Forbidden) }
+fn may(allowed: bool) -> Result<(), Refused> {
+    let refused = || Refused::forbidden("the role of this token does not cover this");
+    allowed.then_some(()).ok_or_else(refused)
 }
 
 /// Carries out what a person decides about a candidate.
@@ -57,7 +53,7 @@ pub(super) async fn decide(
     Form(form): Form<Decided>,
 ) -> Answer {
     let kind = DecisionKind::read(&word);
-    let kind = kind.ok_or_else(|| Missing(format!("there is no decision {word:?}")))?;
+    let kind = kind.ok_or_else(|| Refused::missing(format!("there is no decision {word:?}")))?;
     let revise = kind == DecisionKind::Reject && form.revise == "yes";
     may(match kind {
         DecisionKind::Evaluate => viewer.starts,
@@ -85,7 +81,7 @@ pub(super) async fn decide(
             return Ok(download(&name, "text/x-diff", bytes));
         }
         DecisionKind::Revise | DecisionKind::Cancel => {
-            return Err(Missing(format!("{word:?} is decided elsewhere")).into());
+            return Err(Refused::missing(format!("{word:?} is decided elsewhere")).into());
         }
     }
     review.store.decide(&run, &decision).await?;
@@ -102,10 +98,8 @@ pub(super) async fn cancel(
     Path(run): Path<String>,
 ) -> Answer {
     may(viewer.starts)?;
-    if !review.stop_run(&run).await? {
-        let message = "nothing works on this run here, or it has ended";
-        return Err(NoFollowUp(message.to_owned()).into());
-    }
+    let message = "nothing works on this run here, or it has ended";
+    needed(review.stop_run(&run).await?, message)?;
     let (_, report, _) = review.report(&run).await?;
     let decision = follow_up::decision(DecisionKind::Cancel, (&report, 0), &viewer.name)?;
     review.store.decide(&run, &decision).await?;
@@ -134,16 +128,12 @@ impl Review {
 
     /// Starts a follow-up and writes the decision with it.
     async fn follow(&self, task: Task, run: &str, decision: NewDecision) -> Answer {
-        let started = self.start(task, &decision.who).await?;
+        let (id, page) = self.start(task, &decision.who).await?;
         let decision = NewDecision {
-            follow_up: Some(started.id().to_owned()),
+            follow_up: Some(id),
             ..decision
         };
         self.store.decide(run, &decision).await?;
-        let to = match &started {
-            Started::Task(id) => format!("{ROOT}?text={id}"),
-            Started::Run(id) => format!("{ROOT}/runs/{id}"),
-        };
-        Ok(Redirect::to(&to).into_response())
+        Ok(Redirect::to(&page).into_response())
     }
 }

@@ -1,12 +1,11 @@
 //! Live updates of a run's page, as server-sent events that hold the changed parts.
 
 use super::Review;
-use super::load::Missing;
-use super::pages::Failed;
+use super::refused::{Answer, Refused};
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::HeaderMap;
+use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream};
 use patchwright_page::{self as page, Viewer, is_live};
 use serde::Deserialize;
@@ -37,20 +36,16 @@ pub(super) async fn events(
     Path(run): Path<String>,
     Query(wanted): Query<FollowParameters>,
     headers: HeaderMap,
-) -> Result<Response, Failed> {
+) -> Answer {
     if review.store.listed_run(&run).await?.is_none() {
-        return Err(Missing(format!("there is no run {run:?}")).into());
+        return Err(Refused::missing(format!("there is no run {run:?}")).into());
     }
     let last = headers
         .get("last-event-id")
         .and_then(|id| id.to_str().ok()?.parse().ok());
-    let busy =
-        || Missing("as many event streams are open as are allowed (http.streams)".to_owned());
-    let place = review
-        .streams
-        .clone()
-        .try_acquire_owned()
-        .map_err(|_| busy())?;
+    let busy = "as many event streams are open as are allowed (http.streams)";
+    let place = review.streams.clone().try_acquire_owned();
+    let place = place.map_err(|_| Refused::missing(busy))?;
     let follow = Follow {
         review,
         viewer,

@@ -1,6 +1,7 @@
 //! Views of the pages, read from the store.
 
 use super::Review;
+use super::refused::Refused;
 use crate::follow_up::Snapshot;
 use anyhow::Context;
 use patchwright_agent::record::FollowUp;
@@ -25,16 +26,11 @@ const LINES: u32 = 400;
 /// Bytes of a source file that is shown.
 const SOURCE: u64 = 4 << 20;
 
-/// There is no such thing.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Missing(pub(super) String);
-
 impl Review {
     /// Reads a run for its page.
     pub(super) async fn run_view(&self, run: &str, viewer: Viewer) -> anyhow::Result<RunView> {
         let row = self.store.listed_run(run).await?;
-        let row = row.ok_or_else(|| Missing(format!("there is no run {run:?}")))?;
+        let row = row.ok_or_else(|| Refused::missing(format!("there is no run {run:?}")))?;
         let (task, report, attempts_limit) = self.report(run).await?;
         let headings = self.store.headings(run, 0, HEADINGS).await?;
         let costs = self.store.cost_by_step(run).await?;
@@ -85,7 +81,7 @@ impl Review {
         }
         let begun = self.store.run(run).await?;
         if begun.0.is_empty() || begun.1.is_empty() {
-            return Err(Missing(format!("the run {run:?} has not begun")).into());
+            return Err(Refused::missing(format!("the run {run:?} has not begun")).into());
         }
         let snapshot = Snapshot::read(&self.store, &self.loaded.settings, run).await?;
         let limit = snapshot.run.limits().attempts;
@@ -138,7 +134,7 @@ impl Review {
         shift: i64,
     ) -> anyhow::Result<SourceLines> {
         let task = self.task(run).await?;
-        let gone = || Missing("the source is not on this machine any more".to_owned());
+        let gone = || Refused::missing("the source is not on this machine any more".to_owned());
         let folder = patchwright_run::kept_source(&task, &self.loaded.settings).ok_or_else(gone)?;
         let path = file.to_owned();
         let read = move || -> anyhow::Result<Vec<String>> {
@@ -152,7 +148,7 @@ impl Review {
         Ok(SourceLines {
             path: file.to_owned(),
             first: from.max(1),
-            lines: lines.map_err(|error| Missing(error.to_string()))?,
+            lines: lines.map_err(|error| Refused::missing(error.to_string()))?,
             shift,
         })
     }

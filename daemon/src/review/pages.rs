@@ -1,15 +1,13 @@
 //! Pages and fragments that are read.
 
 use super::Review;
-use super::load::Missing;
-use crate::follow_up::NoFollowUp;
+use super::refused::{Answer, Failed, Refused, html};
 use axum::Json;
 use axum::extract::{Extension, Path, Query, State};
+use axum::http::HeaderName;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::http::{HeaderName, StatusCode};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use patchwright_page::{self as page, DiffStyle, ListView, Viewer};
-use patchwright_store::StoreError;
 use patchwright_store::reviews::{Decision, ListFilter};
 use serde::Deserialize;
 
@@ -17,62 +15,6 @@ use serde::Deserialize;
 const EARLIER: usize = 400;
 /// Letters of a filter; no task has a longer name.
 const LONGEST: usize = 200;
-
-/// A decision that the role of the viewer's token does not cover.
-#[derive(Debug, thiserror::Error)]
-#[error("the role of this token does not cover this")]
-pub(super) struct Forbidden;
-
-/// An error as a page.
-pub(super) struct Failed(anyhow::Error);
-
-impl<E: Into<anyhow::Error>> From<E> for Failed {
-    fn from(error: E) -> Self {
-        Self(error.into())
-    }
-}
-
-impl IntoResponse for Failed {
-    fn into_response(self) -> Response {
-        let missing = self.0.is::<Missing>()
-            || matches!(self.0.downcast_ref(), Some(StoreError::NoRun { .. }));
-        let (status, title) = if missing {
-            (StatusCode::NOT_FOUND, "Nothing here")
-        } else if self.0.is::<Forbidden>() {
-            (StatusCode::FORBIDDEN, "Not allowed")
-        } else if self.0.is::<NoFollowUp>() {
-            (StatusCode::UNPROCESSABLE_ENTITY, "Not possible")
-        } else {
-            tracing::error!(error = format!("{:#}", self.0), "a page failed");
-            let detail = "the page cannot be made; the log of the server says why";
-            let status = StatusCode::INTERNAL_SERVER_ERROR;
-            return refused(status, "Something is wrong", detail);
-        };
-        refused(status, title, &self.0.to_string())
-    }
-}
-
-/// Returns a page that says why something is not done.
-pub(super) fn refused(status: StatusCode, title: &str, detail: &str) -> Response {
-    sent(status, page::missing(title, detail))
-}
-
-/// Sends a page; one that could not be made is told in a word.
-pub(super) fn sent(status: StatusCode, page: Result<String, impl std::fmt::Display>) -> Response {
-    match page {
-        Ok(text) => (status, Html(text)).into_response(),
-        Err(error) => {
-            tracing::error!(error = format!("{error:#}"), "a page failed");
-            (StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made").into_response()
-        }
-    }
-}
-
-type Page = Result<Response, Failed>;
-
-fn html(text: String) -> Response {
-    Html(text).into_response()
-}
 
 /// The filter of the list.
 #[derive(Debug, Default, Deserialize)]
@@ -92,7 +34,7 @@ pub(super) async fn list(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,
     Query(wanted): Query<ListParameters>,
-) -> Page {
+) -> Answer {
     let cut = |text: String| -> String {
         let plain = text.chars().filter(|one| !one.is_control());
         plain.take(LONGEST).collect()
@@ -122,7 +64,7 @@ pub(super) async fn run(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,
     Path(run): Path<String>,
-) -> Page {
+) -> Answer {
     Ok(html(page::run(&review.run_view(&run, viewer).await?)?))
 }
 
@@ -137,7 +79,7 @@ pub(super) async fn story(
     State(review): State<Review>,
     Path(run): Path<String>,
     Query(wanted): Query<StoryParameters>,
-) -> Page {
+) -> Answer {
     let mut headings = review.store.headings(&run, 0, u32::MAX).await?;
     headings.retain(|heading| heading.kind != "intent" && heading.number < wanted.before);
     let headings = headings.split_off(headings.len().saturating_sub(EARLIER));
@@ -148,13 +90,13 @@ pub(super) async fn story(
 pub(super) async fn event(
     State(review): State<Review>,
     Path((run, number)): Path<(String, i64)>,
-) -> Page {
+) -> Answer {
     let found = review
         .store
         .events_after(&run, number.saturating_sub(1), 1)
         .await?;
     let event = found.first().filter(|event| event.number == number);
-    let event = event.ok_or_else(|| Missing(format!("the run has no event {number}")))?;
+    let event = event.ok_or_else(|| Refused::missing(format!("the run has no event {number}")))?;
     Ok(html(page::event(event)?))
 }
 
@@ -170,8 +112,8 @@ pub(super) async fn log(
     State(review): State<Review>,
     Path((run, hash)): Path<(String, String)>,
     Query(wanted): Query<LogParameters>,
-) -> Page {
-    let gone = || Missing("this log is not kept".to_owned());
+) -> Answer {
+    let gone = || Refused::missing("this log is not kept".to_owned());
     let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_hash {
         return Err(gone().into());
@@ -213,12 +155,12 @@ pub(super) async fn candidate(
     Extension(viewer): Extension<Viewer>,
     Path((run, number)): Path<(String, u32)>,
     Query(wanted): Query<DiffParameters>,
-) -> Page {
+) -> Answer {
     let style = DiffStyle::read(&wanted.view);
     let view = review.candidate_view((&run, number), style, viewer).await?;
     let text = page::candidate(&view)?;
     Ok(html(text.ok_or_else(|| {
-        Missing(format!("the run has no attempt {number}"))
+        Refused::missing(format!("the run has no attempt {number}"))
     })?))
 }
 
@@ -239,7 +181,7 @@ pub(super) async fn source(
     State(review): State<Review>,
     Path((run, _)): Path<(String, u32)>,
     Query(wanted): Query<SourceParameters>,
-) -> Page {
+) -> Answer {
     let place = (wanted.file.as_str(), wanted.from, wanted.to);
     let lines = review.source_lines(&run, place, wanted.shift).await?;
     Ok(html(page::source(&lines, DiffStyle::read(&wanted.view))?))
@@ -248,7 +190,7 @@ pub(super) async fn source(
 pub(super) async fn plots(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,
-) -> Page {
+) -> Answer {
     Ok(html(page::plots(&review.plots_view(viewer).await?)?))
 }
 
@@ -258,7 +200,7 @@ pub(super) async fn decisions_json(
     Ok(Json(review.store.decisions(None).await?))
 }
 
-pub(super) async fn decisions_csv(State(review): State<Review>) -> Page {
+pub(super) async fn decisions_csv(State(review): State<Review>) -> Answer {
     let decisions = review.store.decisions(None).await?;
     let text = patchwright_store::reviews::csv(&decisions)?;
     Ok(download(

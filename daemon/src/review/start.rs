@@ -1,12 +1,14 @@
 //! Start of follow-up runs: in the queue of a daemon, or in this process.
 
 use super::Review;
+use super::refused::Refused;
 use crate::follow_up;
 use crate::service::Service;
 use anyhow::Context;
 use patchwright_agent::progress::Observer;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
+use patchwright_page::ROOT;
 use patchwright_run::admission;
 use patchwright_run::session::{Right, Session, Start};
 use patchwright_store::Store;
@@ -33,23 +35,8 @@ pub(super) enum Starter {
     },
 }
 
-/// A follow-up that was started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Started {
-    /// A task waits in the queue.
-    Task(String),
-    /// A run has begun.
-    Run(String),
-}
-
-impl Started {
-    /// The id of the task or run.
-    pub(super) fn id(&self) -> &str {
-        match self {
-            Self::Task(id) | Self::Run(id) => id,
-        }
-    }
-}
+/// A follow-up that was started: the id of its task or run, and the page that shows it.
+pub(super) type Started = (String, String);
 
 impl Starter {
     pub(super) fn here(store: Store, loaded: Arc<Loaded>) -> Self {
@@ -100,11 +87,14 @@ impl Review {
             ..NewTask::default()
         };
         match service.submit(vec![new]).await?.first() {
-            Some(Submitted::New | Submitted::Same) => Ok(Started::Task(id)),
+            Some(Submitted::New | Submitted::Same) => {
+                let page = format!("{ROOT}?text={id}");
+                Ok((id, page))
+            }
             Some(Submitted::Full(key)) => {
                 let message =
                     format!("this caller's quota is used up ({key}); nothing was started");
-                Err(follow_up::NoFollowUp(message).into())
+                Err(Refused::impossible(message).into())
             }
             _ => anyhow::bail!("the follow-up {id} was not taken by the queue"),
         }
@@ -123,11 +113,11 @@ impl Review {
                 let task = self.store.listed_run(run).await?.map(|row| row.task);
                 let Some(task) = task else { return Ok(false) };
                 // A run that the queue does not know of is not its task's last one.
-                let last = service.task(&task).await?.and_then(|row| row.run);
+                let last = service.store().task(&task).await?.and_then(|row| row.run);
                 if last.as_deref() != Some(run) {
                     return Ok(false);
                 }
-                let canceled = service.cancel(&task).await?;
+                let canceled = service.store().cancel(&task).await?;
                 Ok(matches!(canceled, Canceled::Queued | Canceled::Running))
             }
         }
@@ -171,5 +161,6 @@ async fn begin(
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&name);
     });
-    Ok(Started::Run(id))
+    let page = format!("{ROOT}/runs/{id}");
+    Ok((id, page))
 }

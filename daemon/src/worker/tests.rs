@@ -74,12 +74,12 @@ async fn a_task_that_is_too_late_ends_and_one_that_fails_waits() {
     }
     pool.renew(true).await.unwrap();
     assert_eq!(pool.claim().await.unwrap(), None, "neither is due");
-    let late = service.task("late").await.unwrap().unwrap();
+    let late = service.store().task("late").await.unwrap().unwrap();
     assert_eq!(
         (late.state, late.ending.as_deref()),
         (TaskState::Done, Some("deadline"))
     );
-    let bad = service.task("bad").await.unwrap().unwrap();
+    let bad = service.store().task("bad").await.unwrap().unwrap();
     assert_eq!(
         (bad.state, bad.failures, bad.run),
         (TaskState::Queued, 1, None)
@@ -91,9 +91,9 @@ async fn a_paused_queue_gives_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (service, pool) = pool(folder.path()).await;
     service.submit(vec![new("a", None)]).await.unwrap();
-    service.pause().await.unwrap();
+    service.store().set_paused(true).await.unwrap();
     assert_eq!(pool.claim().await.unwrap(), None);
-    service.resume().await.unwrap();
+    service.store().set_paused(false).await.unwrap();
     assert!(pool.claim().await.unwrap().is_some());
 }
 
@@ -156,13 +156,13 @@ async fn a_canceled_task_is_not_queued_again() {
     service.submit(vec![new("a", None)]).await.unwrap();
     let claimed = claim(&pool, 0).await.unwrap();
     let journal = Journal::begin(&pool.store, &claimed, ("{}", "{}")).await;
-    service.cancel("a").await.unwrap();
+    service.store().cancel("a").await.unwrap();
     let standing = journal.unwrap().standing().await.unwrap();
     assert_eq!(standing, Standing::Canceled);
     let now = jiff::Timestamp::now();
     let handed = pool.store.hand_back(&claimed, now, Back::Failed).await;
     assert!(handed.unwrap());
-    let row = service.task("a").await.unwrap().unwrap();
+    let row = service.store().task("a").await.unwrap().unwrap();
     assert_eq!(row.state, TaskState::Canceled);
     assert_eq!(row.ending.as_deref(), Some("canceled"));
 }
@@ -185,16 +185,16 @@ async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
         begun.unwrap();
         let given = pool.store.hand_back(&claimed, due, Back::Paused).await;
         assert!(given.unwrap());
-        let row = service.task(id).await.unwrap().unwrap();
+        let row = service.store().task(id).await.unwrap().unwrap();
         assert_eq!(row.state, TaskState::Paused);
     }
-    let depth = service.depth().await.unwrap();
+    let depth = service.store().depth().await.unwrap();
     assert_eq!((depth.waiting, depth.running, depth.queued), (2, 0, 0));
     let woken = claim(&pool, 0).await.unwrap();
     assert_eq!((woken.run.as_str(), woken.begun), ("run of now", true));
     assert_eq!(claim(&pool, 1).await, None, "the other is not due");
-    service.cancel("later").await.unwrap();
-    let row = service.task("later").await.unwrap().unwrap();
+    service.store().cancel("later").await.unwrap();
+    let row = service.store().task("later").await.unwrap().unwrap();
     assert_eq!(row.state, TaskState::Canceled);
 }
 

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use super::{OpenAi, failure, transport};
 use crate::ModelError;
+use crate::http::body;
 
 /// A list of models is short and needs no thought.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -43,9 +44,8 @@ impl OpenAi {
             .await
             .map_err(broken)?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = transport::read_text(response, LIMIT)
-            .await
-            .map_err(broken)?;
+        let body = body(response, LIMIT).await.map_err(broken)?;
+        let body = String::from_utf8_lossy(&body);
         if matches!(status.as_u16(), 404 | 405 | 501) && !failure::is_html(&headers, &body) {
             return Ok(None);
         }

@@ -174,19 +174,6 @@ fn too_much() -> ModelError {
     ))
 }
 
-/// The beginning of a body that is no stream.
-pub(super) async fn read_text(response: Response, limit: usize) -> reqwest::Result<String> {
-    let mut body = Vec::new();
-    let mut pieces = response.bytes_stream();
-    while let Some(piece) = pieces.next().await {
-        body.extend_from_slice(&piece?);
-        if body.len() > limit {
-            break;
-        }
-    }
-    Ok(String::from_utf8_lossy(&body).into_owned())
-}
-
 async fn read_some(pieces: &mut Pieces, limit: usize) -> String {
     let mut body = Vec::new();
     while let Some(Ok(piece)) = pieces.next().await {

@@ -24,8 +24,8 @@ const BUDGETS: &[(&str, usize, &str)] = &[
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited; \
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver",
     ),
-    ("config", 1_560, ""),
-    ("daemon", 7_480, ""),
+    ("config", 1_500, ""),
+    ("daemon", 7_250, ""),
     (
         "evaluator/crash",
         6_110,
@@ -69,7 +69,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         1_350,
         "what reads diffs and knows kinds of files moved here",
     ),
-    ("store", 2_540, ""),
+    ("store", 2_520, ""),
 ];
 
 /// Lines that a package may fall below its budget before the budget has to follow.

@@ -186,7 +186,7 @@ impl Farm {
     pub(super) async fn freeze(&self, worker: &Worker) {
         loop {
             signal(worker.id(), "STOP");
-            let write = tokio::time::timeout(WRITE, self.service.resume());
+            let write = tokio::time::timeout(WRITE, self.service.store().set_paused(false));
             if write.await.is_ok_and(|written| written.is_ok()) {
                 return;
             }
@@ -196,7 +196,7 @@ impl Farm {
     }
 
     pub(super) async fn row(&self, id: &str) -> TaskRow {
-        self.service.task(id).await.unwrap().unwrap()
+        self.service.store().task(id).await.unwrap().unwrap()
     }
 
     /// Every row, however many there are.
@@ -205,11 +205,15 @@ impl Farm {
             limit: Some(1000),
             ..TaskFilter::default()
         };
-        self.service.tasks(&filter).await.unwrap().tasks
+        self.service.store().tasks(&filter).await.unwrap().tasks
     }
 
     pub(super) async fn events(&self, run: &str) -> Vec<Event> {
-        self.service.events(run, 0, 10_000).await.unwrap()
+        self.service
+            .store()
+            .events_after(run, 0, 10_000)
+            .await
+            .unwrap()
     }
 
     /// Waits until all tasks are so.
@@ -229,7 +233,7 @@ impl Farm {
                 limit: Some(1000),
                 ..TaskFilter::default()
             };
-            let rows = self.service.tasks(&all).await;
+            let rows = self.service.store().tasks(&all).await;
             // A server that is being restarted does not answer.
             let rows = rows.map(|page| page.tasks).unwrap_or_default();
             if !rows.is_empty() && so(&rows) {
@@ -246,8 +250,8 @@ impl Farm {
     pub(super) async fn check_run(&self, row: &TaskRow) {
         let run = row.run.as_deref().unwrap();
         let report = self.service.report(&row.id).await.unwrap().unwrap();
-        assert_eq!(report["run"], run);
-        assert_eq!(report["ending"].as_str(), row.ending.as_deref());
+        assert_eq!(report.run, run);
+        assert_eq!(Some(report.ending.as_str()), row.ending.as_deref());
         let events = self.events(run).await;
         let numbers: Vec<i64> = events.iter().map(|event| event.number).collect();
         assert_eq!(

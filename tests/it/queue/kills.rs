@@ -102,6 +102,9 @@ async fn a_kill_loses_no_acknowledged_task() {
     let store = Store::of(&settings(&state, "unset")).await.unwrap();
     let service = Service::new(store);
     for id in taken {
-        assert!(service.task(&id).await.unwrap().is_some(), "{id} is lost");
+        assert!(
+            service.store().task(&id).await.unwrap().is_some(),
+            "{id} is lost"
+        );
     }
 }

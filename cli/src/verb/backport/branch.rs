@@ -245,9 +245,7 @@ impl Backport<'_> {
         );
         if !branch.missing.is_empty() {
             let missing = branch.missing.join(", ");
-            note.push_str(&format!(
-                "This tree lacks {missing}. Do not take these over.\n"
-            ));
+            note = format!("{note}This tree lacks {missing}. Do not take these over.\n");
         }
         let parts = task.hints.note.clone().into_iter();
         let parts: Vec<String> = parts.chain([note + "\n" + &original]).collect();

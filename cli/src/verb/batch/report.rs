@@ -2,7 +2,6 @@
 
 use super::ReportShape;
 use super::list::Listed;
-use patchwright_agent::report::Report;
 use patchwright_agent::template::{self, Error, environment};
 use patchwright_daemon::service::Service;
 use patchwright_source::{visible, visible_line};
@@ -59,13 +58,12 @@ pub(super) async fn rows(
             task: listed.id.clone(),
             ..Row::default()
         };
-        if let Some(task) = service.task(&listed.id).await? {
+        if let Some(task) = service.store().task(&listed.id).await? {
             row.ending = task.ending.unwrap_or_default();
             row.detail = task.detail.unwrap_or_default();
             row.run = task.run.unwrap_or_default();
         }
         if let Some(report) = service.report(&listed.id).await? {
-            let report: Report = serde_json::from_value(report)?;
             row.attempts = report.attempts.len();
             row.rounds = report.rounds;
             row.usd = report.cost.usd;

@@ -97,7 +97,7 @@ async fn all(service: &Service, place: &str) -> anyhow::Result<Vec<TaskRow>> {
     };
     let mut tasks = Vec::new();
     loop {
-        let page = service.tasks(&filter).await?;
+        let page = service.store().tasks(&filter).await?;
         tasks.extend(page.tasks);
         filter.cursor = page.next;
         if page.next.is_none() {

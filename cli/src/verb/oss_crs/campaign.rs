@@ -6,7 +6,7 @@ use crate::common::Format;
 use crate::display::{self, Display};
 use crate::verb::session::{self, NewRun, OutputArguments};
 use patchwright_agent::record::{Ending, EndingKind};
-use patchwright_agent::repair::Run;
+use patchwright_agent::report::AttemptReport;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_daemon::crs::cover;
@@ -15,7 +15,6 @@ use patchwright_daemon::crs::oss::candidates::Candidate;
 use patchwright_daemon::crs::oss::{
     self, Candidates, Environment, Found, SidecarTarget, Sidecars, tasks,
 };
-use patchwright_patcher::{Guard, Patch, Refusal};
 use patchwright_run::Answers;
 use patchwright_source::Tree;
 use patchwright_target::Target;
@@ -197,39 +196,19 @@ impl Campaign {
         let (run, report) = whole.await?;
         let bytes = serde_json::to_vec_pretty(&report)?;
         let reported = oss::submit_report(&self.environment.submit, &report.run, &bytes)?;
+        let kind = run.ending().map(|ending| ending.kind);
+        let best = report.best.as_ref();
+        let best = best.filter(|_| kind.and_then(cover::doubt_of).is_some());
         Ok(RunLine {
+            diff: best.map(AttemptReport::diff_bytes),
             run: report.run,
-            kind: run.ending().map(|ending| ending.kind),
-            diff: self.diff_of(&run),
+            kind,
             ending: report.ending,
             detail: report.detail,
             stops: Vec::new(),
             submitted: None,
             reported: Some(reported),
         })
-    }
-
-    /// Returns the patch of a run that may be given out, byte for byte. One that
-    /// cannot be written down is told and left out.
-    fn diff_of(&self, run: &Run) -> Option<Vec<u8>> {
-        cover::doubt_of(run.ending()?.kind)?;
-        let written = self.written(&run.best()?.patch);
-        let told = |reason: &String| {
-            let line = format!("the patch is not submitted: {reason}");
-            self.display.line(&line);
-        };
-        written.inspect_err(told).ok()
-    }
-
-    fn written(&self, patch: &Patch) -> Result<Vec<u8>, String> {
-        let tree = self.tree().map_err(|ending| ending.detail)?;
-        let guard = Guard::new(&[]).map_err(|error| error.to_string())?;
-        let prepared = patchwright_patcher::prepare(&tree, patch, &guard, &|_| true);
-        let refused = |refusals: Vec<Refusal>| {
-            let messages = refusals.iter().map(|refusal| refusal.reason.as_str());
-            messages.collect::<Vec<_>>().join("; ")
-        };
-        Ok(prepared.map_err(refused)?.diff_bytes)
     }
 
     /// The places of all PoVs that a patch stops. Where that cannot be seen,

@@ -1,7 +1,7 @@
 //! `/v1/patch/`: one PoV in, its patch out.
 
-use super::task::{finding, only};
-use super::{Front, Refused, read};
+use super::task::finding;
+use super::{Front, Refused, expect_none, read};
 use crate::crs::case::{self, queue_id};
 use crate::crs::patch_request::{PatchRequest, PatchState, PatchStatus};
 use crate::crs::protocol::Refusal;
@@ -19,10 +19,7 @@ pub(super) async fn take(
     body: Bytes,
 ) -> Result<Json<Refusal>, Refused> {
     let mut request: PatchRequest = read(&body)?;
-    let wrong = request.wrong();
-    if !wrong.is_empty() {
-        return Err(Refused::wrong(wrong));
-    }
+    expect_none(request.wrong())?;
     request.pov_id = request.pov_id.to_lowercase();
     let store = front.service.store();
     let known: Option<FindingRow> = store.crs_record(&request.pov_id).await?;
@@ -30,7 +27,7 @@ pub(super) async fn take(
         Some(known) if known.request == request => {
             return Ok(taken("this PoV was handed in before"));
         }
-        Some(_) => return Err(only("pov_id", "is the id of another PoV")),
+        Some(_) => return Err(Refused::only("pov_id", "is the id of another PoV")),
         None => {}
     }
     let case = case_of(&front, &request).await?;
@@ -73,8 +70,11 @@ async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refus
             deadline: None,
             created: now(),
         }),
-        Ok(None) => Err(only("project_name", "is no project that is known here")),
-        Err(error) => Err(only("project_name", error.to_string())),
+        Ok(None) => Err(Refused::only(
+            "project_name",
+            "is no project that is known here",
+        )),
+        Err(error) => Err(Refused::only("project_name", error.to_string())),
     }
 }
 
@@ -98,16 +98,12 @@ pub(super) async fn tell(
 
 /// The patch of a finding, if its evidence is enough to give it out.
 async fn patch_of(front: &Front, finding: &FindingRow) -> Result<Option<PatchRow>, Refused> {
-    if finding.patch.is_none() {
+    let Some(id) = &finding.patch else {
         return Ok(None);
-    }
-    let store = front.service.store();
-    let patches: Vec<PatchRow> = store.crs_records(Some(&finding.case)).await?;
+    };
+    let patch: Option<PatchRow> = front.service.store().crs_record(id).await?;
     let least = front.settings.crs.least.doubt();
-    let mut own = patches
-        .into_iter()
-        .filter(|patch| finding.patch.as_ref() == Some(&patch.id) && patch.doubt <= least);
-    Ok(own.next())
+    Ok(patch.filter(|patch| patch.doubt <= least))
 }
 
 async fn state(
@@ -119,7 +115,7 @@ async fn state(
         FindingState::Stopped if patch.is_some() => PatchState::Succeeded,
         FindingState::Stopped | FindingState::Failed => PatchState::Failed,
         FindingState::Errored => PatchState::Errored,
-        FindingState::Open => match front.service.task(&queue_id(finding)).await? {
+        FindingState::Open => match front.service.store().task(&queue_id(finding)).await? {
             None => PatchState::Waiting,
             Some(row) if row.state == TaskState::Queued => PatchState::Waiting,
             Some(_) => PatchState::Processing,

@@ -1,10 +1,10 @@
 //! `/v1/task/` and `/v1/sarif/`: challenges and reports, taken once however
 //! often they are sent.
 
-use super::{Front, Refused, read};
+use super::{Front, Refused, expect_none, read};
 use crate::crs::case::queue_id;
 use crate::crs::patch_request::PatchRequest;
-use crate::crs::protocol::{Broadcast, SarifMessage, TaskDetail, TaskMessage, Wrong};
+use crate::crs::protocol::{Broadcast, SarifMessage, TaskDetail, TaskMessage};
 use crate::crs::rows::{CaseRow, CaseState, FindingKind, FindingRow, FindingState};
 use crate::crs::watch::now;
 use axum::body::Bytes;
@@ -16,10 +16,7 @@ use patchwright_store::{Store, StoreError};
 /// `POST /v1/task/`
 pub(super) async fn take(State(front): State<Front>, body: Bytes) -> Result<StatusCode, Refused> {
     let message: TaskMessage = read(&body)?;
-    let wrong = message.wrong();
-    if !wrong.is_empty() {
-        return Err(Refused::wrong(wrong));
-    }
+    expect_none(message.wrong())?;
     let mut brought = Vec::new();
     for detail in message.tasks {
         tracing::info!(case = detail.task_id, project = detail.project_name, metadata = %serde_json::Value::from(detail.metadata.clone()), "a challenge came");
@@ -63,9 +60,7 @@ pub(super) async fn take_sarif(
             wrong.insert(key, "is no task that was sent here".into());
         }
     }
-    if !wrong.is_empty() {
-        return Err(Refused::wrong(wrong));
-    }
+    expect_none(wrong)?;
     store.crs_take(Some(&message.message_id), &findings).await?;
     Ok(StatusCode::OK)
 }
@@ -136,12 +131,7 @@ async fn cancel_case(front: &Front, case: CaseRow) -> Result<(), Refused> {
             };
             store.crs_change(&finding, &failed).await?;
         }
-        front.service.cancel(&queue_id(&finding)).await?;
+        front.service.store().cancel(&queue_id(&finding)).await?;
     }
     Ok(())
-}
-
-/// A message with nothing wrong but this key.
-pub(super) fn only(key: &str, reason: impl Into<String>) -> Refused {
-    Refused::wrong(Wrong::from([(key.to_owned(), reason.into())]))
 }

@@ -4,8 +4,8 @@
 //! one call. What an exit status means is not decided here.
 
 use super::Environment;
-use crate::crs::body;
-use patchwright_model::http::default_client;
+use backon::{ExponentialBuilder, Retryable};
+use patchwright_model::http::{body, default_client};
 use reqwest::StatusCode;
 use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
@@ -109,22 +109,22 @@ impl Sidecars {
 
     /// Waits until both are up.
     pub async fn ready(&self) -> Result<(), SidecarError> {
+        let pauses = ExponentialBuilder::new()
+            .with_min_delay(PAUSES.0)
+            .with_max_delay(Duration::from_secs(10))
+            .with_total_delay(Some(COMES_UP))
+            .without_max_times();
         for sidecar in [&self.builder, &self.runner] {
             let url = format!("{sidecar}/health");
-            let (until, mut pause) = (Instant::now() + COMES_UP, PAUSES.0);
-            loop {
-                let asked = self.client.get(&url).timeout(ANSWER).send().await;
-                match asked {
-                    Ok(answer) if answer.status().is_success() => break,
-                    Err(error) if Instant::now() > until => return Err(unreachable(&url, &error)),
-                    Ok(answer) if Instant::now() > until => {
-                        return Err(refused(&url, answer).await);
-                    }
-                    _ => {}
+            let ask = || async {
+                let answer = self.client.get(&url).timeout(ANSWER).send().await;
+                let answer = answer.map_err(|error| unreachable(&url, &error))?;
+                if answer.status().is_success() {
+                    return Ok(());
                 }
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(10));
-            }
+                Err(refused(&url, answer).await)
+            };
+            ask.retry(pauses).await?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@
 use super::sidecar::{CommandResult, SidecarError, Sidecars};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::stream::{self, StreamExt, TryStreamExt};
 use patchwright_sandbox::{Ending, Execution, Limit};
 use patchwright_sandbox::{Isolation, IsolationChoice};
 use patchwright_source::Changes;
@@ -16,7 +17,6 @@ use patchwright_target::{
     Baseline, Build, BuildKind, Outcome, Pov, Replay, Target, TargetError, TargetTask, TestRun,
 };
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::OnceCell;
@@ -273,42 +273,42 @@ impl SidecarTarget {
         if let Capture::Values(_) = inputs.capture {
             return Ok(Vec::new());
         }
-        let (next, until) = (AtomicUsize::new(0), Instant::now() + inputs.budget);
+        let until = Instant::now() + inputs.budget;
         let wanted: Vec<usize> = if inputs.only.is_empty() {
             (0..inputs.contents.len()).collect()
         } else {
             inputs.only.clone()
         };
-        let lane = || async {
-            let mut runs = Vec::new();
-            while Instant::now() < until {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(index) = wanted.get(at).copied() else {
-                    break;
-                };
-                let Some(content) = inputs.contents.get(index) else {
-                    continue;
-                };
-                let execution = self.run(build, pov, content).await?;
-                let quiet = inputs.capture == Capture::Failures && execution.ending.success();
-                runs.push(InputRun {
-                    index,
-                    ending: execution.ending,
-                    output: if quiet {
-                        Vec::new()
-                    } else {
-                        execution.text().into_bytes()
-                    },
-                });
-            }
-            Ok::<_, TargetError>(runs)
-        };
-        let mut runs = Vec::new();
-        for lane in futures::future::join_all((0..LANES).map(|_| lane())).await {
-            runs.extend(lane?);
-        }
+        let in_time = wanted.into_iter().take_while(|_| Instant::now() < until);
+        let runs = in_time.map(|index| self.run_input((build, pov), inputs, index));
+        let running = stream::iter(runs).buffer_unordered(LANES);
+        let runs: Vec<Option<InputRun>> = running.try_collect().await?;
+        let mut runs: Vec<InputRun> = runs.into_iter().flatten().collect();
         runs.sort_by_key(|run| run.index);
         Ok(runs)
+    }
+
+    async fn run_input(
+        &self,
+        (build, pov): (&Build, &Pov),
+        inputs: &Inputs,
+        index: usize,
+    ) -> Result<Option<InputRun>, TargetError> {
+        let Some(content) = inputs.contents.get(index) else {
+            return Ok(None);
+        };
+        let execution = self.run(build, pov, content).await?;
+        let quiet = inputs.capture == Capture::Failures && execution.ending.success();
+        let output = if quiet {
+            String::new()
+        } else {
+            execution.text()
+        };
+        Ok(Some(InputRun {
+            index,
+            ending: execution.ending,
+            output: output.into_bytes(),
+        }))
     }
 }
 

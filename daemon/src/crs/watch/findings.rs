@@ -5,8 +5,8 @@ use crate::crs::case::{self, queue_id};
 use crate::crs::cover::doubt_of;
 use crate::crs::protocol::encode;
 use crate::crs::rows::{CaseRow, CaseState, FindingRow, FindingState, PatchRow};
+use crate::service::ServiceError;
 use patchwright_agent::record::EndingKind;
-use patchwright_agent::report::AttemptReport;
 use patchwright_agent::task::Task;
 use patchwright_store::submissions::{NewTask, TaskRow, TaskState};
 use serde_json::Value;
@@ -66,7 +66,7 @@ impl Watch {
         let mut findings: Vec<FindingRow> = self.store().crs_records(Some(&case.id)).await?;
         let mut ended: BTreeMap<String, Ended> = BTreeMap::new();
         for finding in findings.iter().filter(|finding| finding.is_open()) {
-            let row = self.service.task(&queue_id(finding)).await?;
+            let row = self.service.store().task(&queue_id(finding)).await?;
             if let Some(row) = row.filter(|row| row.state.is_over()) {
                 let kind = ending(&row);
                 self.keep_patch(finding, &row, kind).await?;
@@ -79,7 +79,7 @@ impl Watch {
             let after = settled(finding, (ended.get(&finding.id).copied(), late), &patches);
             if after != *finding && self.store().crs_change(finding, &after).await? {
                 if finding.is_open() {
-                    self.service.cancel(&queue_id(finding)).await?;
+                    self.service.store().cancel(&queue_id(finding)).await?;
                 }
                 *finding = after;
             }
@@ -94,7 +94,13 @@ impl Watch {
         findings: &[FindingRow],
     ) -> anyhow::Result<()> {
         for finding in findings.iter().filter(|finding| finding.is_open()) {
-            if self.service.task(&queue_id(finding)).await?.is_some() {
+            if self
+                .service
+                .store()
+                .task(&queue_id(finding))
+                .await?
+                .is_some()
+            {
                 continue;
             }
             match case::task(case, finding, &self.settings, self.store()).await {
@@ -136,7 +142,7 @@ impl Watch {
         // Whoever stopped the case meanwhile did not see this task.
         let known: Option<CaseRow> = self.store().crs_record(&case.id).await?;
         if known.is_some_and(|case| case.state == CaseState::Canceled) {
-            self.service.cancel(&task.id).await?;
+            self.service.store().cancel(&task.id).await?;
         }
         Ok(())
     }
@@ -153,14 +159,14 @@ impl Watch {
         let Some(doubt) = doubt.filter(|doubt| *doubt <= self.settings.crs.least.doubt()) else {
             return Ok(());
         };
-        let report = self.service.report(&row.id).await?;
-        let best = report.and_then(|report| report.get("best").cloned());
-        let best: Option<AttemptReport> = serde_json::from_value(best.unwrap_or_default())
-            .unwrap_or_else(|error| {
-                warn("the report of a task cannot be read", &row.id, &error);
+        let report = match self.service.report(&row.id).await {
+            Err(ServiceError::Damaged { source, .. }) => {
+                warn("the report of a task cannot be read", &row.id, &source);
                 None
-            });
-        let Some(best) = best else {
+            }
+            report => report?,
+        };
+        let Some(best) = report.and_then(|report| report.best) else {
             return Ok(());
         };
         let id = format!(
