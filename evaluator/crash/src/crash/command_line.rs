@@ -28,6 +28,8 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
         r"^\W*(?:==\d+==\s)?(?i:command(?: ?line)?|cmd(?: ?line)?|run(?:ning)?|starting program)[\s*`]{0,4}:[\s*`]{0,4}([^`*]+)",
     )
 });
+/// The mark of an entry of a list.
+static LISTED: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^\s*(?:(?:\d+[.)]|[*-])\s+)?"));
 /// Ends and parts that code and sentences have, and no command.
 static NO_COMMAND: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"[;{},:]\s*$|\s[=+]\s|\w\(|//"));
@@ -51,6 +53,15 @@ pub(super) fn is_announced(line: &str) -> bool {
     PROMPT.is_match(line) || LABELLED.is_match(line)
 }
 
+/// Tells whether a line is a command that only prepares a run: its options are not those of
+/// the program.
+pub(super) fn is_preparing(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let first = words.next().unwrap_or_default().trim_start_matches("./");
+    let argument = |word: &str| word.starts_with(['-', '.', '/', '&']) || word.contains('=');
+    PREPARING.contains(&format!(" {first} ")) && words.next().is_some_and(argument)
+}
+
 /// Finds the commands of a line: behind a prompt or a label, between backticks, or as the
 /// whole line where the line is code.
 pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
@@ -67,10 +78,13 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     if let Some(command) = behind(&PROMPT) {
         return read(command).into_iter().collect();
     }
-    let bare = line.trim_start_matches(|c: char| c.is_ascii_digit() || " \t.)*-".contains(c));
+    let bare = LISTED
+        .find(line)
+        .map_or(line, |mark| line.split_at(mark.end()).1);
     let whole = behind(&LABELLED).or_else(|| {
-        let with_folder = line.trim_start().starts_with("./") || bare.starts_with('/');
-        (is_code || with_folder).then_some(line)
+        let mut folders = ["./", "../", "/"].iter();
+        let with_folder = folders.any(|folder| bare.starts_with(folder));
+        (is_code || with_folder).then_some(bare)
     });
     let Some(whole) = whole else {
         let quoted = line.split('`').skip(1).step_by(2).filter_map(plain);

@@ -112,7 +112,7 @@ pub(super) fn of(tool: Tool, kind: &str, access: Option<&Access>) -> Option<u32>
 /// Kinds that the direction of the access decides.
 const MEMORY: &str = "heap-buffer-overflow|stack-buffer-overflow|dynamic-stack-buffer-overflow|\
      global-buffer-overflow|container-overflow|intra-object-overflow|invalid-read|invalid-write|\
-     unknown-crash|SEGV|BUS";
+     unknown-crash|SEGV|BUS|access-violation";
 
 /// Names out-of-bounds accesses by direction and kind of memory.
 fn by_access(kind: &str, access: Option<&Access>) -> Option<u32> {
@@ -122,7 +122,7 @@ fn by_access(kind: &str, access: Option<&Access>) -> Option<u32> {
         "stack-buffer-underflow" => Some(127),
         "heap-buffer-overflow" if write => Some(122),
         "stack-buffer-overflow" | "dynamic-stack-buffer-overflow" if write => Some(121),
-        "SEGV" | "BUS" | "invalid-read" | "invalid-write"
+        "SEGV" | "BUS" | "access-violation" | "invalid-read" | "invalid-write"
             if access.is_some_and(Access::is_near_null) =>
         {
             Some(476)

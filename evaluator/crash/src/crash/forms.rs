@@ -7,7 +7,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Role, Strength, Tool, access, frame_origin, phrases, sanitizer};
+use super::{Family, Operation, Role, Strength, Tool, access, frame_origin, phrases, sanitizer};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -15,7 +15,8 @@ use std::sync::LazyLock;
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
     mark: concat!(
-        r"Exception Type:|stop reason = |Stack trace of thread|BUG: KASAN|^(=+ )?Backtrace:",
+        r"Exception Type:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
+        r"|^Error: signal |^Faulting application|xception (thrown )?at 0x",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^(Uncaught )?[A-Za-z]*Error\b",
         r"|^Unhandled exception\. |^AddrPC ",
@@ -54,7 +55,7 @@ impl Form {
     }
 }
 
-static FORMS: LazyLock<[Form; 12]> = LazyLock::new(|| {
+static FORMS: LazyLock<[Form; 14]> = LazyLock::new(|| {
     [
         // `ReportCrash`: `0   tap   0x0000000100b0edd0 fill + 452 (a.c:12)`
         Form::new(
@@ -80,17 +81,18 @@ static FORMS: LazyLock<[Form; 12]> = LazyLock::new(|| {
             r"^(?P<kind>Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\) Free) at 0x",
             r"#\d+ (?P<module>[^\s(]+)\((?P<function>[^+)]+)\+?[^)]*\) \[0x[0-9a-f]+\]",
         ),
-        // `fill+0x12/0x30 drivers/a.c:12`
+        // `fill+0x12/0x30 drivers/a.c:12`, in old kernels behind `[<ffffffff82d57cd4>]`, and the
+        // inlined function behind that one. A frame behind `?` is a leftover on the stack.
         Form::new(
             Tool::Kasan,
-            r"BUG: KASAN: (?P<kind>[\w-]+)",
-            r"^\s*(?:\? )?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?: (?P<file>[^\s:]+):(?P<line>\d+))?",
+            r"BUG: KAS(?i:an): (?P<kind>out of bounds|use after free|[\w-]+)",
+            r"^\s*(?:\[<[^>]*>\] )?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?:(?: (?P<inlined>[A-Za-z_]\w*))? (?P<file>[^\s:]+):(?P<line>\d+))?",
         ),
         // `backtrace_symbols`: `/usr/bin/tap(fill+0x1a)[0x55]`; `catchsegv` finds the lines:
-        // `/src/a.c:12(fill)[0x55]`
+        // `/src/a.c:12(fill)[0x55]`. Handlers of signals print `Error: signal 11:` above.
         Form::new(
             Tool::Backtrace,
-            r"^(?:=+ )?Backtrace:",
+            r"^(?:=+ )?Backtrace:|^Error: signal (?P<kind>\d+)\b",
             r"^(?P<module>[^\s(:\[]+)(?::(?P<line>\d+))?(?:\((?P<function>[^+)]*)(?:\+0x[0-9a-f]+)?\))?\s?\[0x[0-9a-f]+\]",
         ),
         // Dr. Mingw: `00401F2 00DBE310  tap.exe!Inlet::Fill+0x8a  [C:\src\inlet.cpp @ 12]`
@@ -104,6 +106,19 @@ static FORMS: LazyLock<[Form; 12]> = LazyLock::new(|| {
             Tool::Android,
             r"^\s*signal \d+ \(SIG(?P<kind>\w+)\)",
             r"#\d+ pc [0-9a-f]+\s+(?P<module>\S+)(?: \((?P<function>[^+)]+)(?:\+\d+)?\))?",
+        ),
+        // The event log of Windows, which knows the module and no more.
+        Form::new(
+            Tool::Windows,
+            r"^Faulting application (?:name: |.*faulting module (?P<module>[^,]+))",
+            r"^Faulting module name: (?P<module>[^,]+)",
+        ),
+        // Visual Studio: `Exception thrown at 0x0F (tap.dll) in a.exe: 0xC0000005: Access ..`
+        // and the window of calls, `tap.dll!fill(int n) Line 12  C`.
+        Form::new(
+            Tool::Windows,
+            r"xception (?:thrown )?at 0x[0-9A-Fa-f]+ (?:\((?P<module>[^()]+)\) )?in .+?: (?P<kind>0x[0-9A-Fa-f]{8})\b",
+            r"^[>\s]*(?P<module>[\w.+-]+\.(?i:exe|dll))!(?:[0-9a-f]{8,16}|(?P<function>[^\s(][^(]*))\(",
         ),
         Form::new(
             Tool::Go,
@@ -133,11 +148,24 @@ static FORMS: LazyLock<[Form; 12]> = LazyLock::new(|| {
 
 /// Frames of the kernel that report a crash, and are no part of it.
 const KERNEL_REPORTERS: &str = "dump_stack|__dump_stack|kasan_|__kasan_|print_address|print_report|__asan_|\
-     check_memory_region";
+     check_memory_region|save_stack|set_track";
+
+/// Signals and exceptions of Windows that are given by their numbers.
+const NUMBERS: &str = "SEGV: 11
+ABRT: 6
+FPE: 8
+ILL: 4
+BUS: 7
+access-violation: 0xc0000005
+integer-divide-by-zero: 0xc0000094
+stack-overflow: 0xc00000fd
+heap-corruption: 0xc0000374
+stack-smashing: 0xc0000409
+uncaught-exception: 0xe06d7363";
 
 /// Sentences above the other stacks, by their roles.
-const ROLES: &str = "allocated: Allocated by |was allocated by thread
-freed: Freed by |was deallocated by thread";
+const ROLES: &str = "allocated: Allocated by |Allocated:|was allocated by thread
+freed: Freed by |Freed:|was deallocated by thread";
 
 /// Tells whether a tool reports crashes of a language that is not repaired.
 pub(super) fn is_foreign(tool: Tool) -> bool {
@@ -197,6 +225,12 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
         }
     }
     push_all(&mut draft, form, &mut frames);
+    if let Some(module) = group("module").filter(|_| !draft.has_frames()) {
+        draft.push(Frame {
+            module: Some(module.to_owned()),
+            ..Frame::named(UNKNOWN_FUNCTION)
+        });
+    }
     if draft.kind == "crash" {
         super::abort::explain(&mut draft, log, at);
     }
@@ -220,6 +254,16 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     if let Some((_, address)) = address.or_else(|| text.split_once("_ADDRESS at 0x")) {
         let digits = address.split([' ', ',']).next().unwrap_or(address);
         draft.access.address = Some(format!("0x{digits}"));
+    } else if let Some(code) = text.strip_prefix("Exception code: ") {
+        draft.kind = plain_kind(code);
+    } else if let Some((_, access)) = text.split_once(": Access violation ") {
+        let operation = if access.starts_with("writing") {
+            Operation::Write
+        } else {
+            Operation::Read
+        };
+        draft.access.operation = Some(operation);
+        draft.access.address = access::first_address(access);
     } else if text.starts_with("Read of size ") || text.starts_with("Write of size ") {
         access::read_race(&mut draft.access, text);
     } else if form.tool == Tool::Python
@@ -235,6 +279,9 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
 
 /// Returns the kind in the spelling of the sanitizers.
 fn plain_kind(kind: &str) -> String {
+    if let Some(named) = phrases::find(NUMBERS, |number| kind.eq_ignore_ascii_case(number)) {
+        return named.to_owned();
+    }
     let kind = kind.trim_start_matches("SIG");
     if !kind.contains(' ') {
         return kind.to_owned();
@@ -248,7 +295,8 @@ fn frame(found: &Captures<'_>) -> Option<Frame> {
     let mut module = group("module").map(ToOwned::to_owned);
     let line = group("line").and_then(|line| line.parse().ok());
     let file = group("file").map(ToOwned::to_owned);
-    let function = group("function").filter(|name| !name.is_empty());
+    let function = group("inlined").or(group("function"));
+    let function = function.filter(|name| !name.is_empty());
     if function.is_none() && module.is_none() && file.is_none() {
         return None;
     }

@@ -101,8 +101,18 @@ fn is_runtime(frame: &Frame, file: &str) -> bool {
     begins(function, RUNTIME_PREFIXES)
         || is_standard_library(bare)
         || RUNTIME_PATHS.split('|').any(|path| file.contains(path))
-        || !file.contains('/') && (begins(function, GLIBC_INTERNALS) || begins(file, CXX_HEADERS))
+        || !file.contains('/')
+            && (begins(function, GLIBC_INTERNALS)
+                || begins(file, CXX_HEADERS)
+                || is_file_of_libc(file, function))
         || (file.is_empty() && is_bare_runtime(frame, named))
+}
+
+/// Tells whether a file without its folder is that of a function of the C library: glibc has
+/// a file for each, such as `strdup.c` and `iofclose.c`.
+fn is_file_of_libc(file: &str, function: &str) -> bool {
+    let name = function.trim_start_matches('_');
+    file.contains(name) && LIBC_FUNCTIONS.split('|').any(|known| known == name)
 }
 
 /// Classifies a frame without a source file by its module and name.
@@ -173,6 +183,8 @@ mod tests {
             "project | parse | /src/a/parse.c | ",
             "project | main | /src/a/tool.c | ",
             "runtime | malloc_printerr | malloc.c | ",
+            "runtime | strdup | strdup.c | ",
+            "project | read | reader/read.c | ",
             "runtime | start |  | dyld",
             "runtime | read_line |  | libsystem_c.dylib",
             "harness | main | /case/harness.c | ",

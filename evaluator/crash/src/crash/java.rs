@@ -184,6 +184,11 @@ impl Trace {
         if text.starts_with('[') && (text.ends_with("more frames]") || text.contains("CIRCULAR")) {
             return true;
         }
+        // The text ends here: a frame without its place is the beginning of one.
+        if self.draft.in_stack() && text.starts_with("at ") && !text.contains(')') {
+            self.draft.cut = true;
+            return false;
+        }
         if text.starts_with("- locked") || text.starts_with("- waiting") {
             return true;
         }

@@ -9,7 +9,7 @@ use super::command_line::is_announced;
 use super::draft::Draft;
 use super::{
     CrashReport, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, native, parse_with, purify,
-    sanitizer,
+    sanitizer, valgrind,
 };
 use patchwright_source::built_in_regex;
 use regex::Regex;
@@ -57,11 +57,15 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Code in a sentence.
+static INLINE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`([^`\n]+)`"));
+
 /// Lines of logs that are neither a report's first line nor a frame.
 static LOG: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^note:\ (?:run\ with|Some\ details)|^\s*(?:
-          \*{3}\ |==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
+          \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s
+        | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
         | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
         | Caused\ by:\ |\.\.\.\ \d+\ more|at\ [\w.$/<>]+\(|\d+\s+\S.*\s0x[0-9a-f]{6,}\s|[\w./-]+\(\+?[\w+]*\)\s?\[0x
@@ -105,13 +109,24 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
             .collect();
         has_log |= !logs.is_empty() || part.iter().any(|line| begun(line).is_some());
         let whole = block % 2 == 1 && logs.len() > 1;
+        // What is indented together is one block too.
+        let mut runs = vec![0];
+        for run in part.chunk_by(|one, next| is_code(one) == is_code(next)) {
+            runs.push(runs.last().copied().unwrap_or(0) + run.len());
+        }
+        let in_log = |at: usize, line: &str| {
+            let next = runs.partition_point(|begin| *begin <= at);
+            let run = runs.get(next.wrapping_sub(1)).zip(runs.get(next));
+            is_code(line)
+                && run.is_some_and(|(from, to)| logs.iter().any(|log| (from..to).contains(&log)))
+        };
         for (at, line) in part.iter().enumerate() {
             let next = logs.partition_point(|log| *log < at);
             let before = next.checked_sub(1).and_then(|last| logs.get(last));
             let near = logs
                 .get(next)
                 .is_some_and(|log| *log == at || before.is_some_and(|last| log - last <= GAP));
-            if !(whole || near) || is_announced(line) {
+            if !(whole || near || in_log(at, line)) || is_announced(line) {
                 words.push_str(line);
                 words.push('\n');
             }
@@ -123,6 +138,11 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
     (words, has_log)
 }
 
+/// Tells whether a line is indented as code is, or empty between such lines.
+fn is_code(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with("    ") || line.starts_with('\t')
+}
+
 pub(super) fn is_fence(line: &str) -> bool {
     ["```", "~~~"]
         .iter()
@@ -132,23 +152,38 @@ pub(super) fn is_fence(line: &str) -> bool {
 /// Reads every crash report of a pasted text; the one that shows most of the project comes
 /// first.
 pub fn read_pasted(text: &str) -> Vec<CrashReport> {
-    let mut reports: Vec<CrashReport> = reports(text).into_iter().flat_map(by_site).collect();
-    reports.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
-    reports
+    let text = bare(text);
+    let mut found: Vec<CrashReport> = reports(&text).into_iter().flat_map(by_site).collect();
+    found.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
+    if found.iter().any(|report| report.tool == Tool::Valgrind) {
+        // What follows the first error of a run is mostly its consequence, and never leads.
+        for part in parts(&text, valgrind::FAMILY.begins) {
+            let report = parse_with(&PASTED, part);
+            let report = report.filter(|report| report.tool == Tool::Valgrind);
+            found.extend(report.filter(|report| !is_known(&found, report)));
+        }
+    }
+    found
+}
+
+/// Tells whether one of the reports is this crash, seen from its innermost frame.
+fn is_known(found: &[CrashReport], report: &CrashReport) -> bool {
+    let top = report.first_project_frame();
+    let mut known = found.iter().map(CrashReport::first_project_frame);
+    known.any(|known| known == top)
 }
 
 /// Reads the crash report of a pasted text that shows most of the project.
 pub fn read_leading(text: &str) -> Option<CrashReport> {
     // Of equals the first leads.
-    let reports = reports(text).into_iter().rev();
+    let reports = reports(&bare(text)).into_iter().rev();
     reports.max_by_key(project_frames)
 }
 
 /// Reads the reports in the order of the text.
 fn reports(text: &str) -> Vec<CrashReport> {
-    let text = clean(text).replace("```", "");
     let mut reports: Vec<CrashReport> = Vec::new();
-    for part in parts(&text) {
+    for part in parts(text, sanitizer::FAMILY.begins) {
         let report = parse_with(&PASTED, part).or_else(|| bare_exception(part));
         if let Some(report) = report
             && !reports.contains(&report)
@@ -157,6 +192,19 @@ fn reports(text: &str) -> Vec<CrashReport> {
         }
     }
     reports
+}
+
+/// Returns a text without its dirt and its Markdown, where a log may be code in a sentence.
+fn bare(text: &str) -> String {
+    let text = clean(text).replace("```", "");
+    let own_line = |found: &regex::Captures<'_>| {
+        let code = found.get(1).map_or("", |code| code.as_str());
+        match PASTED.any.is_match(code) {
+            true => format!("\n{code}\n"),
+            false => format!("`{code}`"),
+        }
+    };
+    INLINE.replace_all(&text, own_line).into_owned()
 }
 
 /// Splits a report of leaks: each site of allocation is a leak of its own.
@@ -195,13 +243,13 @@ fn project_frames(report: &CrashReport) -> usize {
         .count()
 }
 
-/// Cuts a text where a further report of a sanitizer begins.
-fn parts(text: &str) -> Vec<&str> {
+/// Cuts a text where a further report of a family begins.
+fn parts(text: &str, begins: fn(&str) -> bool) -> Vec<&str> {
     let mut starts = vec![0];
     let mut at = 0;
     let mut seen = false;
     for line in text.split_inclusive('\n') {
-        if (sanitizer::FAMILY.begins)(line.trim_end()) {
+        if begins(line.trim_end()) {
             if seen && starts.len() < MAX_REPORTS {
                 starts.push(at);
             }

@@ -3,7 +3,7 @@
 //! Nothing is invented. A name counts where it is written as code is written, and each one
 //! stands in the text as it is given.
 
-use super::command_line::{CommandLine, read_line};
+use super::command_line::{CommandLine, is_preparing, read_line};
 use super::pasted;
 use patchwright_source::built_in_regex;
 use regex::{Captures, Regex};
@@ -78,7 +78,7 @@ assertion-failure: assert
 data-race: data race|race condition|deadlock
 timeout: (?:infinite|endless) loop|loops? (?:forever|endlessly|infinitely)|\bhang(?:s|ing)?\b|\bhung\b|never (?:returns|ends|terminates|finish\w+|stops)|freez|\bstuck\b|100 ?% (?:of )?(?:the )?cpu|time[sd]?.?out\b|runs? forever
 uncaught-exception: (?:uncaught|unhandled|unexpected) (?:\w+ )?exception|throws?\b|\w*exception\b
-crash: seg.?(?:mentation.)?fault|\bsegv|sigsegv|crash|\baborts?\b|aborted|core dump|access violation|bus error
+crash: \bdie[sd]\b|seg.?(?:mentation.)?fault|\bsegv|sigsegv|crash|\baborts?\b|aborted|core dump|access violation|bus error
 wrong-output: wrong|incorrect|garbage|instead of|should (?:be|return|print|give)|\bbut (?:got|gets|returns|prints)|unexpected|corrupt|regression|truncat|missing from|is lost|are lost|ignored";
 /// Kinds that say little, and least at the end.
 const GENERAL: [&str; 3] = ["crash", "uncaught-exception", "wrong-output"];
@@ -96,13 +96,15 @@ static DENIED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Extensions of source files, and of files that programs read.
 const SOURCE: &str = "c|h|cc|cpp|cxx|hpp|hh|hxx|inc|inl|ipp|tcc|java|kt|scala|py|js|ts|go|rs|cs|php|rb|pl|y|l|mm|asm";
-const DATA: &str = "bin|dat|raw|poc|crash|pdf|png|jpe?g|gif|bmp|tiff?|webp|svg|mp[34]|avi|mkv|mov|wav|flac|ogg|flv|swf|zip|gz|bz2|xz|tar|7z|rar|jar|apk|dex|elf|txt|xml|html?|json|ya?ml|toml|csv|ini|cfg|conf|tex|eps|ps|ttf|otf|woff2?|pcap|der|pem|crt|p12|wasm|sql|db|j2k|jp2|jpc|pnm|ppm|pgm|xlsx?|docx?|rtf|eml|ico|psd|dxf|stl|obj|mid|iso|img|awk|lua|input|repro";
+const DATA: &str = "bin|dat|raw|poc|crash|pdf|png|jpe?g|gif|bmp|tiff?|webp|svg|mp[34]|m4[av]|dsk|avi|mkv|mov|wav|flac|ogg|flv|swf|zip|gz|bz2|xz|tar|7z|rar|jar|apk|dex|elf|txt|xml|html?|json|ya?ml|toml|csv|ini|cfg|conf|tex|eps|ps|ttf|otf|woff2?|pcap|der|pem|crt|p12|wasm|sql|db|j2k|jp2|jpc|pnm|ppm|pgm|xlsx?|docx?|rtf|eml|ico|psd|dxf|stl|obj|mid|iso|img|awk|lua|input|repro";
 /// Pieces of a sentence that are written as code, and those that must not be taken for it.
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     let folders = r"(?:[A-Za-z]:\\)?(?:[A-Za-z0-9_.@+~-]*[/\\])*";
     built_in_regex(&format!(
         r#"(?x)
-          https?://[^\s)>\]"'`]*?/blob/[^/\s]+/(?P<linked>[^\s)>\]"'`\#]+)\#L(?P<linked_line>\d+)
+          \]\((?P<spaced>https?://[^\s)]*(?:\ [^\s)]+)+)\)
+        | (?i:lines?)\s(?P<first>\d+)\s(?i:of|in)\s(?i:the\s)?(?i:file\s)?`?(?P<of>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
+        | https?://[^\s)>\]"'`]*?/blob/[^/\s]+/(?P<linked>[^\s)>\]"'`\#]+)\#L(?P<linked_line>\d+)
         | (?P<skipped>https?://[^\s)>\]"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+|\b0x[0-9a-fA-F]+)
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
           (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?\[line\s)`?(?P<line>\d+))?
@@ -116,10 +118,16 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 static VERSION: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r#"(?x)
-          (?i:\b(?:version|release|ver\.?|tag)s?)[\s:=`*"(]+(?P<named>v?\d+\.\d[\w.+-]*)
+          (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+-]*)
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:commit|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b"#,
+    )
+});
+/// Names of systems and tools in front of their own versions.
+static OF_SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python)[\s:=(,*`-]{0,3}(?:version[\s:=]+)?v?$",
     )
 });
 /// Places of files outside the text, and files that it says are attached.
@@ -144,30 +152,30 @@ const OTHERS: &str = " variable field member parameter param argument arg macro 
      pointer array buffer index attribute property node element tag key keyword counter size length offset value increase \
      increment decrement set sets assigned column table package binary \
      executable program tool command branch library file directory folder user ";
-const INPUTS: &str = " file input sample attached testcase reproducer ";
+const INPUTS: &str = " file files input inputs sample attached testcase reproducer image document ";
 /// Words of languages, and names of systems and tools, that are written like names.
 const NO_NAMES: &str = " if for while switch sizeof return true false null NULL nullptr None int char void \
      long short float double bool unsigned const static size_t ssize_t uint8_t uint16_t uint32_t uint64_t \
      int8_t int16_t int32_t int64_t ptrdiff_t wchar_t uintptr_t intptr_t x86_64 GitHub GitLab macOS iOS \
      iPhone iPad FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
      AddressSanitizer UndefinedBehaviorSanitizer MemorySanitizer ThreadSanitizer LeakSanitizer ASan UBSan \
-     MSan TSan LSan VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT README ";
+     MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT README ";
 
 /// Reads what a person says in a text, if that names anything of a program.
-pub fn read_words(text: &str) -> Option<ReportInWords> {
+pub fn read_words(whole: &str) -> Option<ReportInWords> {
     let mut words = ReportInWords::default();
-    let (text, has_log) = pasted::words_of(text);
+    let (text, has_log) = pasted::words_of(whole);
     let prose = words.read_blocks(&text);
     let title = prose.lines().find(|line| !line.trim().is_empty());
     let kinds = [title.and_then(kind), kind(&prose)].into_iter().flatten();
     words.kind = kinds.min_by_key(|kind| vagueness(kind)).map(str::to_owned);
-    words.read_names(&prose);
+    words.read_names(&prose, whole);
     words.read_versions(&text);
     words.say_missing(has_log);
     words.text = text;
     let code = !(words.functions.is_empty() && words.classes.is_empty() && words.files.is_empty());
     let beside = !(words.names.is_empty() && words.inputs.is_empty());
-    let ran = !words.commands.is_empty();
+    let ran = !words.commands.is_empty() || has_log && !words.quoted.is_empty();
     (code || ran || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
 }
 
@@ -208,8 +216,8 @@ impl ReportInWords {
                 code.push(line);
                 continue;
             }
-            self.read_code(&std::mem::take(&mut code));
-            if !fence {
+            prose.push_str(&self.read_code(&std::mem::take(&mut code)));
+            if !fence && !is_preparing(line) {
                 self.commands.extend(read_line(line, false));
                 prose.push_str(line);
                 prose.push('\n');
@@ -225,10 +233,16 @@ impl ReportInWords {
         prose
     }
 
-    /// Reads a block of code: commands, or something that is quoted.
-    fn read_code(&mut self, lines: &[&str]) {
+    /// Reads a block of code: commands, or something that is quoted. Returns it where it is
+    /// prose.
+    fn read_code(&mut self, lines: &[&str]) -> String {
         let text = lines.join("\n");
         let text = text.trim_matches('\n');
+        if is_told(text) {
+            let lines = text.lines().flat_map(|line| read_line(line, false));
+            self.commands.extend(lines);
+            return format!("{text}\n");
+        }
         let lines = text.lines().flat_map(|line| read_line(line, true));
         let mut commands: Vec<CommandLine> = lines.collect();
         if commands.is_empty() && !text.contains('\n') {
@@ -239,15 +253,18 @@ impl ReportInWords {
             self.quoted.push(quoted);
         }
         self.commands.extend(commands);
+        String::new()
     }
 
-    fn read_names(&mut self, prose: &str) {
+    fn read_names(&mut self, prose: &str, whole_text: &str) {
         let commands = self.commands.clone();
         for command in &commands {
             command
                 .options()
                 .for_each(|name| add(&mut self.options, name));
-            command.files().for_each(|name| add(&mut self.inputs, name));
+            // `@@` and `$POC` stand for some file.
+            let given = command.files().filter(|name| !name.starts_with(['@', '$']));
+            given.for_each(|name| add(&mut self.inputs, name));
         }
         for found in ATTACHED.captures_iter(prose) {
             add(
@@ -264,17 +281,19 @@ impl ReportInWords {
         for found in TOKEN.captures_iter(prose) {
             let Some(whole) = found.get(0) else { continue };
             let around = Around::of(prose, &found, whole.start());
-            if around.joined {
+            if around.joined && found.name("spaced").is_none() {
                 continue;
             }
             let group = |name: &str| found.name(name).map(|group| group.as_str());
-            let line = group("line").or(group("linked_line"));
+            let line = group("line").or(group("linked_line")).or(group("first"));
             let line = line.and_then(|line| line.parse().ok());
-            if let Some(file) = group("file").or(group("linked")) {
+            let hosted = |url: &&str| {
+                let patch = url.ends_with(".patch") || url.ends_with(".diff");
+                !patch && (HOSTED.is_match(url) || around.is_among(INPUTS))
+            };
+            if let Some(file) = group("file").or(group("linked")).or(group("of")) {
                 self.add_place(file, line);
-            } else if let Some(url) =
-                group("skipped").filter(|url| HOSTED.is_match(url) || around.is_among(INPUTS))
-            {
+            } else if let Some(url) = group("skipped").or(group("spaced")).filter(hosted) {
                 add(&mut self.inputs, url);
             } else if let Some(file) = group("input").filter(|file| !file.starts_with("README")) {
                 add(&mut self.inputs, file);
@@ -283,7 +302,10 @@ impl ReportInWords {
             } else if let Some(name) = group("name").filter(|name| !of_command(name))
                 && let Some(list) = self.list_of(name, group("call"), &around)
             {
-                add(list, name);
+                match is_program(name, whole_text) {
+                    true => add(&mut self.names, name),
+                    false => add(list, name),
+                }
             }
         }
     }
@@ -347,6 +369,10 @@ impl ReportInWords {
                 .name("hash")
                 .filter(|hash| hash.as_str().contains(|c: char| c.is_ascii_digit()));
             let version = found.name("named").or(found.name("short")).or(hash);
+            let before = version.and_then(|version| text.get(..version.start()));
+            if before.is_some_and(|before| OF_SYSTEM.is_match(before)) {
+                continue;
+            }
             let version = version.map_or("", |version| version.as_str());
             let version = version.trim_end_matches(['.', '-', '+']);
             add(&mut self.versions, version);
@@ -364,6 +390,31 @@ impl ReportInWords {
         let missing = wanted.into_iter().filter(|(is_missing, _)| *is_missing);
         self.missing = missing.map(|(_, what)| what).collect();
     }
+}
+
+/// Tells whether a name is only that of a source file: a program or a module, and no function.
+fn is_program(name: &str, text: &str) -> bool {
+    let places = || text.match_indices(name).map(|(at, _)| text.split_at(at));
+    let rests = || places().filter_map(|(_, rest)| rest.strip_prefix(name));
+    let goes_on =
+        |marks: &[&str]| rests().any(|rest| marks.iter().any(|mark| rest.starts_with(mark)));
+    let called = goes_on(&["(", " ("]) || places().any(|(before, _)| before.ends_with("in "));
+    goes_on(&[".c", ".h", ".java"]) && !called
+}
+
+/// Tells whether a block of code is prose: half of its lines are of words.
+fn is_told(block: &str) -> bool {
+    let of_words = |line: &&str| {
+        let plain = |word: &&str| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            !word.is_empty() && word.chars().all(|c| c.is_alphabetic() || c == '\'')
+        };
+        let (words, others): (Vec<&str>, Vec<&str>) = line.split_whitespace().partition(plain);
+        words.len() >= 5 && others.len() * 4 <= words.len()
+    };
+    let lines = || block.lines().filter(|line| !line.trim().is_empty());
+    let told = lines().filter(of_words).count();
+    told >= 2 && told * 2 >= lines().count()
 }
 
 /// The text around a piece of a sentence.
@@ -388,11 +439,20 @@ impl<'a> Around<'a> {
         // A slash is part of a path.
         let joins = |c: char| c == '/' || c.is_alphanumeric() && c < '\u{2e80}';
         let letter = |c: Option<char>| c.is_some_and(joins);
+        // Between a dot and a letter a longer name goes on, which is of no known form.
+        let goes_on = |mut text: std::str::Chars<'_>| {
+            text.next() == Some('.') && text.next().is_some_and(|c| c.is_ascii_alphanumeric())
+        };
+        let dotted = goes_on(behind.chars())
+            || before.ends_with('.')
+                && before
+                    .trim_end_matches('.')
+                    .ends_with(|c: char| c.is_ascii_alphanumeric());
         let edge = |c: char| !c.is_ascii_alphanumeric();
         let last = before.trim_end_matches(edge).rsplit(edge).next();
         let first = behind.trim_start_matches(edge).split(edge).next();
         Self {
-            joined: letter(previous) || letter(next),
+            joined: letter(previous) || letter(next) || dotted,
             quoted: previous == Some('`') && next == Some('`'),
             indexed: next == Some('['),
             previous,

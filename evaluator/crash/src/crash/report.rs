@@ -62,6 +62,7 @@ tools! {
     Python = "Python",
     JavaScript = "JavaScript",
     DotNet = ".NET",
+    Windows = "Windows",
 }
 
 impl fmt::Display for Tool {

@@ -22,6 +22,8 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const MAX_LINES: usize = 2_000;
+/// Lines between two parts of an error that may be anything: words of the reporter.
+const GAP: usize = 12;
 
 static FRAME: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
@@ -87,14 +89,21 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         draft.expect(Role::Allocated);
     }
     read_access(&mut draft, headline);
+    let mut gap = 0;
     for line in log.from(at + 1, MAX_LINES) {
         let Some(text) = body(line) else {
             // The program's own output may come between.
-            if draft.has_frames() {
+            gap += 1;
+            if draft.has_frames() && gap > GAP {
                 break;
             }
             continue;
         };
+        // Behind a gap, only what explains the error belongs to it.
+        if gap > 0 && draft.has_frames() && !is_explained(text.trim()) {
+            break;
+        }
+        gap = 0;
         if let Some(frame) = read_frame(text) {
             draft.push(frame);
             continue;
@@ -115,6 +124,12 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         super::abort::explain(&mut draft, log, at);
     }
     Some(draft)
+}
+
+/// Tells whether a sentence tells more of the error above it.
+fn is_explained(text: &str) -> bool {
+    let beginnings = ["Address 0x", "Block was alloc'd", "This conflicts with"];
+    beginnings.iter().any(|begin| text.starts_with(begin))
 }
 
 fn read_access(draft: &mut Draft, headline: &str) {
