@@ -153,7 +153,8 @@ fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
     }
     starts.sort_unstable();
     starts.into_iter().find_map(|(_, index, number)| {
-        let draft = (families.get(number)?.read)(&log, index)?;
+        let mut draft = (families.get(number)?.read)(&log, index)?;
+        draft.cut |= draft.has_frames() && native::is_cut(&log);
         Some(purify::finish(draft))
     })
 }

@@ -23,7 +23,7 @@ pub(super) const FAMILY: Family = Family {
 pub(super) const SIGNAL: Family = Family {
     strength: Strength::Last,
     mark: concat!(
-        "Segmentation|Bus error|Floating point|Illegal inst|Aborted|trap|system call",
+        "[Ss]egmentation|Bus error|Floating point|Illegal inst|Aborted|trap|system call",
         "|SIG[A-Z]|signal [0-9]",
     ),
     begins: |line| signal(line).is_some(),
@@ -74,7 +74,7 @@ stack-smashing: stack protector: |
 stack-overflow: fatal: morestack on g0";
 
 /// Words of shells and other parents for a process that a signal ended.
-const SIGNALS: &str = "SEGV: Segmentation fault|SIGSEGV|signal 11
+const SIGNALS: &str = "SEGV: Segmentation fault|segmentation fault|SIGSEGV|signal 11
 BUS: Bus error|SIGBUS|signal 7
 FPE: Floating point exception|SIGFPE|signal 8
 ILL: Illegal instruction|SIGILL|signal 4

@@ -22,6 +22,12 @@ static PROMPT: LazyLock<Regex> = LazyLock::new(|| {
         r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#)\s+(.+)$|^\s*# (\./.+)$",
     )
 });
+/// A command in the line in which a shell tells of its end.
+static ENDED: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"^\S*sh: (?:line \d+: )?(?:\d+ )?(?i:segmentation fault|abort(?:ed)?|bus error|floating point exception|illegal (?:hardware )?instruction)\s+(?:\(core dumped\)\s*)?(.+)$",
+    )
+});
 /// A command behind the words with which debuggers and forms announce one.
 static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
@@ -50,7 +56,8 @@ const WRAPPERS: &str =
 
 /// Tells whether a prompt or a label announces a command.
 pub(super) fn is_announced(line: &str) -> bool {
-    PROMPT.is_match(line) || LABELLED.is_match(line)
+    let marks = [&PROMPT, &ENDED, &LABELLED];
+    marks.iter().any(|mark| mark.is_match(line))
 }
 
 /// Tells whether a line is a command that only prepares a run: its options are not those of
@@ -75,7 +82,7 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
                 .as_str(),
         )
     };
-    if let Some(command) = behind(&PROMPT) {
+    if let Some(command) = behind(&PROMPT).or_else(|| behind(&ENDED)) {
         return read(command).into_iter().collect();
     }
     let bare = LISTED
@@ -87,8 +94,11 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
         (is_code || with_folder).then_some(bare)
     });
     let Some(whole) = whole else {
-        let quoted = line.split('`').skip(1).step_by(2).filter_map(plain);
-        return quoted.collect();
+        // What no second one closes began in another line, or goes on in the next.
+        let pieces: Vec<&str> = line.split('`').collect();
+        let closed = pieces.split_last().map_or(&[][..], |(_, closed)| closed);
+        let quoted = closed.iter().skip(1).step_by(2);
+        return quoted.filter_map(|piece| plain(piece)).collect();
     };
     let told =
         |command: &CommandLine| command.program.contains('/') || command.options().next().is_some();

@@ -16,7 +16,8 @@ pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
     mark: concat!(
         r"Exception Type:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
-        r"|^Error: signal |^Faulting application|xception (thrown )?at 0x",
+        r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^Exception: Access",
+        r"|nable to handle kernel ",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^(Uncaught )?[A-Za-z]*Error\b",
         r"|^Unhandled exception\. |^AddrPC ",
@@ -55,7 +56,7 @@ impl Form {
     }
 }
 
-static FORMS: LazyLock<[Form; 14]> = LazyLock::new(|| {
+static FORMS: LazyLock<[Form; 16]> = LazyLock::new(|| {
     [
         // `ReportCrash`: `0   tap   0x0000000100b0edd0 fill + 452 (a.c:12)`
         Form::new(
@@ -87,6 +88,12 @@ static FORMS: LazyLock<[Form; 14]> = LazyLock::new(|| {
             Tool::Kasan,
             r"BUG: KAS(?i:an): (?P<kind>out of bounds|use after free|[\w-]+)",
             r"^\s*(?:\[<[^>]*>\] )?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?:(?: (?P<inlined>[A-Za-z_]\w*))? (?P<file>[^\s:]+):(?P<line>\d+))?",
+        ),
+        // An oops of the kernel: the instruction, registers, then the calls.
+        Form::new(
+            Tool::Kernel,
+            r"[Uu]nable to handle kernel (?P<kind>NULL pointer dereference|paging request)",
+            r"^\s*(?:R?IP: (?:[0-9a-f]{4}:)?|PC is at |pc : )?\s*(?:\[<[^>]*>\] )?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+",
         ),
         // `backtrace_symbols`: `/usr/bin/tap(fill+0x1a)[0x55]`; `catchsegv` finds the lines:
         // `/src/a.c:12(fill)[0x55]`. Handlers of signals print `Error: signal 11:` above.
@@ -120,6 +127,12 @@ static FORMS: LazyLock<[Form; 14]> = LazyLock::new(|| {
             r"xception (?:thrown )?at 0x[0-9A-Fa-f]+ (?:\((?P<module>[^()]+)\) )?in .+?: (?P<kind>0x[0-9A-Fa-f]{8})\b",
             r"^[>\s]*(?P<module>[\w.+-]+\.(?i:exe|dll))!(?:[0-9a-f]{8,16}|(?P<function>[^\s(][^(]*))\(",
         ),
+        // StackWalker: `77C36F07 (tap 77C00000): C:\src\a.cpp (12): fill`
+        Form::new(
+            Tool::Windows,
+            r"^Exception: (?P<kind>Access Violation) at address ",
+            r"^[0-9A-F]{8,16} \((?:(?P<module>[\w.-]+)|\(.*?\)) [0-9A-F]{8,16}\): (?:\(filename not available\) \(0\)|(?P<file>.+) \((?P<line>\d+)\)): (?:\(function-name not available\)|(?P<function>.+))$",
+        ),
         Form::new(
             Tool::Go,
             r"^(?:panic|fatal error): (?P<message>.+)",
@@ -150,8 +163,9 @@ static FORMS: LazyLock<[Form; 14]> = LazyLock::new(|| {
 const KERNEL_REPORTERS: &str = "dump_stack|__dump_stack|kasan_|__kasan_|print_address|print_report|__asan_|\
      check_memory_region|save_stack|set_track";
 
-/// Signals and exceptions of Windows that are given by their numbers.
-const NUMBERS: &str = "SEGV: 11
+/// Signals and exceptions of Windows that are given by their numbers, and words of the kernel.
+const NUMBERS: &str = "null-pointer-use: NULL pointer dereference
+SEGV: paging request|11
 ABRT: 6
 FPE: 8
 ILL: 4
@@ -219,7 +233,12 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
             gap += 1;
             // Below a crashed thread other threads follow, each behind an empty line.
             ended |= line.trim().is_empty() && !frames.is_empty();
-            if gap > GAP && !frames.is_empty() {
+            let far = if form.tool == Tool::Kernel {
+                4 * GAP
+            } else {
+                GAP
+            };
+            if gap > far && !frames.is_empty() {
                 break;
             }
         }

@@ -8,7 +8,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, FrameOrigin, Strength, Tool, native};
+use super::{Family, FrameOrigin, Stack, Strength, Tool, native};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -77,18 +77,19 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             pending = Some(line.to_owned());
         } else if let Some(text) = &mut pending
             && line.starts_with("    ")
+            && !native::is_whole(text)
         {
-            // A long frame goes on in the next line.
+            // A long frame goes on in the next line; below a whole one are its variables.
             text.push(' ');
             text.push_str(line.trim());
         } else {
             if let Some(text) = pending.take() {
                 push(&mut draft, &text);
             }
-            if draft
-                .stacks
-                .first()
-                .is_some_and(|stack| stack.frames.len() > 1)
+            let variables = ["    ", "No locals", "--Type "];
+            let whole = |stack: &Stack| stack.frames.len() > 1;
+            if !variables.iter().any(|begin| line.starts_with(begin))
+                && draft.stacks.first().is_some_and(whole)
             {
                 break;
             }
@@ -113,6 +114,7 @@ fn push(draft: &mut Draft, text: &str) {
         "assertion-failure".clone_into(&mut draft.kind);
         draft.asserted = Some(failed.place);
     }
+    draft.cut |= text.contains(") at ") && !native::is_whole(text);
     draft.push(frame);
 }
 

@@ -44,7 +44,7 @@ fn thrown(line: &str) -> Option<&str> {
 }
 
 /// Tells whether a line by itself begins a trace.
-fn looks_like_exception(line: &str) -> bool {
+pub(super) fn looks_like_exception(line: &str) -> bool {
     let ends = ["Exception", "Error", "Throwable", "Failure"];
     exception(line).is_some_and(|(class, _)| {
         class.contains('.') || ends.iter().any(|end| class.ends_with(end))
@@ -75,7 +75,8 @@ pub(crate) fn read_frame(line: &str) -> Option<Frame> {
     let open = text.find('(')?;
     let (name, rest) = text.split_at(open);
     let place = rest.strip_prefix('(')?.split_once(')')?.0;
-    let name = strip_module(name);
+    // The console of Google Play puts a space in front of the place.
+    let name = strip_module(name.trim_end());
     if !name.contains('.') || name.contains(' ') {
         return None;
     }

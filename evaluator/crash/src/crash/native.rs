@@ -9,6 +9,7 @@
 //! #1  0x00007ffff7df0d0a in ?? () from /lib/x86_64-linux-gnu/libc.so.6
 //! ```
 
+use super::log_lines::Log;
 use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 /// Reads a frame line of either form: its number and the frame. A line that was cut
@@ -38,6 +39,12 @@ pub(crate) fn read(line: &str) -> Option<(u32, Frame)> {
 /// Tells whether a line begins like a frame.
 pub(crate) fn is_frame_start(line: &str) -> bool {
     numbered(line).is_some_and(|(_, rest)| rest.starts_with("0x"))
+}
+
+/// Tells whether a log ends in the middle of a frame: one always says more than its address.
+pub(super) fn is_cut(log: &Log<'_>) -> bool {
+    let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
+    last.is_some_and(|line| is_frame_start(line) && line.split_whitespace().count() == 2)
 }
 
 /// Splits `#12 rest`.
@@ -77,11 +84,19 @@ pub(crate) fn read_debugger_frame(line: &str) -> Option<Frame> {
     };
     let mut frame = Frame::named(called(head));
     frame.module = module.map(|module| module.trim().to_owned());
-    if let Some((file, line, _)) = place.map(read_position) {
+    if let Some((file, Some(line), _)) = place.map(read_position) {
         frame.file = Some(file.to_owned());
-        frame.line = line;
+        frame.line = Some(line);
     }
     Some(frame)
+}
+
+/// Tells whether a frame of a debugger is there to its end: its place has a line.
+pub(crate) fn is_whole(line: &str) -> bool {
+    match line.rsplit_once(") at ") {
+        Some((_, place)) => read_position(place.trim_end()).1.is_some(),
+        None => line.contains(") from ") || line.trim_end().ends_with(" ()"),
+    }
 }
 
 /// Returns the function before its arguments. They begin after a space, and the name may

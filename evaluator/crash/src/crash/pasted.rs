@@ -9,7 +9,7 @@ use super::command_line::is_announced;
 use super::draft::Draft;
 use super::{
     CrashReport, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, native, parse_with, purify,
-    sanitizer, valgrind,
+    sanitizer, undefined, valgrind,
 };
 use patchwright_source::built_in_regex;
 use regex::Regex;
@@ -57,6 +57,9 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// A frame of gdb.
+static INDENTED: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \("));
 /// Code in a sentence.
 static INLINE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`([^`\n]+)`"));
 
@@ -65,6 +68,8 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^note:\ (?:run\ with|Some\ details)|^\s*(?:
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s
+        | \d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
+        | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
         | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
         | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
@@ -117,8 +122,13 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
         let in_log = |at: usize, line: &str| {
             let next = runs.partition_point(|begin| *begin <= at);
             let run = runs.get(next.wrapping_sub(1)).zip(runs.get(next));
-            is_code(line)
-                && run.is_some_and(|(from, to)| logs.iter().any(|log| (from..to).contains(&log)))
+            let Some((&from, &to)) = run.filter(|_| is_code(line)) else {
+                return false;
+            };
+            // Right below a frame stand its variables.
+            let head = part.get(from).is_some_and(|line| !line.trim().is_empty());
+            let below = head && logs.iter().any(|log| log + 1 == from);
+            below || logs.iter().any(|log| (from..to).contains(log))
         };
         for (at, line) in part.iter().enumerate() {
             let next = logs.partition_point(|log| *log < at);
@@ -155,15 +165,38 @@ pub fn read_pasted(text: &str) -> Vec<CrashReport> {
     let text = bare(text);
     let mut found: Vec<CrashReport> = reports(&text).into_iter().flat_map(by_site).collect();
     found.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
-    if found.iter().any(|report| report.tool == Tool::Valgrind) {
-        // What follows the first error of a run is mostly its consequence, and never leads.
-        for part in parts(&text, valgrind::FAMILY.begins) {
+    let mut further = further(&text, &found);
+    // What follows the first error of a run is mostly its consequence, and never leads.
+    if found.iter().any(|report| report.tool == Tool::Java) {
+        found.append(&mut further);
+        found.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
+    }
+    found.append(&mut further);
+    found
+}
+
+/// Finds further reports of a tool that tells many errors of one run, or whose reports need
+/// no frame of their own line.
+fn further(text: &str, found: &[CrashReport]) -> Vec<CrashReport> {
+    let families: [(Tool, fn(&str) -> bool); 3] = [
+        (Tool::Valgrind, valgrind::FAMILY.begins),
+        (Tool::UndefinedBehaviorSanitizer, undefined::FAMILY.begins),
+        (Tool::Java, java::looks_like_exception),
+    ];
+    let mut further: Vec<CrashReport> = Vec::new();
+    for (tool, begins) in families {
+        if !found.iter().any(|report| report.tool == tool) {
+            continue;
+        }
+        for part in parts(text, begins) {
             let report = parse_with(&PASTED, part);
-            let report = report.filter(|report| report.tool == Tool::Valgrind);
-            found.extend(report.filter(|report| !is_known(&found, report)));
+            let report = report.filter(|report| report.tool == tool && !report.stacks.is_empty());
+            further.extend(
+                report.filter(|report| !is_known(found, report) && !is_known(&further, report)),
+            );
         }
     }
-    found
+    further
 }
 
 /// Tells whether one of the reports is this crash, seen from its innermost frame.
@@ -324,6 +357,11 @@ fn clean_line(line: &str) -> Cow<'_, str> {
         .and_then(|rest| rest.trim_end().strip_suffix('|'))
     {
         rest = cell.trim_end();
+    }
+    // A log that was indented as a whole; only gdb's begins at the margin.
+    let frame = rest.trim_start();
+    if frame.starts_with('#') && frame.len() < rest.len() && INDENTED.is_match(frame) {
+        rest = frame;
     }
     let mut line = Cow::Borrowed(rest);
     for (lost, whole) in LOST.iter().filter(|(lost, _)| lost.is_match(rest)) {

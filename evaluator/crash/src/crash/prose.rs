@@ -120,14 +120,14 @@ static VERSION: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?x)
           (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+-]*)
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
-        | (?i:\b(?:commit|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
+        | (?i:\b(?:commit|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b"#,
     )
 });
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python)[\s:=(,*`-]{0,3}(?:version[\s:=]+)?v?$",
+        r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$",
     )
 });
 /// Places of files outside the text, and files that it says are attached.
@@ -154,7 +154,7 @@ const OTHERS: &str = " variable field member parameter param argument arg macro 
      executable program tool command branch library file directory folder user ";
 const INPUTS: &str = " file files input inputs sample attached testcase reproducer image document ";
 /// Words of languages, and names of systems and tools, that are written like names.
-const NO_NAMES: &str = " if for while switch sizeof return true false null NULL nullptr None int char void \
+const NO_NAMES: &str = " do else goto break continue case default if for while switch sizeof return true false null NULL nullptr None int char void \
      long short float double bool unsigned const static size_t ssize_t uint8_t uint16_t uint32_t uint64_t \
      int8_t int16_t int32_t int64_t ptrdiff_t wchar_t uintptr_t intptr_t x86_64 GitHub GitLab macOS iOS \
      iPhone iPad FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
@@ -175,7 +175,13 @@ pub fn read_words(whole: &str) -> Option<ReportInWords> {
     words.text = text;
     let code = !(words.functions.is_empty() && words.classes.is_empty() && words.files.is_empty());
     let beside = !(words.names.is_empty() && words.inputs.is_empty());
-    let ran = !words.commands.is_empty() || has_log && !words.quoted.is_empty();
+    let lists = [
+        &words.quoted,
+        &words.versions,
+        &words.options,
+        &words.inputs,
+    ];
+    let ran = !words.commands.is_empty() || has_log && lists.iter().any(|list| !list.is_empty());
     (code || ran || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
 }
 
@@ -210,7 +216,8 @@ impl ReportInWords {
         let mut fenced = false;
         for line in text.lines().chain(["", "."]) {
             let fence = pasted::is_fence(line);
-            let indented = line.starts_with("    ") || line.starts_with('\t');
+            let statement = line.ends_with([';', '{', '}']) && line.contains(['(', '=']);
+            let indented = line.starts_with("    ") || line.starts_with('\t') || statement;
             fenced ^= fence;
             if !fence && (fenced || indented || line.is_empty() && !code.is_empty()) {
                 code.push(line);
@@ -348,7 +355,13 @@ impl ReportInWords {
             None
         } else if called && !around.is_among(" new ") {
             Some(&mut self.functions)
-        } else if around.is_among(OTHERS) || name.contains("->") || around.indexed || capitals {
+        } else if around.literal
+            || self.names.iter().any(|known| known == name)
+            || around.is_among(OTHERS)
+            || name.contains("->")
+            || around.indexed
+            || capitals
+        {
             Some(&mut self.names)
         } else if around.is_among(FUNCTIONS) {
             Some(&mut self.functions)
@@ -423,6 +436,8 @@ struct Around<'a> {
     joined: bool,
     quoted: bool,
     indexed: bool,
+    /// True between double quotes.
+    literal: bool,
     previous: Option<char>,
     /// The words before and behind it.
     words: [&'a str; 2],
@@ -455,6 +470,7 @@ impl<'a> Around<'a> {
             joined: letter(previous) || letter(next) || dotted,
             quoted: previous == Some('`') && next == Some('`'),
             indexed: next == Some('['),
+            literal: previous == Some('"') && next == Some('"'),
             previous,
             words: [last.unwrap_or_default(), first.unwrap_or_default()],
         }

@@ -55,6 +55,7 @@ tools! {
     Coredump = "Coredump",
     GwpAsan = "GWP-ASan",
     Kasan = "KASAN",
+    Kernel = "kernel",
     Backtrace = "Backtrace",
     Android = "Android",
     DrMingw = "DrMingw",

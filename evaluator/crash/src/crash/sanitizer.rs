@@ -137,12 +137,6 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             break;
         }
     }
-    // A frame always says more than its address.
-    let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
-    draft.cut |= draft.has_frames()
-        && last.is_some_and(|line| {
-            native::is_frame_start(line) && line.split_whitespace().count() == 2
-        });
     if draft.kind == "ABRT" {
         abort::explain(&mut draft, log, at);
         // The address of an abort is the process id.
