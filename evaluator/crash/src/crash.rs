@@ -13,6 +13,7 @@ mod chromium;
 mod command_line;
 mod cwe;
 mod draft;
+mod failure_words;
 mod fold;
 mod forms;
 mod frame_origin;

@@ -89,7 +89,7 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
         .find(line)
         .map_or(line, |mark| line.split_at(mark.end()).1);
     let whole = behind(&LABELLED).or_else(|| {
-        let mut folders = ["./", "../", "/"].iter();
+        let mut folders = ["./", "../", "/", "~/"].iter();
         let with_folder = folders.any(|folder| bare.starts_with(folder));
         (is_code || with_folder).then_some(bare)
     });

@@ -337,9 +337,10 @@ fn is_kernel_reporter(frame: &Frame) -> bool {
 
 /// Reads the place of a Go frame, which stands below its function: `\t/src/a.go:12 +0x1d`.
 fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
-    let (Some(place), Some(frame)) = (line.strip_prefix('\t'), frame) else {
+    let (true, Some(frame)) = (line.starts_with(['\t', ' ']), frame) else {
         return false;
     };
+    let place = line.trim();
     let place = place.split(" +0x").next().unwrap_or(place);
     let (file, number, _) = super::native::read_position(place);
     if number.is_some() {

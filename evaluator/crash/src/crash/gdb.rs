@@ -53,7 +53,20 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     } else {
         at
     };
-    let mut pending: Option<String> = None;
+    // The stop names its frame without a number.
+    let stop = (begin > at).then(|| log.from(begin, 4).find(|line| is_frame_of_stop(line)));
+    let mut pending = stop.flatten().map(|line| format!("#0  {}", line.trim()));
+    let begin = match &pending {
+        Some(text) => {
+            begin
+                + 1
+                + log
+                    .from(begin, 4)
+                    .take_while(|line| !text.ends_with(line.trim()))
+                    .count()
+        }
+        None => begin,
+    };
     for line in log.from(begin, MAX_LINES) {
         let first = line.starts_with("#0 ");
         if line.starts_with('#') {
@@ -101,6 +114,12 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     recognise(&mut draft, log, at);
     add_asserted_place(&mut draft);
     draft.has_frames().then_some(draft)
+}
+
+/// `0x00007ffff7a8b60c in fill (n=2) at a.c:12`, or without the address.
+fn is_frame_of_stop(line: &str) -> bool {
+    let addressed = line.starts_with("0x") && line.contains(" in ");
+    line.contains(" (") && (addressed || native::is_whole(line) && !line.starts_with('#'))
 }
 
 fn push(draft: &mut Draft, text: &str) {

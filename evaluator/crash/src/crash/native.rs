@@ -44,7 +44,11 @@ pub(crate) fn is_frame_start(line: &str) -> bool {
 /// Tells whether a log ends in the middle of a frame: one always says more than its address.
 pub(super) fn is_cut(log: &Log<'_>) -> bool {
     let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
-    last.is_some_and(|line| is_frame_start(line) && line.split_whitespace().count() == 2)
+    let mut words = last.map_or("", |line| line.as_ref()).split_whitespace();
+    let number = words.next().and_then(|word| word.strip_prefix('#'));
+    let numbered = number.is_some_and(|number| number.parse::<u32>().is_ok());
+    let address = words.next().is_none_or(|word| word.starts_with("0x"));
+    numbered && address && words.next().is_none()
 }
 
 /// Splits `#12 rest`.

@@ -39,10 +39,14 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Parts that lines lost on their way, with their repair: the escape of colours, the process
 /// of Valgrind's lines, and the usual form of a Java frame.
-static LOST: LazyLock<[(Regex, &str); 4]> = LazyLock::new(|| {
+static LOST: LazyLock<[(Regex, &str); 5]> = LazyLock::new(|| {
     let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on )|Invalid (?:read|write|free)|Conditional jump|Use of uninit)";
     [
         (built_in_regex(r"\[(?:\d+;)*\d+m"), ""),
+        (
+            built_in_regex(r"^#{1,6} ((?:ERROR|WARNING): |(?:READ|WRITE) of |0x[0-9a-f]+ is )"),
+            "$1",
+        ),
         (built_in_regex(valgrind), "==0== $1"),
         (
             built_in_regex(r"^\s*([\w./$<>]+)::([\w$]+\.java:\d+)\s*$"),
@@ -68,7 +72,7 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^note:\ (?:run\ with|Some\ details)|^\s*(?:
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s
-        | \d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
+        | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
         | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
@@ -178,13 +182,14 @@ pub fn read_pasted(text: &str) -> Vec<CrashReport> {
 /// Finds further reports of a tool that tells many errors of one run, or whose reports need
 /// no frame of their own line.
 fn further(text: &str, found: &[CrashReport]) -> Vec<CrashReport> {
-    let families: [(Tool, fn(&str) -> bool); 3] = [
-        (Tool::Valgrind, valgrind::FAMILY.begins),
-        (Tool::UndefinedBehaviorSanitizer, undefined::FAMILY.begins),
-        (Tool::Java, java::looks_like_exception),
-    ];
+    let tools = [Tool::Valgrind, Tool::UndefinedBehaviorSanitizer, Tool::Java];
     let mut further: Vec<CrashReport> = Vec::new();
-    for (tool, begins) in families {
+    for tool in tools {
+        let begins = match tool {
+            Tool::Valgrind => valgrind::FAMILY.begins,
+            Tool::Java => java::looks_like_exception,
+            _ => undefined::FAMILY.begins,
+        };
         if !found.iter().any(|report| report.tool == tool) {
             continue;
         }
@@ -232,9 +237,10 @@ fn bare(text: &str) -> String {
     let text = clean(text).replace("```", "");
     let own_line = |found: &regex::Captures<'_>| {
         let code = found.get(1).map_or("", |code| code.as_str());
-        match PASTED.any.is_match(code) {
-            true => format!("\n{code}\n"),
-            false => format!("`{code}`"),
+        if PASTED.any.is_match(code) {
+            format!("\n{code}\n")
+        } else {
+            format!("`{code}`")
         }
     };
     INLINE.replace_all(&text, own_line).into_owned()
@@ -348,6 +354,10 @@ fn unescape(text: &str) -> Cow<'_, str> {
 }
 
 fn clean_line(line: &str) -> Cow<'_, str> {
+    // A prompt, not the quotation of a mail.
+    if let Some(command) = line.strip_prefix("> ./") {
+        return Cow::Owned(format!("$ ./{command}"));
+    }
     let mut rest = line;
     while let Some(found) = PREFIX.find(rest).filter(|found| !found.is_empty()) {
         rest = rest.get(found.end()..).unwrap_or_default();

@@ -4,6 +4,7 @@
 //! stands in the text as it is given.
 
 use super::command_line::{CommandLine, is_preparing, read_line};
+use super::failure_words::{kind, vagueness};
 use super::pasted;
 use patchwright_source::built_in_regex;
 use regex::{Captures, Regex};
@@ -59,41 +60,6 @@ impl std::fmt::Display for Place {
 const MAX_QUOTED: usize = 4_000;
 const MAX_NAMES: usize = 40;
 
-/// Kinds of failures with the words for each, the most precise first.
-const KINDS: &str = r"heap-use-after-free: use.?after.?free|\buaf\b|dangling pointer
-double-free: double.?free|freed twice
-heap-buffer-overflow: heap.{0,14}(?:over|under)[ -]?(?:flow|read|write|run)
-stack-buffer-overflow: stack.{0,9}buffer.{0,4}over[ -]?(?:flow|read|run)|stack smashing
-stack-overflow: stack.?overflow|stack exhaustion|(?:infinite|endless|unbounded|uncontrolled|deep) recursion|recurses? (?:forever|endlessly)
-integer-overflow: integer (?:over|under)flow
-buffer-overflow: out.?of.?bounds?|\boob\b|buffer.{0,4}(?:over|under)[ -]?(?:flow|read|write|run)|\bover[ -]?(?:read|write|run)s?\b|off.by.one|(?:reads?|writes?|reading|writing|run) (?:past|beyond|behind|outside)|past the end
-invalid-read: invalid (?:memory )?read
-invalid-write: invalid (?:memory )?write
-null-pointer-use: null.?(?:pointer|ptr|deref)|nullptr|dereferenc\w+ null|\bnpe\b
-integer-divide-by-zero: divi(?:de|sion).{0,4}by.?zero|floating point exception|sigfpe
-use-of-uninitialized-value: uninitiali[sz]ed
-memory-leak: memory leak|leaks? memory
-out-of-memory: out.?of.?memory|\boom\b|(?:excessive|huge|too much|all) memory|memory exhaustion
-assertion-failure: assert
-data-race: data race|race condition|deadlock
-timeout: (?:infinite|endless) loop|loops? (?:forever|endlessly|infinitely)|\bhang(?:s|ing)?\b|\bhung\b|never (?:returns|ends|terminates|finish\w+|stops)|freez|\bstuck\b|100 ?% (?:of )?(?:the )?cpu|time[sd]?.?out\b|runs? forever
-uncaught-exception: (?:uncaught|unhandled|unexpected) (?:\w+ )?exception|throws?\b|\w*exception\b
-crash: \bdie[sd]\b|seg.?(?:mentation.)?fault|\bsegv|sigsegv|crash|\baborts?\b|aborted|core dump|access violation|bus error
-wrong-output: wrong|incorrect|garbage|instead of|should (?:be|return|print|give)|\bbut (?:got|gets|returns|prints)|unexpected|corrupt|regression|truncat|missing from|is lost|are lost|ignored";
-/// Kinds that say little, and least at the end.
-const GENERAL: [&str; 3] = ["crash", "uncaught-exception", "wrong-output"];
-static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
-    let rows = KINDS.lines().filter_map(|row| row.split_once(": "));
-    rows.map(|(kind, words)| (kind, built_in_regex(&format!("(?i){words}"))))
-        .collect()
-});
-/// Words before a kind that deny it.
-static DENIED: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?i)(?:\bno|\bnot|n't|without|instead of|rather than|\bnever|\bexpected)(?: \w+)?\W*$",
-    )
-});
-
 /// Extensions of source files, and of files that programs read.
 const SOURCE: &str = "c|h|cc|cpp|cxx|hpp|hh|hxx|inc|inl|ipp|tcc|java|kt|scala|py|js|ts|go|rs|cs|php|rb|pl|y|l|mm|asm";
 const DATA: &str = "bin|dat|raw|poc|crash|pdf|png|jpe?g|gif|bmp|tiff?|webp|svg|mp[34]|m4[av]|dsk|avi|mkv|mov|wav|flac|ogg|flv|swf|zip|gz|bz2|xz|tar|7z|rar|jar|apk|dex|elf|txt|xml|html?|json|ya?ml|toml|csv|ini|cfg|conf|tex|eps|ps|ttf|otf|woff2?|pcap|der|pem|crt|p12|wasm|sql|db|j2k|jp2|jpc|pnm|ppm|pgm|xlsx?|docx?|rtf|eml|ico|psd|dxf|stl|obj|mid|iso|img|awk|lua|input|repro";
@@ -107,9 +73,9 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         | https?://[^\s)>\]"'`]*?/blob/[^/\s]+/(?P<linked>[^\s)>\]"'`\#]+)\#L(?P<linked_line>\d+)
         | (?P<skipped>https?://[^\s)>\]"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+|\b0x[0-9a-fA-F]+)
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
-          (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?\[line\s)`?(?P<line>\d+))?
+          (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?[\[(]line\s)`?(?P<line>\d+))?
         | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
-          |(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[A-Za-z0-9]{{1,5}}(?-u:\b)|(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
+          |(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b)|(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
         | (?P<option>--?[A-Za-z][A-Za-z0-9-]*)
         | (?P<name>(?:[A-Za-z_~$][A-Za-z0-9_$]*(?:::|->|\.|\#))*~?[A-Za-z_$][A-Za-z0-9_$]*)(?P<call>\(\s*\)|\()?
         "#
@@ -120,7 +86,7 @@ static VERSION: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?x)
           (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+-]*)
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
-        | (?i:\b(?:commit|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
+        | (?i:\b(?:commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b"#,
     )
 });
@@ -136,6 +102,7 @@ static HOSTED: LazyLock<Regex> = LazyLock::new(|| {
         r"/files/|attachment|pastebin|gist\.|dropbox|drive\.google|(?i:poc|crash|repro)[\w.-]*$",
     )
 });
+static PATCH: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\.(?:patch|diff)$"));
 static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(r#"(?i:attach)\w*\b[^.\n]{0,40}?["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`]"#)
 });
@@ -146,6 +113,9 @@ static CAMEL: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"[a-z][A-Z]|[A-
 /// Words next to a name that say what it names.
 const FUNCTIONS: &str =
     " function functions method methods func routine call calls calling called callback ";
+const CALLED: &str = " in by via inside within into through of calling invokes and ";
+/// Words in front of a value.
+const VALUES: &str = " from to with set sets than equals where ";
 const CLASSES: &str =
     " class classes struct structure type interface enum union exception object new ";
 const OTHERS: &str = " variable field member parameter param argument arg macro constant flag option value \
@@ -183,23 +153,6 @@ pub fn read_words(whole: &str) -> Option<ReportInWords> {
     ];
     let ran = !words.commands.is_empty() || has_log && lists.iter().any(|list| !list.is_empty());
     (code || ran || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
-}
-
-fn vagueness(kind: &str) -> Option<usize> {
-    GENERAL.iter().position(|general| *general == kind)
-}
-
-/// Returns the kind of failure that a text names first; a precise word beats a general one.
-fn kind(text: &str) -> Option<&'static str> {
-    let denied = |at: usize| DENIED.is_match(text.get(..at).unwrap_or_default());
-    let stated = |words: &Regex| {
-        let mut found = words.find_iter(text).map(|found| found.start());
-        found.find(|at| !denied(*at))
-    };
-    let kinds = KIND_WORDS.iter();
-    let kinds = kinds.filter_map(|(kind, words)| Some((stated(words)?, *kind)));
-    let first = kinds.min_by_key(|(at, kind)| (vagueness(kind), *at));
-    first.map(|(_, kind)| kind)
 }
 
 fn add(list: &mut Vec<String>, name: &str) {
@@ -295,8 +248,7 @@ impl ReportInWords {
             let line = group("line").or(group("linked_line")).or(group("first"));
             let line = line.and_then(|line| line.parse().ok());
             let hosted = |url: &&str| {
-                let patch = url.ends_with(".patch") || url.ends_with(".diff");
-                !patch && (HOSTED.is_match(url) || around.is_among(INPUTS))
+                !PATCH.is_match(url) && (HOSTED.is_match(url) || around.is_among(INPUTS))
             };
             if let Some(file) = group("file").or(group("linked")).or(group("of")) {
                 self.add_place(file, line);
@@ -306,15 +258,26 @@ impl ReportInWords {
                 add(&mut self.inputs, file);
             } else if let Some(option) = group("option").filter(|option| around.is_option(option)) {
                 add(&mut self.options, option);
-            } else if let Some(name) = group("name").filter(|name| !of_command(name))
-                && let Some(list) = self.list_of(name, group("call"), &around)
+            } else if let Some(name) =
+                group("name").filter(|name| !of_command(name) && self.is_new(name, group("call")))
+                && let Some(list) = self.list_of(name, group("call"), &around, whole_text)
             {
-                match is_program(name, whole_text) {
-                    true => add(&mut self.names, name),
-                    false => add(list, name),
+                if is_program(name, whole_text) {
+                    add(&mut self.names, name);
+                } else {
+                    add(list, name);
                 }
             }
         }
+    }
+
+    /// Tells whether a name is worth a look: each look is as long as the text.
+    fn is_new(&self, name: &str, call: Option<&str>) -> bool {
+        let known = |list: &[String]| list.iter().any(|known| known == name);
+        let mut lists = [&self.functions, &self.classes, &self.names].into_iter();
+        let seen =
+            known(&self.functions) || known(&self.classes) || call.is_none() && known(&self.names);
+        !seen && lists.all(|list| list.len() < MAX_NAMES)
     }
 
     /// Adds a place; a file that is named once with a line and once without is one.
@@ -336,6 +299,7 @@ impl ReportInWords {
         name: &str,
         call: Option<&str>,
         around: &Around<'_>,
+        text: &str,
     ) -> Option<&mut Vec<String>> {
         let foreign = ["std::", "java.", "javax."].map(|scope| name.starts_with(scope));
         if foreign.contains(&true) || name.len() < 2 || NO_NAMES.contains(&format!(" {name} ")) {
@@ -367,12 +331,12 @@ impl ReportInWords {
             Some(&mut self.functions)
         } else if around.is_among(CLASSES) || last.ends_with("_t") {
             Some(&mut self.classes)
-        } else if !shaped {
-            Some(&mut self.names)
-        } else if small {
+        } else if shaped && small && is_called(name, around, text) {
             Some(&mut self.functions)
-        } else {
+        } else if shaped && !small && is_class(name, text) {
             Some(&mut self.classes)
+        } else {
+            Some(&mut self.names)
         }
     }
 
@@ -403,6 +367,27 @@ impl ReportInWords {
         let missing = wanted.into_iter().filter(|(is_missing, _)| *is_missing);
         self.missing = missing.map(|(_, what)| what).collect();
     }
+}
+
+/// Tells whether a name is used as that of a function is, here or elsewhere in the text.
+fn is_called(name: &str, around: &Around<'_>, text: &str) -> bool {
+    let stands = |before: &str, behind: &str| text.contains(&format!("{before}{name}{behind}"));
+    let [before, _] = around.words;
+    name.contains(['#', ':'])
+        || CALLED.contains(&format!(" {} ", before.to_lowercase()))
+        || around.quoted && !VALUES.contains(&format!(" {} ", before.to_lowercase()))
+        || ["(", " (", "函数", "関数"]
+            .iter()
+            .any(|behind| stands("", behind))
+        || stands(" in ", " ")
+}
+
+/// Tells whether a name is used as that of a class is.
+fn is_class(name: &str, text: &str) -> bool {
+    let stands = |before: &str, behind: &str| text.contains(&format!("{before}{name}{behind}"));
+    let throwable = name.ends_with("Exception") || name.ends_with("Error");
+    let used = stands("new ", "") || stands("", ".java") || stands("", "::") || stands("", "#");
+    throwable || used || name.contains(['.', ':'])
 }
 
 /// Tells whether a name is only that of a source file: a program or a module, and no function.
