@@ -53,19 +53,10 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     } else {
         at
     };
-    // The stop names its frame without a number.
-    let stop = (begin > at).then(|| log.from(begin, 4).find(|line| is_frame_of_stop(line)));
-    let mut pending = stop.flatten().map(|line| format!("#0  {}", line.trim()));
-    let begin = match &pending {
-        Some(text) => {
-            begin
-                + 1
-                + log
-                    .from(begin, 4)
-                    .take_while(|line| !text.ends_with(line.trim()))
-                    .count()
-        }
-        None => begin,
+    let stop = (begin > at).then(|| frame_of_stop(log, begin)).flatten();
+    let (begin, mut pending) = match stop {
+        Some((below, frame)) => (below, Some(frame)),
+        None => (begin, None),
     };
     for line in log.from(begin, MAX_LINES) {
         let first = line.starts_with("#0 ");
@@ -116,10 +107,16 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     draft.has_frames().then_some(draft)
 }
 
-/// `0x00007ffff7a8b60c in fill (n=2) at a.c:12`, or without the address.
-fn is_frame_of_stop(line: &str) -> bool {
-    let addressed = line.starts_with("0x") && line.contains(" in ");
-    line.contains(" (") && (addressed || native::is_whole(line) && !line.starts_with('#'))
+/// Finds the frame that a stop names without a number: `0x0c in fill (n=2) at a.c:12`, or
+/// without the address. Returns it with the number of the line below it.
+fn frame_of_stop(log: &Log<'_>, begin: usize) -> Option<(usize, String)> {
+    let is_frame = |line: &str| {
+        let addressed = line.starts_with("0x") && line.contains(" in ");
+        line.contains(" (") && (addressed || native::is_whole(line) && !line.starts_with('#'))
+    };
+    let mut lines = log.from(begin, 4).enumerate();
+    let (number, line) = lines.find(|(_, line)| is_frame(line))?;
+    Some((begin + number + 1, format!("#0  {}", line.trim())))
 }
 
 fn push(draft: &mut Draft, text: &str) {
