@@ -5,6 +5,7 @@
 //! It reads the sources as text. What clippy can check is not repeated here.
 
 mod behaviour;
+mod by_path;
 mod imports;
 mod layering;
 mod length;

@@ -1,183 +1,479 @@
-//! Contained paths: reads and writes below a folder whose content is not trusted.
+//! Contained paths: everything of ours that goes below a folder which a command wrote.
 //!
-//! A build can plant links in its workspace. The kernel resolves every path here with
-//! `RESOLVE_BENEATH`, so that none leads out of the folder, even when something changes at
-//! the same time.
+//! A command can plant links, pipes and folders without end, and exchange them while they are
+//! looked at. So a folder is held by a handle, the kernel resolves every path from there with
+//! `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS`, and nothing but regular files is read.
 
-use crate::folder_walk::each_folder;
+mod copy;
+
 use crate::identity;
-use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat2, unlinkat};
-use std::fs::{self, File};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat, fstat, mkdirat, openat,
+    openat2, readlinkat, renameat_with, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::path::Arg;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 
-/// A folder; nothing outside of it is read or written.
+/// A handle that lists and leads on, and reads nothing.
+const FOLDER: OFlags = OFlags::PATH
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW);
+
+/// Bytes of a path below which nothing is left where it is to be removed.
+const DEEP: usize = 1024;
+
+/// A folder; nothing outside of it is read or written, and no link is followed.
 #[derive(Debug)]
 pub struct ContainedFolder(OwnedFd);
 
+/// An entry of a folder; a link stands for itself.
+#[derive(Debug)]
+pub struct Entry {
+    pub name: OsString,
+    pub facts: Stat,
+}
+
+impl Entry {
+    pub fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.facts.st_mode)
+    }
+
+    pub fn is_folder(&self) -> bool {
+        self.kind() == FileType::Directory
+    }
+
+    pub fn is_file(&self) -> bool {
+        self.kind() == FileType::RegularFile
+    }
+}
+
+/// A folder on a walk, with its path from where the walk began.
+#[derive(Debug)]
+pub struct Visited {
+    pub path: PathBuf,
+    pub folder: ContainedFolder,
+    pub entries: Vec<Entry>,
+}
+
+impl Visited {
+    /// Returns the path of an entry from where the walk began.
+    pub fn path_of(&self, entry: &Entry) -> PathBuf {
+        self.path.join(&entry.name)
+    }
+}
+
+impl AsFd for ContainedFolder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 impl ContainedFolder {
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let flags = FOLDER | OFlags::CLOEXEC;
         Ok(Self(rustix::fs::open(folder, flags, Mode::empty())?))
     }
 
-    fn at(&self, path: &str, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        Ok(openat2(
-            &self.0,
-            path,
-            flags | OFlags::CLOEXEC,
-            mode,
-            resolve,
-        )?)
+    fn at(&self, path: impl Arg, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let flags = flags | OFlags::CLOEXEC;
+        Ok(openat2(&self.0, path, flags, mode, resolve)?)
     }
 
-    /// Reads a regular file; an error where it is longer than `limit`.
-    pub fn read(&self, path: &str, limit: u64) -> io::Result<Vec<u8>> {
+    /// Opens a folder below it; the empty path is the folder itself.
+    pub fn below(&self, path: &Path) -> io::Result<Self> {
+        Ok(Self(self.at(named(path), FOLDER, Mode::empty())?))
+    }
+
+    /// Returns the facts of what is at a path; a link is not followed.
+    pub fn facts(&self, path: &Path) -> io::Result<Stat> {
+        let itself = OFlags::PATH | OFlags::NOFOLLOW;
+        Ok(fstat(self.at(named(path), itself, Mode::empty())?)?)
+    }
+
+    /// Lists the folder in the order of the names, without what is gone again.
+    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for name in self.names()? {
+            match rustix::fs::statat(&self.0, &*name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(facts) => entries.push(Entry { name, facts }),
+                Err(Errno::NOENT) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(entries)
+    }
+
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut names = Vec::new();
+        for entry in Dir::new(openat(&self.0, ".", flags, Mode::empty())?)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if ![&b"."[..], b".."].contains(&&*name) {
+                names.push(OsString::from_vec(name));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Visits the folder and each one below it that `enters` does not leave out, a folder before
+    /// those in it. One whose path is too long for any program is an error, and so is one that
+    /// cannot be opened; the walk goes on after it.
+    pub fn folders<'a>(
+        &'a self,
+        enters: impl Fn(&Path) -> bool + 'a,
+    ) -> impl Iterator<Item = io::Result<Visited>> + 'a {
+        let mut open = vec![PathBuf::new()];
+        std::iter::from_fn(move || {
+            let path = open.pop()?;
+            let folder = self.below(&path);
+            Some(folder.and_then(|folder| {
+                let entries = folder.entries()?;
+                let below = entries.iter().filter(|entry| entry.is_folder());
+                open.extend(
+                    below
+                        .map(|entry| path.join(&entry.name))
+                        .filter(|path| enters(path)),
+                );
+                Ok(Visited {
+                    path,
+                    folder,
+                    entries,
+                })
+            }))
+        })
+    }
+
+    /// Opens a regular file to be read.
+    pub fn file(&self, path: impl Arg) -> io::Result<File> {
         // Without NONBLOCK a planted pipe would block for ever.
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::from(self.at(path, flags, Mode::empty())?);
         if !file.metadata()?.is_file() {
             return Err(io::Error::other("not a regular file"));
         }
+        Ok(file)
+    }
+
+    /// Reads a regular file; an error where it is longer than `limit`.
+    pub fn read(&self, path: impl Arg, limit: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        file.take(limit + 1).read_to_end(&mut bytes)?;
+        self.file(path)?.take(limit + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit {
             return Err(io::Error::other(format!("longer than {limit} bytes")));
         }
         Ok(bytes)
     }
 
+    /// Returns the text of a link.
+    pub fn link(&self, name: &OsStr) -> io::Result<OsString> {
+        let text = readlinkat(&self.0, name, Vec::new())?;
+        Ok(OsString::from_vec(text.into_bytes()))
+    }
+
+    /// Does something with the path of a handle of an entry, which is no link.
+    pub fn by_handle<T>(
+        &self,
+        name: &OsStr,
+        act: impl FnOnce(&Path) -> rustix::io::Result<T>,
+    ) -> io::Result<T> {
+        let held = self.at(name, OFlags::PATH, Mode::empty())?;
+        Ok(act(&path_of(&held))?)
+    }
+
     /// Tells whether a regular file begins with these bytes.
-    pub fn starts_with(&self, path: &str, bytes: &[u8]) -> bool {
-        let head = || -> io::Result<Vec<u8>> {
-            let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-            let file = File::from(self.at(path, flags, Mode::empty())?);
-            let mut head = Vec::new();
-            file.take(bytes.len() as u64).read_to_end(&mut head)?;
-            Ok(head)
-        };
-        head().is_ok_and(|head| head == bytes)
+    pub fn starts_with(&self, path: impl Arg, bytes: &[u8]) -> bool {
+        let mut head = Vec::new();
+        let file = self.file(path).map(|file| file.take(bytes.len() as u64));
+        file.and_then(|mut file| file.read_to_end(&mut head))
+            .is_ok()
+            && head == bytes
     }
 
     /// Replaces a file, and creates the folders above it. An executable stays one.
-    pub fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
-        let folder = self.folder(folder)?;
-        let old = openat2(
-            &folder,
-            name,
-            OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-            Mode::empty(),
-            ResolveFlags::BENEATH,
-        );
-        let mode = old
-            .and_then(|old| rustix::fs::fstat(&old))
-            .map_or(0o644, |stat| stat.st_mode & 0o777);
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.made(path.parent().unwrap_or(path))?;
+        let name = path.file_name().unwrap_or_default();
+        let mode = folder.facts(Path::new(name));
+        let mode = mode.map_or(0o644, |facts| facts.st_mode & 0o777);
         // The old file is replaced, so that nothing is written through links and pipes.
         match unlinkat(&folder, name, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+            Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => return Err(errno.into()),
         }
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(mode | 0o200);
-        let file = openat2(&folder, name, flags, mode, ResolveFlags::BENEATH)?;
+        let mut file = folder.create(name, Mode::from_raw_mode(mode | 0o200))?;
         identity::give_open(&file)?;
-        File::from(file).write_all(bytes)
+        file.write_all(bytes)
     }
 
-    /// Removes a file, if it exists.
-    pub fn remove(&self, path: &str) -> io::Result<()> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
-        let removed = self
-            .at(folder, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
-            .and_then(|folder| Ok(unlinkat(&folder, name, AtFlags::empty())?));
-        match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+    fn create(&self, name: &OsStr, mode: Mode) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        Ok(File::from(self.at(name, flags, mode)?))
+    }
+
+    /// Removes what is at a path, with everything in it, if there is something.
+    pub fn remove(&self, path: &Path) -> io::Result<()> {
+        let (above, name) = (path.parent().unwrap_or(path), path.file_name());
+        let above = match self.below(above) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            above => above?,
+        };
+        let name = name.unwrap_or_default();
+        match unlinkat(&above, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(Errno::ISDIR) => above.remove_folder(name),
+            Err(errno) => Err(errno.into()),
         }
     }
 
-    fn folder(&self, path: &str) -> io::Result<OwnedFd> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY;
-        let mut reached = String::new();
-        let mut current = self.at(".", flags, Mode::empty())?;
-        for part in path.split('/').filter(|part| *part != ".") {
-            reached.push_str(part);
-            match mkdirat(&current, part, Mode::from_raw_mode(0o755)) {
-                Ok(()) => {
-                    let made = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
-                    identity::give_open(&self.at(&reached, made, Mode::empty())?)?;
+    /// Removes a folder of its own, also where its permissions are gone. What lies deep is moved
+    /// up: neither the length of a path nor the number of handles ends this.
+    fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        let top = self.opened(Path::new(name))?;
+        let mut open = vec![PathBuf::new()];
+        while let Some(path) = open.pop() {
+            let folder = top.opened(&path)?;
+            let mut names = folder.names()?;
+            names.retain(|name| unlinkat(&folder, &**name, AtFlags::empty()).is_err());
+            if !names.is_empty() {
+                // It is looked at again when these are gone.
+                open.push(path.clone());
+            } else if let (Some(above), Some(name)) = (path.parent(), path.file_name()) {
+                unlinkat(top.below(above)?, name, AtFlags::REMOVEDIR)?;
+            }
+            for name in names {
+                let below = path.join(&name);
+                if below.as_os_str().len() > DEEP {
+                    folder.opened(Path::new(&name))?;
+                    top.take_up(&folder, &name)?;
+                } else {
+                    open.push(below);
                 }
-                Err(rustix::io::Errno::EXIST) => {}
+            }
+        }
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Opens a folder of its own after giving its permissions back.
+    fn opened(&self, path: &Path) -> io::Result<Self> {
+        let folder = self.below(path)?;
+        if !Mode::from_raw_mode(fstat(&folder)?.st_mode).contains(Mode::RWXU) {
+            rustix::fs::chmod(path_of(&folder), Mode::RWXU)?;
+        }
+        Ok(folder)
+    }
+
+    /// Moves a folder in here under a name that is free.
+    fn take_up(&self, from: &Self, name: &OsStr) -> io::Result<()> {
+        let mut names = (0_u64..).map(|number| format!("{number}"));
+        let moved = names.find_map(|free| {
+            match renameat_with(from, name, self, &*free, RenameFlags::NOREPLACE) {
+                Err(Errno::EXIST) => None,
+                moved => Some(moved),
+            }
+        });
+        moved.unwrap_or(Err(Errno::EXIST)).map_err(io::Error::from)
+    }
+
+    /// Opens a folder below it, and makes what is missing.
+    fn made(&self, path: &Path) -> io::Result<Self> {
+        let mut reached = self.below(Path::new(""))?;
+        for part in path {
+            match mkdirat(&reached, part, Mode::from_raw_mode(0o755)) {
+                Ok(()) => {
+                    reached = reached.below(Path::new(part))?;
+                    identity::give_open(&reached)?;
+                }
+                Err(Errno::EXIST) => reached = reached.below(Path::new(part))?,
                 Err(errno) => return Err(errno.into()),
             }
-            current = self.at(&reached, flags, Mode::empty())?;
-            reached.push('/');
         }
-        Ok(current)
+        Ok(reached)
     }
 }
 
-/// Removes a folder, also where a build removed its permissions.
-pub fn remove_folder(root: &Path) {
-    if fs::remove_dir_all(root).is_ok() || !root.exists() {
-        return;
+/// The kernel knows no empty path.
+fn named(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() {
+        return Path::new(".");
     }
-    // What cannot be opened is told below.
-    let _ = each_folder(root, |folder| {
-        let handle = format!("/proc/self/fd/{}", folder.as_raw_fd());
-        Ok(rustix::fs::chmod(handle, Mode::RWXU)?)
-    });
-    if let Err(error) = fs::remove_dir_all(root) {
+    path
+}
+
+/// The path of what a handle stands for.
+fn path_of(handle: &impl AsFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd()))
+}
+
+/// Gives a folder and everything in it to the user that commands run as.
+pub fn give_all(folder: &Path) -> io::Result<()> {
+    if identity::of_commands().is_none() {
+        return Ok(());
+    }
+    for visited in ContainedFolder::open(folder)?.folders(|_| true) {
+        let visited = visited?;
+        identity::give_open(&visited.folder)?;
+        for entry in visited.entries.iter().filter(|entry| !entry.is_folder()) {
+            identity::give_at(&visited.folder, &entry.name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a folder with everything in it.
+pub fn remove_folder(root: &Path) {
+    let (above, name) = (root.parent().unwrap_or(root), root.file_name());
+    let name = Path::new(name.unwrap_or_default());
+    // The way to the folder is ours.
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let removed = match rustix::fs::open(named(above), flags, Mode::empty()) {
+        Err(Errno::NOENT) => Ok(()),
+        above => {
+            { above.map_err(io::Error::from) }.and_then(|above| ContainedFolder(above).remove(name))
+        }
+    };
+    if let Err(error) = removed {
         tracing::warn!(path = %root.display(), %error, "a workspace could not be removed");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ContainedFolder;
+    use super::{ContainedFolder, remove_folder};
+    use rustix::fs::{FileType, Mode};
+    use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+    use std::path::Path;
 
     #[test]
-    fn writes_and_reads_inside_and_never_outside() {
-        let root = tempfile::tempdir().unwrap();
-        let outside = tempfile::tempdir().unwrap();
-        std::fs::write(outside.path().join("victim"), "old").unwrap();
-        symlink(outside.path(), root.path().join("way-out")).unwrap();
-        symlink(outside.path().join("victim"), root.path().join("link")).unwrap();
-        std::fs::create_dir(root.path().join("src")).unwrap();
-        symlink("src", root.path().join("alias")).unwrap();
+    fn writes_and_reads_inside_and_follows_no_link() {
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let at = |name: &str| root.path().join(name);
+        fs::write(outside.path().join("victim"), "old").unwrap();
+        symlink(outside.path(), at("way-out")).unwrap();
+        symlink(outside.path().join("victim"), at("link")).unwrap();
+        fs::create_dir(at("src")).unwrap();
+        symlink("src", at("alias")).unwrap();
         let beneath = ContainedFolder::open(root.path()).unwrap();
-        beneath.write("src/deep/er/a.c", b"new").unwrap();
-        assert_eq!(beneath.read("alias/deep/er/a.c", 10).unwrap(), b"new");
+        let write = |path: &str, text: &str| beneath.write(Path::new(path), text.as_bytes());
+        let remove = |path: &str| beneath.remove(Path::new(path));
+        write("src/deep/er/a.c", "new").unwrap();
+        assert_eq!(beneath.read("src/deep/er/a.c", 10).unwrap(), b"new");
         assert!(beneath.read("src/deep/er/a.c", 2).is_err());
+        for (path, below) in [("way-out", "victim"), ("..", "victim"), ("alias", "a.c")] {
+            let through = format!("{path}/{below}");
+            assert!(write(&through, "x").is_err(), "{through}");
+            assert!(remove(&through).is_err(), "{through}");
+            assert!(beneath.below(Path::new(path)).is_err(), "{path}");
+            assert!(beneath.read(&*through, 10).is_err(), "{through}");
+        }
         assert!(beneath.read("link", 10).is_err());
-        assert!(beneath.write("way-out/victim", b"x").is_err());
-        assert!(beneath.write("../victim", b"x").is_err());
-        assert!(beneath.remove("way-out/victim").is_err());
-        beneath.write("link", b"replaced").unwrap();
-        let victim = std::fs::read(outside.path().join("victim")).unwrap();
-        assert_eq!(victim, b"old");
-        beneath.remove("link").unwrap();
-        beneath.remove("not/there").unwrap();
-        assert!(!root.path().join("link").exists());
+        write("link", "replaced").unwrap();
+        let victim = || fs::read(outside.path().join("victim")).unwrap();
+        assert_eq!(victim(), b"old");
+        for path in ["link", "not/there", "alias", "way-out", "src"] {
+            remove(path).unwrap();
+        }
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+        assert_eq!(victim(), b"old");
+        assert!(ContainedFolder::open(&at("link")).is_err());
+    }
+
+    #[test]
+    fn what_is_no_file_is_neither_read_nor_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = ContainedFolder::open(root.path()).unwrap();
+        let pipe = FileType::Fifo;
+        rustix::fs::mknodat(&folder, "pipe", pipe, Mode::RWXU, 0).unwrap();
+        let _socket = UnixListener::bind(root.path().join("socket")).unwrap();
+        symlink("/dev/zero", root.path().join("device")).unwrap();
+        symlink("/etc/passwd", root.path().join("link")).unwrap();
+        for name in ["pipe", "socket", "device", "link", "."] {
+            assert!(folder.read(name, 1 << 20).is_err(), "{name}");
+            assert!(!folder.starts_with(name, b""), "{name}");
+        }
+    }
+
+    #[test]
+    fn links_are_listed_and_never_entered() {
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir_all(root.path().join("a/b")).unwrap();
+        fs::create_dir_all(root.path().join("left/out")).unwrap();
+        fs::create_dir(outside.path().join("below")).unwrap();
+        symlink(outside.path(), root.path().join("a/link")).unwrap();
+        let top = ContainedFolder::open(root.path()).unwrap();
+        let folders = top.folders(|path| path != Path::new("left"));
+        let mut listed = Vec::new();
+        for visited in folders.map(Result::unwrap) {
+            let entries = visited.entries.iter();
+            listed.extend(entries.map(|entry| (visited.path_of(entry), entry.kind())));
+        }
+        let folder = FileType::Directory;
+        let expected = [
+            ("a", folder),
+            ("left", folder),
+            ("a/b", folder),
+            ("a/link", FileType::Symlink),
+        ];
+        assert_eq!(listed, expected.map(|(path, kind)| (path.into(), kind)));
+    }
+
+    /// A folder that was seen and is a link when its turn comes.
+    #[test]
+    fn a_folder_that_is_exchanged_on_the_walk_is_not_entered() {
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir_all(outside.path().join("secret")).unwrap();
+        fs::create_dir(root.path().join("a")).unwrap();
+        let top = ContainedFolder::open(root.path()).unwrap();
+        let mut folders = top.folders(|_| true);
+        assert_eq!(folders.next().unwrap().unwrap().entries.len(), 1);
+        fs::remove_dir(root.path().join("a")).unwrap();
+        symlink(outside.path(), root.path().join("a")).unwrap();
+        assert!(folders.next().unwrap().is_err());
+        assert!(folders.next().is_none());
+    }
+
+    /// Longer than any path, and more folders than handles or a small stack could hold.
+    #[test]
+    fn folders_without_end_are_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let made = root.path().join("made");
+        fs::create_dir(&made).unwrap();
+        let mut at = ContainedFolder::open(&made).unwrap();
+        for depth in 0..3_000 {
+            rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
+            if depth % 1_000 == 0 {
+                at.write(Path::new("1"), b"x").unwrap();
+                rustix::fs::mkdirat(&at, "closed", Mode::empty()).unwrap();
+            }
+            at = at.below(Path::new("d")).unwrap();
+        }
+        let top = ContainedFolder::open(&made).unwrap();
+        assert!(top.folders(|_| true).any(|visited| visited.is_err()));
+        let small = std::thread::Builder::new().stack_size(64 << 10);
+        let removed = made.clone();
+        let thread = small.spawn(move || remove_folder(&removed)).unwrap();
+        thread.join().unwrap();
+        assert!(!made.exists());
     }
 
     #[test]
     fn an_executable_stays_one() {
         let root = tempfile::tempdir().unwrap();
         let script = root.path().join("configure");
-        std::fs::write(&script, "old").unwrap();
-        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-        ContainedFolder::open(root.path())
-            .unwrap()
-            .write("configure", b"new")
-            .unwrap();
-        assert_eq!(
-            std::fs::metadata(&script).unwrap().permissions().mode() & 0o777,
-            0o755
-        );
+        fs::write(&script, "old").unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        let folder = ContainedFolder::open(root.path()).unwrap();
+        folder.write(Path::new("configure"), b"new").unwrap();
+        let mode = fs::metadata(&script).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o755);
     }
 }

@@ -4,12 +4,13 @@
 //! by the kernel's user 0 (`/proc/sys`, for one) obeys it without any
 //! capability. They run as a user that owns nothing but what we give it.
 
-use crate::folder_walk::{each_folder, entries};
-use rustix::fs::{AtFlags, FileType, Gid, Uid, chownat};
+use rustix::fs::{AtFlags, Gid, Uid, chownat};
 use rustix::thread::{CapabilitySet, capabilities};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, fchown, lchown};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, lchown};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -78,30 +79,22 @@ pub fn give(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives an open file to the user that commands run as.
-pub fn give_open(file: &impl std::os::fd::AsFd) -> io::Result<()> {
-    match of_commands() {
-        Some(ids) => fchown(file, Some(ids.user), Some(ids.group)),
-        None => Ok(()),
-    }
+/// Gives an open file or folder to the user that commands run as; a handle is enough.
+pub fn give_open(file: impl AsFd) -> io::Result<()> {
+    give_in(file, OsStr::new(""), AtFlags::EMPTY_PATH)
 }
 
-/// Gives a folder and everything in it away; links are not followed.
-pub fn give_all(folder: &Path) -> io::Result<()> {
+/// Gives an entry of a folder to the user that commands run as; a link stands for itself.
+pub(crate) fn give_at(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
+    give_in(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn give_in(folder: impl AsFd, name: &OsStr, how: AtFlags) -> io::Result<()> {
     let Some(ids) = of_commands() else {
         return Ok(());
     };
     let (user, group) = (Uid::from_raw(ids.user), Gid::from_raw(ids.group));
-    each_folder(folder, |folder| {
-        chownat(folder, c"", Some(user), Some(group), AtFlags::EMPTY_PATH)?;
-        for (name, kind) in entries(folder)? {
-            if kind != FileType::Directory {
-                let link_itself = AtFlags::SYMLINK_NOFOLLOW;
-                chownat(folder, &name, Some(user), Some(group), link_itself)?;
-            }
-        }
-        Ok(())
-    })
+    Ok(chownat(folder, name, Some(user), Some(group), how)?)
 }
 
 /// Tells whether commands can read a file, or everything in a folder, once they are

@@ -7,7 +7,6 @@
 pub mod attack;
 pub mod contained_path;
 mod error;
-mod folder_walk;
 pub mod identity;
 mod isolation;
 pub mod process;

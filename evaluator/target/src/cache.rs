@@ -5,7 +5,9 @@
 //! processes; a lock on a file in it keeps it from being pruned. The meaning of an entry is
 //! not known here.
 
+use patchwright_sandbox::contained_path::{ContainedFolder, Visited, remove_folder};
 use patchwright_sandbox::process::size_below;
+use rustix::fs::{FileType, Mode};
 use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -166,24 +168,23 @@ impl Entry {
 /// it would lend to whoever calls it, and closes the folder to others.
 fn take_rights(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(PRIVATE))?;
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let (path, facts) = (entry.path(), entry.metadata()?);
-            if facts.is_symlink() {
-                continue;
+    for visited in ContainedFolder::open(folder)?.folders(|_| true) {
+        let Visited {
+            folder, entries, ..
+        } = visited?;
+        for entry in entries {
+            let mode = entry.facts.st_mode;
+            if mode & LENDING != 0 && entry.kind() != FileType::Symlink {
+                let plain = Mode::from_raw_mode(mode & 0o777);
+                folder.by_handle(&entry.name, |path| rustix::fs::chmod(path, plain))?;
             }
-            if facts.mode() & LENDING != 0 {
-                fs::set_permissions(&path, Permissions::from_mode(facts.mode() & 0o777))?;
-            }
-            if facts.is_dir() {
-                open.push(path);
-            } else if facts.is_file() {
-                match rustix::fs::lremovexattr(&path, CAPABILITIES) {
-                    Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
-                    Err(errno) => return Err(errno.into()),
-                }
+            if entry.is_file() {
+                folder.by_handle(&entry.name, |path| {
+                    match rustix::fs::removexattr(path, CAPABILITIES) {
+                        Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(()),
+                        removed => removed,
+                    }
+                })?;
             }
         }
     }
@@ -197,7 +198,7 @@ fn remove_unused(path: &Path) -> bool {
         let dead = path.with_extension("removed");
         held.try_lock().is_ok()
             && fs::rename(path, &dead).is_ok_and(|()| {
-                patchwright_sandbox::contained_path::remove_folder(&dead);
+                remove_folder(&dead);
                 true
             })
     })

@@ -58,6 +58,7 @@ use futures::future::BoxFuture;
 use patchwright_crash::CrashReport;
 use patchwright_sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use patchwright_source::{Changes, Language};
+use scratch::CommandFolder;
 use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -100,7 +101,7 @@ pub struct LocalTarget {
     /// The digest in the names of this task's cache entries.
     digest: Arc<TaskDigest>,
     /// The compiled agent for the JVM; none where it does not compile.
-    agent: OnceCell<Option<PathBuf>>,
+    agent: OnceCell<Option<Vec<u8>>>,
     /// True when the driver for many inputs was seen to tell what the program tells.
     driver_fits: OnceCell<bool>,
 }
@@ -186,9 +187,8 @@ impl LocalTarget {
     }
 
     /// Creates a folder for the inputs of a batch and their outputs.
-    fn batch_folder(&self) -> Result<tempfile::TempDir, TargetError> {
-        tempfile::tempdir_in(self.scratch.path())
-            .map_err(|e| TargetError::io("no batch folder could be made", self.scratch.path(), e))
+    fn batch_folder(&self) -> Result<CommandFolder, TargetError> {
+        CommandFolder::create(self.scratch.path().join(disguise::fresh_name()))
     }
 
     async fn replay_once(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {

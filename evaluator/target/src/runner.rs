@@ -27,6 +27,7 @@ use futures::future::BoxFuture;
 pub(crate) use hang::WITHOUT_TIMEOUT;
 pub use hang::asking_for_dumps;
 pub use input_file::InputFile;
+pub(crate) use input_file::content;
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use observed::{Observed, ObservedCall, ObservedRun};
 pub use outcome::{Outcome, missing_banner};

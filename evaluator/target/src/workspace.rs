@@ -137,7 +137,7 @@ impl Workspace {
             let path = path.as_str();
             let again = tree.read(path, u64::MAX - 1);
             again
-                .and_then(|bytes| tree.write(path, &bytes))
+                .and_then(|bytes| tree.write(Path::new(path), &bytes))
                 .map_err(|e| TargetError::io("a file could not be touched", path, e))?;
         }
         Ok(())
@@ -152,13 +152,13 @@ impl Workspace {
                 let bytes = tree
                     .read(from.as_str(), u64::MAX - 1)
                     .map_err(|e| fail(from.as_str(), e))?;
-                tree.write(to.as_str(), &bytes)
+                tree.write(Path::new(to.as_str()), &bytes)
                     .map_err(|e| fail(to.as_str(), e))?;
             }
         }
         for path in changes.renamed.keys().chain(&changes.deleted) {
             if !changes.files.contains_key(path) {
-                tree.remove(path.as_str())
+                tree.remove(Path::new(path.as_str()))
                     .map_err(|e| fail(path.as_str(), e))?;
             }
         }
@@ -167,7 +167,7 @@ impl Workspace {
             if there.is_ok_and(|there| there == *bytes) {
                 continue;
             }
-            tree.write(path.as_str(), bytes)
+            tree.write(Path::new(path.as_str()), bytes)
                 .map_err(|e| fail(path.as_str(), e))?;
         }
         Ok(())

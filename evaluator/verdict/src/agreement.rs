@@ -135,7 +135,7 @@ fn described(pov: &Pov, bytes: Option<&Vec<u8>>) -> DoubtedInput {
     let bytes = bytes.cloned().unwrap_or_default();
     DoubtedInput {
         pov: pov.name(),
-        change: change(&std::fs::read(&pov.file).unwrap_or_default(), &bytes),
+        change: change(&given_inputs::pov(pov).unwrap_or_default(), &bytes),
         blob: bytes.into(),
         ..DoubtedInput::default()
     }

@@ -153,7 +153,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The code of a file without comments and without items for tests.
-fn without_tests(file: &Source) -> String {
+pub(super) fn without_tests(file: &Source) -> String {
     let mut text = String::new();
     let mut skipping = false;
     let mut indent = 0;

@@ -363,7 +363,7 @@ fn lies_in(path: &str, modules: &[&str]) -> bool {
 }
 
 /// Where the code of a file holds a word, as a word.
-fn said(file: &Source, word: &str) -> Vec<String> {
+pub(super) fn said(file: &Source, word: &str) -> Vec<String> {
     let hit = |line: &str| {
         line.match_indices(word).any(|(at, _)| {
             let before = line[..at].chars().next_back();

@@ -34,7 +34,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator/sandbox",
-        "error folder_walk identity contained_path process isolation attack",
+        "error identity contained_path process isolation attack",
     ),
     (
         "evaluator/target",

@@ -295,6 +295,7 @@ fn user(rootless: bool) -> String {
 fn pack(file: &Path) -> Result<Vec<u8>, SandboxError> {
     let folder = file.parent().unwrap_or(Path::new("."));
     let unreadable = |e| SandboxError::io("the folder of an image cannot be read", folder, e);
+    let folder = &folder.canonicalize().map_err(unreadable)?;
     if crate::process::size_below(folder) > MOST_CONTEXT {
         let folder = folder.display();
         let reason = format!("{folder} is too large to build an image from: more than 1 GiB");

@@ -27,7 +27,7 @@ async fn run(script: &str, folder: &Path, limits: Limits) -> Execution {
 }
 
 async fn run_in(sandbox: &Sandbox, script: &str, folder: &Path, limits: Limits) -> Execution {
-    crate::identity::give_all(folder).unwrap();
+    crate::contained_path::give_all(folder).unwrap();
     let places = [Place {
         host: folder.to_path_buf(),
         inside: "/patchwright/work".into(),

@@ -4,8 +4,10 @@
 //! resident counts. No control group is needed, which is what makes this work
 //! for any user; the price is that a limit is noticed a moment late.
 
+use crate::contained_path::ContainedFolder;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -14,6 +16,9 @@ const MACHINE_RESERVE: u64 = 256 << 20;
 
 /// Bytes that the smallest file takes on a disk, as file systems are usually made.
 pub(super) const BLOCK: u64 = 4096;
+
+/// Bytes that stand for what cannot be counted: more than any limit.
+const TOO_MUCH: u64 = 1 << 50;
 
 /// Bytes that a file costs in memory besides its content.
 const FILE_IN_MEMORY: u64 = 1024;
@@ -137,24 +142,20 @@ pub(crate) fn machine_is_full() -> bool {
     field(&text, "MemAvailable:").is_some_and(|bytes| bytes < MACHINE_RESERVE)
 }
 
-/// Bytes of all files below `folder`, a block for each file and folder at
-/// least; links are not followed.
+/// Bytes of all files below `folder`, a block for each file and folder at least. A folder whose
+/// path no program could name counts as more than any limit.
 pub fn size_below(folder: &Path) -> u64 {
-    let mut total = 0;
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => {
-                    total += BLOCK;
-                    open.push(entry.path());
-                }
-                Ok(metadata) => total += metadata.len().max(BLOCK),
-                Err(_) => {}
-            }
-        }
-    }
-    total
+    let Ok(top) = ContainedFolder::open(folder) else {
+        return 0;
+    };
+    let sizes = top.folders(|_| true).map(|visited| match visited {
+        Ok(visited) => { visited.entries.iter() }
+            .map(|entry| (entry.facts.st_size as u64).max(BLOCK))
+            .sum(),
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => TOO_MUCH,
+        Err(_) => 0,
+    });
+    sizes.fold(0, u64::saturating_add)
 }
 
 /// All processes that can be seen, with their parents.

@@ -5,16 +5,15 @@
 //! failed inputs (or all, on request) are read back.
 
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
+use super::scratch::CommandFolder;
 use super::values::{VALUES, VALUES_PROGRAM};
 use super::{Job, LocalTarget, coverage};
 use crate::TargetError;
 use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Pov, program_and_arguments};
 use crate::work_time::WorkTime;
-use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::{Ending, Execution, Limit};
 use patchwright_source::Language;
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -168,8 +167,7 @@ impl BatchRun<'_> {
         let execution = self
             .execute(&script, folder.path(), (left, Some(self.inputs.each)))
             .await?;
-        let outputs = ContainedFolder::open(folder.path())
-            .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
+        let outputs = folder.left()?;
         let mut runs = Vec::new();
         for line in execution.text().lines() {
             let Some((name, status)) = line.split_once(' ') else {
@@ -179,7 +177,7 @@ impl BatchRun<'_> {
             let (Ok(index), Ok(status)) = (number.parse::<usize>(), status.parse()) else {
                 continue;
             };
-            let output = match outputs.read(&format!("out/{name}"), OUTPUT_LIMIT) {
+            let output = match outputs.read(format!("out/{name}"), OUTPUT_LIMIT) {
                 Ok(output) => self.target.told(folder.path(), &output),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(_) => TOO_LONG.to_vec(),
@@ -215,17 +213,15 @@ impl BatchRun<'_> {
         })
     }
 
-    pub(super) fn write(&self, batch: &[usize]) -> Result<tempfile::TempDir, TargetError> {
+    pub(super) fn write(&self, batch: &[usize]) -> Result<CommandFolder, TargetError> {
         let folder = self.target.batch_folder()?;
-        let fail = |e| TargetError::io("a batch could not be written", folder.path(), e);
         for part in ["in", "out"] {
-            fs::create_dir(folder.path().join(part)).map_err(fail)?;
+            folder.make(part)?;
         }
         let ending = self.name_ending();
         for index in batch {
             let bytes = self.inputs.contents.get(*index).map_or(&[][..], |b| b);
-            let name = format!("in/{index:08}{ending}");
-            fs::write(folder.path().join(name), bytes).map_err(fail)?;
+            folder.put(&format!("in/{index:08}{ending}"), bytes)?;
         }
         Ok(folder)
     }
@@ -293,21 +289,21 @@ impl BatchRun<'_> {
         let folder = self.write(batch)?;
         let left = self.until.left_on_the_wall();
         self.execute(VALUES, folder.path(), (left, None)).await?;
-        self.read_back(batch, folder.path(), "out")
+        self.read_back(batch, &folder, "out")
     }
 
     /// Runs a batch of a Java program with the agent, a JVM for each input.
     async fn watched(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
         let workspace = self.build.place()?;
-        if !self.target.put_agent(workspace, folder.path()).await? {
+        if !self.target.put_agent(workspace, &folder).await? {
             return Ok(Vec::new());
         }
         let left = self.until.left_on_the_wall();
         let limits = (left, Some(self.inputs.each));
         self.execute(&with_agent(EACH_WITH_AGENT), folder.path(), limits)
             .await?;
-        self.read_back(batch, folder.path(), self.folder_of_answers())
+        self.read_back(batch, &folder, self.folder_of_answers())
     }
 
     /// Returns the folder for what is captured of each input.
@@ -323,16 +319,15 @@ impl BatchRun<'_> {
     fn read_back(
         &self,
         batch: &[usize],
-        folder: &Path,
+        folder: &CommandFolder,
         answers: &str,
     ) -> Result<Vec<InputRun>, TargetError> {
-        let outputs = ContainedFolder::open(folder)
-            .map_err(|e| TargetError::io("a batch cannot be read", folder, e))?;
+        let outputs = folder.left()?;
         let name = |index: &usize| format!("{answers}/{index:08}{}", self.name_ending());
         let runs = batch.iter().filter_map(|index| {
-            let output = outputs.read(&name(index), OUTPUT_LIMIT).ok()?;
+            let output = outputs.read(name(index), OUTPUT_LIMIT).ok()?;
             Some(InputRun {
-                output: self.target.told(folder, &output),
+                output: self.target.told(folder.path(), &output),
                 ..passed(*index)
             })
         });

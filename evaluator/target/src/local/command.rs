@@ -5,11 +5,11 @@
 //! started by the shell function `judged`, below which that folder cannot be written to.
 
 use super::disguise::{Paths, assigned, fresh_name, quoted};
+use super::scratch::CommandFolder;
 use super::{LocalTarget, disk_space};
 use crate::TargetError;
-use crate::workspace::{HOME, OUT, TREE, Workspace, lent_folder};
-use patchwright_sandbox::contained_path::remove_folder;
-use patchwright_sandbox::identity;
+use crate::workspace::{HOME, OUT, TREE, Workspace};
+use patchwright_sandbox::contained_path::give_all;
 use patchwright_sandbox::process::{Captured, Execution, Limits};
 use patchwright_sandbox::{Command, Place, Sandbox};
 use std::collections::BTreeMap;
@@ -132,10 +132,10 @@ impl LocalTarget {
 
     async fn command_at(&self, job: &Job<'_>, root: &Path) -> Result<Execution, TargetError> {
         if let Some(notes) = job.notes {
-            identity::give_all(notes)
+            give_all(notes)
                 .map_err(|e| TargetError::io("a folder cannot be given away", notes, e))?;
         }
-        let work = Work::make(if self.sandbox.maps_paths() {
+        let work = CommandFolder::create(if self.sandbox.maps_paths() {
             self.scratch.fresh(WORK)
         } else {
             root.join(WORK)
@@ -144,7 +144,7 @@ impl LocalTarget {
             task: self.shown_task().await?,
             pov: job.pov.map(|pov| self.shown_pov(pov)).transpose()?,
         };
-        let mut seen = self.seen(job, root, &work.0, own);
+        let mut seen = self.seen(job, root, work.path(), own);
         seen.places.extend(self.configuration().await?);
         let script = self.script(job, &mut seen);
         let limits = &self.task.limits;
@@ -306,23 +306,6 @@ impl LocalTarget {
 fn shell_words(words: &[OsString]) -> String {
     let words = words.iter().map(|word| quoted(&word.to_string_lossy()));
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// A scratch folder, removed after its command.
-struct Work(PathBuf);
-
-impl Work {
-    fn make(path: PathBuf) -> Result<Self, TargetError> {
-        lent_folder(&path)
-            .map_err(|e| TargetError::io("no scratch folder could be made", &path, e))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        remove_folder(&self.0);
-    }
 }
 
 /// A workspace that was moved to the one real path, and is moved back when dropped.

@@ -11,7 +11,6 @@ use crate::probe::{Observations, Probe};
 use crate::runner::{Build, Pov};
 use crate::workspace::programs::programs;
 use crate::workspace::{OUT, TREE};
-use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::Language;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -118,9 +117,7 @@ pub(super) async fn run(
         ..stage.watching(&script, pov, folder.path())
     };
     let execution = target.command(job).await?;
-    let answer = ContainedFolder::open(folder.path())
-        .and_then(|folder| folder.read("answer.json", LIMIT))
-        .ok()
+    let answer = { folder.left()?.read("answer.json", LIMIT).ok() }
         .and_then(|bytes| serde_json::from_slice(&bytes).ok());
     Ok(answer.unwrap_or_else(|| Observations {
         problem: Some(match execution.text().lines().next() {

@@ -8,13 +8,12 @@ use super::debugger::{STAND_INS, names_of_programs};
 use super::disguise::EXPORTED;
 use super::{Job, LocalTarget};
 use crate::TargetError;
-use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched};
+use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched, content};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::{Changes, Language};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -45,7 +44,7 @@ pub(super) async fn run(
         return run_again(target, build, pov, watched).await;
     }
     let how = format!("{} {}", build.name, target.pov_command(pov)?);
-    let key = (how, fs::read(&pov.file).unwrap_or_default());
+    let key = (how, content(pov).unwrap_or_default());
     if let Some(known) = target.usual_exits.get(&key) {
         return Ok(known);
     }
@@ -142,17 +141,16 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
     let Ok(contained) = ContainedFolder::open(folder) else {
         return Vec::new();
     };
-    let entries = fs::read_dir(folder.join("exits")).into_iter().flatten();
-    let mut numbers: Vec<u64> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            name.strip_suffix(".json")?.parse().ok()
-        })
+    let entries = contained.below(Path::new("exits"));
+    let entries = entries
+        .and_then(|exits| exits.entries())
+        .unwrap_or_default();
+    let mut numbers: Vec<u64> = { entries.iter() }
+        .filter_map(|entry| entry.name.to_str()?.strip_suffix(".json")?.parse().ok())
         .collect();
     numbers.sort_unstable();
     let answers = numbers.iter().take(MOST).filter_map(|number| {
-        let bytes = contained.read(&format!("exits/{number}.json"), LIMIT);
+        let bytes = contained.read(format!("exits/{number}.json"), LIMIT);
         serde_json::from_slice(&bytes.ok()?).ok()
     });
     answers.collect()

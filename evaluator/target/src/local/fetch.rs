@@ -6,6 +6,7 @@ use crate::TargetError;
 use crate::runner::CommandLimits;
 use crate::workspace::{TREE, copy_tree};
 use patchwright_sandbox::Execution;
+use patchwright_sandbox::contained_path::give_all;
 use patchwright_sandbox::identity;
 use patchwright_sandbox::process::Limits;
 use patchwright_sandbox::{Command, Host, IsolationChoice, Place, Sandbox};
@@ -107,7 +108,7 @@ fn seen(
         let host = std::fs::canonicalize(&host)
             .map_err(|e| TargetError::io("a folder cannot be found", &host, e))?;
         if writable {
-            identity::give_all(&host)
+            give_all(&host)
                 .map_err(|e| TargetError::io("a folder cannot be given away", &host, e))?;
         }
         let inside: PathBuf = if sandbox.maps_paths() {

@@ -12,7 +12,6 @@ use crate::runner::{Build, Fuzzed, Pov};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::built_in_regex;
 use regex::Regex;
-use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -55,8 +54,12 @@ pub(super) async fn fuzz(
         return Ok(None);
     };
     let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
-    write(folder.path(), seeds)
-        .map_err(|e| TargetError::io("a corpus could not be written", folder.path(), e))?;
+    for part in ["in", "out"] {
+        folder.make(part)?;
+    }
+    for (number, seed) in seeds.iter().enumerate() {
+        folder.put(&format!("in/{number:04}"), seed)?;
+    }
     let job = Job {
         wall: time + GRACE,
         notes: Some(folder.path()),
@@ -99,16 +102,6 @@ async fn takes_options(
     Ok(target.command(job).await?.text().contains("max_total_time"))
 }
 
-fn write(folder: &Path, seeds: &[Vec<u8>]) -> std::io::Result<()> {
-    for part in ["in", "out"] {
-        fs::create_dir(folder.join(part))?;
-    }
-    for (number, seed) in seeds.iter().enumerate() {
-        fs::write(folder.join(format!("in/{number:04}")), seed)?;
-    }
-    Ok(())
-}
-
 /// Returns the number of executions that a fuzzer prints at its end.
 fn executions(text: &str) -> Option<u64> {
     static UNITS: LazyLock<Regex> =
@@ -119,41 +112,28 @@ fn executions(text: &str) -> Option<u64> {
 
 /// Reads the inputs that a fuzzer saved because they crash or hang.
 fn found(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
-    let below = ContainedFolder::open(folder)?;
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder.join("out"))? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let kinds = ["crash-", "timeout-", "oom-"];
-        if entry.file_type()?.is_file() && kinds.iter().any(|kind| name.starts_with(kind)) {
-            names.push(name);
-        }
-    }
-    names.sort();
-    names
-        .iter()
-        .map(|name| below.read(&format!("out/{name}"), LARGEST))
+    let out = ContainedFolder::open(&folder.join("out"))?;
+    let kinds = ["crash-", "timeout-", "oom-"];
+    let findings = out.entries()?.into_iter().filter(|entry| {
+        let name = entry.name.to_string_lossy();
+        entry.is_file() && kinds.iter().any(|kind| name.starts_with(kind))
+    });
+    { findings }
+        .map(|entry| out.read(&*entry.name, LARGEST))
         .collect()
 }
 
 /// Reads inputs that a fuzzer put beside its seeds, which are named by numbers of four digits.
 fn kept(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
-    let below = ContainedFolder::open(folder)?;
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder.join("in"))? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let facts = entry.metadata()?;
-        if facts.is_file() && name.len() > 4 && facts.len() <= LARGEST_KEPT {
-            names.push(name);
-        }
-    }
-    names.sort();
-    let step = names.len().div_ceil(MOST_KEPT).max(1);
-    names
-        .iter()
-        .step_by(step)
-        .map(|name| below.read(&format!("in/{name}"), LARGEST_KEPT))
+    let corpus = ContainedFolder::open(&folder.join("in"))?;
+    let mut entries = corpus.entries()?;
+    entries.retain(|entry| {
+        let small = u64::try_from(entry.facts.st_size).is_ok_and(|size| size <= LARGEST_KEPT);
+        entry.is_file() && entry.name.len() > 4 && small
+    });
+    let step = entries.len().div_ceil(MOST_KEPT).max(1);
+    { entries.iter().step_by(step) }
+        .map(|entry| corpus.read(&*entry.name, LARGEST_KEPT))
         .collect()
 }
 

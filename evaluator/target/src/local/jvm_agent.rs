@@ -11,12 +11,10 @@
 //! counted.
 
 use super::disguise::EXPORTED;
+use super::scratch::CommandFolder;
 use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::workspace::Workspace;
-use patchwright_sandbox::contained_path::ContainedFolder;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,15 +51,14 @@ impl LocalTarget {
     pub(super) async fn put_agent(
         &self,
         workspace: &Arc<Workspace>,
-        folder: &Path,
+        folder: &CommandFolder,
     ) -> Result<bool, TargetError> {
         let Some(jar) = self.compiled_agent(workspace).await? else {
             return Ok(false);
         };
-        let fail = |e| TargetError::io("the agent could not be put into a batch", folder, e);
-        fs::copy(jar, folder.join(JAR)).map_err(fail)?;
+        folder.put(JAR, jar)?;
         for part in [VALUES_FOLDER, COVERAGE_FOLDER] {
-            fs::create_dir(folder.join(part)).map_err(fail)?;
+            folder.make(part)?;
         }
         Ok(true)
     }
@@ -70,17 +67,15 @@ impl LocalTarget {
     pub(super) async fn compiled_agent(
         &self,
         workspace: &Arc<Workspace>,
-    ) -> Result<Option<PathBuf>, TargetError> {
+    ) -> Result<Option<&[u8]>, TargetError> {
         let made = self.agent.get_or_try_init(|| self.compile(workspace));
-        made.await.cloned()
+        Ok(made.await?.as_deref())
     }
 
-    async fn compile(&self, workspace: &Arc<Workspace>) -> Result<Option<PathBuf>, TargetError> {
+    async fn compile(&self, workspace: &Arc<Workspace>) -> Result<Option<Vec<u8>>, TargetError> {
         let folder = self.batch_folder()?;
         for (name, text) in SOURCES {
-            let source = folder.path().join(name);
-            fs::write(&source, text)
-                .map_err(|e| TargetError::io("the agent could not be written", &source, e))?;
+            folder.put(name, text.as_bytes())?;
         }
         let script = format!(
             "cd \"$NOTES\"\nunset JDK_JAVA_OPTIONS JAVA_TOOL_OPTIONS\njavac -nowarn {EXPORTS} -d classes *.java\necho Premain-Class: patchwright.Agent >manifest\njar cfm {JAR} manifest -C classes ."
@@ -95,12 +90,8 @@ impl LocalTarget {
             tracing::info!(log = %execution.text(), "this JDK does not compile the agent");
             return Ok(None);
         }
-        let jar = self.scratch.path().join(JAR);
-        // A link in place of it would have us read what the command may not.
-        ContainedFolder::open(folder.path())
-            .and_then(|folder| folder.read(JAR, JAR_LIMIT))
-            .and_then(|bytes| fs::write(&jar, bytes))
-            .map_err(|e| TargetError::io("the agent could not be kept", &jar, e))?;
+        let jar = folder.left()?.read(JAR, JAR_LIMIT);
+        let jar = jar.map_err(|e| TargetError::io("the agent cannot be read", JAR, e))?;
         Ok(Some(jar))
     }
 }

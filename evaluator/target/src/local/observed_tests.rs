@@ -9,7 +9,6 @@ use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::Language;
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,7 +34,7 @@ pub(super) async fn run(
         return Ok(None);
     };
     let folder = target.batch_folder()?;
-    if !target.put_agent(build.place()?, folder.path()).await? {
+    if !target.put_agent(build.place()?, &folder).await? {
         return Ok(None);
     }
     let mut environment = coverage::variables(&asked.counted);
@@ -103,18 +102,15 @@ pub(super) async fn covered(
 
 /// Reads what each process wrote, in the order of the files' names.
 fn written(folder: &Path, part: &str) -> Vec<String> {
-    let Ok(contained) = ContainedFolder::open(folder) else {
+    let listed = || -> std::io::Result<_> {
+        let part = ContainedFolder::open(&folder.join(part))?;
+        Ok((part.entries()?, part))
+    };
+    let Ok((entries, part)) = listed() else {
         return Vec::new();
     };
-    let entries = fs::read_dir(folder.join(part)).into_iter().flatten();
-    let mut names: Vec<String> = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names.truncate(MOST_PROCESSES);
-    let texts = names.iter().filter_map(|name| {
-        let bytes = contained.read(&format!("{part}/{name}"), LIMIT).ok()?;
+    let texts = entries.iter().take(MOST_PROCESSES).filter_map(|entry| {
+        let bytes = part.read(&*entry.name, LIMIT).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     });
     texts.collect()

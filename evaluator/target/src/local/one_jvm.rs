@@ -8,13 +8,11 @@
 use super::LocalTarget;
 use super::batch::BatchRun;
 use super::jvm_agent::with_agent;
-use crate::runner::{Capture, InputRun, Inputs};
+use crate::runner::{Capture, InputRun, Inputs, content};
 use crate::work_time::WorkTime;
 use crate::{Build, Pov, TargetError};
-use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::process::{Ending, Limit};
 use patchwright_source::Language;
-use std::fs;
 use std::time::Duration;
 
 /// Starts the program, whose place the driver takes. The path of the first input is the one
@@ -57,8 +55,7 @@ impl LocalTarget {
 
     /// Runs three inputs both ways, and tells whether the driver tells the same.
     async fn try_driver(&self, build: &Build, pov: &Pov) -> Result<Option<bool>, TargetError> {
-        let bytes = fs::read(&pov.file)
-            .map_err(|e| TargetError::io("the PoV cannot be read", &pov.file, e))?;
+        let bytes = content(pov)?;
         let half = bytes.get(..bytes.len() / 2).unwrap_or_default().to_vec();
         let inputs = Inputs {
             contents: vec![bytes, half, Vec::new()],
@@ -103,7 +100,7 @@ impl BatchRun<'_> {
     async fn in_one_jvm(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
         let workspace = self.build.place()?;
-        if !self.target.put_agent(workspace, folder.path()).await? {
+        if !self.target.put_agent(workspace, &folder).await? {
             return Ok(Vec::new());
         }
         let left = self.until.left_on_the_wall();
@@ -114,8 +111,7 @@ impl BatchRun<'_> {
         );
         self.execute(&script, folder.path(), (left + STARTS, None))
             .await?;
-        let outputs = ContainedFolder::open(folder.path())
-            .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
+        let outputs = folder.left()?;
         let statuses = outputs.read("statuses", LIMIT).unwrap_or_default();
         let statuses = String::from_utf8_lossy(&statuses).into_owned();
         let run = |line: &str| {
@@ -127,7 +123,7 @@ impl BatchRun<'_> {
             };
             let shown = self.inputs.capture != Capture::Failures || !ending.success();
             let answers = self.folder_of_answers();
-            let output = outputs.read(&format!("{answers}/{name}"), OUTPUT_LIMIT);
+            let output = outputs.read(format!("{answers}/{name}"), OUTPUT_LIMIT);
             let output = output.map(|output| self.target.told(folder.path(), &output));
             batch.contains(&index).then(|| InputRun {
                 index,

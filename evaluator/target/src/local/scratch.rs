@@ -1,7 +1,9 @@
 //! Scratch folder of a target. A folder belongs to the process that holds its lock; those
 //! of killed processes are removed.
 
-use patchwright_sandbox::contained_path::remove_folder;
+use crate::TargetError;
+use crate::workspace::lent_folder;
+use patchwright_sandbox::contained_path::{ContainedFolder, remove_folder};
 use patchwright_sandbox::identity;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -89,6 +91,49 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         remove_folder(&self.folder);
+    }
+}
+
+/// A folder that one command may write to: files are put there before it starts, what it left is
+/// read by handles, and all of it is removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct CommandFolder(PathBuf);
+
+impl CommandFolder {
+    pub(super) fn create(path: PathBuf) -> Result<Self, TargetError> {
+        let made = lent_folder(&path);
+        made.map_err(|e| TargetError::io("no folder for a command could be made", &path, e))?;
+        Ok(Self(path))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Makes a folder in it.
+    pub(super) fn make(&self, part: &str) -> Result<(), TargetError> {
+        let path = self.0.join(part);
+        let made = fs::create_dir(&path);
+        made.map_err(|e| TargetError::io("no folder for a command could be made", path, e))
+    }
+
+    /// Writes a file for the command.
+    pub(super) fn put(&self, name: &str, bytes: &[u8]) -> Result<(), TargetError> {
+        let path = self.0.join(name);
+        let put = fs::write(&path, bytes);
+        put.map_err(|e| TargetError::io("a file for a command could not be written", path, e))
+    }
+
+    /// Opens what the command left.
+    pub(super) fn left(&self) -> Result<ContainedFolder, TargetError> {
+        ContainedFolder::open(&self.0)
+            .map_err(|e| TargetError::io("what a command left cannot be read", &self.0, e))
+    }
+}
+
+impl Drop for CommandFolder {
+    fn drop(&mut self) {
+        remove_folder(&self.0);
     }
 }
 

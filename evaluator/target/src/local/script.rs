@@ -3,8 +3,7 @@
 
 use super::{Job, LocalTarget};
 use crate::TargetError;
-use crate::runner::Build;
-use patchwright_sandbox::contained_path::ContainedFolder;
+use crate::runner::{Build, content};
 use std::time::Duration;
 
 /// Runs the script with the first PoV as its argument; its messages go to the output of the
@@ -24,12 +23,9 @@ pub(super) async fn run(
     script: &str,
 ) -> Result<Result<Vec<u8>, String>, TargetError> {
     let folder = target.batch_folder()?;
-    let file = folder.path().join("make.py");
-    std::fs::write(&file, script)
-        .map_err(|e| TargetError::io("a script could not be written", &file, e))?;
+    folder.put("make.py", script.as_bytes())?;
     if let Some(pov) = target.task.povs.first() {
-        std::fs::copy(&pov.file, folder.path().join("pov"))
-            .map_err(|e| TargetError::io("a PoV could not be copied", &pov.file, e))?;
+        folder.put("pov", &content(pov)?)?;
     }
     let job = Job {
         wall: WALL,
@@ -46,8 +42,7 @@ pub(super) async fn run(
             execution.ending
         )));
     }
-    let made = ContainedFolder::open(folder.path())
-        .and_then(|folder| folder.read("made", LARGEST))
+    let made = { folder.left()?.read("made", LARGEST) }
         .map_err(|_| format!("the script wrote no file of at most {LARGEST} bytes"));
     Ok(made)
 }

@@ -1,11 +1,11 @@
 //! Result files of tests: found, cleared and read.
 
 use crate::TargetError;
-use crate::workspace::{TREE, Workspace};
+use crate::workspace::Workspace;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::TreePath;
 use regex::Regex;
-use std::fs;
+use std::path::Path;
 
 /// The most result files that are read.
 const MOST_FILES: usize = 5000;
@@ -17,8 +17,8 @@ const TOTAL_LIMIT: usize = 64 << 20;
 /// Removes result files of an earlier run or of the build.
 pub(super) fn clear(workspace: &Workspace, patterns: &[String]) -> Result<(), TargetError> {
     let tree = workspace.tree()?;
-    for path in find(workspace, patterns)? {
-        tree.remove(&path)
+    for path in find(&tree, patterns)? {
+        tree.remove(Path::new(&path))
             .map_err(|e| TargetError::io("an old test report could not be removed", path, e))?;
     }
     Ok(())
@@ -30,11 +30,11 @@ pub(super) fn read(
     workspace: &Workspace,
     patterns: &[String],
 ) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
-    let tree: ContainedFolder = workspace.tree()?;
+    let tree = workspace.tree()?;
     let mut total = 0;
     let mut reports = Vec::new();
-    for path in find(workspace, patterns)? {
-        if let Ok(bytes) = tree.read(&path, FILE_LIMIT) {
+    for path in find(&tree, patterns)? {
+        if let Ok(bytes) = tree.read(&*path, FILE_LIMIT) {
             total += bytes.len();
             if total > TOTAL_LIMIT {
                 break;
@@ -45,7 +45,7 @@ pub(super) fn read(
     Ok(reports)
 }
 
-fn find(workspace: &Workspace, patterns: &[String]) -> Result<Vec<String>, TargetError> {
+fn find(tree: &ContainedFolder, patterns: &[String]) -> Result<Vec<String>, TargetError> {
     let mut found = Vec::new();
     for pattern in patterns {
         let pattern = TreePath::new(pattern)
@@ -59,45 +59,26 @@ fn find(workspace: &Workspace, patterns: &[String]) -> Result<Vec<String>, Targe
             .next()
             .unwrap_or_default();
         let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
-        walk(workspace, folder, &expression, &mut found);
+        walk(tree, folder, &expression, &mut found);
     }
     found.sort();
     found.dedup();
     Ok(found)
 }
 
-fn walk(workspace: &Workspace, folder: &str, expression: &Regex, found: &mut Vec<String>) {
-    let root = workspace.part(TREE);
-    let inside = |folder: &str| {
-        let real = fs::canonicalize(root.join(folder)).ok()?;
-        Some(real.starts_with(fs::canonicalize(&root).ok()?))
-    };
-    if inside(folder) != Some(true) {
+/// Adds the files below a folder of the tree whose paths match.
+fn walk(tree: &ContainedFolder, folder: &str, expression: &Regex, found: &mut Vec<String>) {
+    let Ok(start) = tree.below(Path::new(folder)) else {
         return;
-    }
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(root.join(&folder))
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
-            let Ok(name) = entry.file_name().into_string() else {
-                continue;
-            };
-            let path = if folder.is_empty() {
-                name
-            } else {
-                format!("{folder}/{name}")
-            };
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => open.push(path),
-                Ok(kind) if kind.is_file() && expression.is_match(&path) => found.push(path),
-                _ => {}
-            }
-            if found.len() >= MOST_FILES {
-                return;
-            }
+    };
+    for visited in start.folders(|_| true).flatten() {
+        let files = visited.entries.iter().filter(|entry| entry.is_file());
+        let paths = files.map(|file| Path::new(folder).join(visited.path_of(file)));
+        let paths = paths.filter_map(|path| path.to_str().map(str::to_owned));
+        found.extend(paths.filter(|path| expression.is_match(path)));
+        if found.len() >= MOST_FILES {
+            found.truncate(MOST_FILES);
+            return;
         }
     }
 }
@@ -163,6 +144,12 @@ mod tests {
         .unwrap();
         symlink(scratch.path(), tree.join("b")).unwrap();
         let patterns = ["**/target/reports/*.xml".to_owned(), "b/*.xml".to_owned()];
+        for (name, to) in [("passwd.xml", "/etc/passwd"), ("zero.xml", "/dev/zero")] {
+            symlink(to, tree.join("a/target/reports").join(name)).unwrap();
+        }
+        let pipe = tree.join("a/target/reports/pipe.xml");
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+        rustix::fs::mknodat(rustix::fs::CWD, pipe, kind, mode, 0).unwrap();
         let names = |reports: Vec<(String, Vec<u8>)>| {
             reports
                 .into_iter()

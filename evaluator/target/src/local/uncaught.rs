@@ -10,7 +10,6 @@ use super::debugger::{LIMIT, MORE, TIME, java};
 use super::disguise::EXPORTED;
 use crate::TargetError;
 use crate::runner::{Build, Outcome, Pov, Replay};
-use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::{Changes, Language};
 use std::ffi::OsString;
 
@@ -62,8 +61,8 @@ async fn uncaught(
         ..stage.watching(&script, pov, folder.path())
     };
     let execution = target.command(job).await?;
-    let notes = ContainedFolder::open(folder.path());
-    let read = |name| notes.as_ref().ok()?.read(name, LIMIT).ok();
+    let notes = folder.left()?;
+    let read = |name| notes.read(name, LIMIT).ok();
     let text = |told: Vec<u8>| {
         let told = target.told(folder.path(), &told);
         String::from_utf8_lossy(&told).trim_end().to_owned()

@@ -32,3 +32,8 @@ impl InputFile {
         &self.pov
     }
 }
+
+/// Returns the content of a PoV.
+pub(crate) fn content(pov: &Pov) -> Result<Vec<u8>, TargetError> {
+    std::fs::read(&pov.file).map_err(|e| TargetError::io("a PoV cannot be read", &pov.file, e))
+}

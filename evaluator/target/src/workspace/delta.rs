@@ -5,30 +5,33 @@
 //! nobody: a file that was not changed since the copy was made is the original,
 //! and any other is written down.
 
-use super::copy::{Copier, finish};
-use super::{HOME, OUT, TREE};
+use super::copy::{opened, settle};
+use super::{HOME, OUT, TREE, lent_folder};
 use crate::TargetError;
-use std::fs::{self, File, Metadata};
+use patchwright_sandbox::contained_path::{ContainedFolder, Entry};
+use rustix::fs::{FileType, Stat, fstat};
+use std::collections::BTreeSet;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes that are compared at once.
 const CHUNK: usize = 64 << 10;
+/// The folders of a workspace.
+const PARTS: [&str; 3] = [TREE, OUT, HOME];
 
 /// A moment on the clock of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Moment(i64, i64);
+pub(crate) struct Moment(i64, u64);
 
 impl Moment {
     /// The present, as the file system below a folder sees it.
     pub(crate) fn now(folder: &Path) -> io::Result<Self> {
         let mark = tempfile::Builder::new().tempfile_in(folder)?;
-        Ok(Self::of_change(&mark.as_file().metadata()?))
+        Ok(Self::of_change(&fstat(mark.as_file())?))
     }
 
-    fn of_change(file: &Metadata) -> Self {
-        Self(file.ctime(), file.ctime_nsec())
+    fn of_change(file: &Stat) -> Self {
+        Self(file.st_ctime, file.st_ctime_nsec)
     }
 }
 
@@ -40,87 +43,104 @@ pub(crate) fn write(
     (now, copied): (&Path, Option<Moment>),
     into: &Path,
 ) -> Result<Vec<PathBuf>, TargetError> {
-    let fail = |e| TargetError::io("a build could not be kept", now, e);
+    let mut gone = Vec::new();
+    let mut parts = PARTS.iter();
+    let written = parts.try_for_each(|part| {
+        lent_folder(&into.join(part))?;
+        let base = ContainedFolder::open(&base.join(part))?;
+        let (now, into) = opened(&now.join(part), &into.join(part))?;
+        let missing = write_part(&base, (&now, copied), &into)?;
+        gone.extend(missing.iter().map(|path| Path::new(part).join(path)));
+        Ok(())
+    });
+    written.map_err(|e| TargetError::io("a build could not be kept", now, e))?;
+    Ok(gone)
+}
+
+fn write_part(
+    base: &ContainedFolder,
+    (now, copied): (&ContainedFolder, Option<Moment>),
+    into: &ContainedFolder,
+) -> io::Result<Vec<PathBuf>> {
     let (mut gone, mut folders) = (Vec::new(), Vec::new());
-    let mut copier = Copier::unhindered();
-    let mut open: Vec<PathBuf> = [TREE, OUT, HOME].iter().map(PathBuf::from).collect();
-    for part in &open {
-        fs::create_dir_all(into.join(part)).map_err(fail)?;
-    }
-    while let Some(folder) = open.pop() {
-        for entry in names(&now.join(&folder)).map_err(fail)? {
-            let path = folder.join(entry);
-            let new = fs::symlink_metadata(now.join(&path)).map_err(fail)?;
-            let old = fs::symlink_metadata(base.join(&path)).ok();
-            if new.is_dir() {
-                fs::create_dir(into.join(&path)).map_err(fail)?;
-                folders.push((into.join(&path), new));
-                open.push(path);
-            } else if !old.is_some_and(|old| same_facts(&old, &new))
-                || !is_untouched(&new, (&base.join(&path), &now.join(&path)), copied)
-                    .map_err(fail)?
-            {
-                copier
-                    .entry(&now.join(&path), &into.join(&path), &new)
-                    .map_err(fail)?;
+    for visited in now.folders(|_| true) {
+        let visited = visited?;
+        let old = base.below(&visited.path).ok();
+        let new = into.below(&visited.path)?;
+        for entry in &visited.entries {
+            if entry.is_folder() {
+                new.make_folder(&entry.name)?;
+                folders.push((visited.path_of(entry), entry.facts));
+            } else if match &old {
+                Some(old) => differs(old, (&visited.folder, entry), copied)?,
+                None => true,
+            } {
+                new.copy(&visited.folder, entry)?;
             }
         }
-        for entry in names(&base.join(&folder)).unwrap_or_default() {
-            let path = folder.join(entry);
-            if fs::symlink_metadata(now.join(&path)).is_err() {
-                gone.push(path);
-            }
-        }
+        let there: BTreeSet<_> = visited.entries.iter().map(|entry| &entry.name).collect();
+        let before = old.map_or(Ok(Vec::new()), |old| old.entries())?.into_iter();
+        let missing = before.filter(|entry| !there.contains(&entry.name));
+        gone.extend(missing.map(|entry| visited.path_of(&entry)));
     }
-    finish(folders)?;
+    settle(into, folders)?;
     Ok(gone)
 }
 
 /// Applies a delta to a fresh copy of the base.
 pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), TargetError> {
-    let fail = |e| TargetError::io("a kept build could not be used", delta, e);
-    for path in gone {
-        clear(&to.join(path)).map_err(fail)?;
-    }
-    let mut copier = Copier::unhindered();
+    let applied = || {
+        let root = ContainedFolder::open(to)?;
+        gone.iter().try_for_each(|path| root.remove(path))?;
+        PARTS.iter().try_for_each(|part| {
+            let (delta, to) = opened(&delta.join(part), &to.join(part))?;
+            apply_part(&delta, &to)
+        })
+    };
+    applied().map_err(|e| TargetError::io("a kept build could not be used", delta, e))
+}
+
+fn apply_part(delta: &ContainedFolder, to: &ContainedFolder) -> io::Result<()> {
     let mut folders = Vec::new();
-    let mut open: Vec<PathBuf> = [TREE, OUT, HOME].iter().map(PathBuf::from).collect();
-    while let Some(folder) = open.pop() {
-        for entry in names(&delta.join(&folder)).map_err(fail)? {
-            let path = folder.join(entry);
-            let (from, target) = (delta.join(&path), to.join(&path));
-            let new = fs::symlink_metadata(&from).map_err(fail)?;
-            if new.is_dir() {
-                if !fs::symlink_metadata(&target).is_ok_and(|there| there.is_dir()) {
-                    clear(&target).map_err(fail)?;
-                    fs::create_dir(&target).map_err(fail)?;
-                    folders.push((target, new));
-                }
-                open.push(path);
-            } else {
-                clear(&target).map_err(fail)?;
-                copier.entry(&from, &target, &new).map_err(fail)?;
+    for visited in delta.folders(|_| true) {
+        let visited = visited?;
+        let target = to.below(&visited.path)?;
+        for entry in &visited.entries {
+            let name = Path::new(&entry.name);
+            if !entry.is_folder() {
+                target.remove(name)?;
+                target.copy(&visited.folder, entry)?;
+            } else if target.below(name).is_err() {
+                target.remove(name)?;
+                target.make_folder(&entry.name)?;
+                folders.push((visited.path_of(entry), entry.facts));
             }
         }
     }
-    finish(folders)
+    settle(to, folders)
 }
 
-/// Tells whether a file is as it was copied. The clock of a file system is coarse: a file
+/// Tells whether a file is not as it was copied. The clock of a file system is coarse: a file
 /// that changed in the same step as the copy may have changed after it, so its content is
 /// compared.
-fn is_untouched(
-    new: &Metadata,
-    (old_path, new_path): (&Path, &Path),
+fn differs(
+    old: &ContainedFolder,
+    (new, entry): (&ContainedFolder, &Entry),
     copied: Option<Moment>,
 ) -> io::Result<bool> {
-    if copied.is_some_and(|copied| Moment::of_change(new) < copied) {
+    let name = &entry.name;
+    let before = old.facts(Path::new(name));
+    if !before.is_ok_and(|before| same_facts(&before, &entry.facts)) {
         return Ok(true);
     }
-    if new.is_symlink() {
-        return Ok(fs::read_link(old_path)? == fs::read_link(new_path)?);
+    if copied.is_some_and(|copied| Moment::of_change(&entry.facts) < copied) {
+        return Ok(false);
     }
-    same_content(File::open(old_path)?, File::open(new_path)?)
+    Ok(match entry.kind() {
+        FileType::Symlink => old.link(name)? != new.link(name)?,
+        FileType::RegularFile => !same_content(old.file(name)?, new.file(name)?)?,
+        _ => false,
+    })
 }
 
 pub(super) fn same_content(mut old: impl Read, mut new: impl Read) -> io::Result<bool> {
@@ -139,26 +159,9 @@ pub(super) fn same_content(mut old: impl Read, mut new: impl Read) -> io::Result
     }
 }
 
-fn same_facts(old: &Metadata, new: &Metadata) -> bool {
-    let facts = |of: &Metadata| (of.mode(), of.len(), of.mtime(), of.mtime_nsec());
+fn same_facts(old: &Stat, new: &Stat) -> bool {
+    let facts = |of: &Stat| (of.st_mode, of.st_size, of.st_mtime, of.st_mtime_nsec);
     facts(old) == facts(new)
-}
-
-fn names(folder: &Path) -> io::Result<Vec<std::ffi::OsString>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        names.push(entry?.file_name());
-    }
-    names.sort();
-    Ok(names)
-}
-
-fn clear(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(there) if there.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(_) => Ok(()),
-    }
 }
 
 #[cfg(test)]
@@ -243,6 +246,37 @@ mod tests {
             assert_eq!(fs::read(delta.join("out/set")).unwrap(), b"corrected");
             assert!(!delta.join("out/kept").exists() && !delta.join("out/link").exists());
         }
+    }
+
+    /// Pipes of the same time, and links where the base has folders.
+    #[test]
+    fn a_build_cannot_lead_us_elsewhere() {
+        let root = tempfile::tempdir().unwrap();
+        let outside = root.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("kept"), "outside").unwrap();
+        let base = Workspace::create(root.path().join("base")).unwrap();
+        let now = Workspace::create(root.path().join("now")).unwrap();
+        for workspace in [&base, &now] {
+            let tree = workspace.part(TREE);
+            let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+            rustix::fs::mknodat(rustix::fs::CWD, tree.join("pipe"), kind, mode, 0).unwrap();
+            let mut both = fs::File::options();
+            let pipe = both.read(true).write(true).open(tree.join("pipe"));
+            pipe.unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
+        fs::create_dir(base.part(TREE).join("src")).unwrap();
+        fs::write(base.part(TREE).join("src/kept"), "inside").unwrap();
+        symlink(&outside, now.part(TREE).join("src")).unwrap();
+        symlink("/etc", now.part(OUT).join("etc")).unwrap();
+        let delta = root.path().join("delta");
+        let gone = super::write(base.root(), (now.root(), None), &delta).unwrap();
+        assert_eq!(gone, Vec::<std::path::PathBuf>::new());
+        // A base that has links where the delta has folders.
+        super::apply(&delta, &["tree/src/kept".into()], base.root()).unwrap();
+        assert!(base.part(TREE).join("src").is_symlink());
+        assert!(super::apply(&delta, &["tree/src/kept".into()], now.root()).is_err());
+        assert_eq!(fs::read(outside.join("kept")).unwrap(), b"outside");
     }
 
     #[test]

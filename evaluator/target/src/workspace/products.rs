@@ -4,52 +4,43 @@
 //! linker writes. Logs, time stamps and what tests leave behind do not: they differ
 //! between any two builds.
 
-use super::{OUT, TREE, delta::same_content};
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use super::{OUT, TREE, copy::opened, delta::same_content};
+use patchwright_sandbox::contained_path::ContainedFolder;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
 
 /// First bytes of what compilers, linkers and archivers write: ELF, `ar`, Java classes.
 const MACHINE_CODE: [&[u8]; 3] = [b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe"];
-/// The longest of them.
-const MAGIC: usize = 8;
 
 /// Tells whether a build has all products of a clean build of the same sources,
 /// byte by byte.
 pub(crate) fn holds_all(build: &Path, clean: &Path) -> io::Result<bool> {
-    let mut open: Vec<PathBuf> = [TREE, OUT].iter().map(PathBuf::from).collect();
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(clean.join(&folder))? {
-            let entry = entry?;
-            let path = folder.join(entry.file_name());
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                open.push(path);
-            } else if kind.is_file()
-                && (path.starts_with(OUT) || is_machine_code(&entry.path())?)
-                && !is_same(&build.join(&path), &entry.path())?
-            {
-                return Ok(false);
+    for part in [OUT, TREE] {
+        let (build, clean) = opened(&build.join(part), &clean.join(part))?;
+        for visited in clean.folders(|_| true) {
+            let visited = visited?;
+            let built = build.below(&visited.path);
+            let files = visited.entries.iter().filter(|entry| entry.is_file());
+            for name in files.map(|entry| &*entry.name) {
+                let counts = part == OUT || is_machine_code(&visited.folder, name);
+                let same = || is_same(built.as_ref().ok()?, &visited.folder, name);
+                if counts && same() != Some(true) {
+                    return Ok(false);
+                }
             }
         }
     }
     Ok(true)
 }
 
-fn is_machine_code(path: &Path) -> io::Result<bool> {
-    let mut head = Vec::with_capacity(MAGIC);
-    File::open(path)?
-        .take(MAGIC as u64)
-        .read_to_end(&mut head)?;
-    Ok(MACHINE_CODE.iter().any(|magic| head.starts_with(magic)))
+fn is_machine_code(folder: &ContainedFolder, name: &OsStr) -> bool {
+    { MACHINE_CODE.iter() }.any(|magic| folder.starts_with(name, magic))
 }
 
-fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
-    // A link in place of a file would lead out of the workspace.
-    if !fs::symlink_metadata(one).is_ok_and(|facts| facts.is_file()) {
-        return Ok(false);
-    }
-    same_content(File::open(one)?, File::open(other)?)
+/// Compares two files; none where one of them is no file.
+fn is_same(one: &ContainedFolder, other: &ContainedFolder, name: &OsStr) -> Option<bool> {
+    same_content(one.file(name).ok()?, other.file(name).ok()?).ok()
 }
 
 #[cfg(test)]
@@ -84,5 +75,9 @@ mod tests {
             fs::write(one.join(path), kept).unwrap();
         }
         assert!(holds_all(&one, &clean).unwrap());
+        // Nor does a folder of it lead to the other build.
+        fs::remove_dir_all(one.join("tree/src")).unwrap();
+        std::os::unix::fs::symlink(clean.join("tree/src"), one.join("tree/src")).unwrap();
+        assert!(!holds_all(&one, &clean).unwrap());
     }
 }

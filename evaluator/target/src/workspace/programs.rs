@@ -1,10 +1,9 @@
 //! Programs of a build: files of the executable format that may be run or loaded.
 
 use super::{OUT, TREE};
-use patchwright_sandbox::contained_path::ContainedFolder;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use patchwright_sandbox::contained_path::{ContainedFolder, Entry};
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// Entries of folders that are looked at.
 const MOST_ENTRIES: usize = 200_000;
@@ -44,27 +43,21 @@ pub(crate) fn programs(workspace: &Path) -> Vec<Program> {
 }
 
 fn below(workspace: &Path, part: &'static str) -> Vec<Program> {
-    let root = workspace.join(part);
-    let Ok(contained) = ContainedFolder::open(&root) else {
+    let Ok(root) = ContainedFolder::open(&workspace.join(part)) else {
         return Vec::new();
     };
     let mut found = Vec::new();
-    let mut folders = vec![PathBuf::new()];
     let mut left = MOST_ENTRIES;
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(root.join(&folder));
-        for entry in entries.into_iter().flatten().flatten() {
-            left = left.saturating_sub(1);
-            let (Ok(kind), true) = (entry.file_type(), left > 0) else {
-                continue;
-            };
-            let path = folder.join(entry.file_name());
-            if kind.is_dir() && entry.file_name() != ".git" {
-                folders.push(path);
-            } else if kind.is_file()
-                && let Some(path) = path.to_str()
-                && let Some(runs) = may_run(&entry)
-                && contained.starts_with(path, ELF)
+    let folders = root.folders(|path| path.file_name() != Some(OsStr::new(".git")));
+    for visited in folders.flatten() {
+        left = left.saturating_sub(visited.entries.len());
+        if left == 0 {
+            break;
+        }
+        for entry in visited.entries.iter().filter(|entry| entry.is_file()) {
+            if let Some(path) = visited.path_of(entry).to_str()
+                && let Some(runs) = may_run(entry)
+                && visited.folder.starts_with(&*entry.name, ELF)
             {
                 let path = path.to_owned();
                 found.push(Program { part, path, runs });
@@ -76,10 +69,9 @@ fn below(workspace: &Path, part: &'static str) -> Vec<Program> {
 }
 
 /// Tells whether a file may be run; none where it may not even be loaded.
-fn may_run(entry: &fs::DirEntry) -> Option<bool> {
-    let mode = entry.metadata().ok()?.permissions().mode();
-    let runs = mode & 0o111 != 0;
-    (runs || is_library(&entry.file_name().to_string_lossy())).then_some(runs)
+fn may_run(entry: &Entry) -> Option<bool> {
+    let runs = entry.facts.st_mode & 0o111 != 0;
+    (runs || is_library(&entry.name.to_string_lossy())).then_some(runs)
 }
 
 fn is_library(name: &str) -> bool {

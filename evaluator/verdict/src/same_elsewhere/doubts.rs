@@ -16,6 +16,7 @@ use super::clock::Part;
 use super::departure::Values;
 use super::pool::ComparedInput;
 use crate::evidence::{Doubt, DoubtedInput, change};
+use crate::given_inputs;
 use crate::witness::{Examination, Witness};
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern};
@@ -277,7 +278,7 @@ impl Comparison<'_> {
         what: &str,
         (before, after): (&str, &str),
     ) -> Doubt {
-        let pov = std::fs::read(&self.pov.file).unwrap_or_default();
+        let pov = given_inputs::pov(self.pov).unwrap_or_default();
         Doubt {
             what: format!("{}: {what}", input.name),
             input: Some(DoubtedInput {

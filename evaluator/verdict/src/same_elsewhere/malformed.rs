@@ -12,6 +12,7 @@ use super::Comparison;
 use super::clock::Part;
 use super::doubts::Differing;
 use super::pool::ComparedInput;
+use crate::given_inputs;
 use crate::rung::replay_input;
 use patchwright_crash::signature;
 use patchwright_crash::signature::Change;
@@ -79,7 +80,7 @@ impl Comparison<'_> {
         if self.target.task().language == Language::Java || no_time {
             return Ok(false);
         }
-        let pov = std::fs::read(&self.pov.file).unwrap_or_default();
+        let pov = given_inputs::pov(self.pov).unwrap_or_default();
         let mut pieces = cuts(mutant, changed_at(&pov, mutant));
         let step = pieces.len().div_ceil(MOST_PIECES).max(1);
         pieces = pieces.into_iter().step_by(step).collect();
