@@ -10,7 +10,7 @@
 //! build downloads it. Where the agent does not compile, no value is read and nothing is
 //! counted.
 
-use super::disguise::EXPORTED;
+use super::disguise::{EXPORTED, fresh_name};
 use super::scratch::CommandFolder;
 use super::{Job, LocalTarget};
 use crate::TargetError;
@@ -74,11 +74,13 @@ impl LocalTarget {
 
     async fn compile(&self, workspace: &Arc<Workspace>) -> Result<Option<Vec<u8>>, TargetError> {
         let folder = self.batch_folder()?;
+        // A class of the program that had the agent's name would take its place.
+        let package = fresh_name();
         for (name, text) in SOURCES {
-            folder.put(name, text.as_bytes())?;
+            folder.put(name, text.replace("patchwright", &package).as_bytes())?;
         }
         let script = format!(
-            "cd \"$NOTES\"\nunset JDK_JAVA_OPTIONS JAVA_TOOL_OPTIONS\njavac -nowarn {EXPORTS} -d classes *.java\necho Premain-Class: patchwright.Agent >manifest\njar cfm {JAR} manifest -C classes ."
+            "cd \"$NOTES\"\nunset JDK_JAVA_OPTIONS JAVA_TOOL_OPTIONS\njavac -nowarn {EXPORTS} -d classes *.java\necho Premain-Class: {package}.Agent >manifest\njar cfm {JAR} manifest -C classes ."
         );
         let job = Job {
             wall: COMPILE_TIME,

@@ -122,6 +122,7 @@ mod tests {
         BuildKind, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange, Observed, Target,
     };
     use crate::test_support::{java_changed, java_task, open};
+    use std::fs;
     use std::time::Duration;
 
     const FIX: (&str, &str) = (
@@ -176,6 +177,26 @@ mod tests {
         let (call, ends) = seen.calls.first_key_value().unwrap();
         assert_eq!(call.arguments, "of one line, false");
         assert!(ends.iter().all(|end| end.starts_with("throws java.lang.")));
+    }
+
+    #[tokio::test]
+    async fn no_class_of_the_program_takes_the_place_of_the_agents() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = java_task(folder.path());
+        let package = task.tree.join("patchwright");
+        fs::create_dir(&package).unwrap();
+        for class in ["Agent", "Coverage", "ManyInputs", "Values"] {
+            let text = format!("package patchwright; public class {class} {{}}");
+            fs::write(package.join(format!("{class}.java")), text).unwrap();
+        }
+        let too = "\njavac -d \"$OUT/classes\" patchwright/*.java";
+        task.commands.build.push_str(too);
+        let target = open(task, folder.path()).await;
+        let fix = java_changed(FIX.0, FIX.1);
+        let build = target.build(&fix, "", BuildKind::Incremental);
+        let (build, counted) = (build.await.unwrap(), counted());
+        let tests = target.covered_by_tests(&build, &counted, Duration::from_mins(1));
+        assert_eq!(tests.await.unwrap().unwrap().functions["first"], 6);
     }
 
     #[tokio::test]

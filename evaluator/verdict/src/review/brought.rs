@@ -153,6 +153,22 @@ mod tests {
     }
 
     #[test]
+    fn a_patch_that_reaches_for_what_is_noted_of_it_waits_for_a_look() {
+        let java = "  Object own = getClass().getClassLoader().loadClass(name);";
+        let c = "extern char __bss_start; char *at = &__bss_start;";
+        for (path, line) in [
+            ("x.c", "void __gcov_reset(void);"),
+            ("x.c", c),
+            ("X.java", java),
+        ] {
+            let found = weights(path, "int f(void);\n", line);
+            assert_eq!(found, [Weight::HoldsBack], "{line}");
+        }
+        let own = "  return getClass().getName();";
+        assert_eq!(weights("X.java", "int f(void);\n", own), []);
+    }
+
+    #[test]
     fn a_patch_that_opens_a_file_waits_for_a_look() {
         let line = "  int own = open(\"/proc/self/mem\", O_RDWR);";
         assert_eq!(weights("x.c", "int f(void);\n", line), [Weight::HoldsBack]);
