@@ -14,6 +14,7 @@ use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use super::reach::{Reach, spread};
 use crate::attempt::AttemptFacts;
+use crate::given_inputs;
 use crate::rung::builds;
 use patchwright_crash::signature;
 use patchwright_crash::signature::Change;
@@ -169,8 +170,7 @@ impl Comparison<'_> {
     }
 
     fn doubt_condition(&mut self, one: &OneSided, after: InputRun) -> Result<(), TargetError> {
-        let bytes = std::fs::read(&self.pov.file)
-            .map_err(|error| TargetError::io("read", &self.pov.file, error))?;
+        let bytes = given_inputs::pov(self.pov)?;
         let what = format!(
             "{}:{}: the repair rests on `{}`, which was the same in every run; with it turned round the PoV crashes as before. Can it be otherwise while the defect is there?",
             one.path, one.operand.lines.0, one.text
