@@ -305,3 +305,32 @@ fn flags_that_reach_no_compiler_are_told() {
         "{task}"
     );
 }
+
+/// A reader that leaks with any input, and the report of a crash in the same function that only
+/// another program shows.
+const LEAKY: [(&str, &str); 3] = [
+    (
+        "leaky/read.c",
+        "#include <stdlib.h>\nint read_all(int n) {\n  char *volatile kept = malloc(n + 1);\n  kept[0] = 'x';\n  kept = NULL;\n  \
+         return n;\n}\nint main(int n, char **v) {\n  (void)v;\n  return n > 1 ? read_all(n) - n : 2;\n}\n",
+    ),
+    ("leaky/Makefile", "read: read.c\n\t$(CC) -o read read.c\n"),
+    (
+        "report.txt",
+        "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x5020000d4cd3 at pc 0x1 bp 0x2 sp 0x3\n\
+         READ of size 1 at 0x5020000d4cd3 thread T0\n    #0 0x1 in next_byte /src/read.c:9:3\n    \
+         #1 0x2 in read_all /src/read.c:4:3\n    #2 0x3 in main /src/read.c:9:3\n",
+    ),
+];
+
+#[test]
+fn a_leak_beside_the_reported_crash_is_another_one() {
+    let scene = Scene::new();
+    write(&scene, ".", &LEAKY);
+    write(&scene, ".", &[("poc.bin", "x")]);
+    let arguments = ["init", "leaky", "--pov", "poc.bin", "--crash", "report.txt"];
+    let told = scene.plain(&arguments);
+    assert_eq!(told.code, Some(1), "{told:#?}");
+    let line = "another crash, not the reported one: LeakSanitizer: memory-leak in read_all";
+    assert!(told.stderr.contains(line), "{told:#?}");
+}

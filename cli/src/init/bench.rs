@@ -117,7 +117,12 @@ impl Bench {
         if let Some(reported) = reported {
             let tells = |stack: &patchwright_crash::Stack| !stack.frames.is_empty();
             let other = match &replay.crash {
-                Some(crash) => reported.stacks.iter().any(tells) && differs(reported, crash),
+                // A leak is beside any crash.
+                Some(crash) => {
+                    let leaks = [reported, crash].map(|one| one.tool == Tool::LeakSanitizer);
+                    let told = reported.stacks.iter().any(tells);
+                    leaks[0] != leaks[1] || told && differs(reported, crash)
+                }
                 None => replay.outcome == Outcome::Hung && !reported.is_hang(),
             };
             let other = other.then(|| format!("another crash, not the reported one: {crash}"));
