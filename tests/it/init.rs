@@ -238,7 +238,9 @@ fn a_harness_that_waits_for_a_driver_gets_ours() {
         task.contains("fuzz_fold is a harness of the tree with our driver"),
         "{task}"
     );
-    assert!(scene.patchwright.scratch("standalone.c").is_file());
+    for name in ["standalone.c", "harness.sh"] {
+        assert!(scene.patchwright.scratch(name).is_file(), "{name}");
+    }
 }
 
 /// Programs of which one cannot be built here, one crashes with anything, and one wants an option.

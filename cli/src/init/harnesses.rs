@@ -12,13 +12,18 @@ const HARNESSES: usize = 8;
 /// The driver, and its name in the task's folder.
 pub(super) const STANDALONE: &str = include_str!("standalone.c");
 pub(super) const DRIVER: &str = "standalone.c";
+/// The name of the script that links a harness with the driver.
+const LINKER: &str = "harness.sh";
+/// Files that a harness needs in the task's folder.
+pub(super) const BESIDE: [(&str, &str); 2] =
+    [(DRIVER, STANDALONE), (LINKER, include_str!("harness.sh"))];
 
 /// A harness that can be linked with the driver.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Harness {
     /// The name of its file, without the ending.
     pub(super) name: String,
-    /// Makes the program of this name in `$OUT` of the libraries that the build left.
+    /// Makes the program of this name in `$OUT`.
     pub(super) link: String,
 }
 
@@ -45,11 +50,11 @@ pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
         programs.iter().any(ends)
     };
     let found = files.iter().filter_map(|path| {
-        let compiler = compiler(path)?;
+        is_source(path).then_some(())?;
         let text = tree.read(path).ok()?;
         let text = text.decode(text.bytes());
         let waits = text.contains(ENTRY) && !text.contains(" main(");
-        waits.then(|| harness(path, compiler)).flatten()
+        waits.then(|| harness(path)).flatten()
     });
     found
         .filter(|harness| !linked(harness))
@@ -57,25 +62,18 @@ pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
         .collect()
 }
 
-/// Returns the compiler of a source file with its flags; none for headers and other languages.
-fn compiler(path: &TreePath) -> Option<&'static str> {
-    let source = path.extension()?.starts_with('c');
-    match Language::of_path(path).filter(|_| source)? {
-        Language::C => Some("${CC:-cc} ${CFLAGS-}"),
-        Language::Cpp => Some("${CXX:-c++} ${CXXFLAGS-}"),
-        _ => None,
-    }
+/// Tells whether a file is a source of C or C++, and no header.
+fn is_source(path: &TreePath) -> bool {
+    let language = Language::of_path(path);
+    let ending = path.extension().unwrap_or_default();
+    ending.starts_with('c') && matches!(language, Some(Language::C | Language::Cpp))
 }
 
-/// Headers are looked for in every folder of the tree, behind those of the system.
-fn harness(path: &TreePath, compiler: &str) -> Option<Harness> {
+fn harness(path: &TreePath) -> Option<Harness> {
     let (name, _) = path.as_str().rsplit('/').next()?.rsplit_once('.')?;
-    let link = format!(
-        r#"{compiler} -I"$OUT"/build $(find "$TREE" -name .git -prune -o -type d -printf '-idirafter %p ') -c "$TREE"/{path} -o "$OUT"/{name}.o && ${{CC:-cc}} ${{CFLAGS-}} -c "$TASK"/{DRIVER} -o "$OUT"/driver.o && ${{CXX:-c++}} ${{CXXFLAGS-}} "$OUT"/{name}.o "$OUT"/driver.o -Wl,--start-group $(find "$OUT" "$TREE" -name "*.a") -Wl,--end-group -lm -lpthread -ldl -o "$OUT"/{name}"#
-    );
     Some(Harness {
         name: name.to_owned(),
-        link,
+        link: format!(r#"sh "$TASK"/{LINKER} {path}"#),
     })
 }
 
@@ -108,7 +106,6 @@ mod tests {
             panic!("{found:?}");
         };
         assert_eq!(harness.feed(), "\"$OUT\"/fuzz_read \"$POV\"");
-        let compiles = "${CC:-cc} ${CFLAGS-} -I\"$OUT\"/build $(find ";
-        assert!(harness.link.starts_with(compiles), "{}", harness.link);
+        assert_eq!(harness.link, "sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::bench::{Bench, Harm, Seen, explain, files_in, folders_with, last_words, with_end};
 use super::feeds::{FEEDS, likely, options, reported};
-use super::harnesses::{DRIVER, Harness, STANDALONE, harnesses};
+use super::harnesses::{BESIDE, Harness, harnesses};
 use super::{Draft, Remarks};
 use crate::display::Display;
 use crate::init::build_systems::Proposal;
@@ -226,8 +226,10 @@ impl Trials<'_> {
         if draft.keys.language == Language::Java.to_string() {
             return None;
         }
-        let (name, driver) = (&harness.name, self.folder.join(DRIVER));
-        let ours = !driver.exists() && std::fs::write(&driver, STANDALONE).is_ok();
+        let name = &harness.name;
+        let beside = BESIDE.map(|(name, text)| (self.folder.join(name), text));
+        let mut ours = beside.to_vec();
+        ours.retain(|(path, text)| !path.exists() && std::fs::write(path, text).is_ok());
         let linked = format!("{} && {}", harness.link, harness.feed());
         let seen = self.crash(draft, bench, &linked).await;
         let seen = seen.unwrap_or_else(Seen::Nothing);
@@ -248,8 +250,8 @@ impl Trials<'_> {
             (*draft, *bench) = (made, with_harness);
             return Some(());
         }
-        if ours {
-            let _ = std::fs::remove_file(driver);
+        for (path, _) in ours {
+            let _ = std::fs::remove_file(path);
         }
         None
     }

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Makes a program in $OUT of a fuzz harness of the tree, named by its path there, and of the driver beside this script.
+# It is linked with the libraries that the build left, else with its objects, else with the sources; those that have a
+# main or a harness of their own are left out.
+set -eu
+name=$(basename "$1")
+name=${name%.*}
+folders=$(find "$TREE" -name .git -prune -o -type d -printf '-idirafter %p ')
+
+# Compiles a source file.
+compile() {
+  case $1 in
+  *.c) ${CC:-cc} ${CFLAGS-} -I"$OUT"/build $folders -c "$1" -o "$2" ;;
+  *) ${CXX:-c++} ${CXXFLAGS-} -I"$OUT"/build $folders -c "$1" -o "$2" ;;
+  esac
+}
+
+parts=$(find "$OUT" "$TREE" -name '*.a')
+if [ -z "$parts" ]; then
+  for object in $(find "$OUT" "$TREE" -name '*.o'); do
+    nm "$object" | grep -qE ' T (main|LLVMFuzzerTestOneInput)$' || parts="$parts $object"
+  done
+fi
+if [ -z "$parts" ]; then
+  for source in $(find "$TREE" -name '*.c' -o -name '*.cc' -o -name '*.cpp' -o -name '*.cxx'); do
+    grep -qE '\b(main|LLVMFuzzerTestOneInput) *\(' "$source" && continue
+    object="$OUT"/part$(echo "$source" | tr -c 'A-Za-z0-9\n' -).o
+    compile "$source" "$object"
+    parts="$parts $object"
+  done
+fi
+compile "$TREE/$1" "$OUT/$name".o
+compile "$TASK"/standalone.c "$OUT"/driver.o
+${CXX:-c++} ${CXXFLAGS-} "$OUT/$name".o "$OUT"/driver.o -Wl,--start-group $parts -Wl,--end-group -lm -lpthread -ldl \
+  -o "$OUT/$name"
