@@ -10,7 +10,7 @@ HOUSE = --package patchwright-tests --test it -- house::
 # for us.
 demo:
 	@scripts/setup.sh demo
-	$(CARGO) run --locked --profile demo --package patchwright --no-default-features -- run examples/bzip2-selectors
+	$(CARGO) run --locked --package patchwright --no-default-features -- run examples/bzip2-selectors
 
 # The property tests draw the same cases each time, so that a pass is a pass everywhere; `make soak` draws new ones.
 check test: export PROPTEST_RNG_SEED = 20
