@@ -180,3 +180,14 @@ fn every_name_that_is_given_stands_in_the_text() {
         }
     }
 }
+
+/// A line that a log is cut to is not wrapped, and a fence ends the line that it stands in.
+#[test]
+fn no_name_is_put_together_of_two_pieces() {
+    let words: String = (0..4_000).map(|number| format!("road{number} ")).collect();
+    let long = format!("#1  {words}\n        ret = <optimized out>\n");
+    let stop = "Program terminated with signal SIGSEGV, Segmentation fault.\n#0  0x07 in take (n=6) at a.c:3\n";
+    expect_no_invention(&format!("{stop}{long}#2  0x09 in main () at a.c:9\n"));
+    let cut = "==79== Invalid read of size 1\n==79==    at 0x484: strlen (in /usr/lib/vg.s```c\n==79==    by 0x497: fill (a.c:41)\n";
+    expect_no_invention(&format!("It says:\n```\n{cut}"));
+}

@@ -7,7 +7,7 @@
 //! ```
 
 use super::draft::Draft;
-use super::log_lines::Log;
+use super::log_lines::{Log, MAX_LINE};
 use super::{Family, FrameOrigin, Stack, Strength, Tool, native};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
 use regex::Regex;
@@ -22,6 +22,8 @@ pub(super) const FAMILY: Family = Family {
 
 /// A backtrace of an endless recursion may have a hundred thousand frames.
 const MAX_LINES: usize = 20_000;
+/// Bytes of a frame from which on it is not wrapped, but the line that a log was cut to.
+const WRAPPED: usize = MAX_LINE / 2;
 
 static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
@@ -81,9 +83,8 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             pending = Some(line.to_owned());
         } else if let Some(text) = &mut pending
             && line.starts_with("    ")
-            && !native::is_whole(text)
+            && goes_on(text, line.trim())
         {
-            // A long frame goes on in the next line; below a whole one are its variables.
             text.push(' ');
             text.push_str(line.trim());
         } else {
@@ -105,6 +106,13 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     recognise(&mut draft, log, at);
     add_asserted_place(&mut draft);
     draft.has_frames().then_some(draft)
+}
+
+/// Tells whether a frame goes on in the next line: gdb wraps it at the width of a terminal, before
+/// its arguments or within them, never in a name. Below a whole one are its variables.
+fn goes_on(frame: &str, next: &str) -> bool {
+    let named = frame.contains(" (") || next.starts_with('(');
+    named && frame.len() < WRAPPED && !native::is_whole(frame)
 }
 
 /// Finds the frame that a stop names without a number: `0x0c in fill (n=2) at a.c:12`, or

@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// The longest line that is kept, in bytes. Names of C++ templates reach some
 /// thousands.
-const MAX_LINE: usize = 16 * 1024;
+pub(super) const MAX_LINE: usize = 16 * 1024;
 
 /// A log's lines.
 #[derive(Debug)]

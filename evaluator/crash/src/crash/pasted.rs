@@ -234,7 +234,7 @@ fn reports(text: &str) -> Vec<CrashReport> {
 
 /// Returns a text without its dirt and its Markdown, where a log may be code in a sentence.
 fn bare(text: &str) -> String {
-    let text = clean(text).replace("```", "");
+    let text = clean(text).replace("```", "\n");
     let own_line = |found: &regex::Captures<'_>| {
         let code = found.get(1).map_or("", |code| code.as_str());
         if PASTED.any.is_match(code) {
