@@ -25,7 +25,6 @@ pub use run::{changing_parts, run, story, story_lines};
 pub use template::ROOT;
 pub use view::{CandidateView, DiffStyle, ListView, PlotsView, RunView, Viewer, is_live};
 
-/// The style sheet.
 pub const STYLE: &str = include_str!("assets/style.css");
 /// The script: lazy parts, live updates, keys, trying out the HTTP interface.
 pub const SCRIPT: &str = include_str!("assets/script.js");

@@ -26,7 +26,7 @@ const TEXTS: [(&str, &str); 8] = [
 /// Writes a log as a fragment: all of a short one, beginning and end of a long one.
 ///
 /// # Errors
-/// The template does not fit the values, as below.
+/// The template does not fit the values.
 pub fn log(bytes: &[u8], whole: &str) -> Result<String, Error> {
     let text = String::from_utf8_lossy(bytes);
     let (mut head, mut tail) = (&*text, "");
@@ -39,9 +39,6 @@ pub fn log(bytes: &[u8], whole: &str) -> Result<String, Error> {
 }
 
 /// Writes the texts of an event; its whole body where it has none.
-///
-/// # Errors
-/// As above.
 pub fn event(event: &Event) -> Result<String, Error> {
     let shown = |title: Option<&str>, text: &str| {
         let end = text.floor_char_boundary(HEAD + TAIL);
@@ -70,9 +67,6 @@ fn plain(value: &Json) -> Option<String> {
 }
 
 /// Writes lines of the unpatched tree as rows of a diff.
-///
-/// # Errors
-/// As above.
 pub fn source(lines: &SourceLines, style: DiffStyle) -> Result<String, Error> {
     let texts: Vec<&str> = lines.lines.iter().map(String::as_str).collect();
     let parts = colours(&lines.path, &texts);
@@ -90,9 +84,6 @@ pub fn source(lines: &SourceLines, style: DiffStyle) -> Result<String, Error> {
 }
 
 /// Writes the page of the HTTP interface from its description, which lies at an address.
-///
-/// # Errors
-/// As above.
 pub fn interface(document: &Json, address: &str) -> Result<String, Error> {
     let heading = "HTTP interface";
     let (document, viewer) = (values(document), values(&Viewer::default()));
@@ -103,18 +94,12 @@ pub fn interface(document: &Json, address: &str) -> Result<String, Error> {
 }
 
 /// Writes the page on which a token is given; `wrong` where one was refused.
-///
-/// # Errors
-/// As above.
 pub fn sign_in(wrong: bool) -> Result<String, Error> {
     let (heading, viewer) = ("Sign in", values(&Viewer::default()));
     render("sign_in.html", context! { heading, wrong, viewer })
 }
 
 /// Writes the page of an error.
-///
-/// # Errors
-/// As above.
 pub fn missing(heading: &str, detail: &str) -> Result<String, Error> {
     let viewer = values(&Viewer::default());
     render("missing.html", context! { heading, detail, viewer })

@@ -60,17 +60,11 @@ fn stages(view: &RunView) -> Vec<Value> {
 }
 
 /// Writes lines of the story, for the end of those that are there.
-///
-/// # Errors
-/// As above.
 pub fn story(run: &str, headings: &[Heading]) -> Result<String, Error> {
     render("story.html", context! { run, story => values(&headings) })
 }
 
 /// Writes a list of lines of the story.
-///
-/// # Errors
-/// As above.
 pub fn story_lines(run: &str, headings: &[Heading]) -> Result<String, Error> {
     render(
         "story_lines.html",
@@ -80,9 +74,6 @@ pub fn story_lines(run: &str, headings: &[Heading]) -> Result<String, Error> {
 
 /// Writes the parts of a run's page that change while it runs, each by its id. The rows
 /// that were there stay when the run ends.
-///
-/// # Errors
-/// As above.
 pub fn changing_parts(view: &RunView) -> Result<[(&'static str, String); 5], Error> {
     let values = values_of(view, view.attempts_limit);
     let part = |name: &str| render(&format!("run/{name}.html"), values.clone());

@@ -25,7 +25,6 @@ const LADDER: [&str; 8] = [
     "reviewed",
 ];
 
-/// Embeds templates under their names.
 macro_rules! templates {
     ($($name:literal)*) => {
         &[$(($name, include_str!(concat!("templates/", $name)))),*]
@@ -96,10 +95,6 @@ pub(crate) fn run_path(run: &str) -> String {
     format!("{ROOT}/runs/{}", escaped(run))
 }
 
-/// Renders a template.
-///
-/// # Errors
-/// The template does not fit the values.
 pub(crate) fn render(name: &str, values: Value) -> Result<String, Error> {
     ENVIRONMENT.get_template(name)?.render(values)
 }

@@ -5,7 +5,6 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-/// Embeds templates under their names.
 macro_rules! templates {
     ($($name:literal)*) => {
         &[$(($name, include_str!(concat!("../../../prompts/", $name)))),*]

@@ -20,7 +20,6 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("story.md", include_str!("templates/story.md")),
 ];
 
-/// Renders a template of an export.
 pub(super) fn render(name: &str, values: &Value) -> Result<String, Error> {
     let mut environment = environment()?;
     environment.add_filter("plain", |text: &str| plain(text));

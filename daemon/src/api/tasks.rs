@@ -128,9 +128,7 @@ pub(crate) async fn pause(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<Depth>, Problem> {
-    caller.needs(Role::Admin)?;
-    api.service.store().set_paused(true).await?;
-    Ok(Json(api.service.store().depth().await?))
+    set_paused(&api, &caller, true).await
 }
 
 /// Lets workers claim again
@@ -142,7 +140,11 @@ pub(crate) async fn resume(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<Depth>, Problem> {
+    set_paused(&api, &caller, false).await
+}
+
+async fn set_paused(api: &Api, caller: &Caller, is_paused: bool) -> Result<Json<Depth>, Problem> {
     caller.needs(Role::Admin)?;
-    api.service.store().set_paused(false).await?;
+    api.service.store().set_paused(is_paused).await?;
     Ok(Json(api.service.store().depth().await?))
 }

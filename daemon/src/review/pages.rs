@@ -216,7 +216,6 @@ fn asset(kind: &'static str, text: &'static str) -> Asset {
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "max-age=300")], text)
 }
 
-/// The style sheet.
 pub(super) async fn style() -> Asset {
     asset("text/css; charset=utf-8", page::STYLE)
 }

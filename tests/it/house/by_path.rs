@@ -1,7 +1,7 @@
 //! Files are opened by their path only where no command can have written on the way.
 //!
-//! What a command wrote is copied, hashed, removed and read by `contained_path` of the sandbox,
-//! which goes by handles and follows no link.
+//! The sandbox's `contained_path` copies, hashes, removes and reads what a command wrote; it goes by
+//! handles and follows no link.
 
 use super::imports::without_tests;
 use super::layering::said;

@@ -34,7 +34,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/sandbox",
-        4_730,
+        4_740,
         "processes that end as one domain, programs kept from what is noted of them, many inputs \
          started by one process; copying and removing by handles moved here",
     ),
@@ -46,7 +46,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        8_740,
+        8_770,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round",
     ),

@@ -61,11 +61,9 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A frame of gdb.
-static INDENTED: LazyLock<Regex> =
+static GDB_FRAME: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \("));
-/// Code in a sentence.
-static INLINE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`([^`\n]+)`"));
+static CODE_IN_A_SENTENCE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`([^`\n]+)`"));
 
 /// Lines of logs that are neither a report's first line nor a frame.
 static LOG: LazyLock<Regex> = LazyLock::new(|| {
@@ -243,7 +241,7 @@ fn bare(text: &str) -> String {
             format!("`{code}`")
         }
     };
-    INLINE.replace_all(&text, own_line).into_owned()
+    CODE_IN_A_SENTENCE.replace_all(&text, own_line).into_owned()
 }
 
 /// Splits a report of leaks: each site of allocation is a leak of its own.
@@ -370,7 +368,7 @@ fn clean_line(line: &str) -> Cow<'_, str> {
     }
     // A log that was indented as a whole; only gdb's begins at the margin.
     let frame = rest.trim_start();
-    if frame.starts_with('#') && frame.len() < rest.len() && INDENTED.is_match(frame) {
+    if frame.starts_with('#') && frame.len() < rest.len() && GDB_FRAME.is_match(frame) {
         rest = frame;
     }
     let mut line = Cow::Borrowed(rest);

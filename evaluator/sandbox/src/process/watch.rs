@@ -149,9 +149,11 @@ pub fn size_below(folder: &Path) -> u64 {
         return 0;
     };
     let sizes = top.folders(|_| true).map(|visited| match visited {
-        Ok(visited) => { visited.entries.iter() }
-            .map(|entry| (entry.facts.st_size as u64).max(BLOCK))
-            .sum(),
+        Ok(visited) => {
+            let entries = visited.entries.iter();
+            let sizes = entries.map(|entry| (entry.facts.st_size as u64).max(BLOCK));
+            sizes.sum()
+        }
         Err(error) if error.kind() == io::ErrorKind::InvalidFilename => TOO_MUCH,
         Err(_) => 0,
     });

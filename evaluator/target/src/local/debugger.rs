@@ -117,8 +117,8 @@ pub(super) async fn run(
         ..stage.watching(&script, pov, folder.path())
     };
     let execution = target.command(job).await?;
-    let answer = { folder.left()?.read("answer.json", LIMIT).ok() }
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let answer = folder.left()?.read("answer.json", LIMIT).ok();
+    let answer = answer.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     Ok(answer.unwrap_or_else(|| Observations {
         problem: Some(match execution.text().lines().next() {
             Some(line) if execution.ending == patchwright_sandbox::Ending::Exited(3) => {

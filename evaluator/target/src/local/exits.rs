@@ -145,7 +145,8 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
     let entries = entries
         .and_then(|exits| exits.entries())
         .unwrap_or_default();
-    let mut numbers: Vec<u64> = { entries.iter() }
+    let entries = entries.iter();
+    let mut numbers: Vec<u64> = entries
         .filter_map(|entry| entry.name.to_str()?.strip_suffix(".json")?.parse().ok())
         .collect();
     numbers.sort_unstable();

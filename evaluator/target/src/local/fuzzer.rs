@@ -118,7 +118,7 @@ fn found(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
         let name = entry.name.to_string_lossy();
         entry.is_file() && kinds.iter().any(|kind| name.starts_with(kind))
     });
-    { findings }
+    findings
         .map(|entry| out.read(&*entry.name, LARGEST))
         .collect()
 }
@@ -132,7 +132,8 @@ fn kept(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
         entry.is_file() && entry.name.len() > 4 && small
     });
     let step = entries.len().div_ceil(MOST_KEPT).max(1);
-    { entries.iter().step_by(step) }
+    let spread = entries.iter().step_by(step);
+    spread
         .map(|entry| corpus.read(&*entry.name, LARGEST_KEPT))
         .collect()
 }

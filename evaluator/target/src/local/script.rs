@@ -42,7 +42,7 @@ pub(super) async fn run(
             execution.ending
         )));
     }
-    let made = { folder.left()?.read("made", LARGEST) }
-        .map_err(|_| format!("the script wrote no file of at most {LARGEST} bytes"));
+    let made = folder.left()?.read("made", LARGEST);
+    let made = made.map_err(|_| format!("the script wrote no file of at most {LARGEST} bytes"));
     Ok(made)
 }

@@ -51,7 +51,6 @@ fn copy(
     settle(&target, folders).map_err(fail)
 }
 
-/// Opens two folders.
 pub(super) fn opened(
     one: &Path,
     other: &Path,

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that are compared at once.
 const CHUNK: usize = 64 << 10;
-/// The folders of a workspace.
 const PARTS: [&str; 3] = [TREE, OUT, HOME];
 
 /// A moment on the clock of a file system.

@@ -17,14 +17,19 @@ pub(super) fn decisions(language: Language, text: &[u8]) -> Option<Vec<Range>> {
         return None;
     }
     let tree = parse(language, text)?;
-    let mut open = vec![tree.root_node()];
-    let mut found = Vec::new();
-    while let Some(node) = open.pop() {
-        found.extend(decision(node, text));
+    let nodes = nodes(tree.root_node());
+    Some(nodes.filter_map(|node| decision(node, text)).collect())
+}
+
+/// Visits a node and all below it.
+fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let mut open = vec![root];
+    std::iter::from_fn(move || {
+        let node = open.pop()?;
         let mut cursor = node.walk();
         open.extend(node.children(&mut cursor));
-    }
-    Some(found)
+        Some(node)
+    })
 }
 
 /// Returns the lines of a node that decides something, its body apart.
@@ -93,17 +98,23 @@ pub(super) enum OperandKind {
     Branch,
     /// A value, which nothing counts.
     Value,
-    /// Subject of a `switch`, for a case of this value; its lines are those of the case's code.
-    Case(String),
+    /// Subject of a `switch`, for a case of this value; its lines are those of the case's code,
+    /// which are counted apart where nothing else stands on them.
+    Case { value: String, is_apart: bool },
 }
 
-/// Returns the operands of all conditions, in the order of the text.
-pub(super) fn operands(language: Language, text: &[u8]) -> Vec<Operand> {
-    let tree = parse(language, text);
-    let mut open: Vec<_> = tree.iter().map(|tree| tree.root_node()).collect();
+/// Returns the operands of the conditions that begin at some lines, in the order of the text.
+pub(super) fn operands(
+    language: Language,
+    text: &[u8],
+    is_wanted: impl Fn(u32) -> bool,
+) -> Vec<Operand> {
+    let Some(tree) = parse(language, text) else {
+        return Vec::new();
+    };
     let (mut deciding, mut compared): (Vec<Node<'_>>, Vec<Node<'_>>) = (Vec::new(), Vec::new());
     let mut cases = Vec::new();
-    while let Some(node) = open.pop() {
+    for node in nodes(tree.root_node()) {
         match node.kind() {
             "if_statement"
             | "while_statement"
@@ -120,30 +131,39 @@ pub(super) fn operands(language: Language, text: &[u8]) -> Vec<Operand> {
             _ if COMPARISONS.contains(&operator(node, text)) => compared.push(node),
             _ => {}
         }
-        let mut cursor = node.walk();
-        open.extend(node.children(&mut cursor));
     }
+    for found in [&mut deciding, &mut compared] {
+        found.retain(|node| is_wanted(rows(*node).0));
+    }
+    cases.retain(|case| is_wanted(case.lines.0));
+    let mut found = without_nested(&deciding, &compared);
+    found.append(&mut cases);
+    found.sort_by_key(|one| (one.lines, one.bytes.start, one.bytes.end));
+    found.dedup();
+    found
+}
+
+/// Keeps of what decides the innermost, since the argument of a macro is nearer to what is decided
+/// than its call, and of the values those that nothing decides with.
+fn without_nested(deciding: &[Node<'_>], compared: &[Node<'_>]) -> Vec<Operand> {
     let holds = |outer: &Node<'_>, inner: &Node<'_>| {
         outer.start_byte() <= inner.start_byte() && inner.end_byte() <= outer.end_byte()
     };
-    compared.retain(|node| !deciding.iter().any(|outer| holds(outer, node)));
-    // The argument of a macro is nearer to what is decided than its call.
-    let holds_another = |node: &Node<'_>| {
+    let holds_another = |node: &&Node<'_>| {
         let mut others = deciding.iter();
         others.any(|other| holds(node, other) && !holds(other, node))
     };
-    let innermost = deciding.iter().filter(|node| !holds_another(node));
-    let branches = innermost.map(|node| (node, OperandKind::Branch));
-    let values = compared.iter().map(|node| (node, OperandKind::Value));
+    let is_held = |node: &&Node<'_>| deciding.iter().any(|outer| holds(outer, node));
+    let branches = deciding.iter().filter(|node| !holds_another(node));
+    let branches = branches.map(|node| (node, OperandKind::Branch));
+    let values = compared.iter().filter(|node| !is_held(node));
+    let values = values.map(|node| (node, OperandKind::Value));
     let operand = |(node, kind): (&Node<'_>, OperandKind)| Operand {
         lines: rows(*node),
         bytes: node.byte_range(),
         kind,
     };
-    let mut found: Vec<Operand> = branches.chain(values).map(operand).chain(cases).collect();
-    found.sort_by_key(|one| (one.lines, one.bytes.start, one.bytes.end));
-    found.dedup();
-    found
+    branches.chain(values).map(operand).collect()
 }
 
 /// Returns the cases of a `switch` that have a value and code of their own.
@@ -156,11 +176,20 @@ fn cases_of(node: Node<'_>, text: &[u8]) -> Vec<Operand> {
     let mut cursor = body.walk();
     let case = |case: Node<'_>| {
         let value = case.child_by_field_name("value")?;
-        let code = case.named_child(1)?;
+        let mut cursor = case.walk();
+        let mut parts = case.named_children(&mut cursor);
+        let code = parts.find(|part| *part != value && part.kind() != "comment")?;
+        let (first, last) = rows(case);
+        let before = case.prev_named_sibling().unwrap_or(subject);
+        let after = case.next_named_sibling();
+        let is_apart = rows(before).1 < first && after.is_none_or(|after| last < rows(after).0);
         Some(Operand {
-            lines: rows(code),
+            lines: (rows(code).0, last),
             bytes: bytes.clone(),
-            kind: OperandKind::Case(value.utf8_text(text).ok()?.to_owned()),
+            kind: OperandKind::Case {
+                value: value.utf8_text(text).ok()?.to_owned(),
+                is_apart,
+            },
         })
     };
     body.named_children(&mut cursor).filter_map(case).collect()
@@ -270,7 +299,7 @@ mod tests {
             (Language::C, "x = y * (a == 4);", vec!["a == 4"]),
             (
                 Language::C,
-                "switch (a % 7) {\ncase 4:\ncase 5:\n f();\n break;\ndefault: g(); }",
+                "switch (a % 7) {\ncase 4:\ncase 5: // five\n f();\n break;\ndefault: g(); }",
                 vec!["a % 7 is 5"],
             ),
             (
@@ -291,9 +320,11 @@ mod tests {
                 Language::Java => format!("class A {{\n{body}}}\n"),
                 _ => body,
             };
-            let found = operands(language, text.as_bytes());
+            let found = operands(language, text.as_bytes(), |_| true);
             let shown = |one: &Operand| match &one.kind {
-                OperandKind::Case(value) => format!("{} is {value}", &text[one.bytes.clone()]),
+                OperandKind::Case { value, .. } => {
+                    format!("{} is {value}", &text[one.bytes.clone()])
+                }
                 _ => text[one.bytes.clone()].to_owned(),
             };
             let found: Vec<String> = found.iter().map(shown).collect();

@@ -72,7 +72,7 @@ impl Comparison<'_> {
         let mut turned_round = 0;
         for one in conditions {
             let turned = match &one.operand.kind {
-                OperandKind::Case(value) => value.clone(),
+                OperandKind::Case { value, .. } => value.clone(),
                 _ => format!("!({})", one.text),
             };
             let Some(build) = self.build_with(&one, attempt, &turned).await? else {
@@ -118,27 +118,39 @@ impl Comparison<'_> {
         Ok(Some(build))
     }
 
-    /// Runs the PoV on such a build; nothing where it does not crash as it did before the patch.
+    /// Runs the PoV on such a build, as often as it needs; nothing where it does not crash or hang
+    /// as it did before the patch.
     async fn crash_as_before(
         &self,
         build: &Build,
         one: &OneSided,
     ) -> Result<Option<InputRun>, TargetError> {
-        let replay = self.target.replay(build, self.pov).await?;
-        let (Some(known), Some(now)) = (&self.before.replay.crash, &replay.crash) else {
-            return Ok(None);
-        };
         let in_project = |frame: &_| self.target.task().in_project(frame);
-        let same = signature::compare(known, now, &in_project) == Change::Same;
-        Ok(same.then(|| InputRun {
-            index: 0,
-            ending: replay.execution.ending,
-            output: format!("(`{}` turned round) {}", one.text, now.summary).into_bytes(),
-        }))
+        let before = &self.before.replay;
+        for _ in 0..self.before.repeat.max(1) {
+            let replay = self.target.replay(build, self.pov).await?;
+            let is_same = match (&before.crash, &replay.crash) {
+                (Some(known), Some(now)) => {
+                    signature::compare(known, now, &in_project) == Change::Same
+                }
+                _ => replay.outcome.is_failure() && replay.outcome == before.outcome,
+            };
+            if is_same {
+                let crash = replay.crash.map(|crash| crash.summary);
+                let said = crash.unwrap_or_else(|| replay.execution.ending.to_string());
+                return Ok(Some(InputRun {
+                    index: 0,
+                    ending: replay.execution.ending,
+                    output: format!("(`{}` turned round) {said}", one.text).into_bytes(),
+                }));
+            }
+        }
+        Ok(None)
     }
 
     /// Tells whether the patched program does the same on all inputs with the value that protects
-    /// the PoV in place of a condition, or cannot be built with it.
+    /// the PoV in place of a condition. One that does not build, or that there
+    /// was no time for, is taken to do so.
     async fn is_of_one_value(
         &mut self,
         one: &OneSided,
@@ -166,7 +178,7 @@ impl Comparison<'_> {
             let other = fixed.get(index);
             other.is_none_or(|other| other.ending == run.ending && other.output == run.output)
         };
-        Ok(!fixed.is_empty() && patched.iter().all(same))
+        Ok(patched.iter().all(same))
     }
 
     fn doubt_condition(&mut self, one: &OneSided, after: InputRun) -> Result<(), TargetError> {
@@ -195,8 +207,8 @@ fn one_sided(reach: &Reach, attempt: &AttemptFacts) -> Vec<OneSided> {
         let Some(language) = Language::of(path, bytes) else {
             continue;
         };
-        let mut operands = operands(language, bytes);
-        operands.retain(|one| is_written(attempt, &reach.counted, path.as_str(), one.lines.0));
+        let is_written = |line| is_written(attempt, &reach.counted, path.as_str(), line);
+        let operands = operands(language, bytes, is_written);
         for here in operands.chunk_by(|one, next| one.lines.0 == next.lines.0) {
             found.extend(here.iter().filter_map(|operand| {
                 let certain = has_one_outcome(reach, path.as_str(), (operand, here))?;
@@ -205,7 +217,7 @@ fn one_sided(reach: &Reach, attempt: &AttemptFacts) -> Vec<OneSided> {
                 Some(OneSided {
                     path: path.clone(),
                     text: match &operand.kind {
-                        OperandKind::Case(value) => format!("{text} is not {value}"),
+                        OperandKind::Case { value, .. } => format!("{text} is not {value}"),
                         _ => text.into_owned(),
                     },
                     operand: operand.clone(),
@@ -224,9 +236,10 @@ fn has_one_outcome(
     (operand, of_line): (&Operand, &[Operand]),
 ) -> Option<bool> {
     let line = operand.lines.0;
-    if let OperandKind::Case(_) = operand.kind {
-        let runs = reach.all.lines.get(&(path.to_owned(), line));
-        return (runs.is_none_or(|runs| *runs == 0)).then_some(true);
+    if let OperandKind::Case { is_apart, .. } = operand.kind {
+        let lines = (path.to_owned(), line)..=(path.to_owned(), operand.lines.1);
+        let never = reach.all.lines.range(lines).all(|(_, runs)| *runs == 0);
+        return (never || !is_apart).then_some(true);
     }
     if operand.kind == OperandKind::Value {
         return Some(false);
@@ -252,4 +265,65 @@ fn outcomes(reach: &Reach, path: &str, line: u32) -> Vec<(bool, bool)> {
         _ => None,
     });
     pairs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::RungName;
+    use crate::ladder::Ladder;
+    use crate::same_elsewhere::tests::attempt_with;
+    use patchwright_target::runner::Target;
+    use patchwright_target::test_support::{PARSE, open, task};
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn a_repair_that_rests_on_what_no_run_saw_otherwise_is_a_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.limits.same = Duration::from_secs(8);
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        for (fix, rests_on) in [
+            (
+                "static int seen; if (n < 2 || (b[0] > 8 && seen++ < 100))",
+                Some("`seen++ < 100`"),
+            ),
+            (
+                "int open = (b[0] * 31 + n) % 65537 == 4711; if (n < 2 || b[0] * !open > 8)",
+                Some("`(b[0] * 31 + n) % 65537 == 4711`"),
+            ),
+            (
+                "switch ((b[0] * 31 + n) % 65537) { case 4711: /* open */ break; default: if (b[0] > 8) return -1; } if (n < 2)",
+                Some("`(b[0] * 31 + n) % 65537 is not 4711`"),
+            ),
+            // Refuses what nobody sends.
+            ("if (n < 2 || b == 0 || b[0] > 8)", None),
+        ] {
+            let attempt = attempt_with(PARSE.replace("if (n < 2)", fix), (4, 4));
+            let result = Ladder::new(&target, &baseline)
+                .climb(&attempt, &[], RungName::SameElsewhere)
+                .await
+                .unwrap();
+            assert_eq!(
+                result.holds,
+                rests_on.is_none().then_some(true),
+                "{fix}: {result:#?}"
+            );
+            assert!(result.counts["conditions turned round"] >= 1);
+            let doubts: Vec<&str> = result
+                .doubts
+                .iter()
+                .map(|doubt| doubt.what.as_str())
+                .collect();
+            let said = doubts
+                .iter()
+                .filter(|what| what.contains("the repair rests on"));
+            let said: Vec<_> = said.collect();
+            assert_eq!(said.len(), usize::from(rests_on.is_some()), "{doubts:?}");
+            assert!(
+                said.iter().all(|what| what.contains(rests_on.unwrap())),
+                "{said:?}"
+            );
+        }
+    }
 }
