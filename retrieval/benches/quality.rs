@@ -6,8 +6,8 @@
 //! whose name holds NAME) through ours, through a plain dump of the fifteen best files, and
 //! through a pipeline of four stages rebuilt from its published description, and prints recall,
 //! fix lines, wrong files, efficiency and time. HALF is `tuned`, `held`, `fresh`, `unseen`,
-//! `harvested` or `measured-once`; cases of the last are run only when it is given. It judges
-//! nothing: a worse figure does not fail. With `--fit crash` or `--fit request` it fits the
+//! `harvested`, `measured-once` or `real`; cases of the last two are run only when they are named. It
+//! judges nothing: a worse figure does not fail. With `--fit crash` or `--fit request` it fits the
 //! weights of `src/ranking.json` to the cases instead, and prints them.
 
 #![expect(
@@ -64,7 +64,6 @@ fn main() {
     let store = cases::store(value("--trees"));
     let (further, requested) = (value("--cases"), value("--requests"));
     let mut all = cases::read(half.as_deref(), further.as_deref(), requested.as_deref());
-    all.retain(|case| half.as_ref().is_none_or(|half| case.half == *half));
     all.retain(|case| names.is_empty() || names.iter().any(|name| case.id.contains(*name)));
     if let Some(group) = value("--fit") {
         return fit::run(&store, &all, &group);

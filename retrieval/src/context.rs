@@ -145,22 +145,15 @@ impl Wanted {
     }
 }
 
-/// Functions that are named without their code, as far as no snippet shows them.
+/// Functions that are named without their code.
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
-    /// The likeliest first.
+    /// Those that are named wherever they lie.
+    pub(crate) anywhere: Vec<Symbol>,
+    /// Those that are named where code of their file is shown, the likeliest first.
     pub(crate) functions: Vec<Symbol>,
-    pub(crate) scope: HeadScope,
-}
-
-/// Says which of the further functions are named.
-#[derive(Debug, Default)]
-pub(crate) enum HeadScope {
-    /// All that lie in files of which code is shown.
-    #[default]
-    ShownFiles,
-    /// So many of them, wherever they lie.
-    First(usize),
+    /// Limit on how many are named.
+    pub(crate) most: usize,
 }
 
 /// The parts of a context before it is cut to the budget.

@@ -49,8 +49,14 @@ pub struct CrashWeights {
     /// Functions of the stack of which lines are shown whatever they weigh, from the top, when
     /// no more than the usual is asked for.
     pub frames: f64,
-    /// Further functions that are named without their code.
+    /// Further functions of the files shown that are named without their code.
     pub named: f64,
+    /// One that calls lead to, by the logarithm of its weight, against that of its lines.
+    pub reached: f64,
+    /// The least weight of one that is named though no code of its file is shown.
+    pub elsewhere: f64,
+    /// A function that is named like one of the stack, against the logarithm of its lines.
+    pub alike: f64,
 }
 
 /// Weights that decide how much of a definition is shown.

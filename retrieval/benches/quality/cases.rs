@@ -1,7 +1,11 @@
 //! The cases and the trees that they are about.
 
 use super::frames;
+use super::score::Hunks;
 use patchwright_retrieval::Request;
+use patchwright_source::TreePath;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,6 +23,8 @@ pub(super) struct Case {
     pub(super) functions: Vec<String>,
     pub(super) tree: String,
     fixed: Option<String>,
+    /// Lines that the fix changes, where the case says so itself.
+    pub(super) lines: Option<Hunks>,
     /// The folder of a crash case.
     folder: Option<PathBuf>,
 }
@@ -42,7 +48,10 @@ pub(super) fn store(given: Option<String>) -> PathBuf {
 /// Names the cases that only a run which asks for them measures.
 const MEASURED_ONCE: &str = "measured-once";
 
-/// All cases and the crash reports and requests of a further folder and file,
+/// Names the reports of crashes that maintainers repaired in a public repository.
+const REAL: &str = "real";
+
+/// All cases, or those of a half, and the crash reports and requests of a further folder and file;
 /// those of one tree after each other.
 pub(super) fn read(
     half: Option<&str>,
@@ -52,10 +61,14 @@ pub(super) fn read(
     if half == Some(MEASURED_ONCE) {
         return crashes(&here().join(MEASURED_ONCE));
     }
+    if half == Some(REAL) {
+        return real_crashes();
+    }
     let mut cases = crashes(&here().join("cases"));
     cases.extend(further.iter().flat_map(|folder| crashes(Path::new(folder))));
     cases.extend(requests(&here().join("requests.toml")));
     cases.extend(requested.iter().flat_map(|file| requests(Path::new(file))));
+    cases.retain(|case| half.is_none_or(|half| case.half == half));
     cases.sort_by(|a, b| (&a.tree, &a.folder, &a.id).cmp(&(&b.tree, &b.folder, &b.id)));
     cases
 }
@@ -107,7 +120,58 @@ fn crash(folder: PathBuf) -> Case {
         functions,
         tree: text(&table, "tree").unwrap(),
         fixed: text(&table, "fixed"),
+        lines: None,
         folder: Some(folder),
+    }
+}
+
+/// A report, the commit at which it was seen, and what the maintainers' fix changed there.
+#[derive(Deserialize)]
+struct RealCrash {
+    id: String,
+    repository: String,
+    commit: String,
+    files: Vec<String>,
+    functions: Vec<String>,
+    lines: BTreeMap<String, Vec<(u32, u32)>>,
+    is_on_stack: bool,
+    report: String,
+}
+
+fn real_crashes() -> Vec<Case> {
+    let text = std::fs::read_to_string(here().join("real.json")).expect("a file of the benchmark");
+    let read: Vec<RealCrash> = serde_json::from_str(&text).expect("real crashes");
+    let mut cases: Vec<Case> = read.into_iter().map(real_crash).collect();
+    cases.sort_by(|a, b| a.tree.cmp(&b.tree));
+    cases
+}
+
+fn real_crash(crash: RealCrash) -> Case {
+    let lines = crash.lines.iter().flat_map(|(path, ranges)| {
+        let path = TreePath::new(path).expect("a path");
+        ranges.iter().map(move |range| (path.clone(), *range))
+    });
+    Case {
+        id: crash.id,
+        half: if crash.is_on_stack {
+            "on stack".to_owned()
+        } else {
+            "off stack".to_owned()
+        },
+        is_crash: true,
+        is_far: !crash.is_on_stack,
+        request: Request {
+            frames: frames::read(&crash.report),
+            text: crash.report,
+            ..Request::default()
+        },
+        intent: Some("BUG_FIX".to_owned()),
+        files: crash.files,
+        functions: crash.functions,
+        tree: format!("{}-{}", crash.repository, crash.commit),
+        fixed: None,
+        lines: Some(lines.collect()),
+        folder: None,
     }
 }
 
@@ -135,6 +199,7 @@ fn requests(file: &Path) -> Vec<Case> {
                 functions: list(request, "functions"),
                 tree,
                 fixed: text(request, "fixed"),
+                lines: None,
                 folder: None,
             }
         })
@@ -202,7 +267,13 @@ fn fetch(store: &Path, name: &str) -> Option<PathBuf> {
         return Some(tree);
     }
     let table = read_toml(&here().join("trees.toml"));
-    let recipe = list(table["trees"].as_table().unwrap(), name);
+    let known = table["trees"].as_table().unwrap();
+    let recipe = match name.rsplit_once('-') {
+        Some((repository, commit)) if repository.contains('/') => {
+            ["git", repository, commit].map(str::to_owned).to_vec()
+        }
+        _ => list(known, name),
+    };
     let being_made = store.join("trees").join(format!("{name}.part"));
     let _ = std::fs::remove_dir_all(&being_made);
     std::fs::create_dir_all(&being_made).ok()?;

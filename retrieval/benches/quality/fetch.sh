@@ -3,6 +3,7 @@
 #   cargo NAME VERSION        a crate
 #   wheel NAME VERSION        a Python package as it is installed
 #   sdist NAME VERSION        a Python package's source distribution
+#   git OWNER/NAME COMMIT     a commit of a public repository
 #   here NAME -            a folder beside this file
 #   maven GROUP:NAME VERSION  the sources of a Java library, below src/main/java
 set -eu
@@ -47,6 +48,12 @@ maven)
     -DoutputDirectory="$scratch" >"$scratch/log" 2>&1 || fail "$(tail -n 3 "$scratch/log")"
   mkdir -p "$dest/src/main/java"
   (cd "$dest/src/main/java" && unzip -q "$scratch"/*-sources.jar && rm -rf META-INF)
+  ;;
+git)
+  git init -q "$scratch/it"
+  cd "$scratch/it"
+  git fetch -q --depth 1 "https://github.com/$name" "$version" || fail "see above"
+  git archive FETCH_HEAD | tar -xf - -C "$dest"
   ;;
 here) cp -R "$(dirname "$0")/$name/." "$dest/" ;;
 *) fail "no such kind" ;;

@@ -86,6 +86,9 @@ pub(super) type Hunks = Vec<(TreePath, (u32, u32))>;
 
 /// Returns the hunks of the real fix; none where no release repaired the bug.
 pub(super) fn hunks(world: &World, case: &Case, place: &Place) -> Hunks {
+    if let Some(lines) = &case.lines {
+        return lines.clone();
+    }
     let mut hunks = Hunks::new();
     let Some(repaired) = &place.repaired else {
         return hunks;

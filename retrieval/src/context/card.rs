@@ -3,7 +3,7 @@
 
 use crate::context::crash::identifiers_at;
 use crate::context::form::{fitting, size_of};
-use crate::context::{Card, Form, HeadScope, Heads, Wanted};
+use crate::context::{Card, Form, Heads, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::snippet::{Snippet, Tier, line};
@@ -199,7 +199,7 @@ pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
 /// Why they are shown, for the reader.
 const WHY: &str = "further functions, by their first lines";
 
-/// One snippet for each file that has further functions; the files that are shown come first.
+/// One snippet for each file that has further functions.
 pub(super) fn further_heads(engine: &Engine, heads: &Heads, shown: &[Snippet]) -> Vec<Snippet> {
     let mut files: Vec<&TreePath> = Vec::new();
     for snippet in shown {
@@ -207,12 +207,20 @@ pub(super) fn further_heads(engine: &Engine, heads: &Heads, shown: &[Snippet]) -
             files.push(&snippet.path);
         }
     }
-    let functions = heads.functions.iter();
-    let unshown = functions.filter(|one| !shown.iter().any(|snippet| shows(snippet, one)));
-    let named: Vec<&Symbol> = match heads.scope {
-        HeadScope::ShownFiles => unshown.filter(|one| files.contains(&&one.path)).collect(),
-        HeadScope::First(most) => unshown.take(most).collect(),
-    };
+    let beside = heads
+        .functions
+        .iter()
+        .filter(|one| files.contains(&&one.path));
+    let mut named: Vec<&Symbol> = Vec::new();
+    for symbol in heads.anywhere.iter().chain(beside) {
+        if named.len() >= heads.most {
+            break;
+        }
+        let is_known = named.iter().any(|other| other.id == symbol.id);
+        if !is_known && !shown.iter().any(|snippet| shows(snippet, symbol)) {
+            named.push(symbol);
+        }
+    }
     for symbol in &named {
         if !files.contains(&&symbol.path) {
             files.push(&symbol.path);

@@ -1,13 +1,14 @@
 //! Plan for a crash report: the functions of its stacks weighed by depth, what they had called
 //! before, and who writes what they read, since the fix is often not in the top frame.
 
+mod neighbours;
 mod returned;
 #[cfg(test)]
 mod tests;
 mod writers;
 
 use crate::context::picks::Picks;
-use crate::context::{FOLLOWED, HeadScope, Heads, Plan};
+use crate::context::{FOLLOWED, Heads, Plan, Wanted};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::error::Result;
@@ -36,28 +37,27 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Result<Plan> {
         writers::add(engine, top, &mut picks)?;
     }
     let wanted = picks.heaviest(usize::MAX);
-    let mut heads: Vec<(f64, &Symbol)> = wanted
-        .iter()
-        .filter(|one| one.symbol.body_line.is_some() && !is_aside(&one.symbol.path))
-        .map(|one| (one.weight * length(&one.symbol).sqrt(), &one.symbol))
-        .collect();
-    heads.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
-    let heads = heads
-        .into_iter()
-        .map(|(_, symbol)| symbol.clone())
-        .collect();
     Ok(Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.95,
         stack: stack_lines(located),
-        wanted,
         heads: Heads {
-            functions: heads,
-            scope: HeadScope::First(engine.ranking.crash.named as usize),
+            anywhere: anywhere(&wanted, engine.ranking.crash.elsewhere),
+            functions: neighbours::of(engine, &wanted)?,
+            most: engine.ranking.crash.named as usize,
         },
+        wanted,
         // What the fix needs is nearly always among the first few functions.
         enough: engine.ranking.packing.enough,
     })
+}
+
+/// Returns the functions that are likely enough to be named whichever file they lie in.
+fn anywhere(wanted: &[Wanted], least: f64) -> Vec<Symbol> {
+    let likely = wanted.iter().filter(|one| {
+        one.weight >= least && one.symbol.body_line.is_some() && !is_aside(&one.symbol.path)
+    });
+    likely.map(|one| one.symbol.clone()).collect()
 }
 
 /// The stack section: per stack its functions of the tree, from the top, by the
@@ -112,11 +112,11 @@ fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) -> Result<()> 
 
 /// A short function that many call: an allocator's wrapper, an accessor.
 fn is_common(engine: &Engine, symbol: &Symbol) -> Result<bool> {
-    Ok(length(symbol) < 15.0 && engine.is_called_everywhere(&symbol.name)?)
+    Ok(length(symbol) <= 15.0 && engine.is_called_everywhere(&symbol.name)?)
 }
 
 fn length(symbol: &Symbol) -> f64 {
-    f64::from(symbol.end_line - symbol.start_line)
+    f64::from(symbol.end_line - symbol.start_line + 1)
 }
 
 /// The names on some lines, keywords and very short ones apart.

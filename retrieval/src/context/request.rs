@@ -7,7 +7,7 @@ mod scoring;
 mod users;
 
 use super::picks::Picks;
-use super::{FOLLOWED, HeadScope, Heads, Plan};
+use super::{FOLLOWED, Heads, Plan};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::intent::{Intent, detect};
@@ -31,8 +31,9 @@ pub(super) fn plan(engine: &Engine, text: &str, share: f64) -> Result<Plan> {
         stack: Vec::new(),
         wanted: picks.heaviest(usize::MAX),
         heads: Heads {
+            anywhere: Vec::new(),
             functions: heads,
-            scope: HeadScope::ShownFiles,
+            most: usize::MAX,
         },
         enough: engine.ranking.request.enough,
     })

@@ -98,10 +98,21 @@ impl Index {
 
     /// Everything defined in a file, in the order of lines.
     pub fn outline(&self, path: &TreePath) -> Result<Vec<Symbol>, RetrievalError> {
+        self.outline_where(path, "")
+    }
+
+    /// The functions of a file with their code, in the order of lines.
+    pub(crate) fn functions_in(&self, path: &TreePath) -> Result<Vec<Symbol>, RetrievalError> {
+        let mut found = self.outline_where(path, "AND s.body_line > 0")?;
+        found.retain(|symbol| symbol.kind.is_callable());
+        Ok(found)
+    }
+
+    fn outline_where(&self, path: &TreePath, and: &str) -> Result<Vec<Symbol>, RetrievalError> {
         self.read(|reader| match reader.files.by_path(path.as_str()) {
             Some(file) => symbols(
                 reader,
-                "s.id BETWEEN ?1 AND ?2",
+                &format!("s.id BETWEEN ?1 AND ?2 {and}"),
                 [file.first_symbol, file.last_symbol],
             ),
             None => Ok(Vec::new()),

@@ -22,7 +22,7 @@ const ASKED: usize = 40;
 /// Limit on how many calls away from the stack a function may be.
 const HOPS: u32 = 3;
 /// A weight below which nothing is shown or named.
-const LEAST: f64 = 0.01;
+pub(super) const LEAST: f64 = 0.01;
 
 /// Adds what the functions of a stack called, and what those called.
 pub(super) fn add(engine: &Engine, frames: Vec<Wanted>, picks: &mut Picks) -> Result<()> {

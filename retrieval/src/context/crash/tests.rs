@@ -60,7 +60,8 @@ fn who_sets_what_the_crashing_line_reads_comes_along() {
         "{found:?}"
     );
     // Who merely reads it too says nothing.
-    assert_eq!(reason(&found, "bag_size"), None, "{found:?}");
+    let said = reason(&found, "bag_size");
+    assert_eq!(said.as_deref(), Some(NAMED), "{found:?}");
 }
 
 #[test]
@@ -181,33 +182,54 @@ fn a_call_that_sets_what_the_line_reads_counts_more() {
     assert!(place(&found, "note") < place(&found, "make"), "{found:?}");
 }
 
+/// Says of a function that it is named without its code.
+const NAMED: &str = "further functions, by their first lines";
+
+fn named(found: &[(String, String)]) -> Vec<&str> {
+    let heads = found.iter().filter(|(_, why)| why == NAMED);
+    heads.flat_map(|(names, _)| names.split(' ')).collect()
+}
+
 #[test]
-fn what_ran_on_the_way_is_named_in_other_files_too() {
-    let filler = "    total += 1;\n".repeat(7);
+fn what_ran_shortly_before_is_named_in_other_files_too() {
+    let filler = "    total += 1;\n".repeat(120);
     let function = |name: &str, calls: &str| {
         format!("int {name}(int n)\n{{\n    int total = n;\n{filler}    {calls}\n}}\n\n")
     };
+    let files = [
+        ("src/a.c", function("top", "far(n); return total;")),
+        ("src/b.c", function("far", "return farther(total);")),
+        ("src/c.c", function("farther", "return total;")),
+        ("src/d.c", function("unrelated", "return total;")),
+    ];
+    let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+    let found = shown(&files, &[("top", "src/a.c", 124)]);
+    assert_eq!(named(&found), ["far"], "{found:?}");
+}
+
+#[test]
+fn functions_named_like_those_of_the_stack_and_long_ones_are_named() {
+    let function = |name: &str, lines: usize| {
+        let filler = "    n += 1;\n".repeat(lines);
+        format!("int {name}(int n)\n{{\n{filler}    return n;\n}}\n\n")
+    };
+    let many: String = (0..20).map(|n| function(&format!("get_{n}"), 1)).collect();
     let text = [
-        function("top", "return total;"),
-        function("run", "first(n); return top(total);"),
-        function("first", "return second(total) + far(total);"),
-        function("second", "return third(total);"),
-        function("third", "return fourth(total);"),
-        function("fourth", "return total;"),
+        function("read_left_part", 1),
+        function("write_all", 60),
+        many,
+        function("read_right_part", 1),
     ]
     .concat();
-    let files = [
-        ("src/a.c", text.as_str()),
-        ("src/b.c", &function("far", "return farther(total);")),
-        ("src/c.c", &function("farther", "return total;")),
-    ];
-    let found = shown(&files, &[("top", "src/a.c", 11), ("run", "src/a.c", 24)]);
-    let heads = found
-        .iter()
-        .filter(|(_, why)| why.contains("by their first"));
-    let named: Vec<&str> = heads.flat_map(|(names, _)| names.split(' ')).collect();
-    // What is far away by calls and by files is not.
-    assert_eq!(named, ["first", "second", "third", "far"], "{found:?}");
+    let other = function("read_middle_part", 60);
+    let found = shown(
+        &[("src/a.c", &text), ("src/b.c", &other)],
+        &[("read_left_part", "src/a.c", 4)],
+    );
+    let mut named = named(&found);
+    assert_eq!(named.len(), 15, "{found:?}");
+    named.retain(|name| !name.starts_with("get_"));
+    assert_eq!(named, ["read_right_part", "write_all"], "{found:?}");
 }
 
 #[test]

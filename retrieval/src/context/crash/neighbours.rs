@@ -1,0 +1,65 @@
+//! Functions beside those of a stack, to be named without their code: what a fix changes off the
+//! stack mostly lies in the files of the stack, and who sees a name can ask for its code.
+//!
+//! The long ones, those named like a function of the stack and those to which its calls lead come
+//! first; the weights were fitted to the maintainers' fixes (`benches/quality/real.json`).
+
+use super::length;
+use super::returned::LEAST;
+use crate::context::Wanted;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::rank::is_aside;
+use crate::symbol::Symbol;
+use patchwright_source::TreePath;
+use std::collections::HashMap;
+
+/// Limit on how many files are looked through.
+const FILES: usize = 8;
+/// Functions of a file's stack, from the top, with which names are compared.
+const NAMES: usize = 4;
+
+/// Returns the functions of the files in which the wanted ones lie, the likeliest first.
+pub(super) fn of(engine: &Engine, wanted: &[Wanted]) -> Result<Vec<Symbol>> {
+    let mut files: Vec<&TreePath> = Vec::new();
+    for one in wanted {
+        let path = &one.symbol.path;
+        if files.len() < FILES && !files.contains(&path) && !is_aside(path) {
+            files.push(path);
+        }
+    }
+    let weights = &engine.ranking.crash;
+    let reached: HashMap<i64, f64> = wanted
+        .iter()
+        .map(|one| (one.symbol.id, one.weight))
+        .collect();
+    let mut scored = Vec::new();
+    for path in files {
+        let here = wanted
+            .iter()
+            .filter(|one| one.kept && one.symbol.path == *path);
+        let names: Vec<&str> = here
+            .map(|one| one.symbol.name.as_str())
+            .take(NAMES)
+            .collect();
+        for function in engine.index.functions_in(path)? {
+            let weight = reached
+                .get(&function.id)
+                .map_or(LEAST, |one| one.max(LEAST));
+            let score = length(&function).ln()
+                + weights.alike * likeness(&function, &names)
+                + weights.reached * (weight / LEAST).ln();
+            scored.push((score, function));
+        }
+    }
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
+    Ok(scored.into_iter().map(|(_, symbol)| symbol).collect())
+}
+
+/// Returns how much a function is named like one of several, 0 to 1.
+fn likeness(function: &Symbol, names: &[&str]) -> f64 {
+    let alike = names
+        .iter()
+        .map(|name| strsim::sorensen_dice(name, &function.name));
+    alike.fold(0.0, f64::max)
+}
