@@ -5,14 +5,12 @@
 //! trace is judged from outside. Nothing is harmed where one succeeds: what is
 //! read, written, signalled or connected to is set up here for the purpose.
 
-mod exhaustion;
 mod outside;
 
 use crate::SandboxError;
 use crate::identity;
 use crate::isolation::{Command, Host, Image, Isolation, IsolationChoice, Place, Sandbox};
 use crate::process::{Ending, Execution, Limits};
-use exhaustion::EXHAUSTIONS;
 use outside::Outside;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,6 +24,7 @@ use std::time::Duration;
 const SCRIPT: &str = r#"command -v perl >/dev/null || { echo "there is no perl"; exit 3; }
 exec perl -e "$1""#;
 const ATTACK: &str = include_str!("attack/attack.pl");
+const EXHAUSTIONS: &str = include_str!("attack/exhaustions.pl");
 /// The last line of an attack that was carried through.
 const END: &str = "end\treached\t";
 /// Where a command with a root of its own sees its folder.
@@ -86,8 +85,9 @@ async fn carry_out(sandbox: Sandbox) -> Result<Attack, SandboxError> {
     }
     let mut escapes: Vec<Escape> = text.lines().filter_map(read_line).collect();
     escapes.extend(outside.seen());
-    for exhaustion in EXHAUSTIONS {
-        escapes.push(field.exhaust(exhaustion).await?);
+    for exhaustion in EXHAUSTIONS.split("\n### ").skip(1) {
+        let (name, script) = exhaustion.split_once('\n').unwrap_or((exhaustion, ""));
+        escapes.push(field.exhaust(name, script).await?);
     }
     Ok(Attack {
         isolation: field.sandbox.isolation().clone(),
@@ -169,7 +169,6 @@ impl Field {
                 folder: &inside,
                 environment,
                 network: false,
-                streams_apart: false,
                 limits,
                 file_size: limits.disk.saturating_mul(16),
             })
@@ -186,7 +185,7 @@ impl Field {
     }
 
     /// Has a command use more than it may; it must be stopped or refused.
-    async fn exhaust(&self, (name, script): &(&str, &str)) -> Result<Escape, SandboxError> {
+    async fn exhaust(&self, name: &str, script: &str) -> Result<Escape, SandboxError> {
         let execution = self.run(SCRIPT, limits(), (script, &[])).await?;
         let text = execution.text();
         let refused = text.lines().find(|line| line.starts_with("refused"));

@@ -16,7 +16,6 @@ mod mounts;
 mod probe;
 mod seccomp;
 mod supervisor;
-mod system_calls;
 
 use crate::SandboxError;
 use crate::identity;
@@ -120,7 +119,6 @@ pub struct Command<'a> {
     pub folder: &'a Path,
     pub environment: BTreeMap<String, OsString>,
     pub network: bool,
-    pub streams_apart: bool,
     pub limits: Limits,
     /// Largest file it may write, in bytes.
     pub file_size: u64,
@@ -352,7 +350,6 @@ async fn execute(
         arguments,
         group,
         environment: host.environment(command.network),
-        streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
         in_memory: if matches!(mode, Mode::Bubblewrap(_)) {
             IN_MEMORY

@@ -92,10 +92,8 @@ impl std::fmt::Display for Ending {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     pub ending: Ending,
-    /// Output of both streams, in order; only standard error when they were kept apart.
+    /// Output of both streams, in order.
     pub output: Captured,
-    /// Standard output, when the streams were kept apart.
-    pub standard_output: Option<Captured>,
     /// Wall time in seconds.
     pub seconds: f64,
 }
@@ -122,7 +120,6 @@ impl Execution {
                 tail: tail.to_vec(),
                 total: output.len() as u64,
             },
-            standard_output: None,
             seconds,
         }
     }
@@ -136,7 +133,6 @@ pub(crate) struct Launch {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) environment: BTreeMap<String, OsString>,
-    pub(crate) streams_apart: bool,
     /// The folders whose growth counts as the command's disk use.
     pub(crate) writes: Vec<PathBuf>,
     /// Folders, as the command sees them, that lie in memory and are its own.

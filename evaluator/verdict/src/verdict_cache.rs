@@ -131,12 +131,10 @@ impl Parts {
 
     fn execution(&mut self, execution: &Execution) {
         self.add(execution.ending.to_string());
-        let streams = [Some(&execution.output), execution.standard_output.as_ref()];
-        for Captured { head, tail, total } in streams.into_iter().flatten() {
-            self.add(head);
-            self.add(tail);
-            self.add(total.to_le_bytes());
-        }
+        let Captured { head, tail, total } = &execution.output;
+        self.add(head);
+        self.add(tail);
+        self.add(total.to_le_bytes());
     }
 }
 

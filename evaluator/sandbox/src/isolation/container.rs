@@ -11,7 +11,7 @@ use super::seccomp::Surroundings;
 use super::{Command, Host, IN_MEMORY, Place, SHELL, inner_helper};
 use crate::SandboxError;
 use crate::process::{Collector, Ending, Execution, Limit, Watch};
-use bollard::container::{AttachContainerResults, LogOutput};
+use bollard::container::AttachContainerResults;
 use bollard::errors::Error;
 use bollard::models::{
     ContainerCreateBody, ContainerStateStatusEnum, HostConfig, Mount, MountType, ResourcesUlimits,
@@ -134,10 +134,7 @@ impl Container {
         let process = self.inspect(id).await?.process;
         let watch = |root| Watch::new(root, command.limits, &folders, IN_MEMORY);
         let mut watch = process.map(watch);
-        let (mut output, mut standard) = (
-            Collector::new(command.limits.output),
-            Collector::new(command.limits.output),
-        );
+        let mut output = Collector::new(command.limits.output);
         let mut spoke = began;
         let limit = loop {
             match timeout_at(Instant::now() + WATCH_EVERY, streams.output.next()).await {
@@ -145,12 +142,7 @@ impl Container {
                 Ok(Some(chunk)) => {
                     spoke = Instant::now();
                     let chunk = chunk.map_err(|e| failed("the output of a container broke", &e))?;
-                    match chunk {
-                        LogOutput::StdOut { message } if command.streams_apart => {
-                            standard.push(&message);
-                        }
-                        other => output.push(&other.into_bytes()),
-                    }
+                    output.push(&chunk.into_bytes());
                 }
                 Err(_) => {}
             }
@@ -180,7 +172,6 @@ impl Container {
         Ok(Execution {
             ending,
             output: output.finish(),
-            standard_output: command.streams_apart.then(|| standard.finish()),
             seconds: began.elapsed().as_secs_f64(),
         })
     }

@@ -25,45 +25,7 @@ pub(super) const MERGED: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64"
 
 /// Files that compilers, JDKs, shells and the resolver read below `/etc`. All else
 /// there (shadow files, keys, credentials of services) is not shown.
-const CONFIGURATION: &[&str] = &[
-    "alternatives",
-    "ca-certificates",
-    "debian_version",
-    "fonts",
-    "gdb",
-    "group",
-    "host.conf",
-    "hosts",
-    "inputrc",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "locale.alias",
-    "localtime",
-    "magic",
-    "maven",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "perl",
-    "pki/ca-trust",
-    "pki/tls/certs",
-    "protocols",
-    "python3",
-    "python3.11",
-    "python3.12",
-    "python3.13",
-    "redhat-release",
-    "resolv.conf",
-    "rpc",
-    "services",
-    "shells",
-    "ssl/certs",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
-    "xml",
-];
+const CONFIGURATION: &str = include_str!("configuration.txt");
 
 /// Files that a command with network reads besides: where packages come from.
 const NETWORK_CONFIGURATION: &[&str] = &["pip.conf"];
@@ -194,7 +156,7 @@ impl Host {
 
     /// The files and folders below `/etc` that exist here and may be read.
     pub(super) fn configuration(network: bool) -> Vec<PathBuf> {
-        let fixed = CONFIGURATION.iter().map(|name| Path::new(ETC).join(name));
+        let fixed = CONFIGURATION.lines().map(|name| Path::new(ETC).join(name));
         let mut found: Vec<PathBuf> = fixed
             .chain(java_configuration())
             .filter(|path| path.exists())

@@ -93,7 +93,6 @@ async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
         folder: Path::new("/"),
         environment: BTreeMap::new(),
         network: false,
-        streams_apart: false,
         limits: Limits {
             wall: Duration::from_secs(10),
             idle: None,

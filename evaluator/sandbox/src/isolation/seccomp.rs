@@ -6,7 +6,6 @@
 //! sockets of a few families. A 32-bit program is killed: its calls have numbers
 //! that the list does not speak of.
 
-use super::system_calls::{ALLOWED, ALLOWED_HERE, IPC, OF_PROCESS, UNMAPPED_MEMORY};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule,
@@ -14,6 +13,8 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
+
+include!(concat!(env!("OUT_DIR"), "/system_calls.rs"));
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Made<T> = Result<T, Box<dyn Error>>;
@@ -85,7 +86,7 @@ const SOCKET_KIND: u64 = 0xf;
 pub(super) fn program(around: Surroundings) -> Made<BpfProgram> {
     let mut rules: Rules = ALLOWED
         .iter()
-        .chain(ALLOWED_HERE)
+        .chain(ALLOWED_ON_X86_64)
         .map(|call| (*call, Vec::new()))
         .collect();
     if around.namespaces {

@@ -40,7 +40,6 @@ async fn run_in(sandbox: &Sandbox, script: &str, folder: &Path, limits: Limits) 
         folder: Path::new("/patchwright/work"),
         environment: BTreeMap::from([("HOME".to_owned(), "/patchwright/work".into())]),
         network: false,
-        streams_apart: false,
         limits,
         file_size: 32 << 20,
     };
@@ -237,7 +236,6 @@ async fn the_password_of_a_proxy_stands_in_the_words_of_no_process() {
         folder: Path::new("/"),
         environment: BTreeMap::new(),
         network: true,
-        streams_apart: false,
         limits: limits(),
         file_size: 1 << 20,
     };

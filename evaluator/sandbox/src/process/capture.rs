@@ -38,7 +38,7 @@ impl Captured {
 }
 
 /// Collects output within a fixed number of bytes, half for the head, half for the tail.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Collector {
     half: usize,
     head: Vec<u8>,

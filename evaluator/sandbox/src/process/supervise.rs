@@ -54,30 +54,6 @@ fn attend(
     }
 }
 
-/// One output stream of the program.
-struct Stream {
-    pipe: Option<PipeReader>,
-    collector: Collector,
-}
-
-impl Stream {
-    /// Reads what is there; true when something came.
-    fn read(&mut self) -> bool {
-        let mut chunk = vec![0; CHUNK];
-        match self.pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
-            Some(Ok(0) | Err(_)) => {
-                self.pipe = None;
-                false
-            }
-            Some(Ok(count)) => {
-                self.collector.push(chunk.get(..count).unwrap_or_default());
-                true
-            }
-            None => false,
-        }
-    }
-}
-
 struct Running<'a> {
     launch: &'a Launch,
     limits: Limits,
@@ -86,7 +62,9 @@ struct Running<'a> {
     input: Option<UnixStream>,
     exit: OwnedFd,
     status: Option<ExitStatus>,
-    streams: Vec<Stream>,
+    /// Both output streams; nothing where they are at their end.
+    pipe: Option<PipeReader>,
+    output: Collector,
     started: Instant,
     last_output: Instant,
     next_watch: Instant,
@@ -108,15 +86,8 @@ impl<'a> Running<'a> {
             .current_dir("/");
         let (input, other_end) = UnixStream::pair().map_err(fail)?;
         command.stdin(OwnedFd::from(other_end));
-        let (errors, writer) = std::io::pipe().map_err(fail)?;
-        let mut pipes = vec![errors];
-        if launch.streams_apart {
-            let (output, output_writer) = std::io::pipe().map_err(fail)?;
-            pipes.push(output);
-            command.stdout(output_writer);
-        } else {
-            command.stdout(writer.try_clone().map_err(fail)?);
-        }
+        let (pipe, writer) = std::io::pipe().map_err(fail)?;
+        command.stdout(writer.try_clone().map_err(fail)?);
         command.stderr(writer);
         let child = command.spawn().map_err(fail)?;
         // The command holds our copies of the writing ends until it is gone.
@@ -137,13 +108,8 @@ impl<'a> Running<'a> {
             child,
             exit,
             status: None,
-            streams: pipes
-                .into_iter()
-                .map(|pipe| Stream {
-                    pipe: Some(pipe),
-                    collector: Collector::new(limits.output),
-                })
-                .collect(),
+            pipe: Some(pipe),
+            output: Collector::new(limits.output),
             started: now,
             last_output: now,
             next_watch: now + WATCH_EVERY / 3,
@@ -155,9 +121,8 @@ impl<'a> Running<'a> {
     }
 
     fn is_over(&self) -> bool {
-        let drained = self.streams.iter().all(|stream| stream.pipe.is_none());
         let gave_up = self.give_up.is_some_and(|at| Instant::now() > at);
-        gave_up || (self.status.is_some() && drained)
+        gave_up || (self.status.is_some() && self.pipe.is_none())
     }
 
     fn wait_for_something(&mut self, called_off: &PipeReader) -> Result<(), SandboxError> {
@@ -168,10 +133,8 @@ impl<'a> Running<'a> {
         if self.status.is_none() {
             places.push(PollFd::new(&self.exit, PollFlags::IN));
         }
-        for stream in &self.streams {
-            if let Some(pipe) = &stream.pipe {
-                places.push(PollFd::new(pipe, PollFlags::IN));
-            }
+        if let Some(pipe) = &self.pipe {
+            places.push(PollFd::new(pipe, PollFlags::IN));
         }
         let timeout = Timespec {
             tv_sec: timeout.as_secs().cast_signed(),
@@ -188,7 +151,7 @@ impl<'a> Running<'a> {
         self.take(&ready)
     }
 
-    /// Takes what became ready: the caller's end, then the exit, then the streams.
+    /// Takes what became ready: the caller's end, then the exit, then the output.
     fn take(&mut self, ready: &[bool]) -> Result<(), SandboxError> {
         let mut ready = ready.iter().copied();
         if ready.next().unwrap_or(false) {
@@ -197,15 +160,25 @@ impl<'a> Running<'a> {
             return Err(SandboxError::Canceled);
         }
         let exited = self.status.is_none() && ready.next().unwrap_or(false);
-        for stream in &mut self.streams {
-            if stream.pipe.is_some() && ready.next().unwrap_or(false) && stream.read() {
-                self.last_output = Instant::now();
-            }
+        if ready.next().unwrap_or(false) {
+            self.read();
         }
         if exited {
             self.reap()?;
         }
         Ok(())
+    }
+
+    /// Reads what was printed.
+    fn read(&mut self) {
+        let mut chunk = vec![0; CHUNK];
+        match self.pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
+            Some(Ok(count @ 1..)) => {
+                self.output.push(chunk.get(..count).unwrap_or_default());
+                self.last_output = Instant::now();
+            }
+            _ => self.pipe = None,
+        }
     }
 
     fn reap(&mut self) -> Result<(), SandboxError> {
@@ -245,9 +218,7 @@ impl<'a> Running<'a> {
     }
 
     /// The supervisor was ended from outside, or by itself with its reason as the last line.
-    fn failed(mut self, status: ExitStatus) -> SandboxError {
-        let streams = std::mem::take(&mut self.streams).into_iter();
-        let text: String = streams.map(|s| s.collector.finish().text()).collect();
+    fn failed(status: ExitStatus, text: &str) -> SandboxError {
         let last = text.lines().next_back().unwrap_or_default();
         let what = format!("the supervisor of a command failed ({status}): {last}");
         SandboxError::machinery(what, "command")
@@ -269,6 +240,7 @@ impl<'a> Running<'a> {
         if out_of_memory {
             self.limit.get_or_insert(Limit::Memory);
         }
+        let output = std::mem::take(&mut self.output).finish();
         let ending = match (self.limit, status.code()) {
             (Some(limit), _) => {
                 metrics::counter!("patchwright_sandbox_kills_total", "limit" => limit.text())
@@ -276,15 +248,11 @@ impl<'a> Running<'a> {
                 Ending::Limit(limit)
             }
             (None, Some(code)) => Ending::from_shell(code),
-            (None, None) => return Err(self.failed(status)),
+            (None, None) => return Err(Self::failed(status, &output.text())),
         };
-        let mut streams = std::mem::take(&mut self.streams)
-            .into_iter()
-            .map(|s| s.collector.finish());
         Ok(Execution {
             ending,
-            output: streams.next().unwrap_or_default(),
-            standard_output: streams.next(),
+            output,
             seconds,
         })
     }

@@ -155,7 +155,6 @@ impl LocalTarget {
             folder: &seen.tree,
             environment: seen.environment,
             network: job.network,
-            streams_apart: false,
             limits: Limits {
                 wall: job.wall,
                 idle: job.idle,
@@ -167,7 +166,7 @@ impl LocalTarget {
             file_size: limits.file,
         };
         let mut execution = self.sandbox.run(command).await?;
-        tell_paths(&mut execution, &seen.paths);
+        tell_paths(&mut execution.output, &seen.paths);
         disk_space::check(&execution, self.scratch.path())?;
         Ok(execution)
     }
@@ -334,16 +333,9 @@ impl Drop for Seated {
 }
 
 /// Puts the usual paths into the output.
-fn tell_paths(execution: &mut Execution, paths: &Paths) {
-    let streams: [Option<&mut Captured>; 2] = [
-        Some(&mut execution.output),
-        execution.standard_output.as_mut(),
-    ];
-    for stream in streams.into_iter().flatten() {
-        let before = stream.head.len() + stream.tail.len();
-        stream.head = paths.told(&stream.head);
-        stream.tail = paths.told(&stream.tail);
-        let after = stream.head.len() + stream.tail.len();
-        stream.total = stream.total + after as u64 - before as u64;
-    }
+fn tell_paths(output: &mut Captured, paths: &Paths) {
+    let left_out = output.left_out();
+    output.head = paths.told(&output.head);
+    output.tail = paths.told(&output.tail);
+    output.total = (output.head.len() + output.tail.len()) as u64 + left_out;
 }

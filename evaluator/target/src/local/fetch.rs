@@ -65,7 +65,6 @@ pub async fn fetch(
             folder: &folder.unwrap_or_default(),
             environment,
             network: place.network,
-            streams_apart: false,
             limits: Limits {
                 wall: limits.prepare,
                 idle: None,

@@ -1,7 +1,7 @@
 //! Inputs: a batch of inputs to run, and the result of each.
 
 use super::{Counted, judge};
-use patchwright_sandbox::{Captured, Ending, Execution};
+use patchwright_sandbox::{Ending, Execution};
 use std::time::Duration;
 
 /// The output that is captured of each input.
@@ -63,16 +63,7 @@ pub struct InputRun {
 impl InputRun {
     /// Tells whether the input failed; one that was refused in good order did not.
     pub fn is_failure(&self) -> bool {
-        let execution = Execution {
-            ending: self.ending,
-            output: Captured {
-                total: self.output.len() as u64,
-                head: self.output.clone(),
-                tail: Vec::new(),
-            },
-            standard_output: None,
-            seconds: 0.0,
-        };
+        let execution = Execution::reported(self.ending, &self.output, 0.0, usize::MAX);
         judge(&execution, None).0.is_failure()
     }
 }

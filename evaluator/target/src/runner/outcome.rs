@@ -142,7 +142,6 @@ mod tests {
                 tail: Vec::new(),
                 total: text.len() as u64,
             },
-            standard_output: None,
             seconds: 0.1,
         }
     }

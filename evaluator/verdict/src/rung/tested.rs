@@ -200,7 +200,6 @@ mod tests {
                     tail: Vec::new(),
                     total: log.len() as u64,
                 },
-                standard_output: None,
                 seconds: 1.0,
             },
             reports: Vec::new(),

@@ -1,18 +1,8 @@
-//! Ways to use more of the machine than a command may. Each script, in Perl,
-//! takes several times its limit and keeps it for a while; it says `refused`
-//! where the system did not let it.
+# Ways to use more of the machine than a command may, each with its name above it. Each script takes
+# several times its limit of what a look at the processes alone would not show, and keeps it for a
+# while; it says `refused` where the system did not let it.
 
-/// Memory and disk that a look at the processes alone would not show.
-pub(super) const EXHAUSTIONS: &[(&str, &str)] = &[
-    ("fills memory in files without a name (memfd)", MEMFD),
-    ("fills memory in /tmp", TMP),
-    ("fills memory in /dev/shm", SHM),
-    ("fills memory in shared segments", SEGMENTS),
-    ("fills the disk with a file without a name", UNLINKED),
-    ("fills the disk with empty files", EMPTY),
-];
-
-const MEMFD: &str = r#"
+### fills memory in files without a name (memfd)
 use POSIX ();
 my (undef, undef, undef, undef, $machine) = POSIX::uname();
 my $block = "x" x (1 << 20);
@@ -26,25 +16,22 @@ for my $number (1 .. 12) {
     for (1 .. 64) { syswrite($file, $block) or do { print "refused: $!\n"; exit 0 } }
 }
 sleep 8;
-"#;
 
-const TMP: &str = r#"
+### fills memory in /tmp
 my $block = "x" x (1 << 20);
 open(my $file, ">", "/tmp/patchwright-fill-$$") or do { print "refused: $!\n"; exit 0 };
 for (1 .. 768) { syswrite($file, $block) or do { print "refused: $!\n"; unlink "/tmp/patchwright-fill-$$"; exit 0 } }
 sleep 8;
 unlink "/tmp/patchwright-fill-$$";
-"#;
 
-const SHM: &str = r#"
+### fills memory in /dev/shm
 my $block = "x" x (1 << 20);
 open(my $file, ">", "/dev/shm/patchwright-fill-$$") or do { print "refused: $!\n"; exit 0 };
 for (1 .. 768) { syswrite($file, $block) or do { print "refused: $!\n"; unlink "/dev/shm/patchwright-fill-$$"; exit 0 } }
 sleep 8;
 unlink "/dev/shm/patchwright-fill-$$";
-"#;
 
-const SEGMENTS: &str = r#"
+### fills memory in shared segments
 my $block = "x" x (64 << 20);
 my @made;
 for (1 .. 12) {
@@ -55,17 +42,15 @@ for (1 .. 12) {
 }
 sleep 8;
 shmctl($_, 0, 0) for @made;
-"#;
 
-const UNLINKED: &str = r#"
+### fills the disk with a file without a name
 my $block = "x" x (1 << 20);
 open(my $file, ">", "$ENV{WORK}/unlinked") or die "$!";
 unlink "$ENV{WORK}/unlinked";
 for (1 .. 300) { syswrite($file, $block) or do { print "refused: $!\n"; exit 0 } }
 sleep 8;
-"#;
 
-const EMPTY: &str = r#"
+### fills the disk with empty files
 mkdir "$ENV{WORK}/$_" for 1 .. 50;
 for my $folder (1 .. 50) {
     for my $number (1 .. 1000) {
@@ -73,4 +58,3 @@ for my $folder (1 .. 50) {
     }
 }
 sleep 8;
-"#;
