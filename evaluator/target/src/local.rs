@@ -51,10 +51,9 @@ use crate::runner::{
     judge, proof,
 };
 use crate::workspace::Workspace;
+use async_trait::async_trait;
 use builds::BuildKey;
 use command::Job;
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use patchwright_crash::CrashReport;
 use patchwright_sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use patchwright_source::{Changes, Language};
@@ -191,7 +190,49 @@ impl LocalTarget {
         CommandFolder::create(self.scratch.path().join(disguise::fresh_name()))
     }
 
-    async fn replay_once(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
+    fn pov_command<'a>(&'a self, pov: &'a Pov) -> Result<&'a str, TargetError> {
+        pov.command
+            .as_deref()
+            .or(self.task.commands.pov.as_deref())
+            .ok_or_else(|| {
+                TargetError::invalid(format!("there is no command that runs {}", pov.name()))
+            })
+    }
+}
+
+#[async_trait]
+impl Target for LocalTarget {
+    fn task(&self) -> &TargetTask {
+        &self.task
+    }
+
+    fn doing(&self) -> Option<String> {
+        let doing = self.doing.lock();
+        doing.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn baseline(&self) -> Result<Arc<Baseline>, TargetError> {
+        let made = self.baseline.get_or_try_init(|| async {
+            let baseline = self.make_baseline().await?;
+            Ok::<_, TargetError>(Arc::new(baseline))
+        });
+        made.await.cloned()
+    }
+
+    async fn build(
+        &self,
+        changes: &Changes,
+        name: &str,
+        how: BuildKind,
+    ) -> Result<Build, TargetError> {
+        self.build_changed(changes, name, how).await
+    }
+
+    async fn build_ahead(&self, changes: &Changes, name: &str) -> Result<(), TargetError> {
+        self.clean_build_ahead(changes, name).await
+    }
+
+    async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
         let expected = proof(pov.ran.as_deref())
             .map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
         let stage = self.stage(build, pov).await?;
@@ -212,16 +253,7 @@ impl LocalTarget {
         uncaught::look(self, build, pov, replay).await
     }
 
-    fn pov_command<'a>(&'a self, pov: &'a Pov) -> Result<&'a str, TargetError> {
-        pov.command
-            .as_deref()
-            .or(self.task.commands.pov.as_deref())
-            .ok_or_else(|| {
-                TargetError::invalid(format!("there is no command that runs {}", pov.name()))
-            })
-    }
-
-    async fn test_once(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
+    async fn test(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
         let Some(test) = &self.task.commands.test else {
             return Ok(None);
         };
@@ -235,139 +267,88 @@ impl LocalTarget {
         let reports = test_reports::read(stage.workspace(), &self.task.commands.reports)?;
         Ok(Some(TestRun { execution, reports }))
     }
-}
 
-impl Target for LocalTarget {
-    fn task(&self) -> &TargetTask {
-        &self.task
+    async fn run_inputs(
+        &self,
+        build: &Build,
+        pov: &Pov,
+        inputs: &Inputs,
+    ) -> Result<Vec<InputRun>, TargetError> {
+        batch::run(self, build, pov, inputs).await
     }
 
-    fn doing(&self) -> Option<String> {
-        let doing = self.doing.lock();
-        doing.unwrap_or_else(PoisonError::into_inner).clone()
+    async fn probe(
+        &self,
+        build: &Build,
+        pov: &Pov,
+        probes: &[Probe],
+    ) -> Result<Observations, TargetError> {
+        debugger::run(self, build, pov, probes).await
     }
 
-    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>> {
-        async {
-            let made = self.baseline.get_or_try_init(|| async {
-                let baseline = self.make_baseline().await?;
-                Ok::<_, TargetError>(Arc::new(baseline))
-            });
-            made.await.cloned()
-        }
-        .boxed()
+    async fn instrumented_build(
+        &self,
+        changes: &Changes,
+        name: &str,
+        added: &Instrumentation,
+    ) -> Result<Option<Build>, TargetError> {
+        instrumented::build(self, changes, name, added).await
     }
 
-    fn build<'a>(
-        &'a self,
-        changes: &'a Changes,
-        name: &'a str,
-        how: BuildKind,
-    ) -> BoxFuture<'a, Result<Build, TargetError>> {
-        self.build_changed(changes, name, how).boxed()
-    }
-
-    fn build_ahead<'a>(
-        &'a self,
-        changes: &'a Changes,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
-        self.clean_build_ahead(changes, name).boxed()
-    }
-
-    fn replay<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-    ) -> BoxFuture<'a, Result<Replay, TargetError>> {
-        self.replay_once(build, pov).boxed()
-    }
-
-    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>> {
-        self.test_once(build).boxed()
-    }
-
-    fn run_inputs<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-        inputs: &'a Inputs,
-    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>> {
-        batch::run(self, build, pov, inputs).boxed()
-    }
-
-    fn probe<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-        probes: &'a [Probe],
-    ) -> BoxFuture<'a, Result<Observations, TargetError>> {
-        debugger::run(self, build, pov, probes).boxed()
-    }
-
-    fn instrumented_build<'a>(
-        &'a self,
-        changes: &'a Changes,
-        name: &'a str,
-        added: &'a Instrumentation,
-    ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
-        instrumented::build(self, changes, name, added).boxed()
-    }
-
-    fn covered_by_tests<'a>(
-        &'a self,
-        build: &'a Build,
-        counted: &'a Counted,
+    async fn covered_by_tests(
+        &self,
+        build: &Build,
+        counted: &Counted,
         most: Duration,
-    ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+    ) -> Result<Option<Coverage>, TargetError> {
         match self.task.language {
-            Language::Java => observed_tests::covered(self, build, counted, most).boxed(),
-            _ => coverage::tests(self, build, counted, most).boxed(),
+            Language::Java => observed_tests::covered(self, build, counted, most).await,
+            _ => coverage::tests(self, build, counted, most).await,
         }
     }
 
-    fn observed_run<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: Option<&'a Pov>,
-        asked: &'a Observed,
-    ) -> BoxFuture<'a, Result<Option<ObservedRun>, TargetError>> {
-        observed_tests::run(self, build, pov, asked).boxed()
+    async fn observed_run(
+        &self,
+        build: &Build,
+        pov: Option<&Pov>,
+        asked: &Observed,
+    ) -> Result<Option<ObservedRun>, TargetError> {
+        observed_tests::run(self, build, pov, asked).await
     }
 
-    fn exits<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-        watched: &'a Watched,
-    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
-        exits::run(self, build, pov, watched).boxed()
+    async fn exits(
+        &self,
+        build: &Build,
+        pov: &Pov,
+        watched: &Watched,
+    ) -> Result<Exits, TargetError> {
+        exits::run(self, build, pov, watched).await
     }
 
-    fn run_script<'a>(
-        &'a self,
-        build: &'a Build,
-        script: &'a str,
-    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
-        script::run(self, build, script).boxed()
+    async fn run_script(
+        &self,
+        build: &Build,
+        script: &str,
+    ) -> Result<Result<Vec<u8>, String>, TargetError> {
+        script::run(self, build, script).await
     }
 
-    fn stack_of_hang<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
-        hang::stack(self, build, pov).boxed()
+    async fn stack_of_hang(
+        &self,
+        build: &Build,
+        pov: &Pov,
+    ) -> Result<Option<CrashReport>, TargetError> {
+        hang::stack(self, build, pov).await
     }
 
-    fn fuzz<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-        seeds: &'a [Vec<u8>],
+    async fn fuzz(
+        &self,
+        build: &Build,
+        pov: &Pov,
+        seeds: &[Vec<u8>],
         time: Duration,
-    ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
-        fuzzer::fuzz(self, build, pov, (seeds, time)).boxed()
+    ) -> Result<Option<Fuzzed>, TargetError> {
+        fuzzer::fuzz(self, build, pov, (seeds, time)).await
     }
 }
 

@@ -21,9 +21,9 @@ pub use crate::sanitizer_hooks::Gained;
 use crate::workspace::programs;
 use crate::workspace::programs::Program;
 use crate::workspace::{Workspace, products};
+use async_trait::async_trait;
 pub use coverage::{Counted, Coverage, LineRange, Way};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
-use futures::future::BoxFuture;
 pub(crate) use hang::WITHOUT_TIMEOUT;
 pub use hang::asking_for_dumps;
 pub use input_file::InputFile;
@@ -194,6 +194,7 @@ pub struct Baseline {
 }
 
 /// Something that can be built, replayed and tested.
+#[async_trait]
 pub trait Target: Send + Sync {
     fn task(&self) -> &TargetTask;
 
@@ -204,144 +205,130 @@ pub trait Target: Send + Sync {
     }
 
     /// Builds the pristine tree and runs every PoV and the tests, once.
-    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>>;
+    async fn baseline(&self) -> Result<Arc<Baseline>, TargetError>;
 
     /// Builds the changed tree; `name` is one of the task's builds.
-    fn build<'a>(
-        &'a self,
-        changes: &'a Changes,
-        name: &'a str,
+    async fn build(
+        &self,
+        changes: &Changes,
+        name: &str,
         how: BuildKind,
-    ) -> BoxFuture<'a, Result<Build, TargetError>>;
+    ) -> Result<Build, TargetError>;
 
     /// Makes the clean build of the changed tree ahead of time, at a low priority, so that
     /// the confirmation of a patch finds it at hand. Only a build that succeeds is kept. Does
     /// nothing where builds cannot be made beside other commands.
-    fn build_ahead<'a>(
-        &'a self,
-        _changes: &'a Changes,
-        _name: &'a str,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
-        Box::pin(async { Ok(()) })
+    async fn build_ahead(&self, _changes: &Changes, _name: &str) -> Result<(), TargetError> {
+        Ok(())
     }
 
     /// Runs one PoV once.
-    fn replay<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-    ) -> BoxFuture<'a, Result<Replay, TargetError>>;
+    async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError>;
 
     /// Runs the tests once; none when the task has none.
-    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>>;
+    async fn test(&self, build: &Build) -> Result<Option<TestRun>, TargetError>;
 
     /// Runs many inputs the way a PoV is run.
-    fn run_inputs<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-        inputs: &'a Inputs,
-    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>>;
+    async fn run_inputs(
+        &self,
+        build: &Build,
+        pov: &Pov,
+        inputs: &Inputs,
+    ) -> Result<Vec<InputRun>, TargetError>;
 
     /// Runs a PoV once under a debugger and returns its observations at lines of this
     /// build. Not every target has a debugger.
-    fn probe<'a>(
-        &'a self,
-        _build: &'a Build,
-        _pov: &'a Pov,
-        _probes: &'a [Probe],
-    ) -> BoxFuture<'a, Result<Observations, TargetError>> {
-        Box::pin(async {
-            Ok(Observations {
-                problem: Some("no debugger can be run where this program runs".to_owned()),
-                ..Observations::default()
-            })
+    async fn probe(
+        &self,
+        _build: &Build,
+        _pov: &Pov,
+        _probes: &[Probe],
+    ) -> Result<Observations, TargetError> {
+        Ok(Observations {
+            problem: Some("no debugger can be run where this program runs".to_owned()),
+            ..Observations::default()
         })
     }
 
     /// Runs a PoV once under a debugger and returns the ends of its processes, and the
     /// number of sanitizer checks in these functions. Not every target has a debugger.
-    fn exits<'a>(
-        &'a self,
-        _build: &'a Build,
-        _pov: &'a Pov,
-        _watched: &'a Watched,
-    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
-        Box::pin(async {
-            Ok(Exits {
-                problem: Some("no debugger can be run where this program runs".to_owned()),
-                ..Exits::default()
-            })
+    async fn exits(
+        &self,
+        _build: &Build,
+        _pov: &Pov,
+        _watched: &Watched,
+    ) -> Result<Exits, TargetError> {
+        Ok(Exits {
+            problem: Some("no debugger can be run where this program runs".to_owned()),
+            ..Exits::default()
         })
     }
 
     /// Builds the changed tree with something added to it; nothing where that cannot be
     /// had.
-    fn instrumented_build<'a>(
-        &'a self,
-        _changes: &'a Changes,
-        _name: &'a str,
-        _added: &'a Instrumentation,
-    ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
-        Box::pin(std::future::ready(Ok(None)))
+    async fn instrumented_build(
+        &self,
+        _changes: &Changes,
+        _name: &str,
+        _added: &Instrumentation,
+    ) -> Result<Option<Build>, TargetError> {
+        Ok(None)
     }
 
     /// Runs the tests on a build with counters for no longer than this, and says
     /// what they cover; nothing when the task has none or they come to no end in the time.
-    fn covered_by_tests<'a>(
-        &'a self,
-        _build: &'a Build,
-        _counted: &'a Counted,
+    async fn covered_by_tests(
+        &self,
+        _build: &Build,
+        _counted: &Counted,
         _most: Duration,
-    ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
-        Box::pin(std::future::ready(Ok(None)))
+    ) -> Result<Option<Coverage>, TargetError> {
+        Ok(None)
     }
 
     /// Runs the tests, or one PoV, and says how the calls of some functions end. None where
     /// that cannot be seen, or the run does not end in time.
-    fn observed_run<'a>(
-        &'a self,
-        _build: &'a Build,
-        _pov: Option<&'a Pov>,
-        _asked: &'a Observed,
-    ) -> BoxFuture<'a, Result<Option<ObservedRun>, TargetError>> {
-        Box::pin(std::future::ready(Ok(None)))
+    async fn observed_run(
+        &self,
+        _build: &Build,
+        _pov: Option<&Pov>,
+        _asked: &Observed,
+    ) -> Result<Option<ObservedRun>, TargetError> {
+        Ok(None)
     }
 
     /// Runs a Python script that nobody trusts, and returns what it writes to its standard
     /// output, or why there is nothing. Not every target runs scripts.
-    fn run_script<'a>(
-        &'a self,
-        _build: &'a Build,
-        _script: &'a str,
-    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
-        Box::pin(async {
-            Ok(Err(
-                "no script can be run where this program runs".to_owned()
-            ))
-        })
+    async fn run_script(
+        &self,
+        _build: &Build,
+        _script: &str,
+    ) -> Result<Result<Vec<u8>, String>, TargetError> {
+        Ok(Err(
+            "no script can be run where this program runs".to_owned()
+        ))
     }
 
     /// Runs a PoV that hangs once more and returns where it is after a while; none where
     /// that cannot be seen.
-    fn stack_of_hang<'a>(
-        &'a self,
-        _build: &'a Build,
-        _pov: &'a Pov,
-    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
-        Box::pin(std::future::ready(Ok(None)))
+    async fn stack_of_hang(
+        &self,
+        _build: &Build,
+        _pov: &Pov,
+    ) -> Result<Option<CrashReport>, TargetError> {
+        Ok(None)
     }
 
     /// Runs the project's own fuzzer from these seeds and for this time; none where the
     /// harness is no fuzzer.
-    fn fuzz<'a>(
-        &'a self,
-        _build: &'a Build,
-        _pov: &'a Pov,
-        _seeds: &'a [Vec<u8>],
+    async fn fuzz(
+        &self,
+        _build: &Build,
+        _pov: &Pov,
+        _seeds: &[Vec<u8>],
         _time: Duration,
-    ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
-        Box::pin(std::future::ready(Ok(None)))
+    ) -> Result<Option<Fuzzed>, TargetError> {
+        Ok(None)
     }
 }
 

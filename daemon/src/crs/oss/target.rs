@@ -5,8 +5,7 @@
 //! here. Values inside the program cannot be looked at, and what needs them says so.
 
 use super::sidecar::{CommandResult, SidecarError, Sidecars};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use patchwright_sandbox::{Ending, Execution, Limit};
 use patchwright_sandbox::{Isolation, IsolationChoice};
@@ -76,7 +75,8 @@ impl SidecarTarget {
 
     /// Returns what is known of a build that was made here.
     fn made(&self, build: &Build) -> Result<Known, TargetError> {
-        let missing = || machinery("a build was asked for that was not made here", "target");
+        let missing =
+            || TargetError::machinery("a build was asked for that was not made here", "target");
         self.known(&build.changes).ok_or_else(missing)
     }
 
@@ -88,25 +88,6 @@ impl SidecarTarget {
     fn execution(&self, ending: Ending, told: &CommandResult, started: Instant) -> Execution {
         let seconds = started.elapsed().as_secs_f64();
         Execution::reported(ending, &told.output, seconds, self.task.limits.output)
-    }
-
-    async fn build_changed(&self, changes: &Changes, name: &str) -> Result<Build, TargetError> {
-        let digest = changes.digest();
-        if let Some(known) = self.known(&digest) {
-            return Ok(known.build);
-        }
-        if changes.is_empty() {
-            let done = Execution::reported(Ending::Exited(0), b"", 0.0, 0);
-            let build = Build::remote(name, &digest, done);
-            self.keep(Known {
-                build: build.clone(),
-                rebuild: None,
-                patch: INERT.to_vec(),
-            });
-            return Ok(build);
-        }
-        let patch = patchwright_patcher::diff(&self.tree, changes);
-        self.build_patch(&digest, name, patch).await
     }
 
     async fn build_patch(
@@ -127,31 +108,19 @@ impl SidecarTarget {
         Ok(build)
     }
 
-    async fn test_once(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
-        let known = self.made(build)?;
-        let started = Instant::now();
-        let told = self.sidecars.test(&known.patch).await?;
-        let execution = self.execution(ending_of_job(&told), &told, started);
-        if execution.ending.success() && execution.text().contains(NO_TESTS) {
-            return Ok(None);
-        }
-        Ok(Some(TestRun {
-            execution,
-            reports: Vec::new(),
-        }))
-    }
-
     async fn make_baseline(&self) -> Result<Baseline, TargetError> {
         let started = Instant::now();
         self.sidecars.ready().await?;
         let name = self.task.main_build();
-        let build = self.build_changed(&Changes::default(), &name).await?;
+        let build = self
+            .build(&Changes::default(), &name, BuildKind::Clean)
+            .await?;
         let mut povs = Vec::new();
         for pov in &self.task.povs {
             povs.push(measure(self, &build, pov).await?);
         }
         reproducible(&povs)?;
-        let tests = self.test_once(&build).await?;
+        let tests = self.test(&build).await?;
         Ok(Baseline {
             builds: [(name, build)].into(),
             povs,
@@ -166,62 +135,46 @@ impl SidecarTarget {
     }
 }
 
+#[async_trait]
 impl Target for SidecarTarget {
     fn task(&self) -> &TargetTask {
         &self.task
     }
 
-    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>> {
-        async {
-            let made = self
-                .baseline
-                .get_or_try_init(|| async { self.make_baseline().await.map(Arc::new) });
-            made.await.cloned()
-        }
-        .boxed()
+    async fn baseline(&self) -> Result<Arc<Baseline>, TargetError> {
+        let made = self
+            .baseline
+            .get_or_try_init(|| async { self.make_baseline().await.map(Arc::new) });
+        made.await.cloned()
     }
 
-    fn build<'a>(
-        &'a self,
-        changes: &'a Changes,
-        name: &'a str,
+    async fn build(
+        &self,
+        changes: &Changes,
+        name: &str,
         _how: BuildKind,
-    ) -> BoxFuture<'a, Result<Build, TargetError>> {
-        self.build_changed(changes, name).boxed()
+    ) -> Result<Build, TargetError> {
+        let digest = changes.digest();
+        if let Some(known) = self.known(&digest) {
+            return Ok(known.build);
+        }
+        if changes.is_empty() {
+            let done = Execution::reported(Ending::Exited(0), b"", 0.0, 0);
+            let build = Build::remote(name, &digest, done);
+            self.keep(Known {
+                build: build.clone(),
+                rebuild: None,
+                patch: INERT.to_vec(),
+            });
+            return Ok(build);
+        }
+        let patch = patchwright_patcher::diff(&self.tree, changes);
+        self.build_patch(&digest, name, patch).await
     }
 
-    fn replay<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-    ) -> BoxFuture<'a, Result<Replay, TargetError>> {
-        self.replay_once(build, pov).boxed()
-    }
-
-    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>> {
-        self.test_once(build).boxed()
-    }
-
-    fn run_inputs<'a>(
-        &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-        inputs: &'a Inputs,
-    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>> {
-        self.run_all(build, pov, inputs).boxed()
-    }
-}
-
-impl SidecarTarget {
-    async fn replay_once(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
-        let input = tokio::fs::read(&pov.file).await.map_err(|source| {
-            let place = pov.file.display().to_string();
-            TargetError::Infrastructure {
-                what: format!("the PoV cannot be read: {source}"),
-                where_: place,
-                source: Some(source),
-            }
-        })?;
+    async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
+        let input = tokio::fs::read(&pov.file).await;
+        let input = input.map_err(|e| TargetError::io("the PoV cannot be read", &pov.file, e))?;
         let execution = self.run(build, pov, &input).await?;
         let ended = execution.ending;
         let mut replay = Replay::judged(execution, pov.ran.as_deref())?;
@@ -233,38 +186,21 @@ impl SidecarTarget {
         Ok(replay)
     }
 
-    /// Feeds an input to a build.
-    async fn run(&self, build: &Build, pov: &Pov, input: &[u8]) -> Result<Execution, TargetError> {
-        let harness = pov.harness.as_deref().unwrap_or_default();
+    async fn test(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
         let known = self.made(build)?;
         let started = Instant::now();
-        let run = |number| self.sidecars.run_pov(input.to_vec(), harness, number);
-        let mut ran = run(known.rebuild).await?;
-        if ran.is_none() {
-            self.build_unpatched(&build.changes, &build.name).await?;
-            ran = run(self.made(build)?.rebuild).await?;
+        let told = self.sidecars.test(&known.patch).await?;
+        let execution = self.execution(ending_of_job(&told), &told, started);
+        if execution.ending.success() && execution.text().contains(NO_TESTS) {
+            return Ok(None);
         }
-        let told = ran.ok_or_else(|| machinery("it runs no build without a number", "runner"))?;
-        Ok(self.execution(ending_of_run(told.exit_code), &told, started))
+        Ok(Some(TestRun {
+            execution,
+            reports: Vec::new(),
+        }))
     }
 
-    /// Older runners know no unpatched build: they get one that was patched
-    /// with nothing.
-    async fn build_unpatched(&self, digest: &str, name: &str) -> Result<(), TargetError> {
-        let build = self.build_patch(digest, name, INERT.to_vec()).await?;
-        if build.succeeded() {
-            return Ok(());
-        }
-        Err(TargetError::InvalidTask {
-            reason: format!(
-                "the build of the unpatched tree failed: {}",
-                build.execution.ending
-            ),
-            log: build.execution.text(),
-        })
-    }
-
-    async fn run_all(
+    async fn run_inputs(
         &self,
         build: &Build,
         pov: &Pov,
@@ -286,6 +222,40 @@ impl SidecarTarget {
         let mut runs: Vec<InputRun> = runs.into_iter().flatten().collect();
         runs.sort_by_key(|run| run.index);
         Ok(runs)
+    }
+}
+
+impl SidecarTarget {
+    /// Feeds an input to a build.
+    async fn run(&self, build: &Build, pov: &Pov, input: &[u8]) -> Result<Execution, TargetError> {
+        let harness = pov.harness.as_deref().unwrap_or_default();
+        let known = self.made(build)?;
+        let started = Instant::now();
+        let run = |number| self.sidecars.run_pov(input.to_vec(), harness, number);
+        let mut ran = run(known.rebuild).await?;
+        if ran.is_none() {
+            self.build_unpatched(&build.changes, &build.name).await?;
+            ran = run(self.made(build)?.rebuild).await?;
+        }
+        let told = ran
+            .ok_or_else(|| TargetError::machinery("it runs no build without a number", "runner"))?;
+        Ok(self.execution(ending_of_run(told.exit_code), &told, started))
+    }
+
+    /// Older runners know no unpatched build: they get one that was patched
+    /// with nothing.
+    async fn build_unpatched(&self, digest: &str, name: &str) -> Result<(), TargetError> {
+        let build = self.build_patch(digest, name, INERT.to_vec()).await?;
+        if build.succeeded() {
+            return Ok(());
+        }
+        Err(TargetError::InvalidTask {
+            reason: format!(
+                "the build of the unpatched tree failed: {}",
+                build.execution.ending
+            ),
+            log: build.execution.text(),
+        })
     }
 
     async fn run_input(
@@ -333,14 +303,6 @@ fn ending_of_run(status: i32) -> Ending {
     }
 }
 
-fn machinery(what: &str, place: &str) -> TargetError {
-    TargetError::Infrastructure {
-        what: what.to_owned(),
-        where_: place.to_owned(),
-        source: None,
-    }
-}
-
 impl From<SidecarError> for TargetError {
     fn from(error: SidecarError) -> Self {
         match error {
@@ -348,7 +310,7 @@ impl From<SidecarError> for TargetError {
                 reason: error.to_string(),
                 log: String::new(),
             },
-            SidecarError::Failed(_) => machinery(&error.to_string(), "OSS-CRS"),
+            SidecarError::Failed(_) => TargetError::machinery(error.to_string(), "OSS-CRS"),
         }
     }
 }

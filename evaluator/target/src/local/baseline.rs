@@ -3,7 +3,7 @@
 use super::LocalTarget;
 use super::command::Job;
 use crate::TargetError;
-use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun, reproducible};
+use crate::runner::{Baseline, BaselinePov, Build, BuildKind, Target, TestRun, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
 use patchwright_sandbox::Execution;
 use patchwright_source::Changes;
@@ -91,12 +91,12 @@ impl LocalTarget {
     /// Returns the unpatched tree as an earlier run built it.
     async fn kept_pristine(&self, name: &str) -> Option<Build> {
         let (workspace, execution) = self.kept_whole(&["pristine", name]).await?;
-        Some(Build {
-            name: name.to_owned(),
-            changes: Changes::default().digest(),
+        let unchanged = Changes::default().digest();
+        Some(Build::in_workspace(
+            (name, &unchanged),
             execution,
-            workspace: Some(Arc::new(workspace)),
-        })
+            workspace,
+        ))
     }
 
     /// Runs the PoVs and the tests on the unpatched builds.
@@ -123,7 +123,7 @@ impl LocalTarget {
             self.begin("running the tests".to_owned());
         }
         let tests = match builds.get(&self.task.main_build()) {
-            Some(build) => self.test_once(build).await?,
+            Some(build) => self.test(build).await?,
             None => None,
         };
         Ok((povs, tests))

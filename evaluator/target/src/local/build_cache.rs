@@ -138,12 +138,8 @@ impl LocalTarget {
         let workspace = applied
             .await
             .map_err(|e| TargetError::machinery(e.to_string(), "cache of builds"))??;
-        Ok(Some(Build {
-            name: key.1.clone(),
-            changes: key.0.clone(),
-            execution: kept.execution,
-            workspace: Some(Arc::new(workspace)),
-        }))
+        let build = Build::in_workspace((&key.1, &key.0), kept.execution, workspace);
+        Ok(Some(build))
     }
 
     /// Keeps the files that an attempt's build changed.

@@ -99,12 +99,8 @@ impl LocalTarget {
             arguments: &arguments,
             ..Job::writing(IN_THE_BACKGROUND, &workspace, name)
         };
-        let build = Build {
-            name: key.1.clone(),
-            changes: key.0.clone(),
-            execution: self.command(job).await?,
-            workspace: Some(workspace),
-        };
+        let execution = self.command(job).await?;
+        let build = Build::in_workspace((name, &key.0), execution, workspace);
         if build.succeeded() {
             self.keep_build(&key, &build).await?;
             self.keep(key, &build);
@@ -139,12 +135,7 @@ impl LocalTarget {
             let what = "the system killed a program of the build, for lack of memory most likely";
             return Err(TargetError::machinery(what, "build"));
         }
-        Ok(Build {
-            name: name.to_owned(),
-            changes: changes.to_owned(),
-            execution,
-            workspace: Some(workspace),
-        })
+        Ok(Build::in_workspace((name, changes), execution, workspace))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::{LocalTarget, exits};
 use crate::TargetError;
-use crate::runner::{Build, ExitEventKind, ExitFrame, Pov, asking_for_dumps};
+use crate::runner::{Build, ExitEventKind, ExitFrame, Pov, Target, asking_for_dumps};
 use patchwright_crash::{CrashReport, Frame, Role, Stack, Tool, stack_text};
 use patchwright_source::Language;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) async fn stack(
             command: Some(asking_for_dumps(target.pov_command(pov)?)),
             ..pov.clone()
         };
-        let replay = target.replay_once(build, &asking).await?;
+        let replay = target.replay(build, &asking).await?;
         return Ok(patchwright_crash::parse(&replay.execution.text()).filter(CrashReport::is_hang));
     }
     let environment = [

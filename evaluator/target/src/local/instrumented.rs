@@ -68,12 +68,7 @@ pub(super) async fn build(
     if !execution.ending.success() {
         tracing::info!(log = %execution.text(), added = added.name(), "no instrumented build");
     }
-    let build = Build {
-        name: name.to_owned(),
-        changes: key.0.clone(),
-        execution,
-        workspace: Some(workspace),
-    };
+    let build = Build::in_workspace((name, &key.0), execution, workspace);
     if serves_all {
         target.keep_build(&key, &build).await?;
     }

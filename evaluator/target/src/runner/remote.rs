@@ -3,7 +3,9 @@
 
 use super::{Build, Replay, outcome};
 use crate::TargetError;
+use crate::workspace::Workspace;
 use patchwright_sandbox::Execution;
+use std::sync::Arc;
 
 impl Build {
     /// Creates a build on another machine, which its target identifies by name, changes
@@ -14,6 +16,18 @@ impl Build {
             changes: changes.to_owned(),
             execution,
             workspace: None,
+        }
+    }
+
+    /// Creates a build in a workspace of this machine.
+    pub(crate) fn in_workspace(
+        (name, changes): (&str, &str),
+        execution: Execution,
+        workspace: impl Into<Arc<Workspace>>,
+    ) -> Self {
+        Self {
+            workspace: Some(workspace.into()),
+            ..Self::remote(name, changes, execution)
         }
     }
 }
