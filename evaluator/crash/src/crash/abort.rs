@@ -53,41 +53,12 @@ static ASSERTIONS: LazyLock<[Regex; 7]> = LazyLock::new(|| {
     .map(built_in_regex)
 });
 
-/// Messages of the C and C++ libraries, with the kind of each.
-const REASONS: &str = r"SEGV: *** Segmentation fault
-stack-smashing: stack smashing detected
-buffer-overflow: buffer overflow detected|bit out of range 0 - FD_SETSIZE
-format-string: %n in writable segment detected
-stack-smashing: longjmp causes uninitialized stack frame
-double-free: double free or corruption|free(): double free detected
-invalid-free: free(): invalid pointer|munmap_chunk(): invalid pointer|realloc(): invalid pointer
-heap-corruption: free(): invalid size|free(): invalid next size
-heap-corruption: free(): corrupted unsorted chunks|free(): too many chunks detected
-heap-corruption: free(): unaligned chunk|realloc(): invalid|malloc(): |malloc_consolidate(): |
-heap-corruption: corrupted size vs. prev_size|corrupted double-linked list|invalid fastbin entry
-heap-corruption: sysmalloc: Assertion|mremap_chunk(): invalid pointer
-pure-virtual-call: pure virtual method called
-uncaught-exception: terminate called after throwing an instance of
-uncaught-exception: terminate called without an active exception|terminate called recursively
-uncaught-exception: libc++abi: terminating
-stack-smashing: stack protector: |
-stack-overflow: fatal: morestack on g0";
-
-/// Words of shells and other parents for a process that a signal ended.
-const SIGNALS: &str = "SEGV: Segmentation fault|segmentation fault|SIGSEGV|signal 11
-BUS: Bus error|SIGBUS|signal 7
-FPE: Floating point exception|SIGFPE|signal 8
-ILL: Illegal instruction|SIGILL|signal 4
-ABRT: Aborted|SIGABRT|signal 6
-TRAP: Trace/breakpoint trap|SIGTRAP
-SYS: Bad system call";
-
 /// Returns the kind of a message of the C or C++ library.
 fn reason(line: &str) -> Option<&'static str> {
     if ASSERTIONS.iter().any(|form| form.is_match(line)) {
         return Some("assertion-failure");
     }
-    let kind = phrases::find(REASONS, |phrase| line.contains(phrase))?;
+    let kind = phrases::find("aborts", |phrase| line.contains(phrase))?;
     // In quotes it is quoted prose.
     (!line.contains('"') || kind == "uncaught-exception").then_some(kind)
 }
@@ -100,7 +71,7 @@ fn signal(line: &str) -> Option<&'static str> {
         return None;
     }
     let bare = line.trim_end_matches("(core dumped)").trim_end();
-    phrases::find(SIGNALS, |word| {
+    phrases::find("signals", |word| {
         let number = word.starts_with("signal ");
         let told = line.contains("terminated by")
             || line.contains("killed by")

@@ -28,10 +28,6 @@ const REPORTERS: &str = "base::debug::|logging::|v8::base::debug::|v8::base::(an
      v8::internal::V8::FatalProcessOutOfMemory|v8::Utils::ReportOOMFailure|V8_Fatal|\
      V8_Dcheck";
 
-/// Kinds by the messages, in lower case.
-const KINDS: &str = "out-of-memory: out of memory
-assertion-failure: check failed|unreachable code";
-
 /// A place in the source and the message that goes with it.
 type Fatal<'a> = (Option<(&'a str, u32)>, &'a str);
 
@@ -98,7 +94,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
 
 fn kind(message: &str) -> &'static str {
     let lower = message.to_ascii_lowercase();
-    phrases::find(KINDS, |phrase| lower.contains(phrase)).unwrap_or("fatal-error")
+    phrases::find("Chromium", |phrase| lower.contains(phrase)).unwrap_or("fatal-error")
 }
 
 /// Returns the stack below the message without the functions that write it.

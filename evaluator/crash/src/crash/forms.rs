@@ -10,6 +10,8 @@ use super::log_lines::Log;
 use super::{Family, Operation, Role, Strength, Tool, access, frame_origin, phrases, sanitizer};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
 use regex::{Captures, Regex};
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 pub(super) const FAMILY: Family = Family {
@@ -34,152 +36,36 @@ const MAX_LINES: usize = 4_000;
 /// Lines without a frame after which a stack has ended.
 const GAP: usize = 12;
 
-/// One form.
+/// A form, as `forms.toml` has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Form {
     tool: Tool,
-    /// The line that begins it; the group `kind` names the kind, `message` the rest.
+    #[serde(deserialize_with = "expression")]
     begin: Regex,
-    /// A line with a frame: the groups `function`, `file`, `line`, `module`.
+    #[serde(deserialize_with = "expression")]
     frame: Regex,
-    /// True where the innermost frame comes last.
+    #[serde(default)]
     outermost_first: bool,
 }
 
-impl Form {
-    fn new(tool: Tool, begin: &str, frame: &str) -> Self {
-        Self {
-            tool,
-            begin: built_in_regex(begin),
-            frame: built_in_regex(frame),
-            outermost_first: false,
-        }
-    }
+fn expression<'de, D: Deserializer<'de>>(text: D) -> Result<Regex, D::Error> {
+    String::deserialize(text).map(|text| built_in_regex(&text))
 }
 
-static FORMS: LazyLock<[Form; 16]> = LazyLock::new(|| {
-    [
-        // `ReportCrash`: `0   tap   0x0000000100b0edd0 fill + 452 (a.c:12)`
-        Form::new(
-            Tool::CrashReporter,
-            r"^Exception Type:\s+(?P<kind>\w+)(?: \((?P<signal>SIG\w+)\))?",
-            r"^\d+\s+(?P<module>\S.*?)\s+0x[0-9a-f]+ (?:0x[0-9a-f]+|(?P<function>.+?)) \+ \d+(?: \((?P<file>[^:()]+):(?P<line>\d+)\))?$",
-        ),
-        // `frame #0: 0x0000000100003f00 tap`fill(n=2) at a.c:12:5`
-        Form::new(
-            Tool::Lldb,
-            r"stop reason = (?:signal )?(?P<kind>[A-Z_]+)",
-            r"frame #\d+: 0x[0-9a-f]+ (?P<module>[^`]+)`(?P<function>[^(\s]+)(?:\(.*\))?(?: \+ \d+)?(?: at (?P<file>[^:]+):(?P<line>\d+))?",
-        ),
-        // `coredumpctl info`: `#0  0x00007f1 fill (libtap.so.1 + 0x1f2)`
-        Form::new(
-            Tool::Coredump,
-            r"Stack trace of thread \d+:",
-            r"#\d+\s+0x[0-9a-f]+ (?P<function>\S+) \((?P<module>[^)+\s]+)(?: \+ 0x[0-9a-f]+)?\)",
-        ),
-        // `#0 ./test(fill+0x12) [0x55]`
-        Form::new(
-            Tool::GwpAsan,
-            r"^(?P<kind>Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\) Free) at 0x",
-            r"#\d+ (?P<module>[^\s(]+)\((?P<function>[^+)]+)\+?[^)]*\) \[0x[0-9a-f]+\]",
-        ),
-        // `fill+0x12/0x30 drivers/a.c:12`, in old kernels behind `[<ffffffff82d57cd4>]`, and the
-        // inlined function behind that one. A frame behind `?` is a leftover on the stack.
-        Form::new(
-            Tool::Kasan,
-            r"BUG: KAS(?i:an): (?P<kind>out of bounds|use after free|[\w-]+)",
-            r"^\s*(?:\[<[^>]*>\] )?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?:(?: (?P<inlined>[A-Za-z_]\w*))? (?P<file>[^\s:]+):(?P<line>\d+))?",
-        ),
-        // An oops of the kernel: the instruction, registers, then the calls.
-        Form::new(
-            Tool::Kernel,
-            r"[Uu]nable to handle kernel (?P<kind>NULL pointer dereference|paging request)",
-            r"^\s*(?:R?IP: (?:[0-9a-f]{4}:)?|PC is at |pc : )?\s*(?:\[<[^>]*>\] )?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+",
-        ),
-        // `backtrace_symbols`: `/usr/bin/tap(fill+0x1a)[0x55]`; `catchsegv` finds the lines:
-        // `/src/a.c:12(fill)[0x55]`. Handlers of signals print `Error: signal 11:` above.
-        Form::new(
-            Tool::Backtrace,
-            r"^(?:=+ )?Backtrace:|^Error: signal (?P<kind>\d+)\b",
-            r"^(?P<module>[^\s(:\[]+)(?::(?P<line>\d+))?(?:\((?P<function>[^+)]*)(?:\+0x[0-9a-f]+)?\))?\s?\[0x[0-9a-f]+\]",
-        ),
-        // Dr. Mingw: `00401F2 00DBE310  tap.exe!Inlet::Fill+0x8a  [C:\src\inlet.cpp @ 12]`
-        Form::new(
-            Tool::DrMingw,
-            r"^AddrPC\s+Params",
-            r"^[0-9A-Fa-f]{8,16}\s.*?\s(?P<module>\S+)!(?P<function>\S+?)\+0x[0-9a-f]+(?:\s+\[(?P<file>.+) @ (?P<line>\d+)\])?",
-        ),
-        // A tombstone: `#00 pc 0000000000012345  /system/lib64/libtap.so (fill+12)`
-        Form::new(
-            Tool::Android,
-            r"^\s*signal \d+ \(SIG(?P<kind>\w+)\)",
-            r"#\d+ pc [0-9a-f]+\s+(?P<module>\S+)(?: \((?P<function>[^+)]+)(?:\+\d+)?\))?",
-        ),
-        // The event log of Windows, which knows the module and no more.
-        Form::new(
-            Tool::Windows,
-            r"^Faulting application (?:name: |.*faulting module (?P<module>[^,]+))",
-            r"^Faulting module name: (?P<module>[^,]+)",
-        ),
-        // Visual Studio: `Exception thrown at 0x0F (tap.dll) in a.exe: 0xC0000005: Access ..`
-        // and the window of calls, `tap.dll!fill(int n) Line 12  C`.
-        Form::new(
-            Tool::Windows,
-            r"xception (?:thrown )?at 0x[0-9A-Fa-f]+ (?:\((?P<module>[^()]+)\) )?in .+?: (?P<kind>0x[0-9A-Fa-f]{8})\b",
-            r"^[>\s]*(?P<module>[\w.+-]+\.(?i:exe|dll))!(?:[0-9a-f]{8,16}|(?P<function>[^\s(][^(]*))\(",
-        ),
-        // StackWalker: `77C36F07 (tap 77C00000): C:\src\a.cpp (12): fill`
-        Form::new(
-            Tool::Windows,
-            r"^Exception: (?P<kind>Access Violation) at address ",
-            r"^[0-9A-F]{8,16} \((?:(?P<module>[\w.-]+)|\(.*?\)) [0-9A-F]{8,16}\): (?:\(filename not available\) \(0\)|(?P<file>.+) \((?P<line>\d+)\)): (?:\(function-name not available\)|(?P<function>.+))$",
-        ),
-        Form::new(
-            Tool::Go,
-            r"^(?:panic|fatal error): (?P<message>.+)",
-            r"^(?P<function>[\w./*()-]+\.[\w.*()-]+?)\((?:0x.*|\.\.\.|\{.*)?\)$",
-        ),
-        Form {
-            outermost_first: true,
-            ..Form::new(
-                Tool::Python,
-                r"^Traceback \(most recent call last\)",
-                r#"^\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)"#,
-            )
-        },
-        Form::new(
-            Tool::JavaScript,
-            r"^(?:Uncaught )?(?P<kind>[A-Za-z]*Error)(?:: (?P<message>.*))?$",
-            r"^\s+at (?:(?:async )?(?P<function>[\w$.<>\[\] ]+?) )?\(?(?:file://)?(?P<file>[^\s()]+\.[cm]?[jt]sx?):(?P<line>\d+):\d+\)?$",
-        ),
-        Form::new(
-            Tool::DotNet,
-            r"^Unhandled exception\. (?P<kind>[\w.]+)(?:: (?P<message>.*))?",
-            r"^\s+at (?P<function>[\w.<>`+]+)\(.*\)(?: in (?P<file>.+):line (?P<line>\d+))?",
-        ),
-    ]
+#[expect(
+    clippy::expect_used,
+    reason = "the table is compiled in, and a test reads it"
+)]
+static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
+    let table = include_str!("forms.toml");
+    let table: BTreeMap<String, Vec<Form>> = toml::from_str(table).expect("the table is TOML");
+    table.into_values().flatten().collect()
 });
 
 /// Frames of the kernel that report a crash, and are no part of it.
 const KERNEL_REPORTERS: &str = "dump_stack|__dump_stack|kasan_|__kasan_|print_address|print_report|__asan_|\
      check_memory_region|save_stack|set_track";
-
-/// Signals and exceptions of Windows that are given by their numbers, and words of the kernel.
-const NUMBERS: &str = "null-pointer-use: NULL pointer dereference
-SEGV: paging request|11
-ABRT: 6
-FPE: 8
-ILL: 4
-BUS: 7
-access-violation: 0xc0000005
-integer-divide-by-zero: 0xc0000094
-stack-overflow: 0xc00000fd
-heap-corruption: 0xc0000374
-stack-smashing: 0xc0000409
-uncaught-exception: 0xe06d7363";
-
-/// Sentences above the other stacks, by their roles.
-const ROLES: &str = "allocated: Allocated by |Allocated:|was allocated by thread
-freed: Freed by |Freed:|was deallocated by thread";
 
 /// Tells whether a tool reports crashes of a language that is not repaired.
 pub(super) fn is_foreign(tool: Tool) -> bool {
@@ -298,7 +184,7 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
 
 /// Returns the kind in the spelling of the sanitizers.
 fn plain_kind(kind: &str) -> String {
-    if let Some(named) = phrases::find(NUMBERS, |number| kind.eq_ignore_ascii_case(number)) {
+    if let Some(named) = phrases::find("numbers", |number| kind.eq_ignore_ascii_case(number)) {
         return named.to_owned();
     }
     let kind = kind.trim_start_matches("SIG");
@@ -352,5 +238,5 @@ fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
 
 /// Returns the role of the stack that a sentence announces.
 fn role(line: &str) -> Option<Role> {
-    phrases::find(ROLES, |phrase| line.contains(phrase)).and_then(sanitizer::role)
+    phrases::find("stacks of forms", |phrase| line.contains(phrase)).and_then(sanitizer::role)
 }

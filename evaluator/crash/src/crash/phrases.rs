@@ -1,10 +1,26 @@
-//! Tables of phrases: a line for each value, `value: phrase|phrase`, in the order in which
-//! they are tried.
+//! Tables of phrases, in `phrases.txt`: a line for each value, `value: phrase|phrase`, in the
+//! order in which they are tried.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The tables by their names.
+static TABLES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
+    let sections = include_str!("phrases.txt").split("\n[").skip(1);
+    let sections = sections.filter_map(|section| section.split_once("]\n"));
+    sections.collect()
+});
+
+/// Returns the rows of a table, each with its value.
+pub(super) fn rows(table: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = TABLES.get(table).copied().unwrap_or_default().lines();
+    let rows = rows.filter(|row| !row.starts_with('#'));
+    rows.filter_map(|row| row.split_once(": "))
+}
 
 /// Returns the value of the first phrase that holds.
-pub(super) fn find(table: &'static str, holds: impl Fn(&str) -> bool) -> Option<&'static str> {
-    table.lines().find_map(|row| {
-        let (value, phrases) = row.split_once(": ")?;
+pub(super) fn find(table: &str, holds: impl Fn(&str) -> bool) -> Option<&'static str> {
+    rows(table).find_map(|(value, phrases)| {
         let mut phrases = phrases.split('|').filter(|phrase| !phrase.is_empty());
         phrases.any(&holds).then_some(value)
     })

@@ -35,7 +35,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         ),
     };
     draft.say(format!("panicked at {place}: {message}"));
-    if let Some(kind) = phrases::find(KINDS, |phrase| message.contains(phrase)) {
+    if let Some(kind) = phrases::find("panics", |phrase| message.contains(phrase)) {
         kind.clone_into(&mut draft.kind);
     }
     draft.message = message;
@@ -96,9 +96,3 @@ fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
         draft.push(frame);
     }
 }
-
-/// Kinds of panics by their messages.
-const KINDS: &str = "out-of-bounds-index: index out of bounds|out of range for slice
-integer-divide-by-zero: attempt to divide by zero
-signed-integer-overflow: with overflow
-assertion-failure: assertion ";

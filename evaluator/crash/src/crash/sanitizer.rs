@@ -25,35 +25,6 @@ const TOOLS: [Tool; 6] = [
     Tool::UndefinedBehaviorSanitizer,
 ];
 
-/// Headlines that do not begin with the kind's own name.
-const KINDS: &str = r"double-free: attempting double-free
-bad-free: attempting free on address
-bad-malloc_usable_size: attempting to call malloc_usable_size
-bad-malloc_usable_size: attempting to call __sanitizer_get_allocated_size
-memory-leak: detected memory leaks
-allocation-size-too-big: requested allocation size
-calloc-overflow: calloc parameters overflow
-reallocarray-overflow: reallocarray parameters overflow
-out-of-memory: allocator is out of memory|allocator is trying to allocate|out of memory
-rss-limit-exceeded: hard rss limit exhausted|specified RSS limit exceeded
-invalid-allocation-alignment: invalid alignment requested|invalid aligned_alloc
-invalid-allocation-alignment: invalid allocation alignment
-tag-mismatch: tag-mismatch";
-
-/// Sentences that name the role of the stack below them, in the order in which they
-/// are tried.
-const ROLES: &str = r"freed: freed by thread|freed by |deallocated by
-allocated: previously allocated|allocated by|allocated from:|allocated here
-allocated: is located in stack of thread|Location is |
-stored: was stored to memory at
-created: was created by|was marked as uninitialized
-previous: Previous |previously acquired by the same thread
-created: created by T|created by main thread|created at:|registered at
-allocated: allocated by thread
-crash: while holding mutex
-allocated: first allocated
-created: last zeroed|As if synchronized via sleep";
-
 /// Sentences that say nothing about the program.
 const NOISE: &str = "HINT: this may be a false positive|(longjmp and C++ exceptions|\
      Sanitizer can not provide|AddressSanitizer:DEADLYSIGNAL|\
@@ -83,7 +54,7 @@ fn headline(line: &str) -> Option<(Tool, &str)> {
 
 /// Returns the kind, from the text of the headline.
 fn kind(tool: Tool, text: &str) -> String {
-    if let Some(kind) = phrases::find(KINDS, |phrase| text.starts_with(phrase)) {
+    if let Some(kind) = phrases::find("sanitizers", |phrase| text.starts_with(phrase)) {
         return kind.to_owned();
     }
     let ends: &[&str] = match tool {
@@ -186,7 +157,9 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
     }
     let role = match text {
         "and:" => Some(Role::Previous),
-        text => phrases::find(ROLES, |phrase| text.contains(phrase)).and_then(role),
+        text => {
+            phrases::find("stacks of sanitizers", |phrase| text.contains(phrase)).and_then(role)
+        }
     };
     draft.say(line.trim_end());
     match role {

@@ -17,37 +17,6 @@ pub(super) const FAMILY: Family = Family {
 /// The most lines that belong to the sentence: the dump of the bytes and the stack.
 const MAX_LINES: usize = 600;
 
-/// Phrases of the messages and the names of the checks behind them, as the
-/// `SUMMARY` line spells these.
-const KINDS: &str = r"signed-integer-overflow: signed integer overflow
-unsigned-integer-overflow: unsigned integer overflow
-integer-divide-by-zero: division by zero
-shift: shift exponent|left shift of
-out-of-bounds-index: out of bounds for type
-invalid-null-argument: null pointer passed as argument
-invalid-null-return: null pointer returned
-invalid-null-argument: null passed as
-nullptr-with-offset: applying non-zero offset|applying zero offset to null
-misaligned-pointer-use: of misaligned address|within misaligned address|on misaligned address
-misaligned-pointer-use: to misaligned address|misaligned address
-null-pointer-use: of null pointer|within null pointer|on null pointer|to null pointer
-insufficient-object-size: with insufficient space
-invalid-bool-load: not a valid value for type 'bool'|not a valid value for type '_Bool'
-invalid-enum-load: not a valid value for type
-unreachable: unreachable
-missing-return: without returning a value
-non-positive-vla-index: variable length array bound
-float-cast-overflow: is outside the range of representable values
-implicit-integer-conversion: implicit conversion from
-function-type-mismatch: through pointer to incorrect function type
-dynamic-type-mismatch: which does not point to an object of type
-pointer-overflow: pointer index expression|addition of unsigned offset
-pointer-overflow: subtraction of unsigned offset|pointer arithmetic
-cfi-bad-type: control flow integrity
-invalid-builtin-use: passing zero to
-alignment-assumption: assumption is not satisfied|assumption of
-signed-integer-overflow: negation of";
-
 /// Splits a sentence into its position, which may be missing, and its message. A panic
 /// of Go uses the same words.
 fn sentence(line: &str) -> Option<(&str, &str)> {
@@ -61,7 +30,7 @@ fn sentence(line: &str) -> Option<(&str, &str)> {
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let line = log.line(at)?;
     let (place, message) = sentence(line)?;
-    let kind = phrases::find(KINDS, |phrase| message.contains(phrase));
+    let kind = phrases::find("undefined behaviour", |phrase| message.contains(phrase));
     let kind = kind.unwrap_or("undefined-behavior");
     let mut draft = Draft::new(Tool::UndefinedBehaviorSanitizer, kind);
     message.clone_into(&mut draft.message);

@@ -37,28 +37,6 @@ static DISTANCE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Beginnings of errors, with the kind of each.
-const KINDS: &str = r"invalid-read: Invalid read of size
-invalid-write: Invalid write of size
-invalid-free: Invalid free() / delete
-alloc-dealloc-mismatch: Mismatched free() / delete
-new-delete-type-mismatch: Mismatched new/delete
-use-of-uninitialized-value: Conditional jump or move depends on uninitialised
-use-of-uninitialized-value: Use of uninitialised value|Uninitialised byte(s)|Syscall param
-overlapping-memory: Source and destination overlap in
-negative-size-param: Argument '
-invalid-jump: Jump to the invalid address
-invalid-read: Illegal memory pool address
-data-race: Possible data race
-thread-error: Thread #
-lock-leak: Exiting thread still holds
-stack-overflow: Stack overflow in thread
-SEGV: Process terminating with default action of signal 11
-ABRT: Process terminating with default action of signal 6
-FPE: Process terminating with default action of signal 8
-ILL: Process terminating with default action of signal 4
-BUS: Process terminating with default action of signal 7";
-
 /// Returns the text of one of Valgrind's lines, with its indentation.
 fn body(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("==")?;
@@ -73,7 +51,7 @@ fn kind(text: &str) -> Option<&'static str> {
     if text.contains(" bytes in ") && text.contains(" are definitely lost in loss record") {
         return Some("memory-leak");
     }
-    phrases::find(KINDS, |phrase| text.starts_with(phrase))
+    phrases::find("Valgrind", |phrase| text.starts_with(phrase))
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
