@@ -103,7 +103,7 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
     };
     let mut text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     if text.len() > LONGEST_REPLY {
-        text.truncate(tag::floor(&text, LONGEST_REPLY));
+        text.truncate(text.floor_char_boundary(LONGEST_REPLY));
         reply.cut_off = true;
         reply.problems.push(Problem::new("the reply is too long"));
     }

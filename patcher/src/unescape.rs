@@ -77,23 +77,11 @@ pub(crate) fn looks_escaped(text: &str) -> bool {
 /// The entity at the start of what follows an `&`, and its length.
 fn entity(after: &str) -> Option<(char, usize)> {
     let end = after.bytes().take(LONGEST).position(|byte| byte == b';')?;
-    let name = after.get(..end)?;
-    let character = match name {
-        "lt" => '<',
-        "gt" => '>',
-        "amp" => '&',
-        "quot" => '"',
-        "apos" => '\'',
-        name => {
-            let digits = name.strip_prefix('#')?;
-            let number = match digits.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-                None => digits.parse().ok()?,
-            };
-            char::from_u32(number)?
-        }
-    };
-    Some((character, end + 1))
+    let entity = format!("&{}", after.get(..=end)?);
+    let read = quick_xml::escape::unescape(&entity).ok()?;
+    let mut characters = read.chars();
+    let character = characters.next()?;
+    characters.next().is_none().then_some((character, end + 1))
 }
 
 #[cfg(test)]

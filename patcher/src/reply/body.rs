@@ -3,7 +3,7 @@
 //! Code is raw, so it can hold anything, even the tag that would end it. A
 //! closing tag counts where the next thing is one that can follow it.
 
-use super::tag::{Tag, floor, starts_line};
+use super::tag::{Tag, starts_line};
 
 /// Number of tags ahead in which an end is looked for; bounds the time for replies that
 /// never close anything.
@@ -113,7 +113,9 @@ fn followed(text: &str, tags: &[Tag], index: usize, rules: &Rules<'_>) -> bool {
         return false;
     };
     let rest = text.get(tag.end..).unwrap_or_default();
-    let rest = rest.get(..floor(rest, LONGEST_FILLER)).unwrap_or(rest);
+    let rest = rest
+        .get(..rest.floor_char_boundary(LONGEST_FILLER))
+        .unwrap_or(rest);
     let next_at = tag.end + (rest.len() - skip_filler(rest).len());
     match tags.get(index + 1) {
         Some(next) if next.start == next_at => (rules.may_follow)(next),

@@ -2,7 +2,7 @@
 
 use super::body::clean;
 use super::range::{read_lines, read_path};
-use super::tag::{Tag, floor, starts_line};
+use super::tag::{Tag, starts_line};
 use super::words::{PROBE, QUERY, opens};
 use super::{Probe, RawQuery};
 use crate::unescape::{looks_escaped, unescape};
@@ -62,7 +62,9 @@ fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
         return tag.end;
     }
     let rest = text.get(tag.end..).unwrap_or_default();
-    let rest = rest.get(..floor(rest, LONGEST_QUESTION)).unwrap_or(rest);
+    let rest = rest
+        .get(..rest.floor_char_boundary(LONGEST_QUESTION))
+        .unwrap_or(rest);
     let reach = next_question(rest);
     let (stop, end) = match find_closing(text, tag, reach) {
         Some(found) => found,

@@ -35,7 +35,7 @@ impl Tag {
     /// Reads the tag at an offset that holds a `<`.
     pub(crate) fn at(text: &str, start: usize) -> Option<Self> {
         let window = text.get(start..)?;
-        let window = window.get(..floor(window, LONGEST_TAG))?;
+        let window = window.get(..window.floor_char_boundary(LONGEST_TAG))?;
         let inner = window.strip_prefix('<')?.trim_start_matches([' ', '\t']);
         let (closing, inner) = match inner.strip_prefix('/') {
             Some(rest) => (true, rest.trim_start_matches([' ', '\t'])),
@@ -119,17 +119,6 @@ pub(crate) fn line_before(text: &str, at: usize, limit: usize) -> Option<&str> {
         None if window.len() == at => text.get(..at),
         None => None,
     }
-}
-
-/// The largest offset up to `limit` that is a character boundary.
-pub(crate) fn floor(text: &str, limit: usize) -> usize {
-    if text.len() <= limit {
-        return text.len();
-    }
-    (0..=limit)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
 }
 
 /// Returns the offset of the `>`: outside of quotes if these are balanced, otherwise

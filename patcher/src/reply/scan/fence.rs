@@ -2,7 +2,7 @@
 
 use super::Level;
 use crate::reply::example::introduces_example;
-use crate::reply::tag::{Tag, floor, line_before};
+use crate::reply::tag::{Tag, line_before};
 
 /// A line of prose is shorter than this, in bytes.
 const LONGEST_LINE: usize = 2_000;
@@ -47,7 +47,9 @@ pub(super) fn in_code_span(text: &str, tag: &Tag) -> bool {
         return false;
     };
     let after = text.get(tag.start..).unwrap_or_default();
-    let after = after.get(..floor(after, LONGEST_LINE)).unwrap_or(after);
+    let after = after
+        .get(..after.floor_char_boundary(LONGEST_LINE))
+        .unwrap_or(after);
     let rest = after.split('\n').next().unwrap_or_default();
     line.matches('`').count() % 2 == 1 && rest.contains('`')
 }
