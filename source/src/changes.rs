@@ -30,6 +30,14 @@ pub struct Touched {
     pub new: Vec<(u32, u32)>,
 }
 
+impl Touched {
+    /// Tells whether the patch wrote a line of the new file.
+    pub fn wrote(&self, line: u32) -> bool {
+        let mut ranges = self.new.iter();
+        ranges.any(|(first, last)| (*first..=*last).contains(&line))
+    }
+}
+
 impl Changes {
     /// Tells whether nothing changes.
     pub fn is_empty(&self) -> bool {
@@ -38,8 +46,12 @@ impl Changes {
 
     /// Returns the new bytes of a file, given by its name in the pristine tree.
     pub fn new_content(&self, pristine: &TreePath) -> Option<&[u8]> {
-        let path = self.renamed.get(pristine).unwrap_or(pristine);
-        self.files.get(path).map(Vec::as_slice)
+        self.files.get(self.new_name(pristine)).map(Vec::as_slice)
+    }
+
+    /// Returns the name that a file of the pristine tree has in the new one.
+    pub fn new_name<'a>(&'a self, pristine: &'a TreePath) -> &'a TreePath {
+        self.renamed.get(pristine).unwrap_or(pristine)
     }
 
     /// Returns the name that a file of the new tree has in the pristine one.

@@ -26,8 +26,7 @@ pub use coverage::{Counted, Coverage, LineRange, Way};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
 pub(crate) use hang::WITHOUT_TIMEOUT;
 pub use hang::asking_for_dumps;
-pub use input_file::InputFile;
-pub(crate) use input_file::content;
+pub use input_file::{InputFile, content};
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use observed::{Observed, ObservedCall, ObservedRun};
 pub use outcome::{Outcome, missing_banner};
@@ -175,6 +174,13 @@ impl BaselinePov {
     /// Tells whether it crashed here at all.
     pub fn reproduces(&self) -> bool {
         self.crashes > 0
+    }
+
+    /// Returns the time limit of another input: a multiple of the PoV's time between the least
+    /// and the most that are given.
+    pub fn time_limit(&self, times: u32, (least, most): (Duration, Duration)) -> Duration {
+        let usual = Duration::from_secs_f64(self.replay.execution.seconds.min(60.0));
+        (usual * times).clamp(least, most)
     }
 }
 

@@ -59,6 +59,12 @@ impl AttemptFacts {
             .chain(self.changes.renamed.keys())
             .collect()
     }
+
+    /// Tells whether the patch wrote a line of a file.
+    pub(crate) fn wrote(&self, path: &str, line: u32) -> bool {
+        let mut touched = self.touched.iter();
+        touched.any(|one| one.path.as_str() == path && one.wrote(line))
+    }
 }
 
 /// Returns the functions around the changed lines.

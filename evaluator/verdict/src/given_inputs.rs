@@ -7,6 +7,7 @@ mod likeness;
 
 use patchwright_source::{Language, Tree, TreePath};
 use patchwright_target::TargetError;
+pub(crate) use patchwright_target::runner::content as pov;
 use patchwright_target::runner::{Pov, TargetTask};
 use std::collections::BTreeSet;
 use std::fs;
@@ -95,11 +96,6 @@ fn read_some(files: impl Iterator<Item = (String, PathBuf)>) -> Vec<(String, Vec
 /// Returns the contents of a task's PoVs.
 pub(crate) fn povs(task: &TargetTask) -> Result<Vec<Vec<u8>>, TargetError> {
     task.povs.iter().map(pov).collect()
-}
-
-/// Returns the content of a PoV.
-pub(crate) fn pov(pov: &Pov) -> Result<Vec<u8>, TargetError> {
-    fs::read(&pov.file).map_err(|e| TargetError::io("a PoV cannot be read", &pov.file, e))
 }
 
 /// Reads a file that serves as an input; none where it is too large for one.

@@ -206,11 +206,10 @@ impl Search<'_> {
     }
 
     async fn run(&mut self, contents: Vec<Vec<u8>>) -> Result<Vec<InputRun>, TargetError> {
-        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
         let inputs = Inputs {
             contents,
             budget: self.until.saturating_duration_since(Instant::now()),
-            each: (usual * 10).clamp(EACH.0, EACH.1),
+            each: self.before.time_limit(10, EACH),
             capture: Capture::Failures,
             ..Inputs::default()
         };

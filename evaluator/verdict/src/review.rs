@@ -15,11 +15,12 @@ mod weakened;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, Rung, RungName};
 use crate::given_inputs;
-pub(crate) use constants::constants;
+pub(crate) use code::bare;
+pub(crate) use constants::{constants, integer};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Baseline, Target};
+pub(crate) use suppression::ends_process;
 
-use code::bare;
 use disguised::Texts;
 use patchwright_source::{DiffLine, FileDiff, Side, SourceError, Tree, TreePath, visible_line};
 use serde::Deserialize;
@@ -27,16 +28,6 @@ use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
-
-/// Tells whether a source file ends the process somewhere.
-pub(crate) fn ends_the_process(text: &str) -> bool {
-    suppression::ends_process(text)
-}
-
-/// Returns a line of source without comments and without what its literals hold.
-pub(crate) fn without_comments(line: &str) -> String {
-    bare(line)
-}
 
 /// Climbs *reviewed*.
 pub(crate) fn climb(

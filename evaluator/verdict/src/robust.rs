@@ -121,14 +121,6 @@ fn groups<'a>(
     Ok(groups)
 }
 
-impl Group<'_> {
-    /// Returns the time limit of one input, a multiple of the PoV's time.
-    fn each(&self) -> Duration {
-        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
-        (usual * 10).clamp(EACH.0, EACH.1)
-    }
-}
-
 struct Search<'a> {
     target: &'a dyn Target,
     baseline: &'a Baseline,
@@ -175,7 +167,7 @@ impl Search<'_> {
             pov: group.pov,
             before: group.before,
             touched: &self.touched.clone(),
-            each: group.each(),
+            each: group.before.time_limit(10, EACH),
         };
         let budget = until.left();
         if let Some(found) = self.fuzzed(&judge, group, budget).await? {
@@ -291,7 +283,7 @@ impl Search<'_> {
         let inputs = Inputs {
             contents,
             budget,
-            each: group.each(),
+            each: group.before.time_limit(10, EACH),
             capture: Capture::Failures,
             many: self.many,
             ..Inputs::default()

@@ -77,20 +77,20 @@ pub(crate) async fn climb(
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
-    comparison.measure_reach(attempt).await?;
+    comparison.measure_reach().await?;
     if let Some(difference) = comparison.values().await? {
         return Ok(comparison.refuted(&difference));
     }
-    if let Some(difference) = comparison.aimed(attempt).await? {
+    if let Some(difference) = comparison.aimed().await? {
         return Ok(comparison.refuted(&difference));
     }
-    if let Some(difference) = comparison.searched(attempt).await? {
+    if let Some(difference) = comparison.searched().await? {
         return Ok(comparison.refuted(&difference));
     }
     comparison.settle_differences().await?;
     comparison.ask_about_erring().await?;
-    comparison.settle_reach(attempt).await?;
-    comparison.turn_conditions(attempt).await?;
+    comparison.settle_reach().await?;
+    comparison.turn_conditions().await?;
     Ok(comparison.held())
 }
 

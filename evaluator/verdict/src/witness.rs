@@ -14,7 +14,7 @@ use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::replay_input;
 use futures::future::join_all;
-use patchwright_crash::signature::{self, Change, plain_name};
+use patchwright_crash::signature::{Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
 use patchwright_source::{Changes, Language, TreePath};
 use patchwright_target::runner::{
@@ -237,11 +237,10 @@ impl Examination<'_> {
         let Some(command) = command else {
             return Ok(None);
         };
-        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
         let pov = match witness {
             Witness::Memcheck => Pov {
                 command: Some(under_memcheck(command)),
-                timeout: Some((usual * SLOWER).clamp(EACH.0, EACH.1)),
+                timeout: Some(self.before.time_limit(SLOWER, EACH)),
                 ..self.pov.clone()
             },
             Witness::Undefined => self.pov.clone(),
@@ -282,12 +281,8 @@ impl Examination<'_> {
     /// Tells whether the patch wrote the line of a frame.
     fn wrote(&self, frame: &Frame) -> bool {
         let path = self.target.task().tree_path(frame);
-        let (Some(path), Some(line)) = (path, frame.line) else {
-            return false;
-        };
-        let touched = self.attempt.touched.iter().filter(|one| one.path == path);
-        let mut ranges = touched.flat_map(|one| &one.new);
-        ranges.any(|(first, last)| (*first..=*last).contains(&line))
+        let place = path.zip(frame.line);
+        place.is_some_and(|(path, line)| self.attempt.wrote(path.as_str(), line))
     }
 
     /// Tells whether the unpatched program has an error too, on the same input or on one that
@@ -302,24 +297,19 @@ impl Examination<'_> {
         let Some(old) = self.unpatched(witness).await? else {
             return Ok(false);
         };
-        let pov = self.before.replay.crash.as_ref();
-        let is_the_povs = pov.is_some_and(|pov| self.change(pov, crash) != Change::New);
+        let (task, pov) = (self.target.task(), self.before.replay.crash.as_ref());
+        let is_the_povs = pov.is_some_and(|pov| task.change(pov, crash) != Change::New);
         let same_input = (!is_the_povs).then(|| input.to_vec());
         for input in same_input.iter().chain(harmless.iter().take(HARMLESS)) {
             let Some((reports, _)) = self.run(witness, &old, input).await? else {
                 continue;
             };
             let mut reports = reports.iter();
-            if reports.any(|report| self.change(report, crash) == Change::Same) {
+            if reports.any(|report| task.change(report, crash) == Change::Same) {
                 return Ok(true);
             }
         }
         Ok(false)
-    }
-
-    fn change(&self, earlier: &CrashReport, later: &CrashReport) -> Change {
-        let task = self.target.task();
-        signature::compare(earlier, later, &|frame| task.in_project(frame))
     }
 }
 

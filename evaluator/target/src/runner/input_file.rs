@@ -34,6 +34,9 @@ impl InputFile {
 }
 
 /// Returns the content of a PoV.
-pub(crate) fn content(pov: &Pov) -> Result<Vec<u8>, TargetError> {
+///
+/// # Errors
+/// When it cannot be read.
+pub fn content(pov: &Pov) -> Result<Vec<u8>, TargetError> {
     std::fs::read(&pov.file).map_err(|e| TargetError::io("a PoV cannot be read", &pov.file, e))
 }

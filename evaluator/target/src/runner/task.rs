@@ -1,6 +1,7 @@
 //! Target task: the tree, commands, PoVs and limits of a task. The target finds out
 //! whether they work.
 
+use patchwright_crash::signature::{self, Change};
 use patchwright_crash::{CrashReport, Frame};
 use patchwright_record::{Commands, Pov};
 use patchwright_sandbox::Image;
@@ -130,6 +131,11 @@ impl TargetTask {
         }
         found.truncate(MOST_FILES);
         found
+    }
+
+    /// Compares two crashes of the project.
+    pub fn change(&self, earlier: &CrashReport, later: &CrashReport) -> Change {
+        signature::compare(earlier, later, &|frame| self.in_project(frame))
     }
 
     /// Tells whether a frame lies in the tree: by the path at which commands

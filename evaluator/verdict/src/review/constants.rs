@@ -33,14 +33,17 @@ pub(crate) fn constants(diff: &str) -> Vec<u64> {
 /// Returns the integers of a line without comments; digits of names are none.
 fn integers(line: &str) -> Vec<u64> {
     line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
-        .filter_map(|word| {
-            let word = word.trim_end_matches(['u', 'U', 'l', 'L']);
-            match word.strip_prefix("0x") {
-                Some(digits) => u64::from_str_radix(digits, 16).ok(),
-                None => word.parse().ok(),
-            }
-        })
+        .filter_map(integer)
         .collect()
+}
+
+/// Returns the value of an integer of a source file, be its suffix what it may.
+pub(crate) fn integer(text: &str) -> Option<u64> {
+    let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 #[cfg(test)]

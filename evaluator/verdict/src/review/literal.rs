@@ -1,6 +1,6 @@
 //! Rule against patches that recognise the PoV itself.
 
-use super::{Case, Finding};
+use super::{Case, Finding, integer};
 use crate::review::code::bare;
 use patchwright_source::{DiffLine, Side, built_in_regex};
 use regex::Regex;
@@ -54,17 +54,10 @@ fn numbers(case: &Case<'_>, line: &DiffLine) -> bool {
         .filter_map(|found| (1..=3).find_map(|group| found.get(group)))
         .any(|literal| {
             let text = literal.as_str();
-            number(text).is_some_and(|value| {
+            integer(text).is_some_and(|value| {
                 !case.old.contains(text) && (is_length(case, value) || is_value(case, value))
             })
         })
-}
-
-fn number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
 }
 
 fn is_length(case: &Case<'_>, value: u64) -> bool {

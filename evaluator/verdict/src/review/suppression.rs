@@ -191,7 +191,7 @@ static ENDS: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Tells whether a source file ends the process somewhere, which then is its way to
 /// report errors.
-pub(super) fn ends_process(text: &str) -> bool {
+pub(crate) fn ends_process(text: &str) -> bool {
     text.lines().any(|line| ENDS.is_match(&bare(line)))
 }
 

@@ -4,7 +4,7 @@
 //! and above the bound show whether it is right.
 
 use crate::attempt::AttemptFacts;
-use crate::review::constants;
+use crate::review::{constants, integer};
 use std::collections::BTreeMap;
 
 const MOST: usize = 6;
@@ -18,11 +18,8 @@ pub(crate) fn bounds(attempt: &AttemptFacts) -> Vec<u64> {
         let bytes = attempt.changes.new_content(&touched.path);
         let text = String::from_utf8_lossy(bytes.unwrap_or_default());
         let macros: BTreeMap<&str, u64> = text.lines().filter_map(integer_macro).collect();
-        let written = text.lines().zip(1..).filter(|(_, line)| {
-            let mut pieces = touched.new.iter();
-            pieces.any(|(first, last)| (first..=last).contains(&line))
-        });
-        for (line, _) in written {
+        let lines = text.lines().zip(1..);
+        for (line, _) in lines.filter(|(_, line)| touched.wrote(*line)) {
             let words = || line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             for value in words().filter_map(|word| macros.get(word)) {
                 let times = words().filter_map(|word| word.parse::<u64>().ok());
@@ -43,12 +40,7 @@ fn integer_macro(line: &str) -> Option<(&str, u64)> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start();
     let (name, value) = rest.strip_prefix("define ")?.trim().split_once(' ')?;
     let value = value.split(['/', ' ']).find(|part| !part.is_empty())?;
-    let value = value.trim_matches(['(', ')']);
-    let value = value.trim_end_matches(['u', 'U', 'l', 'L']);
-    match value.strip_prefix("0x") {
-        Some(digits) => Some((name, u64::from_str_radix(digits, 16).ok()?)),
-        None => Some((name, value.parse().ok()?)),
-    }
+    Some((name, integer(value.trim_matches(['(', ')']))?))
 }
 
 #[cfg(test)]

@@ -31,19 +31,17 @@ impl Search<'_> {
         group: &Group<'_>,
         budget: Duration,
     ) -> Result<Option<Failure>, TargetError> {
-        let before = &group.before.replay;
-        if before.outcome == Outcome::Hung {
+        if group.before.replay.outcome == Outcome::Hung {
             return Ok(None);
         }
         let given = given_inputs::inputs(self.target.task(), group.pov)?.into_iter();
         let given: Vec<Vec<u8>> = given.map(|(_, bytes)| bytes).collect();
-        let usual = Duration::from_secs_f64(before.execution.seconds.min(60.0));
         let constants = bounds(self.attempt);
         let dictionary = Dictionary::new(&constants).with_povs(&group.seeds, &given);
         let inputs = Inputs {
             contents: in_turn(&dictionary, &group.seeds, &given),
             budget: budget / SHARE,
-            each: (usual * TIMES).clamp(EACH.0, EACH.1),
+            each: group.before.time_limit(TIMES, EACH),
             ..Inputs::default()
         };
         let new = judge.builds.1;

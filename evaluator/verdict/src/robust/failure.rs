@@ -1,8 +1,8 @@
 //! Failure of a mutated input: judged on both programs.
 
+use crate::attempt::last;
 use crate::rung::{leak, replay_input};
 use patchwright_crash::CrashReport;
-use patchwright_crash::signature;
 use patchwright_crash::signature::{Change, plain_name};
 use patchwright_sandbox::{Ending, Limit};
 use patchwright_target::TargetError;
@@ -82,8 +82,9 @@ impl FailureJudge<'_> {
         };
         let summary = &crash.summary;
         let pov = self.before.replay.crash.as_ref();
-        let had_it = self.change(old.crash.as_ref(), crash) == Some(Change::Same);
-        let change = self.change(pov, crash);
+        let change = |known| self.target.task().change(known, crash);
+        let had_it = old.crash.as_ref().map(change) == Some(Change::Same);
+        let change = pov.map(change);
         if change == Some(Change::Same) || pov.is_some_and(|pov| same_place(pov, crash)) {
             return (
                 FailureKind::Refutes,
@@ -136,25 +137,13 @@ impl FailureJudge<'_> {
         }
     }
 
-    fn change(&self, earlier: Option<&CrashReport>, later: &CrashReport) -> Option<Change> {
-        let task = self.target.task();
-        Some(signature::compare(earlier?, later, &|frame| {
-            task.in_project(frame)
-        }))
-    }
-
     fn is_touched(&self, crash: &CrashReport) -> bool {
         let Some(frame) = crash.first_project_frame() else {
             return false;
         };
         let crashed = plain_name(&frame.function);
-        let last = |name: &str| {
-            let name = name.rsplit(['.', ':']).next().unwrap_or(name);
-            name.to_owned()
-        };
-        self.touched
-            .iter()
-            .any(|function| last(&plain_name(function)) == last(&crashed))
+        let mut touched = self.touched.iter();
+        touched.any(|function| last(&plain_name(function)) == last(&crashed))
     }
 
     async fn leaks_as_before(&self, input: &[u8], new: &Replay) -> Result<bool, TargetError> {

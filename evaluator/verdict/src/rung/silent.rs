@@ -11,7 +11,6 @@ use super::feedback::FeedbackWriter;
 use super::leak;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, FoundInput, Rung, RungName};
-use patchwright_crash::signature;
 use patchwright_crash::signature::Change;
 use patchwright_crash::{CrashReport, Tool};
 use patchwright_sandbox::Limit;
@@ -415,11 +414,8 @@ fn exhausted(name: &str, limit: Limit) -> String {
 
 /// Compares the crash with the one of the baseline; none where one of them has no report.
 fn change(target: &dyn Target, before: &BaselinePov, now: Option<&CrashReport>) -> Option<Change> {
-    let task = target.task();
     let before = before.replay.crash.as_ref()?;
-    Some(signature::compare(before, now?, &|frame| {
-        task.in_project(frame)
-    }))
+    Some(target.task().change(before, now?))
 }
 
 fn in_words(change: Option<Change>) -> &'static str {

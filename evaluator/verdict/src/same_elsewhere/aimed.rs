@@ -12,7 +12,6 @@ use super::clock::Part;
 use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use super::{CHUNK, Comparison};
-use crate::attempt::AttemptFacts;
 use crate::mutation::Dictionary;
 use crate::robust::bounds;
 use patchwright_crash::CrashReport;
@@ -36,17 +35,14 @@ const LEAST: Duration = Duration::from_secs(12);
 
 impl Comparison<'_> {
     /// Compares the outputs of inputs that are aimed at the patch's numbers.
-    pub(super) async fn aimed(
-        &mut self,
-        attempt: &AttemptFacts,
-    ) -> Result<Option<Differing>, TargetError> {
+    pub(super) async fn aimed(&mut self) -> Result<Option<Differing>, TargetError> {
         if self.is_exhaustion() {
             return Ok(None);
         }
         let known = self.compared.len();
-        let mut constants = bounds(attempt);
+        let mut constants = bounds(self.attempt);
         if let Some(seed) = self.seeds().first().map(|seed| (*seed).clone()) {
-            constants.extend(self.compared_values(attempt, &seed).await?);
+            constants.extend(self.compared_values(&seed).await?);
         }
         if constants.is_empty() {
             constants.extend(SIZES);
@@ -76,7 +72,7 @@ impl Comparison<'_> {
         }
         self.missed = shortfall(run, floor);
         // They are made of inputs that come to the patch, and most come there too.
-        if self.is_open(attempt) {
+        if self.is_open() {
             let reached = self.count_since(known).await?;
             self.count("aimed and reached the patch", reached);
         }

@@ -196,7 +196,7 @@ pub(super) fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, 
     let text = text.map(|(_, bytes)| String::from_utf8_lossy(bytes));
     let code = text.and_then(|text| {
         let at = (line as usize).checked_sub(1)?;
-        Some(review::without_comments(text.lines().nth(at)?))
+        Some(review::bare(text.lines().nth(at)?))
     });
     code.is_some_and(|code| !code.is_empty())
         && written(attempt).iter().any(|range| range.holds(path, line))
@@ -206,8 +206,7 @@ pub(super) fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, 
 fn written(attempt: &AttemptFacts) -> Vec<LineRange> {
     let touched = attempt.touched.iter();
     let pieces = touched.flat_map(|touched| {
-        let renamed = attempt.changes.renamed.get(&touched.path);
-        let path = renamed.unwrap_or(&touched.path);
+        let path = attempt.changes.new_name(&touched.path);
         touched.new.iter().map(|(first, last)| LineRange {
             path: path.as_str().to_owned(),
             first: *first,

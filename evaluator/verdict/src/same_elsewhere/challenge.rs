@@ -17,7 +17,7 @@ use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, FoundInput, Rung, RungName};
 use crate::rung::{builds, replay_input};
 use patchwright_crash::feedback;
-use patchwright_crash::signature::{self, Change};
+use patchwright_crash::signature::Change;
 use patchwright_source::counted;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
@@ -145,10 +145,7 @@ fn ways_to_run<'a>(
     let task = target.task();
     let alike =
         |one: &BaselinePov, other: &BaselinePov| match (&one.replay.crash, &other.replay.crash) {
-            (Some(one), Some(other)) => {
-                let in_project = |frame: &_| task.in_project(frame);
-                signature::compare(one, other, &in_project) == Change::Same
-            }
+            (Some(one), Some(other)) => task.change(one, other) == Change::Same,
             (one, other) => one.is_none() && other.is_none(),
         };
     let mut ways: Vec<(&Pov, &BaselinePov, &Build)> = Vec::new();
@@ -271,12 +268,11 @@ impl Comparison<'_> {
         if self.compared.is_empty() {
             return Ok(());
         }
-        let attempt = self.attempt;
-        self.measure_reach(attempt).await?;
+        self.measure_reach().await?;
         let Some(mut reach) = self.reach.take() else {
             return Ok(());
         };
-        reach.settle(attempt);
+        reach.settle(self.attempt);
         self.count(CONTROLS_REACH, reach.reached);
         self.count(CONTROLS_LEAVE_OPEN, reach.unaccounted.len() as u64);
         Ok(())

@@ -6,6 +6,7 @@
 //! 2019). A value that cannot be read is left out: it only makes inputs, and decides nothing.
 
 use super::Comparison;
+use super::decisions::{COMPARISONS, nodes, operator, rows};
 use super::pool::ComparedInput;
 use crate::attempt::AttemptFacts;
 use crate::mutation::said_numbers;
@@ -14,7 +15,6 @@ use patchwright_target::TargetError;
 use patchwright_target::probe::{Expression, Observation, Probe};
 use patchwright_target::runner::InputFile;
 use std::collections::BTreeSet;
-use tree_sitter::Node;
 
 /// The most sides of comparisons that are read, in one run of the debugger.
 const MOST_SIDES: usize = 8;
@@ -28,10 +28,9 @@ impl Comparison<'_> {
     /// what the input names is the other side.
     pub(super) async fn compared_values(
         &mut self,
-        attempt: &AttemptFacts,
         input: &ComparedInput,
     ) -> Result<Vec<u64>, TargetError> {
-        let probes = probes(attempt);
+        let probes = probes(self.attempt);
         if probes.is_empty() {
             return Ok(Vec::new());
         }
@@ -63,18 +62,14 @@ fn numbers(observation: &Observation) -> impl Iterator<Item = u64> {
 fn probes(attempt: &AttemptFacts) -> Vec<Probe> {
     let mut probes: Vec<Probe> = Vec::new();
     for touched in &attempt.touched {
-        let path = attempt.changes.renamed.get(&touched.path);
-        let path = path.unwrap_or(&touched.path);
+        let path = attempt.changes.new_name(&touched.path);
         let Some(bytes) = attempt.changes.files.get(path) else {
             continue;
         };
         let sides = Language::of(path, bytes).map(|language| sides(language, bytes));
         for (line, side) in sides.into_iter().flatten() {
-            let mut pieces = touched.new.iter();
-            if !pieces.any(|(first, last)| (first..=last).contains(&&line)) {
-                continue;
-            }
-            probes.extend(Expression::read(&side).ok().map(|expression| Probe {
+            let expression = Expression::read(&side).ok().filter(|_| touched.wrote(line));
+            probes.extend(expression.map(|expression| Probe {
                 path: path.clone(),
                 line,
                 expression,
@@ -87,32 +82,20 @@ fn probes(attempt: &AttemptFacts) -> Vec<Probe> {
 
 /// Returns the sides of the comparisons of a text that are no literals, with their lines.
 fn sides(language: Language, text: &[u8]) -> Vec<(u32, String)> {
-    let tree = parse(language, text);
-    let mut open: Vec<Node<'_>> = tree.iter().map(|tree| tree.root_node()).collect();
-    let mut found = Vec::new();
-    while let Some(node) = open.pop() {
-        if is_comparison(node, text) {
-            let sides = ["left", "right"].map(|side| node.child_by_field_name(side));
-            let sides = sides.into_iter().flatten();
-            let sides = sides.filter(|side| !side.kind().ends_with("literal"));
-            found.extend(sides.filter_map(|side| {
-                let line = side.start_position().row as u32 + 1;
-                Some((line, side.utf8_text(text).ok()?.to_owned()))
-            }));
-        }
-        let mut cursor = node.walk();
-        open.extend(node.children(&mut cursor));
-    }
+    let Some(tree) = parse(language, text) else {
+        return Vec::new();
+    };
+    let all = nodes(tree.root_node());
+    let compared = all.filter(|node| COMPARISONS.contains(&operator(*node, text)));
+    let sides = compared.flat_map(|node| ["left", "right"].map(|s| node.child_by_field_name(s)));
+    let sides = sides.flatten();
+    let sides = sides.filter(|side| !side.kind().ends_with("literal"));
+    let mut found: Vec<(u32, String)> = sides
+        .filter_map(|side| Some((rows(side).0, side.utf8_text(text).ok()?.to_owned())))
+        .collect();
     found.sort();
     found.dedup();
     found
-}
-
-fn is_comparison(node: Node<'_>, text: &[u8]) -> bool {
-    let operator = node.child_by_field_name("operator");
-    let operator = operator.and_then(|operator| operator.utf8_text(text).ok());
-    node.kind() == "binary_expression"
-        && operator.is_some_and(|one| matches!(one, "<" | ">" | "<=" | ">=" | "==" | "!="))
 }
 
 #[cfg(test)]

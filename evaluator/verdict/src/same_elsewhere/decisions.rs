@@ -22,7 +22,7 @@ pub(super) fn decisions(language: Language, text: &[u8]) -> Option<Vec<Range>> {
 }
 
 /// Visits a node and all below it.
-fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+pub(super) fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut open = vec![root];
     std::iter::from_fn(move || {
         let node = open.pop()?;
@@ -57,7 +57,7 @@ fn decision(node: Node<'_>, text: &[u8]) -> Option<Range> {
     }
 }
 
-fn rows(node: Node<'_>) -> Range {
+pub(super) fn rows(node: Node<'_>) -> Range {
     let row = |at: tree_sitter::Point| at.row as u32 + 1;
     (row(node.start_position()), row(node.end_position()))
 }
@@ -195,10 +195,10 @@ fn cases_of(node: Node<'_>, text: &[u8]) -> Vec<Operand> {
     body.named_children(&mut cursor).filter_map(case).collect()
 }
 
-const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
+pub(super) const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
 /// Returns the operator of an expression with two operands or one; nothing of other nodes.
-fn operator<'a>(node: Node<'_>, text: &'a [u8]) -> &'a str {
+pub(super) fn operator<'a>(node: Node<'_>, text: &'a [u8]) -> &'a str {
     let expression = matches!(node.kind(), "binary_expression" | "unary_expression");
     let operator = node.child_by_field_name("operator").filter(|_| expression);
     let operator = operator.and_then(|operator| operator.utf8_text(text).ok());

@@ -12,9 +12,9 @@ use super::Comparison;
 use super::clock::Part;
 use super::doubts::Differing;
 use super::pool::ComparedInput;
+use super::reach::spread;
 use crate::given_inputs;
 use crate::rung::replay_input;
-use patchwright_crash::signature;
 use patchwright_crash::signature::Change;
 use patchwright_source::Language;
 use patchwright_target::TargetError;
@@ -60,12 +60,12 @@ impl Comparison<'_> {
             _ => return Ok(false),
         };
         let from = changed_at(parent, &mutant.bytes);
-        let Some(failing) = self.failing_cuts(&mutant.bytes, from).await? else {
+        let Some(failing) = self.failing(cuts(&mutant.bytes, from)).await? else {
             return Ok(false);
         };
         for cut in failing.into_iter().take(LOOKED_AT) {
             if self.crashes_as_the_pov(&cut).await? {
-                let control = self.failing_cuts(parent, from).await?;
+                let control = self.failing(cuts(parent, from)).await?;
                 return Ok(control.is_some_and(|failing| failing.is_empty()));
             }
         }
@@ -81,25 +81,13 @@ impl Comparison<'_> {
             return Ok(false);
         }
         let pov = given_inputs::pov(self.pov).unwrap_or_default();
-        let mut pieces = cuts(mutant, changed_at(&pov, mutant));
-        let step = pieces.len().div_ceil(MOST_PIECES).max(1);
-        pieces = pieces.into_iter().step_by(step).collect();
+        let pieces = spread(&cuts(mutant, changed_at(&pov, mutant)), MOST_PIECES);
         let failing = self.failing(pieces).await?.unwrap_or_default();
         let mut holds = false;
         for piece in failing.into_iter().take(LOOKED_AT) {
             holds = holds || self.crashes_as_the_pov(&piece).await?;
         }
         Ok(holds)
-    }
-
-    /// Returns the cuts of an input on which the unpatched program fails; none where not
-    /// all of them could be run.
-    async fn failing_cuts(
-        &self,
-        input: &[u8],
-        from: usize,
-    ) -> Result<Option<Vec<Vec<u8>>>, TargetError> {
-        self.failing(cuts(input, from)).await
     }
 
     /// Returns those inputs on which the unpatched program fails; none where not all of
@@ -130,9 +118,7 @@ impl Comparison<'_> {
         let (Some(known), Some(crash)) = (&self.before.replay.crash, &replay.crash) else {
             return Ok(false);
         };
-        let task = self.target.task();
-        let change = signature::compare(known, crash, &|frame| task.in_project(frame));
-        Ok(change == Change::Same)
+        Ok(self.target.task().change(known, crash) == Change::Same)
     }
 }
 

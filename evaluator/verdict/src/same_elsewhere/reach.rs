@@ -18,11 +18,11 @@ use super::pool::InputKind;
 use super::runs::EACH;
 use super::values::mixed;
 use super::{Comparison, OPEN_BRANCHES};
-use crate::attempt::{AttemptFacts, touched_functions};
+use crate::attempt::{AttemptFacts, last, touched_functions};
 use crate::given_inputs;
 use patchwright_crash::feedback::{LineMap, LineOrigin};
 use patchwright_crash::{CrashReport, Operation, Tool};
-use patchwright_source::{Touched, Tree, TreePath};
+use patchwright_source::{Touched, Tree};
 use patchwright_target::runner::{
     Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange,
 };
@@ -81,11 +81,8 @@ pub(super) struct Reach {
 impl Comparison<'_> {
     /// Counts which compared inputs run the patched lines, where a build with
     /// counters can be had. It has a time of its own.
-    pub(super) async fn measure_reach(
-        &mut self,
-        attempt: &AttemptFacts,
-    ) -> Result<(), TargetError> {
-        let counted = self.lines_of(attempt);
+    pub(super) async fn measure_reach(&mut self) -> Result<(), TargetError> {
+        let counted = self.lines_of_patch();
         if counted.lines.is_empty() {
             self.unseen
                 .push("the patch writes no line of code".to_owned());
@@ -94,7 +91,7 @@ impl Comparison<'_> {
         let (target, started) = (self.target, WorkTime::now());
         let name = target.task().build_of(self.pov);
         let counters = Instrumentation::Counters;
-        let build = target.instrumented_build(&attempt.changes, &name, &counters);
+        let build = target.instrumented_build(&self.attempt.changes, &name, &counters);
         let build = build.await?;
         self.clock.leave_out(started.elapsed());
         let Some(build) = build else {
@@ -129,8 +126,8 @@ impl Comparison<'_> {
 
     /// Settles which branches of the patch were seen both ways: by inputs that
     /// are no evidence of sameness, and by the tests where these are not enough.
-    pub(super) async fn settle_reach(&mut self, attempt: &AttemptFacts) -> Result<(), TargetError> {
-        let Some(mut reach) = self.reach.take() else {
+    pub(super) async fn settle_reach(&mut self) -> Result<(), TargetError> {
+        let (Some(mut reach), attempt) = (self.reach.take(), self.attempt) else {
             return Ok(());
         };
         reach.settle(attempt);
@@ -302,12 +299,12 @@ impl Comparison<'_> {
 
     /// The lines that the patch wrote; around those that it only took away, the
     /// lines that are left.
-    pub(super) fn lines_of(&self, attempt: &AttemptFacts) -> Counted {
+    pub(super) fn lines_of_patch(&self) -> Counted {
+        let attempt = self.attempt;
         let tree = Tree::open(&self.target.task().tree).ok();
         let mut lines = Vec::new();
         for touched in &attempt.touched {
-            let renamed = attempt.changes.renamed.get(&touched.path);
-            let path = renamed.unwrap_or(&touched.path);
+            let path = attempt.changes.new_name(&touched.path);
             let range = |(first, last): (u32, u32)| LineRange {
                 path: path.as_str().to_owned(),
                 first,
@@ -320,7 +317,7 @@ impl Comparison<'_> {
             let only_taken_away = new.is_empty();
             lines.extend(new.into_iter().map(range));
             let left = tree.as_ref().and_then(|tree| {
-                let map = line_map(tree, attempt, &touched.path)?;
+                let map = LineMap::of_change(tree, &attempt.changes, &touched.path)?;
                 let around = |&(first, last): &(u32, u32)| {
                     (
                         map.patched(first.saturating_sub(1).max(1)),
@@ -333,7 +330,6 @@ impl Comparison<'_> {
                 lines.extend(left.into_iter().flatten().map(range));
             }
         }
-        let last = |name: &String| name.rsplit(['.', ':']).next().unwrap_or(name).to_owned();
         let named = touched_functions(attempt);
         let functions = if named.is_empty() {
             &self.functions
@@ -342,7 +338,7 @@ impl Comparison<'_> {
         };
         Counted {
             lines,
-            functions: functions.iter().map(last).collect(),
+            functions: functions.iter().map(|name| last(name).to_owned()).collect(),
         }
     }
 }
@@ -386,15 +382,6 @@ fn reads_outside(crash: &CrashReport) -> bool {
     let access = crash.access.as_ref();
     let reads = access.and_then(|access| access.operation) == Some(Operation::Read);
     crash.tool == Tool::AddressSanitizer && reads && crash.kind.contains("overflow")
-}
-
-fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<LineMap> {
-    let pristine = tree.read(path).ok()?;
-    let patched = attempt.changes.new_content(path)?;
-    Some(LineMap::between(
-        &String::from_utf8_lossy(pristine.bytes()),
-        &String::from_utf8_lossy(patched),
-    ))
 }
 
 impl Reach {

@@ -15,8 +15,7 @@ pub(super) const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration:
 impl Comparison<'_> {
     /// Returns the time limit of one input, a multiple of the PoV's time.
     pub(super) fn each(&self) -> Duration {
-        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
-        (usual * 10).clamp(EACH.0, EACH.1)
+        self.before.time_limit(10, EACH)
     }
 
     /// Returns the number of inputs that both programs can run in the time.

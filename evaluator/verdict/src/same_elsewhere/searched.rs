@@ -9,7 +9,6 @@ use super::clock::Part;
 use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use super::{CHUNK, Comparison};
-use crate::attempt::AttemptFacts;
 use crate::given_inputs;
 use crate::robust::is_fuzzer;
 use patchwright_target::TargetError;
@@ -24,11 +23,8 @@ const SEEDS: usize = 24;
 
 impl Comparison<'_> {
     /// Compares what the project's fuzzer finds, where something of the patch is open.
-    pub(super) async fn searched(
-        &mut self,
-        attempt: &AttemptFacts,
-    ) -> Result<Option<Differing>, TargetError> {
-        if !is_fuzzer(self.before) || !self.is_open(attempt) {
+    pub(super) async fn searched(&mut self) -> Result<Option<Differing>, TargetError> {
+        if !is_fuzzer(self.before) || !self.is_open() {
             return Ok(None);
         }
         let mut seeds = given_inputs::povs(self.target.task())?;
@@ -67,10 +63,10 @@ impl Comparison<'_> {
     }
 
     /// Tells whether inputs are missing at the patch, or at a way out of one of its branches.
-    pub(super) fn is_open(&mut self, attempt: &AttemptFacts) -> bool {
+    pub(super) fn is_open(&mut self) -> bool {
         let floor = self.target.task().limits.reached;
         self.reach.as_mut().is_some_and(|reach| {
-            reach.settle(attempt);
+            reach.settle(self.attempt);
             reach.reached < floor || !reach.unaccounted.is_empty()
         })
     }

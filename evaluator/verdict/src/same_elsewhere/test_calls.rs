@@ -66,7 +66,7 @@ impl Comparison<'_> {
         let Some(before) = target.observed_run(old, None, &plain).await? else {
             return Ok(());
         };
-        let lines = asked(self.lines_of(self.attempt));
+        let lines = asked(self.lines_of_patch());
         let Some(after) = target.observed_run(new, None, &lines).await? else {
             return Ok(());
         };

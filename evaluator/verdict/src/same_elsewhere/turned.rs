@@ -16,7 +16,6 @@ use super::reach::{Reach, spread};
 use crate::attempt::AttemptFacts;
 use crate::given_inputs;
 use crate::rung::builds;
-use patchwright_crash::signature;
 use patchwright_crash::signature::Change;
 use patchwright_source::{Language, TreePath, counted};
 use patchwright_target::runner::{Build, Capture, InputRun};
@@ -59,14 +58,11 @@ impl OneSided {
 impl Comparison<'_> {
     /// Turns round the conditions of the patch of which the runs saw one outcome; each that the
     /// repair rests on is a doubt.
-    pub(super) async fn turn_conditions(
-        &mut self,
-        attempt: &AttemptFacts,
-    ) -> Result<(), TargetError> {
+    pub(super) async fn turn_conditions(&mut self) -> Result<(), TargetError> {
         let Some(reach) = &self.reach else {
             return Ok(());
         };
-        let mut conditions = one_sided(reach, attempt);
+        let mut conditions = one_sided(reach, self.attempt);
         let all = conditions.len();
         conditions.truncate(MOST);
         let mut turned_round = 0;
@@ -75,14 +71,14 @@ impl Comparison<'_> {
                 OperandKind::Case { value, .. } => value.clone(),
                 _ => format!("!({})", one.text),
             };
-            let Some(build) = self.build_with(&one, attempt, &turned).await? else {
+            let Some(build) = self.build_with(&one, &turned).await? else {
                 continue;
             };
             turned_round += 1;
             let Some(run) = self.crash_as_before(&build, &one).await? else {
                 continue;
             };
-            if one.certain || self.is_of_one_value(&one, attempt).await? {
+            if one.certain || self.is_of_one_value(&one).await? {
                 self.doubt_condition(&one, run)?;
             }
         }
@@ -98,15 +94,10 @@ impl Comparison<'_> {
 
     /// Builds the patch with something else in place of a condition; nothing where it does not
     /// build.
-    async fn build_with(
-        &mut self,
-        one: &OneSided,
-        attempt: &AttemptFacts,
-        by: &str,
-    ) -> Result<Option<Build>, TargetError> {
+    async fn build_with(&mut self, one: &OneSided, by: &str) -> Result<Option<Build>, TargetError> {
         let started = WorkTime::now();
         let name = self.target.task().build_of(self.pov);
-        let build = builds::build(self.target, &one.replaced(attempt, by), &name).await?;
+        let build = builds::build(self.target, &one.replaced(self.attempt, by), &name).await?;
         self.clock.leave_out(started.elapsed());
         if !build.succeeded() {
             self.note(
@@ -125,14 +116,12 @@ impl Comparison<'_> {
         build: &Build,
         one: &OneSided,
     ) -> Result<Option<InputRun>, TargetError> {
-        let in_project = |frame: &_| self.target.task().in_project(frame);
+        let task = self.target.task();
         let before = &self.before.replay;
         for _ in 0..self.before.repeat.max(1) {
             let replay = self.target.replay(build, self.pov).await?;
             let is_same = match (&before.crash, &replay.crash) {
-                (Some(known), Some(now)) => {
-                    signature::compare(known, now, &in_project) == Change::Same
-                }
+                (Some(known), Some(now)) => task.change(known, now) == Change::Same,
                 _ => replay.outcome.is_failure() && replay.outcome == before.outcome,
             };
             if is_same {
@@ -151,20 +140,16 @@ impl Comparison<'_> {
     /// Tells whether the patched program does the same on all inputs with the value that protects
     /// the PoV in place of a condition. One that does not build, or that there
     /// was no time for, is taken to do so.
-    async fn is_of_one_value(
-        &mut self,
-        one: &OneSided,
-        attempt: &AttemptFacts,
-    ) -> Result<bool, TargetError> {
+    async fn is_of_one_value(&mut self, one: &OneSided) -> Result<bool, TargetError> {
         let (yes, no) = match self.target.task().language {
             Language::Java => ("true", "false"),
             _ => ("1", "0"),
         };
-        let Some(mut build) = self.build_with(one, attempt, yes).await? else {
+        let Some(mut build) = self.build_with(one, yes).await? else {
             return Ok(true);
         };
         if self.crash_as_before(&build, one).await?.is_some() {
-            let Some(other) = self.build_with(one, attempt, no).await? else {
+            let Some(other) = self.build_with(one, no).await? else {
                 return Ok(true);
             };
             build = other;

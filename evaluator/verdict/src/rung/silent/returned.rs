@@ -247,7 +247,7 @@ fn weigh(
                 "{place} calls {}, which can blind the sanitizer",
                 departure.name
             );
-            if is_touched(attempt, &departure.file, departure.line) {
+            if attempt.wrote(&departure.file, departure.line) {
                 objection(what)
             } else {
                 Verdict::Doubt(what)
@@ -265,7 +265,7 @@ fn weigh(
         ExitEventKind::Exit => {
             let what =
                 format!("the process is ended ({ended}) in {place}, before the harness returns");
-            let old = !is_touched(attempt, &departure.file, departure.line);
+            let old = !attempt.wrote(&departure.file, departure.line);
             let failed = !ended.ends_with(" 0");
             if failed && (old || ends_elsewhere(&departure.file)) {
                 Verdict::Doubt(what)
@@ -276,18 +276,6 @@ fn weigh(
     }
 }
 
-/// Tells whether the attempt wrote a line.
-fn is_touched(attempt: &AttemptFacts, file: &str, line: u32) -> bool {
-    let mut touched = attempt
-        .touched
-        .iter()
-        .filter(|touched| touched.path.as_str() == file);
-    touched.any(|touched| {
-        let mut ranges = touched.new.iter();
-        ranges.any(|(first, last)| (*first..=*last).contains(&line))
-    })
-}
-
 /// Tells whether the pristine file ends the process already, which then is its way to
 /// report errors.
 fn ends_elsewhere(target: &dyn Target, path: &str) -> bool {
@@ -296,7 +284,7 @@ fn ends_elsewhere(target: &dyn Target, path: &str) -> bool {
         let text = tree.read(&TreePath::new(path).ok()?).ok()?;
         Some(String::from_utf8_lossy(text.bytes()).into_owned())
     };
-    read().is_some_and(|text| review::ends_the_process(&text))
+    read().is_some_and(|text| review::ends_process(&text))
 }
 
 /// Judges the functions that have no checks of the sanitizer, although they read or
