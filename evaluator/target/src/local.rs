@@ -180,9 +180,7 @@ impl LocalTarget {
     /// Copies a workspace on a thread for blocking work.
     async fn copy(&self, of: &Arc<Workspace>) -> Result<Workspace, TargetError> {
         let (of, root) = (Arc::clone(of), self.scratch.fresh("workspace"));
-        tokio::task::spawn_blocking(move || Workspace::copy_of(&of, root))
-            .await
-            .map_err(|e| TargetError::machinery(e.to_string(), "copy of a workspace"))?
+        blocking("copy of a workspace", move || Workspace::copy_of(&of, root)).await?
     }
 
     /// Creates a folder for the inputs of a batch and their outputs.
@@ -198,6 +196,15 @@ impl LocalTarget {
                 TargetError::invalid(format!("there is no command that runs {}", pov.name()))
             })
     }
+}
+
+/// Does blocking work on a thread for it; `what` names it in an error.
+async fn blocking<T: Send + 'static>(
+    what: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, TargetError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|e| TargetError::machinery(e.to_string(), what))
 }
 
 #[async_trait]

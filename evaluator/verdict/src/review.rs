@@ -29,7 +29,6 @@ use std::fmt;
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
 
-/// Climbs *reviewed*.
 pub(crate) fn climb(
     target: &dyn Target,
     baseline: &Baseline,

@@ -25,34 +25,34 @@ const BUDGETS: &[(&str, usize, &str)] = &[
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver",
     ),
     ("config", 1_500, ""),
-    ("daemon", 7_250, ""),
+    ("daemon", 7_180, ""),
     (
         "evaluator/crash",
-        6_460,
+        6_160,
         "forms of reports that people paste, of Windows and of kernels too, their own words and the commands \
          that they ran; what is kept of a report moved here",
     ),
     (
         "evaluator/sandbox",
-        4_740,
+        4_300,
         "processes that end as one domain, programs kept from what is noted of them, many inputs \
          started by one process; copying and removing by handles moved here",
     ),
     (
         "evaluator/target",
-        6_000,
+        5_920,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, \
          builds that no sanitizer reached, budgets in work time",
     ),
     (
         "evaluator/verdict",
-        8_770,
+        8_650,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round",
     ),
     ("model", 2_400, ""),
     ("page", 1_000, ""),
-    ("patcher", 7_730, ""),
+    ("patcher", 7_710, ""),
     (
         "record",
         620,

@@ -1,7 +1,7 @@
 //! Baseline: the unpatched program, prepared, built, crashed and tested once.
 
-use super::LocalTarget;
 use super::command::Job;
+use super::{LocalTarget, blocking};
 use crate::TargetError;
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, Target, TestRun, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
@@ -26,14 +26,12 @@ impl LocalTarget {
                 return Ok(Arc::new(workspace));
             }
             let (tree, root) = (self.task.tree.clone(), self.scratch.fresh("prepared"));
-            let copied = tokio::task::spawn_blocking(move || {
+            let copied = blocking("copy of the tree", move || {
                 let workspace = Workspace::create(root)?;
                 copy_tree(&tree, &workspace.part(TREE), &AtomicBool::new(false))?;
                 Ok::<_, TargetError>(workspace)
             });
-            let workspace: Workspace = copied
-                .await
-                .map_err(|e| TargetError::machinery(e.to_string(), "copy of the tree"))??;
+            let workspace = copied.await??;
             if let Some(prepare) = &self.task.commands.prepare {
                 self.begin("preparing the tree".to_owned());
                 let main = self.task.main_build();

@@ -4,7 +4,7 @@
 //! changed files are kept. A command that a limit or the machine ended is not kept.
 
 use super::stage::Needs;
-use super::{BuildKey, LocalTarget, disguise};
+use super::{BuildKey, LocalTarget, blocking, disguise};
 use crate::TargetError;
 use crate::cache::{Cache, Entry};
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun};
@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Place of errors here.
+const CACHE: &str = "cache of builds";
 
 /// The record of an attempt's build.
 #[derive(Debug, Serialize, Deserialize)]
@@ -85,9 +88,8 @@ impl LocalTarget {
         let (Some(cache), Some(key)) = (self.cache.clone(), self.entry_name(parts).await) else {
             return Ok(workspace);
         };
-        tokio::task::spawn_blocking(move || workspace.into_cache(&cache, &key, &record))
-            .await
-            .map_err(|e| TargetError::machinery(e.to_string(), "cache of builds"))
+        let keep = move || workspace.into_cache(&cache, &key, &record);
+        blocking(CACHE, keep).await
     }
 
     /// Returns the baseline of an earlier run.
@@ -128,17 +130,14 @@ impl LocalTarget {
         };
         workspace.apply(changes)?;
         let gone = kept.gone;
-        let applied = tokio::task::spawn_blocking(move || {
+        let applied = blocking(CACHE, move || {
             // Of a failed build no file is kept.
             if entry.path().join(crate::workspace::TREE).is_dir() {
                 delta::apply(entry.path(), &gone, workspace.root())?;
             }
             Ok::<_, TargetError>(workspace)
         });
-        let workspace = applied
-            .await
-            .map_err(|e| TargetError::machinery(e.to_string(), "cache of builds"))??;
-        let build = Build::in_workspace((&key.1, &key.0), kept.execution, workspace);
+        let build = Build::in_workspace((&key.1, &key.0), kept.execution, applied.await??);
         Ok(Some(build))
     }
 
@@ -162,9 +161,7 @@ impl LocalTarget {
         let into = folder.clone();
         let gone = if build.succeeded() {
             let write = move || delta::write(base.root(), (now.root(), now.copied()), &into);
-            tokio::task::spawn_blocking(write)
-                .await
-                .map_err(|e| TargetError::machinery(e.to_string(), "cache of builds"))??
+            blocking(CACHE, write).await??
         } else {
             Vec::new()
         };

@@ -4,15 +4,13 @@
 //! The debugger runs inside the sandbox, beside the program. Their output is read back as
 //! untrusted data.
 
-use super::disguise::EXPORTED;
-use super::{Job, LocalTarget};
+use super::LocalTarget;
 use crate::TargetError;
 use crate::probe::{Observations, Probe};
 use crate::runner::{Build, Pov};
 use crate::workspace::programs::programs;
 use crate::workspace::{OUT, TREE};
 use patchwright_source::Language;
-use std::ffi::OsString;
 use std::time::Duration;
 
 /// Time for the program under the debugger: not less than a PoV has without one.
@@ -50,7 +48,6 @@ case $command in
 esac
 set -- "$command"
 eval "$1" >/dev/null 2>&1 </dev/null"#;
-/// The commands for gdb.
 const GDB_PROGRAM: &str = include_str!("programs/probe.py");
 
 /// Returns what compiles and runs a program that uses the debugger for Java; it starts the PoV
@@ -92,8 +89,6 @@ pub(super) async fn run(
     pov: &Pov,
     probes: &[Probe],
 ) -> Result<Observations, TargetError> {
-    let command = target.pov_command(pov)?;
-    let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
     let rows: Vec<String> = probes
         .iter()
         .map(|probe| format!("{}\t{}\t{}", probe.path, probe.line, probe.expression))
@@ -108,15 +103,9 @@ pub(super) async fn run(
     } else {
         (STAND_INS.to_owned(), GDB_PROGRAM)
     };
-    let arguments: [OsString; 2] = [command.into(), program.into()];
-    let script = format!("{EXPORTED}{script}");
-    let job = Job {
-        wall: TIME + MORE,
-        arguments: &arguments,
-        environment: &environment,
-        ..stage.watching(&script, pov, folder.path())
-    };
-    let execution = target.command(job).await?;
+    let how = (script.as_str(), program);
+    let watched = target.watched((build, pov), how, &environment, TIME + MORE);
+    let (folder, execution) = watched.await?;
     let answer = folder.left()?.read("answer.json", LIMIT).ok();
     let answer = answer.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     Ok(answer.unwrap_or_else(|| Observations {

@@ -4,16 +4,14 @@
 //! ([`super::debugger`]). What the unpatched program does is kept for the attempts that
 //! follow.
 
+use super::LocalTarget;
 use super::debugger::{STAND_INS, names_of_programs};
-use super::disguise::EXPORTED;
-use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched, content};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::{Changes, Language};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -98,20 +96,13 @@ pub(super) async fn watch(
     pov: &Pov,
     environment: &[(&'static str, String)],
 ) -> Result<Exits, TargetError> {
-    let command = target.pov_command(pov)?;
-    let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
-    let arguments: [OsString; 2] = [command.into(), PROGRAM.into()];
     let mut environment = environment.to_vec();
     environment.extend(names_of_programs(build)?);
     let looks = "[ -z \"${SAMPLES-}\" ] ||";
-    let script = format!("{EXPORTED}mkdir \"$NOTES/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
-    let job = Job {
-        wall: TIME + MORE,
-        arguments: &arguments,
-        environment: &environment,
-        ..stage.watching(&script, pov, folder.path())
-    };
-    let execution = target.command(job).await?;
+    let script = format!("mkdir \"$NOTES/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
+    let how = (script.as_str(), PROGRAM);
+    let watched = target.watched((build, pov), how, &environment, TIME + MORE);
+    let (folder, execution) = watched.await?;
     let processes = read(folder.path());
     if let Some(problem) = processes.iter().find_map(|process| process.problem.clone()) {
         return Ok(unseen(&problem));

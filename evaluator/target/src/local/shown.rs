@@ -1,7 +1,7 @@
 //! Shown files: the user's own files as commands see them, in place or as a copy where the
 //! user that commands run as cannot read them in place.
 
-use super::LocalTarget;
+use super::{LocalTarget, blocking};
 use crate::TargetError;
 use crate::workspace::{copy_tree_except, lent_folder};
 use patchwright_sandbox::identity;
@@ -14,9 +14,10 @@ impl LocalTarget {
         let shown = self.shown_task.get_or_try_init(|| async {
             let (folder, copy) = (self.task.task_folder.clone(), self.scratch.fresh("task"));
             let how = self.showing();
-            tokio::task::spawn_blocking(move || how.show(&folder, &copy))
-                .await
-                .map_err(|e| TargetError::machinery(e.to_string(), "copy of the task's folder"))?
+            blocking("copy of the task's folder", move || {
+                how.show(&folder, &copy)
+            })
+            .await?
         });
         shown.await.cloned()
     }

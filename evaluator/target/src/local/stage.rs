@@ -6,13 +6,17 @@
 
 use super::LocalTarget;
 use super::command::Job;
+use super::disguise::EXPORTED;
+use super::scratch::CommandFolder;
 use crate::TargetError;
 use crate::runner::{BaselinePov, Build, Pov, measure};
 use crate::workspace::Workspace;
+use patchwright_sandbox::Execution;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The needs of a PoV's command: without them it does not crash the unpatched program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -95,21 +99,6 @@ impl Stage<'_> {
             ..Job::new(script, &self.workspace, self.build)
         }
     }
-
-    /// Returns a command that watches the run of a PoV, and notes in a folder what it sees.
-    pub(super) fn watching<'a>(
-        &'a self,
-        script: &'a str,
-        pov: &'a Pov,
-        notes: &'a Path,
-    ) -> Job<'a> {
-        Job {
-            pov: Some(&pov.file),
-            harness: pov.harness.as_deref(),
-            notes: Some(notes),
-            ..self.job(script)
-        }
-    }
 }
 
 impl LocalTarget {
@@ -129,6 +118,31 @@ impl LocalTarget {
             writable: false,
             hides: needs == Needs::Nothing,
         })
+    }
+
+    /// Runs the command of a PoV under a program that watches it, and returns the folder in which
+    /// that one notes what it sees.
+    pub(super) async fn watched(
+        &self,
+        (build, pov): (&Build, &Pov),
+        (script, program): (&str, &str),
+        environment: &[(&'static str, String)],
+        wall: Duration,
+    ) -> Result<(CommandFolder, Execution), TargetError> {
+        let (folder, stage) = (self.batch_folder()?, self.stage(build, pov).await?);
+        let arguments: [OsString; 2] = [self.pov_command(pov)?.into(), program.into()];
+        let script = format!("{EXPORTED}{script}");
+        let job = Job {
+            wall,
+            arguments: &arguments,
+            environment,
+            pov: Some(&pov.file),
+            harness: pov.harness.as_deref(),
+            notes: Some(folder.path()),
+            ..stage.job(&script)
+        };
+        let execution = self.command(job).await?;
+        Ok((folder, execution))
     }
 
     /// Returns a stage that may be written to and that nobody sees again.

@@ -5,13 +5,10 @@
 //! patched program that is silent is looked at from outside.
 
 use super::LocalTarget;
-use super::command::Job;
 use super::debugger::{LIMIT, MORE, TIME, java};
-use super::disguise::EXPORTED;
 use crate::TargetError;
 use crate::runner::{Build, Outcome, Pov, Replay};
 use patchwright_source::{Changes, Language};
-use std::ffi::OsString;
 
 /// The program for it, in one file.
 const PROGRAM: &str = concat!(
@@ -50,17 +47,11 @@ async fn uncaught(
     build: &Build,
     pov: &Pov,
 ) -> Result<(String, Option<String>), TargetError> {
-    let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
-    let arguments: [OsString; 2] = [target.pov_command(pov)?.into(), PROGRAM.into()];
     let environment = [("PROBE_SECONDS", TIME.as_secs().to_string())];
-    let script = EXPORTED.to_owned() + &java("Uncaught");
-    let job = Job {
-        wall: TIME + MORE,
-        arguments: &arguments,
-        environment: &environment,
-        ..stage.watching(&script, pov, folder.path())
-    };
-    let execution = target.command(job).await?;
+    let script = java("Uncaught");
+    let how = (script.as_str(), PROGRAM);
+    let watched = target.watched((build, pov), how, &environment, TIME + MORE);
+    let (folder, execution) = watched.await?;
     let notes = folder.left()?;
     let read = |name| notes.read(name, LIMIT).ok();
     let text = |told: Vec<u8>| {

@@ -70,7 +70,6 @@ pub(crate) fn proof(expression: Option<&str>) -> Result<Option<Regex>, regex::Er
         .transpose()
 }
 
-/// Judges a run.
 pub(crate) fn judge(
     execution: &Execution,
     proof: Option<&Regex>,

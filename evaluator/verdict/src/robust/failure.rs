@@ -30,7 +30,6 @@ pub(super) struct Failure {
     pub(super) input: Vec<u8>,
 }
 
-/// Judges failing inputs.
 pub(super) struct FailureJudge<'a> {
     pub(super) target: &'a dyn Target,
     /// The unpatched build and the patched one.

@@ -18,7 +18,6 @@ use std::time::Duration;
 const TIME: Duration = Duration::from_secs(5);
 /// Least time for comparing what it finds.
 const LEAST: Duration = Duration::from_secs(5);
-/// The most seeds.
 const SEEDS: usize = 24;
 
 impl Comparison<'_> {
