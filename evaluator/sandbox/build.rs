@@ -11,7 +11,6 @@ const ONE_PROCESSOR: &str = "X86_64";
 
 #[expect(
     clippy::disallowed_methods,
-    clippy::print_stdout,
     reason = "how Cargo and a build script speak to each other"
 )]
 fn main() -> Result<(), Box<dyn Error>> {
