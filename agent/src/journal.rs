@@ -6,6 +6,7 @@
 //! run at a time.
 
 use crate::record::StepId;
+use crate::words;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -78,25 +79,7 @@ pub enum EventKind {
     Note,
 }
 
-impl EventKind {
-    /// The word that journals are written with.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Intent => "intent",
-            Self::Outcome => "outcome",
-            Self::Note => "note",
-        }
-    }
-
-    /// Reads the word; what is unknown is a note.
-    pub fn read(text: &str) -> Self {
-        match text {
-            "intent" => Self::Intent,
-            "outcome" => Self::Outcome,
-            _ => Self::Note,
-        }
-    }
-}
+words!(EventKind: Intent "intent", Outcome "outcome", Note "note");
 
 /// An event to be written.
 #[derive(Debug, Clone)]

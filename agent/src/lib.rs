@@ -22,3 +22,4 @@ pub mod signals;
 pub mod task;
 pub mod telemetry;
 pub mod template;
+mod words;

@@ -2,6 +2,7 @@
 
 use crate::record::{Crash, CrashFrame, FollowUp, RunLimits};
 use crate::task::{Hints, Mode};
+use crate::words;
 use patchwright_source::Language;
 use patchwright_verdict::RungName;
 
@@ -53,17 +54,7 @@ pub enum Origin {
     Nothing,
 }
 
-impl Origin {
-    /// The word that templates ask for.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Seen => "seen",
-            Self::Given => "given",
-            Self::Finding => "finding",
-            Self::Nothing => "nothing",
-        }
-    }
-}
+words!(Origin: Seen "seen", Given "given", Finding "finding", Nothing "nothing");
 
 impl Plan {
     /// Returns the plan of a run that never starts.

@@ -79,7 +79,7 @@ pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
         ("objections", log(objections)),
         ("tests", log(tests)),
         ("executions", log(executions)),
-        ("lines changed", log(lines_changed(&attempt.diff))),
+        ("lines changed", log(attempt.lines_changed() as f64)),
         (
             "attempts before",
             log(f64::from(attempt.number.saturating_sub(1))),
@@ -127,13 +127,6 @@ fn counted(attempt: &Attempt, rung: RungName, names: &[&str]) -> f64 {
     let counts = attempt.rung(rung).map(|rung| &rung.counts);
     let found = names.iter().filter_map(|name| counts?.get(*name));
     found.sum::<u64>() as f64
-}
-
-fn lines_changed(diff: &str) -> f64 {
-    let changed = |line: &&str| {
-        line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
-    };
-    diff.lines().filter(changed).count() as f64
 }
 
 #[cfg(test)]

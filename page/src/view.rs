@@ -1,6 +1,7 @@
 //! Views: everything that a page shows, as plain values.
 
 use patchwright_agent::report::Report;
+use patchwright_agent::words;
 use patchwright_store::reviews::{DayFigures, Decision, Heading, ListFilter, ListPage, ListedTask};
 use serde::Serialize;
 
@@ -90,28 +91,9 @@ pub struct PlotsView {
     pub judged: Vec<(f64, bool)>,
 }
 
-impl DiffStyle {
-    /// The word of the address.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Split => "split",
-            Self::Unified => "unified",
-        }
-    }
-
-    /// Reads the word; what is unknown is the default.
-    pub fn read(word: &str) -> Self {
-        match word {
-            "unified" => Self::Unified,
-            _ => Self::Split,
-        }
-    }
-}
+words!(DiffStyle: Split "split", Unified "unified");
 
 /// Tells whether something may still happen to a run.
-pub fn is_live(row: &ListedTask) -> bool {
-    matches!(
-        row.state.as_str(),
-        "queued" | "running" | "paused" | "unfinished"
-    )
+pub fn is_live(state: &str) -> bool {
+    matches!(state, "queued" | "running" | "paused" | "unfinished")
 }

@@ -14,7 +14,7 @@ use patchwright_agent::drive::{self, Drive};
 use patchwright_agent::journal::{Event, EventKind};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::{Notice, Observer};
-use patchwright_agent::record::{CrashHistory, Outcome, RunLimits};
+use patchwright_agent::record::{CrashHistory, Outcome, Purpose, RunLimits};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
@@ -31,17 +31,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
-
-/// The steps whose intents hold a prompt.
-const ASKED: [&str; 7] = [
-    "ask",
-    "contest",
-    "compact",
-    "challenge",
-    "regression_test",
-    "critic",
-    "judge",
-];
 
 /// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -357,7 +346,7 @@ fn exchanges(events: &[Event]) -> Vec<(String, Reply)> {
     let mut exchanges = Vec::new();
     for event in events {
         let key = (event.lane, event.step);
-        if event.kind == EventKind::Intent && ASKED.contains(&event.name.as_str()) {
+        if event.kind == EventKind::Intent && Purpose::read(&event.name).is_some() {
             let prompt = event.body.get("prompt").and_then(serde_json::Value::as_str);
             prompts.insert(key, prompt.unwrap_or_default().to_owned());
         }

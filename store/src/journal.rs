@@ -334,7 +334,7 @@ fn event(run: &str, row: Row) -> Result<Event, StoreError> {
         run: run.to_owned(),
         lane: number_of(lane)?,
         step: number_of(step)?,
-        kind: EventKind::read(&kind),
+        kind: EventKind::read(&kind).unwrap_or(EventKind::Note),
         name,
         summary,
         body,

@@ -21,7 +21,6 @@ pub mod submissions;
 #[cfg(test)]
 mod tests;
 pub mod tokens;
-mod words;
 
 pub use address::DatabaseKind;
 pub use journal::Journal;

@@ -9,9 +9,9 @@ pub use list::{ListFilter, ListPage, ListedTask};
 
 use crate::journal::write_event;
 use crate::store::{Store, StoreError, now};
-use crate::words::words;
 use patchwright_agent::journal::{EventKind, NewEvent};
 use patchwright_agent::record::StepId;
+use patchwright_agent::words;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 //! plain hash gives nothing away. A token that was revoked stays in the list.
 
 use crate::store::{Store, StoreError, now};
-use crate::words::words;
+use patchwright_agent::words;
 use sha2::{Digest, Sha256};
 
 /// Prefix of every token, so that a scanner of repositories knows one.

@@ -156,7 +156,7 @@ pub(super) async fn candidate(
     Path((run, number)): Path<(String, u32)>,
     Query(wanted): Query<DiffParameters>,
 ) -> Answer {
-    let style = DiffStyle::read(&wanted.view);
+    let style = DiffStyle::read(&wanted.view).unwrap_or_default();
     let view = review.candidate_view((&run, number), style, viewer).await?;
     let text = page::candidate(&view)?;
     Ok(html(text.ok_or_else(|| {
@@ -183,8 +183,9 @@ pub(super) async fn source(
     Query(wanted): Query<SourceParameters>,
 ) -> Answer {
     let place = (wanted.file.as_str(), wanted.from, wanted.to);
+    let style = DiffStyle::read(&wanted.view).unwrap_or_default();
     let lines = review.source_lines(&run, place, wanted.shift).await?;
-    Ok(html(page::source(&lines, DiffStyle::read(&wanted.view))?))
+    Ok(html(page::source(&lines, style)?))
 }
 
 pub(super) async fn plots(

@@ -1,7 +1,7 @@
 //! Reads tasks: one, many by filter and page, and their number in each state.
 
 use crate::store::{Store, StoreError};
-use crate::words::words;
+use patchwright_agent::words;
 use serde::{Deserialize, Serialize};
 use sqlx::FromRow;
 use utoipa::ToSchema;

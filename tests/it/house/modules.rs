@@ -55,12 +55,12 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "agent",
-        "record probability hints journal telemetry task plan prompt repair progress \
+        "words record probability hints journal telemetry task plan prompt repair progress \
          signals anchors report template report_text drive",
     ),
     (
         "store",
-        "words address store runs connect backup blobs quota files submissions crs journal reviews spending prune \
+        "address store runs connect backup blobs quota files submissions crs journal reviews spending prune \
          tokens",
     ),
     (

@@ -1,6 +1,7 @@
-//! Words of states, as the database and callers write them.
+//! Words of states, as databases, journals and callers write them.
 
-/// Gives every state of a type its word.
+/// Gives every state of a type its word: `as_str` writes it, `read` finds its state.
+#[macro_export]
 macro_rules! words {
     ($name:ident: $($state:ident $word:literal),+) => {
         impl $name {
@@ -19,4 +20,3 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
