@@ -2,48 +2,75 @@
 
 use std::time::Duration;
 
-use crate::Settings;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::value::{UNSET, parse_duration};
+use crate::{Entry, Settings, SettingsError};
 
 /// A key, and what would be right.
-type Problem = (&'static str, String);
+type Problem = (String, String);
 
-/// The first value that makes no sense.
-pub(super) fn first_problem(settings: &Settings) -> Option<Problem> {
-    let zero =
-        |(key, number): (_, u64)| (number == 0).then(|| (key, "must be at least 1".to_owned()));
-    let instant = |(key, time): (_, Duration)| {
-        time.is_zero()
-            .then(|| (key, "must be longer than nothing".to_owned()))
-    };
-    addresses(settings)
-        .into_iter()
-        .find_map(|(key, address)| Some((key, bad_address(address)?)))
-        .or_else(|| times(settings).into_iter().find_map(instant))
-        .or_else(|| counts(settings).into_iter().find_map(zero))
-        .or_else(|| amounts(settings).into_iter().find_map(negative))
-        .or_else(|| relations(settings))
+/// The keys that each rule holds for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rules {
+    address: Vec<String>,
+    address_where_set: Vec<String>,
+    longer_than_nothing: Vec<String>,
+    at_least_one: Vec<String>,
+    zero_or_more: Vec<String>,
 }
 
-fn addresses(settings: &Settings) -> Vec<(&'static str, &str)> {
-    let model = &settings.model;
-    let fallbacks = model.fallbacks.iter().map(|one| ("model.fallbacks", one));
-    let lanes = model.lanes.iter().map(|one| ("model.lanes", one));
-    let others = fallbacks.chain(lanes);
-    let rerank = Some(settings.rerank.base_url.as_str());
-    let optional = [
-        ("critic.base_url", settings.critic.base_url.as_deref()),
-        ("rerank.base_url", rerank.filter(|url| !url.is_empty())),
-        ("telemetry.otlp", settings.telemetry.otlp.as_deref()),
-    ];
-    let optional = optional
-        .into_iter()
-        .chain(others.map(|(key, one)| (key, one.base_url.as_deref())));
-    let mut addresses = vec![
-        ("model.base_url", model.base_url.as_str()),
-        ("embedding.base_url", settings.embedding.base_url.as_str()),
-    ];
-    addresses.extend(optional.filter_map(|(key, address)| Some((key, address?))));
-    addresses
+/// The first value that makes no sense.
+pub(super) fn first_problem(
+    settings: &Settings,
+    entries: &[Entry],
+) -> Result<Option<Problem>, SettingsError> {
+    let rules = toml::from_str(include_str!("check.toml"));
+    let rules: Rules = rules.map_err(|error| SettingsError::Defaults {
+        message: error.to_string(),
+    })?;
+    let first = |keys: &[String], wrong: fn(&str) -> Option<String>| {
+        let values = keys.iter().flat_map(|key| values(entries, key));
+        values
+            .into_iter()
+            .find_map(|(key, text)| Some((key.to_owned(), wrong(&text)?)))
+    };
+    Ok(first(&rules.address, bad_address)
+        .or_else(|| first(&rules.address_where_set, |text| bad_address(set(text)?)))
+        .or_else(|| first(&rules.longer_than_nothing, instant))
+        .or_else(|| first(&rules.at_least_one, none))
+        .or_else(|| first(&rules.zero_or_more, |text| negative(set(text)?)))
+        .or_else(|| relations(settings)))
+}
+
+/// Returns the values of a key, each with the key that was set.
+fn values<'e>(entries: &'e [Entry], key: &str) -> Vec<(&'e str, String)> {
+    let mut found = Vec::new();
+    for entry in entries {
+        let values: Vec<&Value> = match key.strip_prefix(&entry.key) {
+            Some("") => vec![&entry.value],
+            Some(rest) => {
+                let field = rest.trim_start_matches('.');
+                let items = entry.value.as_array().into_iter().flatten();
+                items.filter_map(|item| item.get(field)).collect()
+            }
+            None => Vec::new(),
+        };
+        found.extend(values.into_iter().map(|value| {
+            let text = value.as_str().map(str::to_owned);
+            (
+                entry.key.as_str(),
+                text.unwrap_or_else(|| value.to_string()),
+            )
+        }));
+    }
+    found
+}
+
+fn set(text: &str) -> Option<&str> {
+    (!text.is_empty() && text != UNSET).then_some(text)
 }
 
 fn bad_address(address: &str) -> Option<String> {
@@ -58,93 +85,23 @@ fn bad_address(address: &str) -> Option<String> {
     }
 }
 
-fn times(settings: &Settings) -> [(&'static str, Duration); 17] {
-    let timeouts = &settings.model.timeouts;
-    let limits = &settings.limits;
-    [
-        ("model.timeouts.connect", timeouts.connect),
-        ("model.timeouts.first_byte", timeouts.first_byte),
-        ("model.timeouts.silence", timeouts.silence),
-        ("model.timeouts.total", timeouts.total),
-        ("embedding.timeout", settings.embedding.timeout),
-        ("rerank.timeout", settings.rerank.timeout),
-        ("expansion.timeout", settings.expansion.timeout),
-        ("limits.wall", limits.wall),
-        ("limits.prepare", limits.prepare),
-        ("limits.build", limits.build),
-        ("limits.pov", limits.pov),
-        ("limits.test", limits.test),
-        ("limits.robust", limits.robust),
-        ("limits.same", limits.same),
-        ("http.timeout", settings.http.timeout),
-        ("http.upload_timeout", settings.http.upload_timeout),
-        ("queue.heartbeat", settings.queue.heartbeat),
-    ]
+fn instant(text: &str) -> Option<String> {
+    let is_none = parse_duration(text).is_ok_and(|time| time.is_zero());
+    is_none.then(|| "must be longer than nothing".to_owned())
 }
 
-/// Numbers that must be at least 1.
-fn counts(settings: &Settings) -> [(&'static str, u64); 23] {
-    let (limits, sandbox) = (&settings.limits, &settings.sandbox);
-    let (http, intake) = (&settings.http, &settings.intake);
-    let (model, critic) = (&settings.model, &settings.critic);
-    let results = settings.retrieval.max_results;
-    [
-        ("model.max_output_tokens", model.max_output_tokens.into()),
-        ("model.reply_bytes", model.reply_bytes as u64),
-        ("limits.attempts", limits.attempts.into()),
-        ("limits.rounds", limits.rounds.into()),
-        ("limits.tokens", limits.tokens),
-        ("critic.max_output_tokens", critic.max_output_tokens.into()),
-        ("retrieval.max_results", results as u64),
-        ("sandbox.memory_mb", sandbox.memory_mb),
-        ("sandbox.processes", sandbox.processes),
-        ("http.body_kb", http.body_kb as u64),
-        ("http.upload_mb", http.upload_mb as u64),
-        ("http.rate", http.rate.into()),
-        ("http.connections", http.connections as u64),
-        ("http.peer_connections", http.peer_connections as u64),
-        ("http.requests", http.requests as u64),
-        ("http.streams", http.streams as u64),
-        ("intake.archive_mb", intake.archive_mb),
-        ("intake.unpacked_mb", intake.unpacked_mb),
-        ("intake.entries", intake.entries),
-        ("intake.open_tasks", intake.open_tasks),
-        ("intake.kept_mb", intake.kept_mb),
-        ("intake.kept_files", intake.kept_files),
-        ("queue.claims", settings.queue.claims.into()),
-    ]
+fn none(text: &str) -> Option<String> {
+    let some = text
+        .trim()
+        .parse::<f64>()
+        .is_ok_and(|number| number.round() >= 1.0);
+    (!some).then(|| "must be at least 1".to_owned())
 }
 
-/// Amounts that must not be negative, where they are set.
-fn amounts(settings: &Settings) -> Vec<(&'static str, Option<f64>)> {
-    let (model, critic) = (&settings.model, &settings.critic);
-    let mut amounts = vec![
-        ("limits.usd", settings.limits.usd),
-        ("model.temperature", model.temperature),
-        ("model.usd_per_million_in", model.usd_per_million_in),
-        ("model.usd_per_million_cached", model.usd_per_million_cached),
-        ("model.usd_per_million_out", model.usd_per_million_out),
-        ("critic.usd_per_million_in", critic.usd_per_million_in),
-        ("critic.usd_per_million_out", critic.usd_per_million_out),
-        (
-            "embedding.usd_per_million",
-            settings.embedding.usd_per_million,
-        ),
-        ("rerank.usd_per_million", settings.rerank.usd_per_million),
-    ];
-    for other in model.fallbacks.iter().chain(&model.lanes) {
-        let key = "model.fallbacks";
-        amounts.push((key, other.usd_per_million_in));
-        amounts.push((key, other.usd_per_million_cached));
-        amounts.push((key, other.usd_per_million_out));
-    }
-    amounts
-}
-
-fn negative((key, number): (&'static str, Option<f64>)) -> Option<Problem> {
-    let number = number?;
-    let fine = number.is_finite() && number >= 0.0;
-    (!fine).then(|| (key, format!("must be zero or more, found {number}")))
+fn negative(text: &str) -> Option<String> {
+    let number = text.trim().parse::<f64>();
+    let fine = number.is_ok_and(|number| number.is_finite() && number >= 0.0);
+    (!fine).then(|| format!("must be zero or more, found {text}"))
 }
 
 /// Values that do not fit each other, or what they are for.
@@ -153,18 +110,18 @@ fn relations(settings: &Settings) -> Option<Problem> {
     let (output, share) = (model.max_output_tokens, settings.limits.probability);
     if model.context_window <= output.into() {
         let message = format!("must be larger than model.max_output_tokens ({output})");
-        return Some(("model.context_window", message));
+        return Some(("model.context_window".to_owned(), message));
     }
     if !(0.0..=1.0).contains(&share) {
         let message = format!("must lie between 0 and 1, found {share}");
-        return Some(("limits.probability", message));
+        return Some(("limits.probability".to_owned(), message));
     }
     if queue.lost_after < (queue.heartbeat * 2).max(Duration::from_secs(2)) {
         let message = "must be at least twice queue.heartbeat, and 2s";
-        return Some(("queue.lost_after", message.to_owned()));
+        return Some(("queue.lost_after".to_owned(), message.to_owned()));
     }
     let mut folders = settings.intake.folders.iter();
     let relative = folders.find(|folder| !folder.is_absolute())?;
     let message = format!("must be absolute, found {}", relative.display());
-    Some(("intake.folders", message))
+    Some(("intake.folders".to_owned(), message))
 }

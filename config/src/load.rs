@@ -143,9 +143,9 @@ fn finish(merged: Value) -> Result<Loaded, SettingsError> {
         let (key, message) = unreadable(path, error.into_inner());
         wrong(&entries, key, message)
     })?;
-    match check::first_problem(&settings) {
+    match check::first_problem(&settings, &entries)? {
         None => Ok(Loaded { settings, entries }),
-        Some((key, message)) => Err(wrong(&entries, key.to_owned(), message)),
+        Some((key, message)) => Err(wrong(&entries, key, message)),
     }
 }
 
