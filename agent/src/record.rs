@@ -12,7 +12,7 @@ mod retrieved;
 mod sandbox;
 mod step;
 
-pub use attempt::Attempt;
+pub use attempt::{Attempt, lines_changed};
 pub use challenge::{ChallengeRecord, ChallengeSource, ChallengedRecord, PovRecord};
 pub use follow_up::{Evaluation, FollowUp, Revision};
 pub use limits::{Left, RunLimits, Spent};

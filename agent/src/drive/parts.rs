@@ -96,15 +96,10 @@ impl Parts {
 
 /// The index of the tree, built beside the baseline and waited for when it is
 /// first asked.
+#[derive(Debug)]
 pub struct EngineCell {
     opening: Mutex<Option<JoinHandle<Result<Engine, String>>>>,
     engine: OnceCell<Result<Arc<Engine>, String>>,
-}
-
-impl fmt::Debug for EngineCell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EngineCell").finish_non_exhaustive()
-    }
 }
 
 impl EngineCell {

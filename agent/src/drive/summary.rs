@@ -1,7 +1,9 @@
 //! A sentence about each outcome, for whoever reads the journal without having
 //! been there.
 
-use crate::record::{BaselineSummary, Located, Outcome, ReplyRecord, Rung, SignalRecord};
+use crate::record::{
+    BaselineSummary, Located, Outcome, ReplyRecord, Rung, SignalRecord, lines_changed,
+};
 use std::collections::BTreeSet;
 
 /// Characters of a text from outside that a sentence takes in.
@@ -119,10 +121,7 @@ fn reply(record: &ReplyRecord) -> String {
 fn located(located: &Located) -> String {
     match located {
         Located::Placed(patch) => {
-            let changed = |line: &&str| {
-                line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
-            };
-            let lines = patch.diff.lines().filter(changed).count();
+            let lines = lines_changed(&patch.diff);
             format!("every edit has its place; {lines} lines of diff")
         }
         Located::Refused { reasons } => {

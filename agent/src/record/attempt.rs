@@ -86,4 +86,17 @@ impl Attempt {
             None => "it was not refuted".to_owned(),
         }
     }
+
+    /// Counts the lines that its diff adds and removes.
+    pub fn lines_changed(&self) -> usize {
+        lines_changed(&self.diff)
+    }
+}
+
+/// Counts the lines that a diff adds and removes.
+pub fn lines_changed(diff: &str) -> usize {
+    let changed = |line: &&str| {
+        line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
+    };
+    diff.lines().filter(changed).count()
 }

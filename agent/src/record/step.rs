@@ -4,6 +4,7 @@ use super::challenge::{ChallengeRecord, ChallengedRecord, PovRecord};
 use super::probe::{ProbeQuestion, Probed};
 use super::retrieved::{ContextText, Retrieved};
 use super::sandbox::SandboxRecord;
+use crate::words;
 use patchwright_model::{Finish, Message, Usage};
 use patchwright_patcher::{Patch, RawQuery};
 use patchwright_record::{
@@ -149,20 +150,8 @@ pub enum Purpose {
     Judge,
 }
 
-impl Purpose {
-    /// One word for journals and displays.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Repair => "ask",
-            Self::Contest => "contest",
-            Self::Compact => "compact",
-            Self::Challenge => "challenge",
-            Self::RegressionTest => "regression_test",
-            Self::Critic => "critic",
-            Self::Judge => "judge",
-        }
-    }
-}
+words!(Purpose: Repair "ask", Contest "contest", Compact "compact", Challenge "challenge",
+       RegressionTest "regression_test", Critic "critic", Judge "judge");
 
 /// Outcome of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use super::SignalError;
 use super::cache::Cache;
 use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
+use super::signal::by_score;
 use patchwright_config::Embedding;
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
@@ -41,13 +42,8 @@ impl Embedder {
         let Some((request, others)) = vectors.split_first() else {
             return Ok(Vec::new());
         };
-        let mut scored: Vec<(f32, i64)> = others
-            .iter()
-            .zip(candidates)
-            .map(|(vector, one)| (cosine(request, vector), one.id))
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Ok(scored.into_iter().map(|(_, id)| id).collect())
+        let scores = others.iter().map(|vector| cosine(request, vector));
+        Ok(by_score(scores, candidates))
     }
 
     /// The tokens that would be sent.

@@ -9,6 +9,7 @@ use super::SignalError;
 use super::cache::Cache;
 use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
+use super::signal::by_score;
 use patchwright_config::{Rerank, RerankApi};
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
@@ -59,13 +60,7 @@ impl Reranker {
             self.cache.put(&question, &scores);
             scores
         };
-        let mut scored: Vec<(f32, i64)> = scores
-            .into_iter()
-            .zip(candidates)
-            .map(|(score, one)| (score, one.id))
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Ok(scored.into_iter().map(|(_, id)| id).collect())
+        Ok(by_score(scores, candidates))
     }
 
     /// The tokens that would be sent.

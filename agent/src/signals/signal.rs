@@ -6,6 +6,7 @@ use super::cost::{Estimate, Meter};
 use crate::record::SignalRecord;
 use futures::future::BoxFuture;
 use patchwright_model::price::Prices;
+use patchwright_retrieval::Candidate;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -114,4 +115,18 @@ pub(super) async fn ask<'s, S, T>(
         answer,
         record: signal.record(&meter, since, missing),
     })
+}
+
+/// Returns the candidates, those with the highest scores first.
+pub(super) fn by_score(
+    scores: impl IntoIterator<Item = f32>,
+    candidates: &[Candidate],
+) -> Vec<i64> {
+    let mut scored: Vec<(f32, i64)> = scores
+        .into_iter()
+        .zip(candidates)
+        .map(|(score, one)| (score, one.id))
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.into_iter().map(|(_, id)| id).collect()
 }

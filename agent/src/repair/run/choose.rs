@@ -29,7 +29,7 @@ impl Run {
     pub fn best(&self) -> Option<&Attempt> {
         self.attempts.iter().max_by_key(|attempt| {
             let size = if attempt.stands() {
-                changed(attempt)
+                attempt.lines_changed()
             } else {
                 0
             };
@@ -113,14 +113,4 @@ impl Run {
             }
         }
     }
-}
-
-/// Counts the lines that a patch changes.
-fn changed(attempt: &Attempt) -> usize {
-    let lines = attempt.diff.lines();
-    lines
-        .filter(|line| {
-            line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
-        })
-        .count()
 }
