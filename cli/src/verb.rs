@@ -91,35 +91,12 @@ pub(crate) enum Command {
     Resume(resume::ResumeArguments),
     /// Walk a finished run again, offline, and judge its patches anew
     Replay(replay::ReplayArguments),
-    /// Patches that somebody else wrote.
-    #[command(flatten)]
-    Foreign(Foreign),
-    /// The parts of a repair that need no run.
-    #[command(flatten)]
-    Code(Code),
-    /// This machine, its settings and its runs.
-    #[command(flatten)]
-    Machine(Machine),
-    /// Many tasks at once.
-    #[cfg(feature = "daemon")]
-    #[command(flatten)]
-    Many(Many),
-}
-
-/// The subcommands that judge patches which somebody else wrote.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Foreign {
     /// Climb the ladder with a patch that somebody else wrote
     Judge(judge::JudgeArguments),
     /// Carry a fix to other branches, and prove it on each
     Backport(backport::BackportArguments),
     /// Judge an old fix against the tree before it, and name the later commits to the same functions
     Audit(audit::AuditArguments),
-}
-
-/// The subcommands that read code, reports and replies, and run nothing.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Code {
     /// Read a crash report from a log
     Crash(crash::CrashArguments),
     /// Gather the code that a request or a crash report on standard input concerns
@@ -133,11 +110,6 @@ pub(crate) enum Code {
     Mcp(mcp::McpArguments),
     /// Print the diff that a reply stands for, or why there is none
     Apply(apply::ApplyArguments),
-}
-
-/// The subcommands that tell of this machine, its settings and its runs.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Machine {
     /// Say what works on this machine, and what to do about the rest
     Check(check::CheckArguments),
     /// Print every setting and where its value comes from
@@ -155,6 +127,10 @@ pub(crate) enum Machine {
     Completions(manual::CompletionsArguments),
     /// Write the manual pages
     Man(manual::ManArguments),
+    /// Many tasks at once.
+    #[cfg(feature = "daemon")]
+    #[command(flatten)]
+    Many(Many),
 }
 
 /// The subcommands for many tasks: the daemon, its callers, and a batch.
@@ -192,56 +168,39 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
     outcome.or_else(|error| error.downcast::<Refused>()?.report())
 }
 
-async fn execute_command(line: CommandLine) -> anyhow::Result<ExitCode> {
-    match line.command {
-        Command::Fix(arguments) => Box::pin(fix::run(&line.common, *arguments)).await,
-        Command::Run(arguments) => Box::pin(run::run(&line.common, *arguments)).await,
-        Command::Init(arguments) => Box::pin(init::run(&line.common, *arguments)).await,
-        Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,
+async fn execute_command(CommandLine { common, command }: CommandLine) -> anyhow::Result<ExitCode> {
+    let common = &common;
+    match command {
+        Command::Fix(arguments) => Box::pin(fix::run(common, *arguments)).await,
+        Command::Run(arguments) => Box::pin(run::run(common, *arguments)).await,
+        Command::Init(arguments) => Box::pin(init::run(common, *arguments)).await,
+        Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(common, arguments)).await,
         #[cfg(feature = "daemon")]
-        Command::Revise(arguments) => Box::pin(revise::revise(&line.common, arguments)).await,
-        Command::Export(arguments) => export::export(&line.common, arguments).await,
-        Command::Resume(arguments) => Box::pin(resume::resume(&line.common, arguments)).await,
-        Command::Replay(arguments) => Box::pin(replay::replay(&line.common, arguments)).await,
-        Command::Foreign(foreign) => execute_foreign(&line.common, foreign).await,
-        Command::Code(code) => execute_code(&line.common, code).await,
-        Command::Machine(machine) => execute_machine(&line.common, machine).await,
-        #[cfg(feature = "daemon")]
-        Command::Many(many) => execute_many(&line.common, many).await,
-    }
-}
-
-async fn execute_foreign(common: &Common, foreign: Foreign) -> anyhow::Result<ExitCode> {
-    match foreign {
-        Foreign::Judge(arguments) => Box::pin(judge::judge(common, arguments)).await,
-        Foreign::Backport(arguments) => Box::pin(backport::run(common, arguments)).await,
-        Foreign::Audit(arguments) => Box::pin(audit::run(common, arguments)).await,
-    }
-}
-
-async fn execute_code(common: &Common, code: Code) -> anyhow::Result<ExitCode> {
-    match code {
-        Code::Crash(arguments) => crash::run(&arguments),
-        Code::Context(arguments) => context::context(common, &arguments).await,
-        Code::Index(arguments) => retrieve::index(common, &arguments),
-        Code::Retrieve(arguments) => retrieve::retrieve(common, &arguments).await,
+        Command::Revise(arguments) => Box::pin(revise::revise(common, arguments)).await,
+        Command::Export(arguments) => export::export(common, arguments).await,
+        Command::Resume(arguments) => Box::pin(resume::resume(common, arguments)).await,
+        Command::Replay(arguments) => Box::pin(replay::replay(common, arguments)).await,
+        Command::Judge(arguments) => Box::pin(judge::judge(common, arguments)).await,
+        Command::Backport(arguments) => Box::pin(backport::run(common, arguments)).await,
+        Command::Audit(arguments) => Box::pin(audit::run(common, arguments)).await,
+        Command::Crash(arguments) => crash::run(&arguments),
+        Command::Context(arguments) => context::context(common, &arguments).await,
+        Command::Index(arguments) => retrieve::index(common, &arguments),
+        Command::Retrieve(arguments) => retrieve::retrieve(common, &arguments).await,
         #[cfg(feature = "mcp")]
-        Code::Mcp(arguments) => mcp::run(common, arguments).await,
-        Code::Apply(arguments) => apply::run(&arguments),
-    }
-}
-
-async fn execute_machine(common: &Common, machine: Machine) -> anyhow::Result<ExitCode> {
-    match machine {
-        Machine::Check(arguments) => check::run(common, &arguments, patchwright_run::host()).await,
-        Machine::Completions(arguments) => manual::completions(&arguments),
-        Machine::Man(arguments) => manual::man(&arguments),
-        Machine::Runs(arguments) => runs::list(common, &arguments).await,
-        Machine::Config(arguments) => config::run(common, &arguments),
+        Command::Mcp(arguments) => mcp::run(common, arguments).await,
+        Command::Apply(arguments) => apply::run(&arguments),
+        Command::Check(arguments) => check::run(common, &arguments, patchwright_run::host()).await,
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man(arguments) => manual::man(&arguments),
+        Command::Runs(arguments) => runs::list(common, &arguments).await,
+        Command::Config(arguments) => config::run(common, &arguments),
         #[cfg(feature = "daemon")]
-        Machine::Review(arguments) => review::run(common, arguments).await,
-        Machine::Decisions(arguments) => decisions::run(common, &arguments).await,
-        Machine::Show(arguments) => show::run(common, arguments).await,
+        Command::Review(arguments) => review::run(common, arguments).await,
+        Command::Decisions(arguments) => decisions::run(common, &arguments).await,
+        Command::Show(arguments) => show::run(common, arguments).await,
+        #[cfg(feature = "daemon")]
+        Command::Many(many) => execute_many(common, many).await,
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The flags that make up a task.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct TaskFlags {
     /// The source tree
     #[arg(long, value_name = "DIR")]
@@ -56,7 +56,7 @@ pub(crate) struct CrashedTree {
 }
 
 /// The flags of `run`, `init` and `fix` that tell of a project.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct ProjectFlags {
     /// The crash report
     #[arg(long, value_name = "FILE")]
@@ -76,15 +76,6 @@ pub(crate) struct ProjectFlags {
 }
 
 impl ProjectFlags {
-    /// Tells whether any of them was given.
-    fn given(&self) -> bool {
-        self.crash.is_some()
-            || self.build.is_some()
-            || self.test.is_some()
-            || self.language.is_some()
-            || self.sanitizer.is_some()
-    }
-
     /// Returns the language that was named, or that of the report or the files.
     pub(crate) fn language(&self, tree: &Path, log: Option<&str>) -> Result<Language, WrongInput> {
         if let Some(word) = &self.language {
@@ -151,12 +142,7 @@ impl Sanitizer {
 impl TaskFlags {
     /// Tells whether any of them was given.
     pub(crate) fn given(&self) -> bool {
-        self.repo.is_some()
-            || !self.pov.is_empty()
-            || self.project.given()
-            || !self.harmless.is_empty()
-            || self.title.is_some()
-            || !self.protect.is_empty()
+        *self != Self::default()
     }
 
     /// The task that they make up.
