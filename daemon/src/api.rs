@@ -32,6 +32,7 @@ use axum::{Router, middleware};
 use limit::Limits;
 use metrics_exporter_prometheus::PrometheusHandle;
 use patchwright_config::Settings;
+use patchwright_store::submissions::TaskRow;
 use problem::{Kind, Problem};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -40,7 +41,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// State of every handler. Cheap to clone.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Api {
     pub(crate) service: Service,
     pub(crate) settings: Arc<Settings>,
@@ -48,14 +49,6 @@ pub(crate) struct Api {
     login: Login,
     metrics: PrometheusHandle,
     stop: CancellationToken,
-}
-
-impl std::fmt::Debug for Api {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Api")
-            .field("listen", &self.settings.http.listen)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Api {
@@ -68,6 +61,12 @@ impl Api {
             settings,
             stop,
         }
+    }
+
+    /// Returns a task; that there is none is the answer.
+    async fn task(&self, id: &str) -> Result<TaskRow, Problem> {
+        let task = self.service.store().task(id).await?;
+        task.ok_or_else(|| Problem::no_task(id))
     }
 }
 

@@ -24,6 +24,7 @@ pub struct NotWritten(pub String);
 type Answer = Result<Vec<Submitted>, NotWritten>;
 
 /// One caller's tasks, and where the answer goes.
+#[derive(Debug)]
 struct Waiting {
     tasks: Vec<NewTask>,
     answer: oneshot::Sender<Answer>,
@@ -34,14 +35,6 @@ struct Waiting {
 pub(super) struct Submitter {
     sender: mpsc::Sender<Waiting>,
     failing: Arc<AtomicBool>,
-}
-
-impl std::fmt::Debug for Waiting {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Waiting")
-            .field("tasks", &self.tasks.len())
-            .finish_non_exhaustive()
-    }
 }
 
 impl Submitter {

@@ -5,7 +5,6 @@
 //! reply, a token or the content of a task. Nothing is decided by them.
 
 pub mod metrics;
-pub mod spans;
 
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig, WithHttpConfig};

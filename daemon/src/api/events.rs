@@ -49,8 +49,7 @@ pub(crate) async fn events(
     TaskId(id): TaskId,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let task = api.service.store().task(&id).await?;
-    let task = task.ok_or_else(|| Problem::no_task(&id))?;
+    let task = api.task(&id).await?;
     let last = headers.get("last-event-id");
     let last = last
         .and_then(|value| value.to_str().ok())

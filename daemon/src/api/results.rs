@@ -58,8 +58,7 @@ pub(crate) async fn journal(
     State(api): State<Api>,
     TaskId(id): TaskId,
 ) -> Result<Response, Problem> {
-    let task = api.service.store().task(&id).await?;
-    let task = task.ok_or_else(|| Problem::no_task(&id))?;
+    let task = api.task(&id).await?;
     let run = task.run.ok_or_else(|| not_begun(&id))?;
     let body = Body::from_stream(lines(api.service.clone(), run));
     Ok(([(CONTENT_TYPE, "application/jsonl")], body).into_response())
@@ -69,8 +68,7 @@ async fn known_report(api: &Api, id: &str) -> Result<Report, Problem> {
     if let Some(report) = api.service.report(id).await? {
         return Ok(report);
     }
-    let task = api.service.store().task(id).await?;
-    let task = task.ok_or_else(|| Problem::no_task(id))?;
+    let task = api.task(id).await?;
     let detail = match (task.state.is_over(), task.detail) {
         (true, Some(detail)) => format!("the task {id} ended without a report: {detail}"),
         (true, None) => format!("the task {id} ended without a report"),

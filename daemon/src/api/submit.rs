@@ -109,8 +109,7 @@ pub(crate) async fn submit(
         Some(Submitted::Full(key)) => return Err(full(key)),
         None => return Err(Problem::internal(&"a submission was not answered")),
     };
-    let row = api.service.store().task(&id).await?;
-    let row = row.ok_or_else(|| Problem::no_task(&id))?;
+    let row = api.task(&id).await?;
     let place = [(header::LOCATION, format!("/api/v1/tasks/{id}"))];
     Ok((status, place, Json(row)))
 }

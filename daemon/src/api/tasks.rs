@@ -82,8 +82,7 @@ pub(crate) async fn one(
     State(api): State<Api>,
     TaskId(id): TaskId,
 ) -> Result<Json<TaskRow>, Problem> {
-    let task = api.service.store().task(&id).await?;
-    Ok(Json(task.ok_or_else(|| Problem::no_task(&id))?))
+    Ok(Json(api.task(&id).await?))
 }
 
 /// Takes a task out of the queue, or kills what runs for it
@@ -105,9 +104,7 @@ pub(crate) async fn cancel(
         }
         Canceled::Queued | Canceled::Running => {}
     }
-    let task = api.service.store().task(&id).await?;
-    let task = task.ok_or_else(|| Problem::no_task(&id))?;
-    Ok((StatusCode::ACCEPTED, Json(task)))
+    Ok((StatusCode::ACCEPTED, Json(api.task(&id).await?)))
 }
 
 /// Shows how many tasks wait, run, and have ended

@@ -123,7 +123,7 @@ impl Follow {
     async fn look(&mut self) -> anyhow::Result<Option<Event>> {
         // The state first: whatever was written before the end is read after it.
         let row = self.review.store.listed_run(&self.run).await?;
-        let ended = row.is_none_or(|row| !is_live(&row));
+        let ended = row.is_none_or(|row| !is_live(&row.state));
         let mut headings = self
             .review
             .store
