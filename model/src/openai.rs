@@ -6,7 +6,6 @@
 //! are replaced by `transport`.
 
 use std::sync::OnceLock;
-use std::task::{Context, Poll};
 
 use async_openai::Client;
 use async_openai::config::Config;
@@ -83,13 +82,21 @@ impl OpenAi {
     }
 
     async fn exchange(&self, request: &Request, slot: Slot) -> Result<Collected, ModelError> {
-        let guard = Guard(Exchange {
+        let exchange = Exchange {
             client: self.client()?,
             timeouts: self.settings.timeouts,
             base_url: self.settings.base_url.clone(),
             slot: slot.clone(),
+        };
+        // [`transport`] stands in the place of the retries that `async-openai` makes.
+        let service = tower::service_fn(move |factory: HttpRequestFactory| {
+            let exchange = exchange.clone();
+            async move {
+                let sent = exchange.send(factory.build().await?).await;
+                sent.map_err(|error| OpenAIError::Boxed(Box::new(error)))
+            }
         });
-        let client = Client::with_config(self.address.clone()).with_http_service(guard);
+        let client = Client::with_config(self.address.clone()).with_http_service(service);
         let body = body::write(&self.settings, request);
         let opened: Result<StreamResponse<Value>, OpenAIError> = match self.settings.api {
             Api::Chat => client.chat().create_stream_byot(body).await,
@@ -238,30 +245,6 @@ impl Config for Address {
 
     fn api_key(&self) -> &SecretString {
         &self.key
-    }
-}
-
-/// Puts [`transport`] in the place of the retries that `async-openai` makes.
-#[derive(Debug, Clone)]
-struct Guard(Exchange);
-
-impl tower::Service<HttpRequestFactory> for Guard {
-    type Response = reqwest::Response;
-    type Error = OpenAIError;
-    type Future = BoxFuture<'static, Result<reqwest::Response, OpenAIError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), OpenAIError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, factory: HttpRequestFactory) -> Self::Future {
-        let exchange = self.0.clone();
-        async move {
-            let request = factory.build().await?;
-            let sent = exchange.send(request).await;
-            sent.map_err(|error| OpenAIError::Boxed(Box::new(error)))
-        }
-        .boxed()
     }
 }
 
