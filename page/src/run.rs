@@ -18,7 +18,7 @@ const SHORTEST: f64 = 0.05;
 /// # Errors
 /// The template does not fit the values, as below.
 pub fn run(view: &RunView) -> Result<String, Error> {
-    let live = is_live(&view.row);
+    let live = is_live(&view.row.state);
     let room = if live { view.attempts_limit } else { 0 };
     let last = view.story.last();
     let last = last.map_or(view.earlier, |heading| heading.number);
@@ -34,7 +34,7 @@ pub fn run(view: &RunView) -> Result<String, Error> {
 pub(crate) fn values_of(view: &RunView, room: u32) -> Value {
     context! {
         heading => view.report.task.as_str(),
-        live => is_live(&view.row),
+        live => is_live(&view.row.state),
         cost => report_text::money(&view.report),
         decisions => view.decisions.iter().map(decision).collect::<Vec<_>>(),
         room,

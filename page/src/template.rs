@@ -2,8 +2,10 @@
 //! escaped where it is printed, and `attr` is for attributes, where no markup may stand.
 
 use crate::text::{age, attribute, escaped, first_line, money, rest, seconds, shown, shown_line};
+use crate::view::is_live;
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, escape_formatter};
+use patchwright_agent::record::RungName;
 use patchwright_agent::template;
 use serde::Serialize;
 use serde_json::json;
@@ -13,17 +15,6 @@ use std::sync::LazyLock;
 pub const ROOT: &str = "/review";
 /// The sign of a figure that is not known.
 const UNKNOWN: &str = "–";
-/// The rungs in their order, as reports name them.
-const LADDER: [&str; 8] = [
-    "applies",
-    "parses",
-    "builds",
-    "silent",
-    "tested",
-    "robust",
-    "same elsewhere",
-    "reviewed",
-];
 
 macro_rules! templates {
     ($($name:literal)*) => {
@@ -49,7 +40,10 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
         _ => escape_formatter(out, state, value),
     });
     environment.add_global("root", ROOT);
-    environment.add_global("ladder", Value::from_iter(LADDER));
+    environment.add_global(
+        "ladder",
+        Value::from_iter(RungName::ALL.map(RungName::name)),
+    );
     add_filters(&mut environment);
     for (name, source) in TEMPLATES {
         let added = environment.add_template(name, source);
@@ -85,9 +79,7 @@ fn add_filters(environment: &mut Environment<'_>) {
         let hash: String = hash.chars().filter(char::is_ascii_hexdigit).collect();
         format!("{}/logs/{hash}", run_path(run))
     });
-    environment.add_function("is_live", |state: &str| {
-        matches!(state, "queued" | "running" | "paused" | "unfinished")
-    });
+    environment.add_function("is_live", is_live);
 }
 
 /// The path of a run's page.

@@ -13,8 +13,9 @@ use patchwright_agent::progress::{Notice, Observer};
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Source, Task};
 use patchwright_config::Settings;
+use patchwright_sandbox::IsolationChoice;
 use patchwright_source::{SourceError, Tree};
-use patchwright_target::{FetchPlace, TargetError, fetch};
+use patchwright_target::{FetchPlace, fetch};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -55,12 +56,8 @@ pub(crate) async fn source(
         Source::Path(path) => Ok(path.clone()),
         Source::Fetch(command) => {
             let key = key_of_fetched(command, &task.folder)?;
-            let order = Order {
-                key,
-                how: How::Command(command),
-                folder: &task.folder,
-            };
-            order.get(settings, observer).await
+            let how = How::Command(command);
+            get(key, how, &task.folder, (settings, observer)).await
         }
         Source::Git { url, revision } => git(task, (url, revision), settings, observer).await,
         Source::Archive { location, sha256 } => {
@@ -80,7 +77,7 @@ async fn git(
             "source.revision: must name a commit, a tag or a branch",
         ));
     }
-    let orders = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let orders = tempfile::tempdir().map_err(failed)?;
     write(&orders.path().join("revision"), revision.as_bytes())?;
     let local = task.folder.join(url);
     let (url, command) = if !task.sender.is_local() {
@@ -99,29 +96,17 @@ async fn git(
     };
     write(&orders.path().join("url"), url.as_bytes())?;
     let key = key_of(&["git", &url, revision, &local.display().to_string()]);
-    Order {
-        key,
-        how: How::Command(command),
-        folder: orders.path(),
-    }
-    .get(settings, observer)
-    .await
+    let how = How::Command(command);
+    get(key, how, orders.path(), (settings, observer)).await
 }
 
 async fn bundle(repository: &Path, into: &Path, settings: &Settings) -> Result<(), Ending> {
-    let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
-    let limits = own_command_limits(settings);
-    let place = FetchPlace {
-        isolation: patchwright_sandbox::IsolationChoice::Auto,
-        host: commands::host(),
-        network: false,
-    };
-    fetch(BUNDLE, repository, folder.path(), place, &limits)
-        .await
-        .map_err(|error| ending(&error))?;
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let place = (IsolationChoice::Auto, false);
+    run(BUNDLE, (repository, folder.path()), settings, place).await?;
     std::fs::copy(folder.path().join("bundle"), into)
         .map(|_| ())
-        .map_err(|error| failed(&error))
+        .map_err(failed)
 }
 
 async fn archive(
@@ -130,7 +115,7 @@ async fn archive(
     settings: &Settings,
     observer: &Observer,
 ) -> Result<PathBuf, Ending> {
-    let orders = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let orders = tempfile::tempdir().map_err(failed)?;
     let file = orders.path().join(ARCHIVE);
     if location.starts_with("https://") || location.starts_with("http://") {
         obtain(task, location, &file, settings).await?;
@@ -149,13 +134,9 @@ async fn archive(
             "source.sha256: the archive has {found}, the task says {sha256}"
         )));
     }
-    let order = Order {
-        key: key_of(&["archive", sha256]),
-        how: How::Archive,
-        folder: orders.path(),
-    };
-    let tree = order.get(settings, observer).await?;
-    inner(tree).map_err(|error| failed(&error))
+    let key = key_of(&["archive", sha256]);
+    let tree = get(key, How::Archive, orders.path(), (settings, observer)).await?;
+    inner(tree).map_err(failed)
 }
 
 /// Returns the one folder of an archive, which usually holds everything in it.
@@ -207,29 +188,21 @@ async fn obtain(task: &Task, url: &str, into: &Path, settings: &Settings) -> Res
 /// decompress, a program does, in the sandbox.
 async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<(), Ending> {
     let wrong = |error: UnpackError| match error {
-        UnpackError::Io(error) => failed(&error),
+        UnpackError::Io(error) => failed(error),
         other => invalid(&format!("source.archive: {other}")),
     };
     let mut archive = folder.join(ARCHIVE);
-    let plain =
-        tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(|error| failed(&error))?;
-    if let Packing::Program(program) = Packing::of(&archive).map_err(|error| failed(&error))? {
+    let plain = tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(failed)?;
+    if let Packing::Program(program) = Packing::of(&archive).map_err(failed)? {
         let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
-        let limits = own_command_limits(settings);
-        let place = FetchPlace {
-            isolation: commands::isolation(settings),
-            host: commands::host(),
-            network: false,
-        };
-        fetch(&command, folder, plain.path(), place, &limits)
-            .await
-            .map_err(|error| ending(&error))?;
+        let place = (commands::isolation(settings), false);
+        run(&command, (folder, plain.path()), settings, place).await?;
         archive = plain.path().join(ARCHIVE);
     }
     let (tree, limits) = (tree.to_path_buf(), UnpackLimits::of(&settings.intake));
     tokio::task::spawn_blocking(move || unpack::unpack(&archive, &tree, limits))
         .await
-        .map_err(|error| failed(&error))?
+        .map_err(failed)?
         .map(|_| ())
         .map_err(wrong)
 }
@@ -242,57 +215,60 @@ enum How<'a> {
     Archive,
 }
 
-/// A tree to be got.
-struct Order<'a> {
+/// The tree with this key, from the cache or made from what lies in the folder. A tree
+/// appears in the cache whole or not at all.
+async fn get(
     key: String,
-    how: How<'a>,
-    folder: &'a Path,
-}
-
-impl Order<'_> {
-    /// The tree, from the cache or by the command. A tree appears in the cache
-    /// whole or not at all.
-    async fn get(&self, settings: &Settings, observer: &Observer) -> Result<PathBuf, Ending> {
-        let sources = settings.cache.folder.join("sources");
-        let kept = sources.join(&self.key);
-        if kept.is_dir() {
-            return Ok(kept);
-        }
-        observer.tell(&Notice::Remark("  .. fetching the source"));
-        patchwright_config::private_folder(&sources).map_err(|error| failed(&error))?;
-        let fresh = tempfile::tempdir_in(&sources).map_err(|error| failed(&error))?;
-        let tree = fresh.path().join("tree");
-        std::fs::create_dir(&tree).map_err(|error| failed(&error))?;
-        match self.how {
-            How::Archive => unpack_into(self.folder, &tree, settings).await?,
-            How::Command(command) => {
-                let limits = own_command_limits(settings);
-                let place = FetchPlace {
-                    isolation: commands::isolation(settings),
-                    host: commands::host(),
-                    network: true,
-                };
-                fetch(command, self.folder, &tree, place, &limits)
-                    .await
-                    .map_err(|error| ending(&error))?;
-            }
-        }
-        if std::fs::read_dir(&tree)
-            .map_err(|error| failed(&error))?
-            .next()
-            .is_none()
-        {
-            return Err(invalid(
-                "source.fetch: the command succeeded and left $TREE empty",
-            ));
-        }
-        match std::fs::rename(&tree, &kept) {
-            // Somebody else got the same tree meanwhile.
-            Err(_) if kept.is_dir() => Ok(kept),
-            Err(error) => Err(failed(&error)),
-            Ok(()) => Ok(kept),
+    how: How<'_>,
+    folder: &Path,
+    (settings, observer): (&Settings, &Observer),
+) -> Result<PathBuf, Ending> {
+    let sources = settings.cache.folder.join("sources");
+    let kept = sources.join(key);
+    if kept.is_dir() {
+        return Ok(kept);
+    }
+    observer.tell(&Notice::Remark("  .. fetching the source"));
+    patchwright_config::private_folder(&sources).map_err(failed)?;
+    let fresh = tempfile::tempdir_in(&sources).map_err(failed)?;
+    let tree = fresh.path().join("tree");
+    std::fs::create_dir(&tree).map_err(failed)?;
+    match how {
+        How::Archive => unpack_into(folder, &tree, settings).await?,
+        How::Command(command) => {
+            let place = (commands::isolation(settings), true);
+            run(command, (folder, &tree), settings, place).await?;
         }
     }
+    let mut entries = std::fs::read_dir(&tree).map_err(failed)?;
+    if entries.next().is_none() {
+        return Err(invalid(
+            "source.fetch: the command succeeded and left $TREE empty",
+        ));
+    }
+    match std::fs::rename(&tree, &kept) {
+        // Somebody else got the same tree meanwhile.
+        Err(_) if kept.is_dir() => Ok(kept),
+        Err(error) => Err(failed(error)),
+        Ok(()) => Ok(kept),
+    }
+}
+
+/// Runs a command in the sandbox that finds its orders in one folder and fills another.
+async fn run(
+    command: &str,
+    (orders, tree): (&Path, &Path),
+    settings: &Settings,
+    (isolation, network): (IsolationChoice, bool),
+) -> Result<(), Ending> {
+    let place = FetchPlace {
+        isolation,
+        host: commands::host(),
+        network,
+    };
+    let limits = own_command_limits(settings);
+    let fetched = fetch(command, orders, tree, place, &limits).await;
+    fetched.map(drop).map_err(|error| ending_of(&error))
 }
 
 /// Returns the name of a tree in the cache, by these parts.
@@ -308,14 +284,14 @@ fn key_of_fetched(command: &str, folder: &Path) -> Result<String, Ending> {
     if !folder.exists() {
         return Ok(format!("{:x}", hash.finalize()));
     }
-    let tree = Tree::open(folder).map_err(|error| failed(&error))?;
+    let tree = Tree::open(folder).map_err(failed)?;
     for path in tree.files() {
         let bytes = match tree.read_up_to(&path, KEYED_FILE) {
             Ok(text) => text.bytes().to_vec(),
             Err(SourceError::TooLarge { size, .. }) => size.to_le_bytes().to_vec(),
             // A link that leaves the folder leads nowhere in the sandbox.
             Err(SourceError::NotAFile { .. }) => Vec::new(),
-            Err(error) => return Err(failed(&error)),
+            Err(error) => return Err(failed(error)),
         };
         hash.update(path.as_str().as_bytes());
         hash.update((bytes.len() as u64).to_le_bytes());
@@ -335,20 +311,16 @@ fn hashed(parts: &[&str]) -> Sha256 {
 
 fn hash_of(file: &Path) -> Result<String, Ending> {
     let mut hash = Sha256::new();
-    let mut file = std::fs::File::open(file).map_err(|error| failed(&error))?;
-    std::io::copy(&mut file, &mut hash).map_err(|error| failed(&error))?;
+    let mut file = std::fs::File::open(file).map_err(failed)?;
+    std::io::copy(&mut file, &mut hash).map_err(failed)?;
     Ok(format!("{:x}", hash.finalize()))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Ending> {
-    std::fs::write(path, bytes).map_err(|error| failed(&error))
+    std::fs::write(path, bytes).map_err(failed)
 }
 
-fn ending(error: &TargetError) -> Ending {
-    ending_of(error)
-}
-
-fn failed(error: &dyn std::fmt::Display) -> Ending {
+fn failed(error: impl std::fmt::Display) -> Ending {
     Ending::new(
         EndingKind::InfraError,
         format!("the source cannot be kept: {error}"),
