@@ -168,6 +168,10 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
     outcome.or_else(|error| error.downcast::<Refused>()?.report())
 }
 
+#[expect(
+    clippy::cognitive_complexity,
+    reason = "each command is an arm, and an arm only passes it on"
+)]
 async fn execute_command(CommandLine { common, command }: CommandLine) -> anyhow::Result<ExitCode> {
     let common = &common;
     match command {
