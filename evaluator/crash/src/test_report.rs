@@ -103,6 +103,22 @@ impl Comparison {
 /// The results that one reader found, by name.
 type NamedResults = Vec<(String, TestResult)>;
 
+/// Occurrences of each name: parametrised tests share one.
+#[derive(Default)]
+struct SeenNames(BTreeMap<String, usize>);
+
+impl SeenNames {
+    /// Numbers a name that was there before.
+    fn own_name(&mut self, name: String) -> String {
+        let count = self.0.entry(name.clone()).or_default();
+        *count += 1;
+        match *count {
+            1 => name,
+            count => format!("{name} ({count})"),
+        }
+    }
+}
+
 impl TestReport {
     /// Reads the output of a test command; none where no test is named.
     ///

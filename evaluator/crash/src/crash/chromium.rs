@@ -127,11 +127,8 @@ fn frame(line: &str) -> Option<Frame> {
     };
     if text.starts_with('#') {
         let (_, mut frame) = native::read(before)?;
-        let (file, line, column) = native::read_position(inside);
-        if line.is_some() {
-            frame.file = Some(file.to_owned());
-            frame.line = line;
-            frame.column = column;
+        if native::read_position(inside).1.is_some() {
+            native::put_at(&mut frame, inside);
         }
         return Some(frame);
     }

@@ -228,12 +228,11 @@ fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
     };
     let place = line.trim();
     let place = place.split(" +0x").next().unwrap_or(place);
-    let (file, number, _) = super::native::read_position(place);
-    if number.is_some() {
-        frame.file = Some(file.to_owned());
-        frame.line = number;
+    let has_line = super::native::read_position(place).1.is_some();
+    if has_line {
+        super::native::put_at(frame, place);
     }
-    number.is_some()
+    has_line
 }
 
 /// Returns the role of the stack that a sentence announces.

@@ -136,11 +136,9 @@ pub(crate) fn read_place(text: &str) -> Frame {
     let (function, place) = split_function(uncut(text));
     let function = whole_name(without_offset(function));
     if let Some(place) = place {
-        let (file, line, column) = read_position(place);
+        let (file, ..) = read_position(place);
         if file != "<null>" && file != UNKNOWN_FUNCTION {
-            frame.file = Some(file.to_owned());
-            frame.line = line;
-            frame.column = column;
+            put_at(&mut frame, place);
         }
     }
     if !function.is_empty() && function != "<null>" {
@@ -220,6 +218,14 @@ pub(super) fn looks_like_file(word: &str) -> bool {
             || name.rsplit_once('.').is_some_and(|(stem, extension)| {
                 !stem.is_empty() && (1..=4).contains(&extension.len())
             }))
+}
+
+/// Puts a frame at `file:line:column`.
+pub(crate) fn put_at(frame: &mut Frame, place: &str) {
+    let (file, line, column) = read_position(place);
+    frame.file = Some(file.to_owned());
+    frame.line = line;
+    frame.column = column;
 }
 
 /// Reads `file:line:column` from its end.

@@ -39,13 +39,8 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         kind.clone_into(&mut draft.kind);
     }
     draft.message = message;
-    let (file, line, column) = native::read_position(place);
-    let position = Frame {
-        file: Some(file.to_owned()),
-        line,
-        column,
-        ..Frame::named(patchwright_source::UNKNOWN_FUNCTION)
-    };
+    let mut position = Frame::named(patchwright_source::UNKNOWN_FUNCTION);
+    native::put_at(&mut position, place);
     read_backtrace(&mut draft, log, at);
     if !draft.has_frames() {
         draft.place(position);
@@ -71,10 +66,7 @@ fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
         let text = line.trim();
         if let Some(place) = text.strip_prefix("at ") {
             if let Some(frame) = &mut pending {
-                let (file, line, column) = native::read_position(place);
-                frame.file = Some(file.to_owned());
-                frame.line = line;
-                frame.column = column;
+                native::put_at(frame, place);
             }
             continue;
         }

@@ -4,11 +4,11 @@
 //! references, and keeps no output of tests that passed.
 
 use super::{
-    MAX_DETAILS, MAX_MESSAGE, MAX_TESTS, NamedResults, Status, TestReport, TestResult, short,
+    MAX_DETAILS, MAX_MESSAGE, MAX_TESTS, NamedResults, SeenNames, Status, TestReport, TestResult,
+    short,
 };
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
-use std::collections::BTreeMap;
 
 /// The deepest nesting that is read; no report comes near it.
 const MAX_DEPTH: usize = 64;
@@ -62,8 +62,7 @@ struct State {
     in_failure: bool,
     text: String,
     found: NamedResults,
-    /// Occurrences of each name: parametrised tests share one.
-    seen: BTreeMap<String, usize>,
+    seen: SeenNames,
 }
 
 impl State {
@@ -178,13 +177,7 @@ impl State {
         let Some((name, result)) = self.current.take() else {
             return;
         };
-        let count = self.seen.entry(name.clone()).or_default();
-        *count += 1;
-        let name = match *count {
-            1 => name,
-            count => format!("{name} ({count})"),
-        };
-        self.found.push((name, result));
+        self.found.push((self.seen.own_name(name), result));
     }
 }
 

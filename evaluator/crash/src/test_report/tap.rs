@@ -1,14 +1,13 @@
 //! Test Anything Protocol (TAP), version 12 to 14.
 
-use super::{NamedResults, Status, TestResult, failed, lines};
-use std::collections::BTreeMap;
+use super::{NamedResults, SeenNames, Status, TestResult, failed, lines};
 
 /// The most diagnostic lines of one test that are kept.
 const MAX_DIAGNOSTICS: usize = 60;
 
 pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut seen = SeenNames::default();
     let mut plan: Option<usize> = None;
     let mut points = 0;
     let mut diagnostics: Vec<String> = Vec::new();
@@ -28,13 +27,7 @@ pub(super) fn read(log: &str) -> NamedResults {
             } else {
                 description.to_owned()
             };
-            let count = seen.entry(name.clone()).or_default();
-            *count += 1;
-            let name = match *count {
-                1 => name,
-                count => format!("{name} ({count})"),
-            };
-            found.push((name, TestResult::new(status)));
+            found.push((seen.own_name(name), TestResult::new(status)));
         } else if line.starts_with("Bail out!") {
             found.push((line.into_owned(), TestResult::new(Status::Failed)));
         } else if !found.is_empty()
