@@ -217,8 +217,13 @@ impl fmt::Display for Finding {
 
 /// Returns the lines of a patched hunk without comments and without empty lines.
 fn patched(hunk: &[DiffLine]) -> Vec<(&DiffLine, String)> {
-    let left = hunk.iter().filter(|line| line.side != Side::Old);
-    left.map(|line| (line, bare(&line.text)))
+    code(hunk.iter().filter(|line| line.side != Side::Old))
+}
+
+/// Returns lines without comments and without empty lines.
+fn code<'a>(lines: impl Iterator<Item = &'a DiffLine>) -> Vec<(&'a DiffLine, String)> {
+    lines
+        .map(|line| (line, bare(&line.text)))
         .filter(|(_, code)| !code.is_empty())
         .collect()
 }

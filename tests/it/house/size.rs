@@ -28,7 +28,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("daemon", 7_180, ""),
     (
         "evaluator/crash",
-        6_160,
+        6_150,
         "forms of reports that people paste, of Windows and of kernels too, their own words and the commands \
          that they ran; what is kept of a report moved here",
     ),
@@ -46,7 +46,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        8_650,
+        8_620,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round",
     ),

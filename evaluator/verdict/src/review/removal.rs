@@ -1,8 +1,8 @@
 //! Rules against patches that remove functionality.
 
-use super::{Case, Finding, Weight, patched};
+use super::{Case, Finding, Weight, code, patched};
 use crate::review::code::{bare, branches, calls, is_definition, names};
-use patchwright_source::{DiffLine, Side, built_in_regex};
+use patchwright_source::{Side, built_in_regex};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -83,14 +83,11 @@ const RELEASING: &[&str] = &[
 
 /// Finds removed calls in a patch that adds little in their place.
 pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
-    let code = |sign| -> Vec<(&DiffLine, String)> {
-        case.file
-            .lines(sign)
-            .map(|line| (line, bare(&line.text)))
-            .filter(|(_, code)| code.chars().any(char::is_alphanumeric))
-            .collect()
-    };
-    let (removed, added) = (code(Side::Old), code(Side::New));
+    let [removed, added] = [Side::Old, Side::New].map(|side| {
+        let mut of_side = code(case.file.lines(side));
+        of_side.retain(|(_, code)| code.chars().any(char::is_alphanumeric));
+        of_side
+    });
     let kept: BTreeSet<String> = added.iter().flat_map(|(_, code)| names(code)).collect();
     let new_calls: BTreeSet<String> = added.iter().flat_map(|(_, code)| calls(code)).collect();
     let lifetime = ["free", "use-after", "leak", "scope", "return"]

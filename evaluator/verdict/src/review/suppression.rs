@@ -41,12 +41,24 @@ pub(super) fn catches_everything(case: &Case<'_>) -> Vec<Finding> {
             r"catch\s*\(\s*(?:\.\.\.|(?:final\s+)?(?:[\w.]+\s*\|\s*)*(?:java\.lang\.)?(?:Throwable|Exception|RuntimeException|Error|StackOverflowError|OutOfMemoryError|VirtualMachineError)\b|(?:const\s+)?std::exception\b)",
         )
     });
+    let what = "it catches every exception and goes on as if nothing had happened";
+    going_on(case, what, |_, _, code| CATCH.is_match(code))
+}
+
+/// Finds the added lines at which a wanted handler opens that does not throw.
+fn going_on(
+    case: &Case<'_>,
+    what: &str,
+    is_wanted: impl Fn(&[DiffLine], usize, &str) -> bool,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for hunk in case.file.hunks.iter().map(|hunk| &hunk.lines) {
         for (at, line) in hunk.iter().enumerate() {
-            let is_catch = CATCH.is_match(&bare(&line.text));
-            if line.side == Side::New && is_catch && !rethrows(hunk.get(at..).unwrap_or_default()) {
-                let what = "it catches every exception and goes on as if nothing had happened";
+            let rethrows = || {
+                let block = handler(hunk.get(at..).unwrap_or_default());
+                block.iter().any(|code| has_word(code, "throw"))
+            };
+            if line.side == Side::New && is_wanted(hunk, at, &bare(&line.text)) && !rethrows() {
                 findings.push(Finding::new(case, Some(line), what));
             }
         }
@@ -85,34 +97,17 @@ pub(super) fn swallows_the_report(case: &Case<'_>) -> Vec<Finding> {
     if !FAULTS.contains(&reported.as_str()) {
         return Vec::new();
     }
-    let mut findings = Vec::new();
-    for hunk in case.file.hunks.iter().map(|hunk| &hunk.lines) {
-        for (at, line) in hunk.iter().enumerate() {
-            let code = bare(&line.text);
-            let caught = CATCH.captures(&code).and_then(|found| found.get(1));
-            let is_it = caught.is_some_and(|types| {
-                types
-                    .as_str()
-                    .split('|')
-                    .any(|name| simple(name) == reported)
-            });
-            let goes_on = !rethrows(hunk.get(at..).unwrap_or_default());
-            if line.side == Side::New && is_it && goes_on && !does_it_otherwise(hunk, at) {
-                let what = "it catches the reported exception and goes on, and the fault stays";
-                findings.push(Finding::new(case, Some(line), what));
-            }
-        }
-    }
-    findings
+    let what = "it catches the reported exception and goes on, and the fault stays";
+    going_on(case, what, |hunk, at, code| {
+        let caught = CATCH.captures(code).and_then(|found| found.get(1));
+        let mut types = caught.iter().flat_map(|types| types.as_str().split('|'));
+        types.any(|name| simple(name) == reported) && !does_it_otherwise(hunk, at)
+    })
 }
 
-/// Tells whether the handler that opens in the first line throws.
-fn rethrows(lines: &[DiffLine]) -> bool {
-    let throws = |code: &String| {
-        let mut words = code.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| word == "throw")
-    };
-    handler(lines).iter().any(throws)
+fn has_word(code: &str, wanted: &str) -> bool {
+    let mut words = code.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| word == wanted)
 }
 
 /// Tells whether a handler calls again, with the same receiver, what was called in its `try`:
@@ -121,11 +116,7 @@ fn does_it_otherwise(hunk: &[DiffLine], at: usize) -> bool {
     let (before, from) = hunk.split_at_checked(at).unwrap_or_default();
     let kept = before.iter().filter(|line| line.side != Side::Old);
     let lines: Vec<String> = kept.map(|line| bare(&line.text)).collect();
-    let opens = |code: &String| {
-        let mut words = code.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| word == "try")
-    };
-    let Some(begin) = lines.iter().rposition(opens) else {
+    let Some(begin) = lines.iter().rposition(|code| has_word(code, "try")) else {
         return false;
     };
     let tried = calls(lines.get(begin..).unwrap_or_default());
@@ -197,20 +188,14 @@ pub(crate) fn ends_process(text: &str) -> bool {
 
 /// Finds code that ends the whole process.
 pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
-    let usual = ends_process(case.old);
-    added(case, &ENDS)
-        .map(|line| {
-            let finding = Finding::new(case, Some(line), "it ends the whole process");
-            if usual {
-                finding.weighing(Weight::Told)
-            } else {
-                finding
-            }
-        })
+    let weight = if ends_process(case.old) {
+        Weight::Told
+    } else {
+        Weight::Refutes
+    };
+    let added = case.file.lines(Side::New);
+    added
+        .filter(|line| ENDS.is_match(&bare(&line.text)))
+        .map(|line| Finding::new(case, Some(line), "it ends the whole process").weighing(weight))
         .collect()
-}
-
-fn added<'a>(case: &Case<'a>, sign: &'a Regex) -> impl Iterator<Item = &'a DiffLine> + use<'a> {
-    let lines = case.file.lines(Side::New);
-    lines.filter(move |line| sign.is_match(&bare(&line.text)))
 }

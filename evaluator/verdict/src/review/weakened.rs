@@ -1,9 +1,9 @@
 //! Rules against patches that keep a check without its effect, or that enlarge a buffer
 //! instead of repairing the defect.
 
-use super::{Case, Finding, patched};
+use super::{Case, Finding, code, patched};
 use crate::review::code::{bare, names};
-use patchwright_source::{DiffLine, Side, built_in_regex};
+use patchwright_source::{Side, built_in_regex};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -21,11 +21,8 @@ pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
     });
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
-        let code = |side: Side| -> Vec<(&DiffLine, String)> {
-            let lines = hunk.lines.iter().filter(|line| line.side == side);
-            lines.map(|line| (line, bare(&line.text))).collect()
-        };
-        let (removed, added) = (code(Side::Old), code(Side::New));
+        let of = |side: Side| code(hunk.lines.iter().filter(move |line| line.side == side));
+        let (removed, added) = (of(Side::Old), of(Side::New));
         let refusal = |code: &str| REFUSAL.is_match(code);
         let leaves = |code: &str| {
             let words = ["return", "throw", "goto"];
@@ -131,11 +128,7 @@ fn compared(condition: &str) -> BTreeSet<String> {
 
 /// Finds a buffer that grew by a constant, in a patch that does nothing else.
 pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
-    let code = |sign| -> Vec<(&DiffLine, String)> {
-        let lines = case.file.lines(sign).map(|line| (line, bare(&line.text)));
-        lines.filter(|(_, code)| !code.is_empty()).collect()
-    };
-    let (removed, added) = (code(Side::Old), code(Side::New));
+    let [removed, added] = [Side::Old, Side::New].map(|side| code(case.file.lines(side)));
     if removed.is_empty() || removed.len() != added.len() {
         return Vec::new();
     }
