@@ -310,17 +310,3 @@ fn where_the_harness_saw_it_what_it_called_is_shown_and_what_an_object_is_called
         assert_eq!(reason(&found, name).as_deref(), Some(why), "{found:?}");
     }
 }
-
-#[test]
-fn who_writes_several_fields_of_the_line_is_found_in_another_file() {
-    let header = "struct name { unsigned born, died; unsigned slot; };\n";
-    let show = "#include \"unit.h\"\nlong show(struct name one, unsigned at, long *slots)\n{\n    if (at >= one.born && at < one.died)\n        return slots[one.slot];\n    return 0;\n}\n";
-    let build = "#include \"unit.h\"\nvoid build(struct name *one, unsigned start)\n{\n    one->died = start + 2;\n    one->born = start;\n    one->slot = start;\n}\n\nvoid leave(struct name *one)\n{\n    one->died = 0;\n}\n";
-    let files = [("unit.h", header), ("show.c", show), ("build.c", build)];
-    let found = shown(&files, &[("show", "show.c", 4)]);
-    assert_eq!(
-        reason(&found, "build").as_deref(),
-        Some("writes born, died"),
-        "{found:?}"
-    );
-}

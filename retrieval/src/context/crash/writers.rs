@@ -10,12 +10,9 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::slice::{names_read, statements};
 use crate::snippet::line;
-use crate::symbol::{Symbol, SymbolKind, UseKind};
+use crate::symbol::{Symbol, UseKind};
 use patchwright_source::Text;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// A field that more files use belongs to many types.
-const FILES: u32 = 40;
+use std::collections::BTreeSet;
 
 /// Adds the functions that write what the lines of a frame read; of several that write the same
 /// each less.
@@ -30,7 +27,6 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<
         .flat_map(|at| names_read(&statements, *at))
         .collect();
     let most = frame.weight * engine.ranking.crash.writer;
-    let mut elsewhere: BTreeMap<i64, (Wanted, Vec<String>)> = BTreeMap::new();
     for name in names {
         let key = name.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
         let written = match key {
@@ -45,42 +41,8 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<
         for (symbol, lines) in writers {
             picks.add(&symbol, weight, &lines, &why);
         }
-        if key.is_none() && !statements.locals.contains(&name) {
-            // One field may be a namesake in another type; whoever writes several of one line sets
-            // the same object.
-            let writers = written_elsewhere(engine, &frame.symbol, &name)?;
-            let share = most / writers.len().max(1) as f64;
-            for (symbol, lines) in writers.into_iter().filter(|(one, _)| one.path != *path) {
-                let fresh = || (Wanted::new(symbol.clone(), 0.0, ""), Vec::new());
-                let (writer, names) = elsewhere.entry(symbol.id).or_insert_with(fresh);
-                writer.weight = most.min(writer.weight + share);
-                writer.lines.extend(lines);
-                names.push(name.clone());
-            }
-        }
-    }
-    let likely = engine.ranking.packing.likely;
-    elsewhere.retain(|_, (one, names)| names.len() > 1 && one.weight >= likely);
-    for (writer, names) in elsewhere.into_values() {
-        let why = format!("writes {}", names.join(", "));
-        picks.add(&writer.symbol, writer.weight, &writer.lines, &why);
     }
     Ok(())
-}
-
-/// The functions that write a field, wherever they are.
-fn written_elsewhere(
-    engine: &Engine,
-    reader: &Symbol,
-    name: &str,
-) -> Result<Vec<(Symbol, Vec<u32>)>> {
-    let is_field = |symbol: &Symbol| symbol.kind == SymbolKind::Field;
-    if !engine.index.named(name)?.iter().any(is_field) {
-        return Ok(Vec::new());
-    }
-    let mut writers = engine.functions_at(engine.used_at(name, FILES, &[UseKind::Write])?)?;
-    writers.retain(|(writer, _)| writer.id != reader.id);
-    Ok(writers)
 }
 
 /// The lines of the reader's file that write a name which functions share.
