@@ -4,20 +4,16 @@
 //! hands that back. It decides nothing: limits that need a clock or a purse are
 //! turned into outcomes like everything else.
 
-mod agreement;
-mod ahead;
 mod ask;
 mod baseline;
 mod challenge;
 mod climb;
-mod consult;
 mod context;
 mod convert;
 mod failure;
 #[cfg(test)]
 mod journal_tests;
 mod locate;
-mod minimize;
 mod parts;
 mod probe;
 mod recency;
@@ -26,7 +22,6 @@ mod summary;
 mod task_files;
 #[cfg(test)]
 mod tests;
-mod wait;
 
 pub use convert::{facts, request_of};
 pub use failure::ending as ending_of;
@@ -74,7 +69,7 @@ pub struct Drive {
     parts: Arc<Parts>,
     journal: Arc<dyn Journal>,
     stop: CancellationToken,
-    clean_builds: ahead::CleanBuilds,
+    clean_builds: climb::CleanBuilds,
     /// Tokens of calls that are being made.
     in_flight: AtomicU64,
     /// The facts of attempts that are being evaluated.
@@ -89,7 +84,7 @@ impl Drive {
             parts,
             journal,
             stop,
-            clean_builds: ahead::CleanBuilds::default(),
+            clean_builds: climb::CleanBuilds::default(),
             in_flight: AtomicU64::default(),
             facts: Mutex::default(),
         }
@@ -123,7 +118,7 @@ impl Drive {
         while run.ending().is_none() {
             let paused = run.paused().map(|(until, _)| until.to_owned());
             if let Some(until) = &paused
-                && waited + wait::left(until) > self.parts.patience.at_most
+                && waited + ask::left(until) > self.parts.patience.at_most
             {
                 return Ok(run);
             }

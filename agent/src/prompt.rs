@@ -28,7 +28,6 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
-use patchwright_verdict::RungName;
 use std::collections::HashSet;
 use template::render;
 
@@ -156,13 +155,11 @@ pub fn feedback(
     budget: &Left,
 ) -> String {
     let refuted = attempt.refuted_by();
-    let (headline, advice) = refuted.map_or(("", ""), |rung| tone(rung.name));
     let feedback = refuted.map(|rung| rung.feedback.clone().unwrap_or_else(|| rung.reason.clone()));
     render(
         "feedback.md",
         context! {
-            headline,
-            advice,
+            rung => refuted.map(|rung| rung.name.name()),
             feedback,
             differences => shown(differences),
             contest => contest.is_some(),
@@ -290,9 +287,9 @@ pub fn compacted(
     let attempts: Vec<Value> = attempts
         .iter()
         .map(|attempt| {
-            let headline = attempt.refuted_by().map_or("", |rung| tone(rung.name).0);
-            let reason = attempt.refuted_by().map_or("", |rung| rung.reason.as_str());
-            context! { headline, reason, diff => attempt.diff.clone() }
+            let refuted = attempt.refuted_by();
+            let reason = refuted.map_or("", |rung| rung.reason.as_str());
+            context! { rung => refuted.map(|rung| rung.name.name()), reason, diff => attempt.diff.clone() }
         })
         .collect();
     render(
@@ -340,43 +337,5 @@ fn language_name(language: Language) -> String {
         Language::Cpp => "C++".to_owned(),
         Language::Java => "Java".to_owned(),
         other => other.to_string(),
-    }
-}
-
-/// Returns the kind of a failure and the advice on it.
-fn tone(rung: RungName) -> (&'static str, &'static str) {
-    match rung {
-        RungName::Applies => (
-            "it could not be applied",
-            "The edits do not fit the tree, or may not be made.",
-        ),
-        RungName::Parses => (
-            "it breaks the syntax",
-            "The patched files no longer parse. Nothing was built.",
-        ),
-        RungName::Builds => (
-            "it does not build",
-            "The idea may still be right. Mend what the compiler says; look up every name and type that you are not sure of.",
-        ),
-        RungName::Silent => (
-            "the program still crashes",
-            "It builds, but the crashing input still brings the program down. Compare this report with the first one: the same place means that the cause is elsewhere or the check is wrong; another place means that the damage is done before, or that the same mistake is made again further on.",
-        ),
-        RungName::Tested => (
-            "it breaks tests",
-            "The crash is gone, but the program no longer does what it did: the patch is too broad. Keep the fix and be more conservative; what was valid before must stay valid.",
-        ),
-        RungName::Robust => (
-            "a variation of the input still crashes it",
-            "The given input is handled, but a small variation of it is not: the patch covers only a special case of the cause.",
-        ),
-        RungName::SameElsewhere => (
-            "it answers an input differently",
-            "The crash is gone, but on the input below the patched program differs from the unpatched one. Find out which of the two is right there. Where the old behaviour is, narrow the patch to the faulty case.",
-        ),
-        RungName::Reviewed => (
-            "it does not stand up to review",
-            "It silences the crash without treating the cause, or takes something away from the program.",
-        ),
     }
 }

@@ -5,16 +5,13 @@
 
 mod attempt;
 mod challenge;
-mod follow_up;
 mod limits;
 mod probe;
-mod retrieved;
 mod sandbox;
 mod step;
 
-pub use attempt::{Attempt, lines_changed};
+pub use attempt::{Attempt, Evaluation, FollowUp, Revision, lines_changed};
 pub use challenge::{ChallengeRecord, ChallengeSource, ChallengedRecord, PovRecord};
-pub use follow_up::{Evaluation, FollowUp, Revision};
 pub use limits::{Left, RunLimits, Spent};
 pub use patchwright_record::{
     AcceptedInput, AgreedInput, Agreement, Blob, CommitRecord, Crash, CrashFrame, CrashHistory,
@@ -22,9 +19,8 @@ pub use patchwright_record::{
     SmallestRecord, Split, TestFiles,
 };
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
-pub use retrieved::{ContextText, Retrieved, SignalRecord};
 pub use sandbox::{SandboxRecord, StrongerSandbox};
 pub use step::{
-    BaselineSummary, Full, Located, LocatedPatch, Observed, Outcome, Postponed, Purpose,
-    ReplyRecord, Step, StepId, Unanswered,
+    BaselineSummary, ContextText, Full, Located, LocatedPatch, Observed, Outcome, Postponed,
+    Purpose, ReplyRecord, Retrieved, SignalRecord, Step, StepId, Unanswered,
 };

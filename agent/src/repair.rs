@@ -7,7 +7,6 @@
 //! steps is `drive`.
 
 mod lane;
-mod lanes;
 mod opinion;
 mod run;
 #[cfg(test)]

@@ -5,14 +5,15 @@ use super::failure::{Failure, known, retried};
 use super::task_files::{TaskFile, files_named, is_text};
 use crate::journal::JournalError;
 use crate::prompt::fence;
-use crate::record::{Attempt, Outcome, RegressionRecord, StepId, TestFiles};
+use crate::record::{Attempt, Outcome, RegressionRecord, SmallestRecord, StepId, TestFiles};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use patchwright_patcher::{Edit, Guard, Patch, Prepared};
 use patchwright_source::{Language, Tree, TreePath};
 use patchwright_target::{Pov, Target};
-use patchwright_verdict::{RegressionRun, RegressionTest, prove_regression_test};
+use patchwright_verdict::{RegressionRun, RegressionTest, minimize, prove_regression_test};
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 /// Names of test files that are listed, and files that are shown.
 const LISTED: usize = 80;
@@ -282,6 +283,33 @@ fn shown(name: &str, content: &str) -> String {
         "`{name}`\n\n{}\n\n",
         fence(&numbered.join("\n"), "text", FILE)
     )
+}
+
+impl Drive {
+    /// Minimises the first PoV that crashes, for no longer than the budget. A search that
+    /// cannot be made leaves a run without a smallest input and changes nothing else.
+    pub(super) async fn minimize(&self, id: StepId, budget: Duration) -> Result<Outcome, Failure> {
+        let summary = "searching for the smallest input that shows the crash".to_owned();
+        self.intend(id, "minimize", summary, json!({})).await?;
+        let target = self.target()?;
+        let baseline = self.target_baseline().await?;
+        let started = Instant::now();
+        let found = minimize(target.as_ref(), &baseline, budget).await?;
+        let mut record = SmallestRecord::default();
+        if let Some(found) = found {
+            record = SmallestRecord {
+                pov: found.name,
+                original: found.original as u64,
+                bytes: found.bytes.len() as u64,
+                input: Some(self.journal.keep(&found.bytes).await?),
+                minimal: found.minimal,
+                runs: found.runs,
+                seconds: 0.0,
+            };
+        }
+        record.seconds = started.elapsed().as_secs_f64();
+        Ok(Outcome::Minimized(record))
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const TEMPLATES: &[(&str, &str)] = templates! {
     "contesting.md" "contest.md" "compact.md" "compacted.md" "critic.md" "critic_again.md"
     "examined.md" "objection.md" "left_open.md" "inputs.md" "challenge.md"
     "regression_test.md" "judge.md" "revision.md" "left.md" "patterns.md" "anchors.md"
-    "words.md" "retrieval.md" "probing.md"
+    "words.md" "retrieval.md" "probing.md" "tones.md"
 };
 
 #[expect(clippy::expect_used, reason = "the templates are constants")]

@@ -123,6 +123,18 @@ fn differences_prompt() {
 }
 
 #[test]
+fn a_failure_at_any_rung_has_a_tone() {
+    for name in RungName::ALL {
+        let mut attempt = attempt();
+        attempt.rungs = vec![Rung::new(name, Some(false), "why")];
+        let text = feedback((&attempt, ""), (&[], None), false, &left(2, 7));
+        assert!(text.starts_with("# Your patch failed: "), "{name}: {text}");
+        let text = compacted("crash", "", &[&attempt], "", "");
+        assert!(text.contains("Your attempt 1 failed: "), "{name}: {text}");
+    }
+}
+
+#[test]
 fn challenge_and_regression_test_prompts() {
     let baseline = BaselineSummary {
         povs: vec![PovRecord {

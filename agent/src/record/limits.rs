@@ -1,6 +1,6 @@
 //! Limits of a run, and the budget that it has used.
 
-use super::retrieved::SignalRecord;
+use super::step::SignalRecord;
 use patchwright_model::Usage;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

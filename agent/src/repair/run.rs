@@ -1,23 +1,19 @@
 //! The whole repair of a task: what lanes share, and how it ends.
 
 mod agreement;
-mod candidates;
 mod challenge;
 mod choose;
 mod closing;
 mod compact;
 mod contest;
 mod critic;
-mod decisions;
-mod idle;
 mod objection;
 mod reply;
-mod round;
 mod verdict;
 mod wait;
 
 use super::lane::Lane;
-use super::lanes::Lanes;
+use super::lane::Lanes;
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{

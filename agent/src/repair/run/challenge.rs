@@ -7,8 +7,7 @@ use crate::prompt;
 use crate::record::{
     Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, Rung,
 };
-use crate::repair::lane::{Challenge, Stage};
-use crate::repair::lanes::LaneIndex;
+use crate::repair::lane::{Challenge, LaneIndex, Stage};
 use patchwright_model::Message;
 use patchwright_patcher::reply;
 use patchwright_verdict::{

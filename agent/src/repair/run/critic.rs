@@ -9,8 +9,7 @@
 use super::Run;
 use crate::prompt::{self, control_tokens};
 use crate::record::{Doubt, DoubtedInput, ReplyRecord, Rung};
-use crate::repair::lane::{Review, Stage};
-use crate::repair::lanes::LaneIndex;
+use crate::repair::lane::{LaneIndex, Review, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
 

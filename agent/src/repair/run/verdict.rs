@@ -4,12 +4,10 @@
 use super::Run;
 use super::contest::is_contested;
 use super::critic::unread;
-use crate::probability;
-use crate::prompt;
 use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung};
-use crate::repair::lane::{Finished, Issue, Stage};
-use crate::repair::lanes::LaneIndex;
+use crate::repair::lane::{Finished, Issue, LaneIndex, Stage};
 use crate::task::Mode;
+use crate::{probability, prompt};
 use patchwright_verdict::RungName;
 
 impl Run {

@@ -3,8 +3,7 @@
 
 use super::Run;
 use crate::record::{Postponed, Unanswered};
-use crate::repair::lane::{Finished, Stage};
-use crate::repair::lanes::LaneIndex;
+use crate::repair::lane::{Finished, LaneIndex, Stage};
 
 impl Run {
     /// Until when nothing at all can be done, as RFC 3339 writes it, and why.
