@@ -125,3 +125,23 @@ fn relations(settings: &Settings) -> Option<Problem> {
     let message = format!("must be absolute, found {}", relative.display());
     Some(("intake.folders".to_owned(), message))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::DEFAULTS;
+
+    #[test]
+    fn each_rule_is_for_a_setting_that_there_is() {
+        let rules: toml::Table = toml::from_str(include_str!("check.toml")).unwrap();
+        let defaults: toml::Value = toml::from_str(DEFAULTS).unwrap();
+        for key in rules.values().flat_map(|keys| keys.as_array().unwrap()) {
+            let mut place = &defaults;
+            for part in key.as_str().unwrap().split('.') {
+                if place.is_array() {
+                    break;
+                }
+                place = place.get(part).unwrap_or_else(|| panic!("{key}"));
+            }
+        }
+    }
+}

@@ -5,38 +5,7 @@ use std::ffi::OsString;
 /// Variables that git, container clients and the programs they call need: places, settings, language,
 /// scratch files, and the way to a server (proxy, certificates, ssh). Keys of ours, and
 /// variables that point git at another repository, are not among them.
-const TOOLS: [&str; 30] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_EXEC_PATH",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_SSL_CAINFO",
-    "GIT_SSL_CAPATH",
-    "SSH_AUTH_SOCK",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "DOCKER_CONFIG",
-    "XDG_RUNTIME_DIR",
-    "http_proxy",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "all_proxy",
-    "ALL_PROXY",
-    "no_proxy",
-    "NO_PROXY",
-];
+const TOOLS: &str = include_str!("tool_variables.txt");
 
 /// Returns the part of our environment that git and container clients get.
 #[expect(
@@ -48,7 +17,7 @@ pub fn tool_environment() -> Vec<(OsString, OsString)> {
 }
 
 fn of_tools(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    let listed = |name: &OsString| TOOLS.iter().any(|known| name == known);
+    let listed = |name: &OsString| TOOLS.lines().any(|known| name == known);
     variables.filter(|(name, _)| listed(name)).collect()
 }
 

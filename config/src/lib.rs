@@ -33,8 +33,10 @@ pub use schema::schema;
 pub use section::{
     Cache, Client, Color, Database, Display, Limits, Progress, Queue, Sandbox, SandboxChoice,
     Settings, Store,
-    model::{Api, Critic, Fallback, Model, OutputLimitField, Retries, Timeouts},
-    ranking::{Embedding, Expansion, Rerank, RerankApi, Retrieval},
+    model::{
+        Api, Critic, Embedding, Expansion, Fallback, Model, OutputLimitField, Rerank, RerankApi,
+        Retries, Retrieval, Timeouts,
+    },
 };
 pub use value::{parse_duration, write_duration};
 

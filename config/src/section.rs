@@ -1,5 +1,5 @@
 //! The typed settings, one struct for each section of `config/default.toml`:
-//! the model's in [`model`], what ranks code in [`ranking`], the rest here.
+//! the model's and what ranks code in [`model`], the rest here.
 //! Meanings and defaults stand in that file, not here.
 
 use std::path::PathBuf;
@@ -13,11 +13,9 @@ use crate::crs::Crs;
 use crate::daemon::{Http, Intake, Telemetry};
 use crate::value;
 
-use model::{Critic, Model};
-use ranking::{Embedding, Expansion, Rerank, Retrieval};
+use model::{Critic, Embedding, Expansion, Model, Rerank, Retrieval};
 
 pub(super) mod model;
-pub(super) mod ranking;
 
 /// Everything that can be set.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -2,13 +2,12 @@
 //! values that may be unset. From the environment everything arrives as text, so
 //! each reader takes text too.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use secrecy::SecretString;
-use serde::{Deserializer, de};
+use serde::{Deserialize, Deserializer, de};
 
 /// The word for "no value".
 pub(super) const UNSET: &str = "unset";
@@ -76,7 +75,7 @@ pub fn write_duration(time: Duration) -> String {
 }
 
 fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    let text = <String as serde::Deserialize>::deserialize(from)?;
+    let text = String::deserialize(from)?;
     parse_duration(&text).map_err(de::Error::custom)
 }
 
@@ -86,7 +85,7 @@ fn secret_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D
 }
 
 fn text_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    let text = <String as serde::Deserialize>::deserialize(from)?;
+    let text = String::deserialize(from)?;
     Ok((text != UNSET && !text.is_empty()).then_some(text))
 }
 
@@ -96,43 +95,26 @@ fn address_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketA
         .transpose()
 }
 
-fn number_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    from.deserialize_any(NumberVisitor)
+/// A number, or the text that stands for one.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a number or \"unset\"")]
+enum Given {
+    Number(f64),
+    Text(String),
 }
 
-struct NumberVisitor;
-
-impl de::Visitor<'_> for NumberVisitor {
-    type Value = Option<f64>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a number or \"unset\"")
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
-        if number.is_finite() {
-            Ok(Some(number))
-        } else {
-            Err(E::custom("expected a finite number or \"unset\""))
-        }
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Some(number as f64))
-    }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Some(number as f64))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        if text == UNSET {
-            return Ok(None);
-        }
-        match text.trim().parse() {
-            Ok(number) => self.visit_f64(number),
-            Err(_) => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
-        }
+fn number_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    let number = match Given::deserialize(from)? {
+        Given::Number(number) => number,
+        Given::Text(text) if text == UNSET => return Ok(None),
+        Given::Text(text) => text.trim().parse().map_err(|_| {
+            de::Error::invalid_value(de::Unexpected::Str(&text), &"a number or \"unset\"")
+        })?,
+    };
+    if number.is_finite() {
+        Ok(Some(number))
+    } else {
+        Err(de::Error::custom("expected a finite number or \"unset\""))
     }
 }
 
