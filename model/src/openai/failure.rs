@@ -14,31 +14,11 @@ use crate::http::{deepest, shown};
 const QUOTED: usize = 300;
 /// Phrases by which servers say that a request does not fit: none of them has a
 /// code that all share.
-const TOO_LONG: [&str; 12] = [
-    "context_length_exceeded",
-    "maximum context length",
-    "context window",
-    "context length",
-    "context size",
-    "prompt is too long",
-    "input is too long",
-    "too many tokens",
-    "maximum number of tokens",
-    "max_model_len",
-    "request too large",
-    "string_above_max_length",
-];
+const TOO_LONG: &str = include_str!("failure/too_long.txt");
 /// Phrases by which servers say that they will not answer this.
-const REFUSED: [&str; 6] = [
-    "content_policy_violation",
-    "content_filter",
-    "content management policy",
-    "responsibleaipolicyviolation",
-    "invalid_prompt",
-    "usage policies",
-];
+const REFUSED: &str = include_str!("failure/refused.txt");
 /// Phrases that mean an empty purse rather than too many calls a minute.
-const UNPAID: [&str; 3] = ["insufficient_quota", "billing", "credit balance"];
+const UNPAID: &str = "insufficient_quota\nbilling\ncredit balance";
 /// The least wait when the account has no credit left: somebody has to fill it.
 const UNPAID_PAUSE: Duration = Duration::from_hours(1);
 
@@ -48,18 +28,18 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
     let lower = format!("{} {}", said.to_lowercase(), code_of(body).to_lowercase());
     let quoted = quote(&said);
     let number = status.as_u16();
-    if says(&lower, &TOO_LONG) && matches!(number, 400 | 413 | 422 | 500) || number == 413 {
+    if says(&lower, TOO_LONG) && matches!(number, 400 | 413 | 422 | 500) || number == 413 {
         return ModelError::TooLong {
             reason: format!("{number}{quoted}"),
         };
     }
-    if says(&lower, &REFUSED) && matches!(number, 400 | 403 | 422) {
+    if says(&lower, REFUSED) && matches!(number, 400 | 403 | 422) {
         return ModelError::Refused {
             reason: format!("{number}{quoted}"),
         };
     }
     match number {
-        429 if says(&lower, &UNPAID) => ModelError::Retry {
+        429 if says(&lower, UNPAID) => ModelError::Retry {
             after: Some(retry_after(headers).unwrap_or_default().max(UNPAID_PAUSE)),
             reason: format!("429 the account has no credit left; check its billing{quoted}"),
             spent: None,
@@ -91,16 +71,14 @@ pub(super) fn in_stream(error: &Value) -> ModelError {
         .filter(|status| status.as_u16() >= 400);
     let body = serde_json::json!({ "error": error }).to_string();
     let lower = body.to_lowercase();
-    let guessed = if says(&lower, &TOO_LONG)
-        || says(&lower, &REFUSED)
-        || says(&lower, &["invalid_request"])
-    {
-        StatusCode::BAD_REQUEST
-    } else if says(&lower, &["rate_limit", "insufficient_quota"]) {
-        StatusCode::TOO_MANY_REQUESTS
-    } else {
-        StatusCode::INTERNAL_SERVER_ERROR
-    };
+    let guessed =
+        if says(&lower, TOO_LONG) || says(&lower, REFUSED) || lower.contains("invalid_request") {
+            StatusCode::BAD_REQUEST
+        } else if says(&lower, "rate_limit\ninsufficient_quota") {
+            StatusCode::TOO_MANY_REQUESTS
+        } else {
+            StatusCode::INTERNAL_SERVER_ERROR
+        };
     of_status(status.unwrap_or(guessed), &HeaderMap::new(), &body)
 }
 
@@ -210,8 +188,9 @@ fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
     Duration::try_from(date(value)?.duration_since(now)).ok()
 }
 
-fn says(lower: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| lower.contains(phrase))
+/// Tells whether one of the phrases, a line each, is in a text.
+fn says(lower: &str, phrases: &str) -> bool {
+    phrases.lines().any(|phrase| lower.contains(phrase))
 }
 
 /// The message in a body, whichever of the known shapes it has.
