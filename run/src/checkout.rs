@@ -5,9 +5,9 @@
 //! network; nothing of it becomes a word of a shell line.
 
 use crate::commands;
+use crate::commands::own_command_limits;
 use crate::intake::download::{self, DownloadError};
 use crate::intake::unpack::{self, Packing, UnpackError, UnpackLimits};
-use crate::limits::own_command_limits;
 use patchwright_agent::drive::ending_of;
 use patchwright_agent::progress::{Notice, Observer};
 use patchwright_agent::record::{Ending, EndingKind};

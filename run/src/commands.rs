@@ -1,11 +1,12 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
-use crate::limits::{bounded, command_limits};
-use patchwright_agent::task::Task;
+use patchwright_agent::record::RunLimits;
+use patchwright_agent::task::{Sender, Task};
 use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_sandbox::{Host, IsolationChoice};
-use patchwright_target::{Pov, TargetTask};
+use patchwright_source::Language;
+use patchwright_target::{CommandLimits, Pov, TargetTask};
 use std::path::Path;
 
 /// Variables of commands that have network: none of them is a secret.
@@ -78,4 +79,151 @@ pub fn host() -> Host {
     host.variables
         .insert("TAR_OPTIONS".to_owned(), "--no-same-owner".to_owned());
     host
+}
+
+/// Bytes that a command may write in all.
+const DISK: u64 = 10 << 30;
+
+/// The limits of a run: the task's own over those of the settings, which stay
+/// the ceiling for a task that somebody else handed in.
+pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
+    let (own, all, sender) = (&task.limits, &settings.limits, task.sender);
+    let wall = bounded(sender, own.wall, all.wall);
+    let usd = match (own.usd, all.usd) {
+        (Some(own), Some(all)) => Some(bounded(sender, Some(own), all)),
+        (own, all) => own.or(all),
+    };
+    RunLimits {
+        attempts: bounded(sender, own.attempts, all.attempts),
+        rounds: bounded(sender, own.rounds, all.rounds),
+        format_retries: bounded(sender, own.format_retries, all.format_retries),
+        tokens: Some(bounded(sender, own.tokens, all.tokens)),
+        usd,
+        wall,
+        contests: settings.limits.contests,
+        challenges: settings.limits.challenges,
+        challenge_inputs: settings.limits.challenge_inputs,
+        candidates: settings.limits.candidates,
+        regression_tests: settings.limits.regression_tests,
+        minimize: settings.limits.minimize,
+        probability: settings.limits.probability,
+    }
+}
+
+/// Returns a limit of a task, or of the settings where it names none. Only a
+/// user of this machine may raise what the settings allow.
+pub(crate) fn bounded<T: PartialOrd>(sender: Sender, own: Option<T>, all: T) -> T {
+    match own {
+        Some(own) if sender.is_local() || own < all => own,
+        _ => all,
+    }
+}
+
+/// Returns the limits of each command of a task.
+pub(crate) fn command_limits(task: &Task, settings: &Settings) -> CommandLimits {
+    let (own, all) = (&task.limits, &settings.limits);
+    let time = |own, all| bounded(task.sender, own, all);
+    CommandLimits {
+        build: time(own.build, all.build),
+        pov: time(own.pov, all.pov),
+        test: time(own.test, all.test),
+        robust: time(own.robust, all.robust),
+        same: time(own.same, all.same),
+        executions: match task.language {
+            Language::Java => all.executions_java,
+            _ => all.executions,
+        },
+        ..own_command_limits(settings)
+    }
+}
+
+/// Returns the limits of a command of our own, which belongs to no task.
+pub fn own_command_limits(settings: &Settings) -> CommandLimits {
+    let (limits, sandbox) = (&settings.limits, &settings.sandbox);
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    CommandLimits {
+        prepare: limits.prepare,
+        build: limits.build,
+        pov: limits.pov,
+        test: limits.test,
+        robust: limits.robust,
+        same: limits.same,
+        executions: limits.executions,
+        reached: limits.reached,
+        memory: sandbox.memory_mb << 20,
+        processes: sandbox.processes,
+        output: (sandbox.output_kb << 10) as usize,
+        file: sandbox.file_mb << 20,
+        disk: DISK,
+        jobs: if sandbox.jobs == 0 {
+            processors
+        } else {
+            sandbox.jobs
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patchwright_agent::task::from_file;
+    use serde_json::{Value, json};
+    use std::path::Path;
+    use std::time::Duration;
+
+    fn task(limits: &Value, sender: Sender) -> Task {
+        let keys = json!({
+            "id": "a", "language": "c", "mode": "dry-run", "limits": limits,
+            "source": {"git": "https://example.com/a", "revision": "main"},
+        });
+        let keys = serde_json::from_value(keys).unwrap();
+        let task = from_file(keys, Path::new("/task"), Path::new("task")).unwrap();
+        Task { sender, ..task }
+    }
+
+    /// The limits of a run and of its commands, for comparison.
+    fn shown(limits: &Value, sender: Sender, settings: &Settings) -> String {
+        let task = task(limits, sender);
+        let commands = command_limits(&task, settings);
+        let times = [
+            commands.build,
+            commands.pov,
+            commands.test,
+            commands.robust,
+            commands.same,
+        ];
+        format!("{:?} {times:?}", super::limits(&task, settings))
+    }
+
+    #[test]
+    fn only_a_user_of_this_machine_raises_limits() {
+        let settings = Settings::with(&[("limits.usd", "0.15")]).unwrap();
+        let nothing = shown(&json!({}), Sender::Local, &settings);
+        let more = [
+            ("attempts", json!(9999)),
+            ("rounds", json!(9999)),
+            ("format_retries", json!(9999)),
+            ("tokens", json!(9_999_999_999_u64)),
+            ("usd", json!(100.0)),
+            ("wall", json!("900h")),
+            ("build", json!("900h")),
+            ("pov", json!("900h")),
+            ("test", json!("900h")),
+            ("robust", json!("900h")),
+            ("same", json!("900h")),
+        ];
+        for (key, value) in more {
+            let limits = json!({ key: value });
+            assert_ne!(shown(&limits, Sender::Local, &settings), nothing, "{key}");
+            for sender in [Sender::Remote, Sender::Crs] {
+                assert_eq!(shown(&limits, sender, &settings), nothing, "{key}");
+            }
+        }
+        let less = task(&json!({"usd": 0.1, "wall": "1s"}), Sender::Remote);
+        let less = limits(&less, &settings);
+        assert_eq!((less.usd, less.wall), (Some(0.1), Duration::from_secs(1)));
+        let unlimited = Settings::with(&[]).unwrap();
+        let own = task(&json!({"usd": 0.1}), Sender::Remote);
+        assert_eq!(limits(&own, &unlimited).usd, Some(0.1));
+    }
 }

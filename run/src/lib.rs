@@ -11,7 +11,6 @@ mod checkout;
 mod commands;
 pub mod files;
 pub mod intake;
-mod limits;
 mod model_roles;
 pub mod oss_fuzz;
 mod plan;
@@ -20,8 +19,7 @@ pub mod session;
 
 pub use answers::{Answers, answering, answers, models, signals};
 pub use checkout::kept_source;
-pub use commands::{host, isolation, target_task};
-pub use limits::{limits, own_command_limits};
+pub use commands::{host, isolation, limits, own_command_limits, target_task};
 pub use plan::plan;
 pub use prepare::{Prepared, engine_settings, ground, prepare};
 pub use session::{Session, run_id};

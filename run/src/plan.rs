@@ -1,7 +1,7 @@
 //! Plan of a run and its first issue, with paths of the tree: the crash that was
 //! handed in, a static analyser's findings, or the change that introduced the bug.
 
-use crate::limits::limits;
+use crate::commands::limits;
 use patchwright_agent::hints::{delta, sarif};
 use patchwright_agent::plan::{Origin, Plan};
 use patchwright_agent::record::Crash;

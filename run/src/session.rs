@@ -5,8 +5,8 @@
 //! and writes down how it ended. It prints nothing and knows no signal.
 
 use crate::answers::{Answers, have_a_critic, models};
+use crate::commands::limits;
 use crate::files;
-use crate::limits::limits;
 use crate::plan::plan;
 use crate::prepare::{Prepared, prepare};
 use anyhow::Context;
