@@ -1,11 +1,9 @@
 //! Reviews: the list of runs and tasks, the headings of a run's events, and the
 //! decisions of people, which are events of the run.
 
-mod figures;
 mod list;
 
-pub use figures::DayFigures;
-pub use list::{ListFilter, ListPage, ListedTask};
+pub use list::{DayFigures, ListFilter, ListPage, ListedTask};
 
 use crate::journal::write_event;
 use crate::store::{Store, StoreError, now};
