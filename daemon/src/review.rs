@@ -10,7 +10,6 @@ mod live;
 mod load;
 mod pages;
 mod refused;
-mod start;
 
 pub use access::Opening;
 
@@ -26,10 +25,10 @@ use axum::middleware::Next;
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
+use decide::Starter;
 use patchwright_config::Loaded;
 use patchwright_page::ROOT;
 use patchwright_store::Store;
-use start::Starter;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;

@@ -6,22 +6,26 @@
 //! Basic authentication: the key id is the name of a token of the daemon.
 
 mod patch;
-mod status;
 mod task;
 
 use super::protocol::{Refusal, Wrong, decode};
+use crate::crs::READY;
+use crate::crs::protocol::{Status, StatusState};
+use crate::crs::rows::{CaseRow, CaseState};
+use crate::crs::watch::now;
 use crate::login::{Login, NotAdmitted};
 use crate::service::{Service, ServiceError};
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
-use axum::middleware::Next;
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use axum::{Json, Router, middleware};
+use axum::{Json, Router};
 use patchwright_config::Settings;
 use patchwright_store::tokens::Role;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The paths of these interfaces as the protocols write them, slashes at the end included,
@@ -33,7 +37,7 @@ pub fn routes(service: &Service, settings: &Arc<Settings>) -> Router {
         login: Login::new(service.store().clone(), &settings.http),
     };
     Router::new()
-        .route("/status/", get(status::status).delete(status::reset))
+        .route("/status/", get(status).delete(reset))
         .route("/v1/task/", post(task::take).delete(task::cancel_all))
         .route("/v1/task/{task_id}/", delete(task::cancel))
         .route("/v1/sarif/", post(task::take_sarif))
@@ -165,6 +169,62 @@ impl IntoResponse for Refused {
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
     serde_json::from_slice(body)
         .map_err(|error| Refused::new(StatusCode::BAD_REQUEST, error.to_string()))
+}
+
+/// Since when the counters count.
+const SINCE: &str = "crs since";
+/// Looks of the watcher that may be missing before it counts as gone.
+const LOOKS: u32 = 5;
+
+/// `GET /status/`
+async fn status(State(front): State<Front>) -> Result<Json<Status>, Refused> {
+    let store = front.service.store();
+    let cases: Vec<CaseRow> = store.crs_records(None).await?;
+    let since = if let Some(since) = number(store.switch(SINCE).await?) {
+        since
+    } else {
+        // Nobody asked before: everything that came is counted.
+        let first = cases.iter().map(|case| case.created).min();
+        reset_to(&front, first.unwrap_or_else(now)).await?
+    };
+    let mut tasks = BTreeMap::from(CaseState::ALL.map(|state| (state, 0)));
+    let mut details = BTreeMap::new();
+    for case in cases {
+        if case.detail.is_none() || case.created < since {
+            continue;
+        }
+        *tasks.entry(case.state).or_default() += 1;
+        if let Some(problem) = case.problem {
+            details.insert(case.id, problem);
+        }
+    }
+    let patience = front.settings.crs.watch.saturating_mul(LOOKS).as_millis();
+    let patience = i64::try_from(patience).unwrap_or(i64::MAX / 2).max(10_000);
+    let answered = number(store.switch(READY).await?);
+    Ok(Json(Status {
+        ready: answered.is_some_and(|at| now() - at <= patience),
+        since,
+        state: StatusState { tasks },
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        details,
+    }))
+}
+
+/// `DELETE /status/`
+async fn reset(State(front): State<Front>) -> Result<StatusCode, Refused> {
+    // What came within this very millisecond is not counted any more either.
+    reset_to(&front, now() + 1).await?;
+    Ok(StatusCode::OK)
+}
+
+async fn reset_to(front: &Front, since: i64) -> Result<i64, Refused> {
+    let store = front.service.store();
+    store.set_switch(SINCE, &since.to_string()).await?;
+    Ok(since)
+}
+
+fn number(text: Option<String>) -> Option<i64> {
+    text?.parse().ok()
 }
 
 #[cfg(test)]
