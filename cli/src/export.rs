@@ -6,17 +6,15 @@
 //! asked or judged here, and no work tree is touched.
 
 mod branch;
-mod finding;
-mod mbox;
 mod message;
 mod story;
 mod style;
 mod template;
 
 pub(crate) use branch::{Branch, LastChange, identity, last_change, make as make_branch};
-pub(crate) use finding::{openvex, sarif};
-pub(crate) use mbox::{Letter, letter, mail};
-pub(crate) use message::{Signatures, commit_message, pull_request, quilt};
+pub(crate) use message::{
+    Letter, Signatures, commit_message, letter, mail, openvex, pull_request, quilt, sarif,
+};
 pub(crate) use story::story;
 pub(crate) use style::{Style, reproduction};
 

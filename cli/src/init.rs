@@ -10,11 +10,12 @@ pub(crate) mod build_systems;
 mod feeds;
 mod harnesses;
 pub(crate) mod oss_fuzz;
-pub(crate) mod task_file;
 pub(crate) mod trials;
 
 use patchwright_agent::task::file::TaskFile;
+use patchwright_agent::template::{self, Error, environment};
 use serde::Serialize;
+use serde_json::json;
 
 /// A task as far as it is known, with what was seen of each part.
 #[derive(Debug, Clone)]
@@ -36,4 +37,49 @@ pub(crate) struct Remarks {
     pub test: String,
     /// On the harmless inputs.
     pub harmless: String,
+}
+
+/// Renders a draft as TOML with comments.
+///
+/// # Errors
+/// The template does not fit the draft.
+pub(crate) fn render(draft: &Draft) -> Result<String, Error> {
+    let mut environment = environment()?;
+    environment.add_filter("toml", |text: &str| quoted(text));
+    environment.add_filter("remark", |text: &str| -> String {
+        text.lines().map(|line| format!("# {line}\n")).collect()
+    });
+    environment.add_template("task.toml", include_str!("init/templates/task.toml"))?;
+    let values = json!({ "keys": draft.keys, "remarks": draft.remarks });
+    template::render(&environment, "task.toml", &values)
+}
+
+/// A string of TOML; commands hold many double quotes, so they get single ones where
+/// that is possible.
+fn quoted(value: &str) -> String {
+    let literal =
+        value.contains('"') && !value.contains('\'') && !value.chars().any(char::is_control);
+    if literal {
+        return format!("'{value}'");
+    }
+    toml::Value::String(value.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn strings_are_read_back_as_they_were() {
+        for value in [
+            "a",
+            "\"$OUT\"/a 'b'",
+            "make -C \"$TREE\"",
+            "a\nb\t\"",
+            "\u{7}'\"",
+        ] {
+            let table: toml::Table = format!("a = {}", quoted(value)).parse().unwrap();
+            assert_eq!(table["a"].as_str(), Some(value));
+        }
+    }
 }

@@ -2,8 +2,10 @@
 
 use patchwright_agent::report::Report;
 use patchwright_agent::report_text::render;
-use patchwright_source::{built_in_regex, visible, visible_line};
+use patchwright_agent::template;
+use patchwright_source::built_in_regex;
 use patchwright_store::reviews::Decision;
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
@@ -16,30 +18,17 @@ const BOLD: &str = "1";
 
 /// Writes crash, attempts, verdict and decisions. Nothing in it controls a terminal.
 pub(crate) fn text(report: &Report, decisions: &[Decision]) -> anyhow::Result<String> {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    if let Some(crash) = &report.crash {
-        let _ = writeln!(text, "Crash: {}", visible_line(&crash.summary));
-    }
-    for command in &report.baseline {
-        let word = if command.good { "true" } else { "FALSE" };
-        let first = command.text.lines().next().unwrap_or_default();
-        let name = visible_line(&command.name);
-        let _ = writeln!(text, "  {name:<15} {word:<5} {}", visible_line(first));
-    }
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    text.push_str(&render(report)?);
-    if !decisions.is_empty() {
-        text.push_str("\nDecisions\n");
-    }
-    for decision in decisions {
+    let decisions = decisions.iter().map(|decision| {
         let time = decision.time.get(..16).unwrap_or_default();
-        let sentence = decision.made.sentence();
-        let _ = writeln!(text, "  {time}  {}", visible(&sentence));
-    }
-    Ok(text)
+        json!({ "time": time, "sentence": decision.made.sentence() })
+    });
+    let values = json!({
+        "crash": report.crash,
+        "baseline": report.baseline,
+        "report": render(report)?,
+        "decisions": decisions.collect::<Vec<_>>(),
+    });
+    Ok(template::fill(include_str!("story.txt"), &values)?)
 }
 
 /// Lines of a story that have a colour: the pattern whose group is painted, and the colour.

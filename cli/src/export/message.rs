@@ -1,17 +1,19 @@
-//! The words that go with a patch: subject, message, evidence.
+//! The words that go with a patch: subject, message, mail, evidence, records of the finding.
 //!
 //! The message of a commit says what was wrong; how the patch was checked stands
 //! below the `---`, where `git am` drops it.
 
 use super::Exported;
 use super::template::{COLUMNS, render};
+use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use patchwright_agent::report::AttemptReport;
 use patchwright_agent::template::Error;
-use patchwright_source::visible_line;
+use patchwright_source::{DiffHunk, FileDiff, Side, visible_line};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 /// Characters of a subject.
 const SUBJECT: usize = 120;
@@ -124,4 +126,157 @@ pub(crate) fn pull_request(exported: &Exported<'_>) -> Result<String, Error> {
 /// A patch of a quilt series, with the headers of DEP-3.
 pub(crate) fn quilt(exported: &Exported<'_>, day: &str) -> Result<String, Error> {
     render("quilt.txt", &values(exported, day))
+}
+
+/// Returns a SARIF log with the crash as one result and the patch as its fix.
+///
+/// # Errors
+/// The diff of the patch cannot be read.
+pub(crate) fn sarif(exported: &Exported<'_>) -> anyhow::Result<Value> {
+    let changes = changes(&exported.attempt.diff)?;
+    let values = json!({ "of": values(exported, ""), "changes": changes });
+    Ok(serde_json::from_str(&render("sarif.json", &values)?)?)
+}
+
+/// Returns an OpenVEX document: the product is affected, and the patch is what to do.
+///
+/// # Errors
+/// The template does not fit the report.
+pub(crate) fn openvex(exported: &Exported<'_>, time: &str) -> anyhow::Result<Value> {
+    Ok(serde_json::from_str(&render(
+        "openvex.json",
+        &values(exported, time),
+    )?)?)
+}
+
+/// The hunks of a unified diff as replacements of whole lines.
+fn changes(diff: &str) -> anyhow::Result<Vec<Value>> {
+    let files = FileDiff::read(diff).context("the diff of the patch cannot be read")?;
+    let changed = files.into_iter().filter(|file| !file.hunks.is_empty());
+    let changes = changed.filter_map(|file| {
+        let replacements: Vec<Value> = file.hunks.iter().map(replacement).collect();
+        let place = json!({ "uri": file.old? });
+        Some(json!({ "artifactLocation": place, "replacements": replacements }))
+    });
+    Ok(changes.collect())
+}
+
+fn replacement(hunk: &DiffHunk) -> Value {
+    let count = hunk.old_count();
+    // Of no lines the header names the one before.
+    let start = hunk.old_start + u32::from(count == 0);
+    let kept = hunk.lines.iter().filter(|line| line.side != Side::Old);
+    let new: String = kept.map(|line| format!("{}\n", line.text)).collect();
+    json!({
+        "deletedRegion": { "startLine": start, "startColumn": 1, "endLine": start + count, "endColumn": 1 },
+        "insertedContent": { "text": new },
+    })
+}
+
+/// Longest line of a mail (RFC 5322, without the line break).
+const LINE: usize = 998;
+/// The hash that stands for no commit.
+const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
+
+/// Writes the mail with one patch; `time` is when the run began.
+///
+/// # Errors
+/// The time has no form in a mail, since it lies before the year 0, or a template does
+/// not fit the report.
+pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> anyhow::Result<String> {
+    let date = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC))?;
+    Ok(letter(&Letter {
+        commit: NO_COMMIT,
+        author: &exported.signatures.author(),
+        date: &date,
+        subject: &format!("[PATCH] {}", subject(exported)),
+        body: mail_body(exported)?.as_bytes(),
+    }))
+}
+
+/// Parts of a mail, each header on one line.
+pub(crate) struct Letter<'a> {
+    pub(crate) commit: &'a str,
+    pub(crate) author: &'a str,
+    pub(crate) date: &'a str,
+    pub(crate) subject: &'a str,
+    pub(crate) body: &'a [u8],
+}
+
+/// Puts a mail together.
+pub(crate) fn letter(letter: &Letter<'_>) -> String {
+    let Letter {
+        commit,
+        author,
+        date,
+        subject,
+        body,
+    } = letter;
+    let is_plain = |body: &&str| {
+        let mut lines = body.lines();
+        !body.contains('\r') && lines.all(|line| line.len() <= LINE && !line.starts_with("From "))
+    };
+    let (encoding, body) = match std::str::from_utf8(body).ok().filter(is_plain) {
+        Some(plain) => ("8bit", plain.to_owned()),
+        None => ("quoted-printable", quoted_printable(body)),
+    };
+    format!(
+        "From {commit} Mon Sep 17 00:00:00 2001\n\
+         From: {author}\n\
+         Date: {date}\n\
+         Subject: {subject}\n\
+         MIME-Version: 1.0\n\
+         Content-Type: text/plain; charset=UTF-8\n\
+         Content-Transfer-Encoding: {encoding}\n\
+         \n\
+         {body}\n"
+    )
+}
+
+/// The encoding that keeps carriage returns and long lines as they are.
+fn quoted_printable(body: &[u8]) -> String {
+    let mut text = String::new();
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
+        let (content, end) = match line.strip_suffix(b"\n") {
+            Some(content) => (content, "\n"),
+            None => (line, ""),
+        };
+        let mut width = 0;
+        for (at, &byte) in content.iter().enumerate() {
+            let last = at + 1 == content.len();
+            let from = at == 0 && content.starts_with(b"From ");
+            let plain = matches!(byte, b'!'..=b'<' | b'>'..=b'~') && !from
+                || matches!(byte, b' ' | b'\t') && !last;
+            if width > 70 {
+                text.push_str("=\n");
+                width = 0;
+            }
+            if plain {
+                text.push(char::from(byte));
+                width += 1;
+            } else {
+                let _ = write!(text, "={byte:02X}");
+                width += 3;
+            }
+        }
+        text.push_str(end);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changes;
+
+    #[test]
+    fn hunks_are_replacements_of_lines() {
+        let diff = "--- a/a.c\n+++ b/a.c\n@@ -3,2 +3,3 @@ f\n x\n+y\n-z\n+w\n--- a/b.c\n+++ b/b.c\n@@ -1 +1 @@\n-a\n+b\n";
+        let found = changes(diff).unwrap();
+        assert_eq!(found.len(), 2, "{found:?}");
+        let first = &found[0]["replacements"][0];
+        assert_eq!(first["deletedRegion"]["startLine"], 3);
+        assert_eq!(first["deletedRegion"]["endLine"], 5);
+        assert_eq!(first["insertedContent"]["text"], "x\ny\nw\n");
+        assert_eq!(found[1]["artifactLocation"]["uri"], "b.c");
+    }
 }

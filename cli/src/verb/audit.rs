@@ -11,10 +11,10 @@ use crate::revisions::Revisions;
 use clap::Args;
 use patchwright_agent::record::{CommitRecord, EndingKind};
 use patchwright_agent::report::{INTERRUPTED, Report, RungReport};
-use patchwright_agent::task;
+use patchwright_agent::{task, template};
 use patchwright_patcher::Patch;
-use patchwright_source::visible_line;
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -108,7 +108,7 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
         later: &later,
     };
     write_out(match arguments.output.format {
-        Format::Text => text(&audit),
+        Format::Text => text(&audit)?,
         Format::Json => serde_json::to_string_pretty(&audit)? + "\n",
     })?;
     Ok(match audit.answer {
@@ -200,35 +200,14 @@ fn functions(diff: &str) -> BTreeSet<(String, String)> {
     found
 }
 
-fn text(audit: &Audit<'_>) -> String {
-    let commit = audit.fix.commit.as_ref().map(CommitRecord::in_words);
-    let answer = match audit.answer {
-        Answer::Held => "held: no check refutes it",
-        Answer::Incomplete => "incomplete: the flaw is still there",
-        Answer::Undecided => "undecided",
-    };
-    let mut lines = vec![
-        commit.unwrap_or_default(),
-        format!("{answer} ({})", audit.ending),
-    ];
-    lines.push(format!("  {}", audit.detail));
-    lines.extend(audit.inputs.iter().map(|input| format!("  input {input}")));
-    lines.push(format!("  run {}", audit.run));
-    if !audit.fix.left_out.is_empty() {
-        lines.push(format!("  not judged: {}", audit.fix.left_out.join(", ")));
-    }
-    lines.push(format!(
-        "later commits that have to do with it: {}",
-        audit.later.len()
-    ));
-    lines.extend(audit.later.iter().map(|later| {
-        let functions = later.functions.iter().map(String::as_str);
-        let mut about: Vec<&str> = functions.collect();
-        about.extend(later.names_it.then_some("its message names the fix"));
-        format!("  {}: {}", later.commit.in_words(), about.join(", "))
-    }));
-    let lines = lines.iter().map(|line| visible_line(line));
-    lines.collect::<Vec<_>>().join("\n") + "\n"
+fn text(audit: &Audit<'_>) -> Result<String, template::Error> {
+    let later = audit.later.iter().map(|later| later.commit.in_words());
+    let values = json!({
+        "audit": audit,
+        "commit": audit.fix.commit.as_ref().map(CommitRecord::in_words),
+        "commits": later.collect::<Vec<_>>(),
+    });
+    template::fill(include_str!("audit/text.txt"), &values)
 }
 
 #[cfg(test)]

@@ -8,8 +8,6 @@
 mod branch;
 pub(in crate::verb) mod fix;
 mod mail;
-mod placed;
-mod table;
 
 use super::export;
 use super::model_arguments::ModelArguments;
@@ -21,11 +19,13 @@ use anyhow::Context;
 use branch::{Branch, file_name};
 use clap::Args;
 use fix::{Fix, commit};
-use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::record::{CommitRecord, Ending, EndingKind};
 use patchwright_agent::report::INTERRUPTED;
 use patchwright_agent::task::{self, Task};
+use patchwright_agent::template;
 use patchwright_config::Loaded;
 use patchwright_run::{Answers, answering, session as record};
+use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -109,11 +109,18 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
             break;
         }
     }
-    let text = match arguments.output.format {
-        Format::Text => table::text(&backport.fix, &branches),
-        Format::Json => table::json(&task.id, &backport.fix, &branches)?,
-    };
-    write_out(text)?;
+    let fix = &backport.fix;
+    write_out(match arguments.output.format {
+        Format::Text => {
+            let named = fix.commit.as_ref().map(CommitRecord::in_words);
+            let values = json!({ "named": named, "fix": fix, "branches": branches });
+            template::fill(include_str!("backport/table.txt"), &values)?
+        }
+        Format::Json => {
+            let all = json!({ "schema": 1, "task": task.id, "fix": fix, "branches": branches });
+            format!("{all:#}\n")
+        }
+    })?;
     Ok(ExitCode::from(status(&branches)))
 }
 

@@ -10,10 +10,12 @@ mod sandbox;
 use super::model_arguments::Endpoint;
 use crate::common::{Common, Format, write_out};
 use clap::Args;
+use patchwright_agent::template;
 use patchwright_config::Settings;
 use patchwright_sandbox::{Host, Image};
 use patchwright_source::visible;
 use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::process::ExitCode;
@@ -114,9 +116,9 @@ pub(crate) async fn run(
         .iter()
         .all(|finding| finding.state != State::Failed);
     let text = match arguments.format {
-        Format::Text => visible(&table(&findings)).into_owned(),
+        Format::Text => visible(&table(&findings)?).into_owned(),
         Format::Json => {
-            let all = serde_json::json!({ "schema": 1, "works": works, "findings": findings });
+            let all = json!({ "schema": 1, "works": works, "findings": findings });
             format!("{all:#}\n")
         }
     };
@@ -166,18 +168,11 @@ fn folder(name: &'static str, folder: &std::path::Path) -> Finding {
     }
 }
 
-fn table(findings: &[Finding]) -> String {
-    let names = findings.iter().map(|finding| finding.name.len()).max();
-    let wide = names.unwrap_or(0);
-    let lines = findings.iter().map(|finding| {
-        let state = match finding.state {
-            State::Ok => "ok",
-            State::Missing => "missing",
-            State::Failed => "FAILED",
-        };
-        format!("{:wide$}  {state:7}  {}\n", finding.name, finding.detail)
-    });
-    lines.collect::<Vec<_>>().concat()
+fn table(findings: &[Finding]) -> Result<String, template::Error> {
+    template::fill(
+        include_str!("check/table.txt"),
+        &json!({ "findings": findings }),
+    )
 }
 
 #[cfg(test)]
@@ -202,7 +197,7 @@ mod tests {
             Finding::new("c", State::Ok, "cc 12"),
         ];
         assert_eq!(
-            table(&findings),
+            table(&findings).unwrap(),
             "sandbox  FAILED   none works\nc        ok       cc 12\n"
         );
     }

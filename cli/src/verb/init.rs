@@ -8,7 +8,7 @@ use crate::init::build_systems::{self, Proposal};
 use crate::init::oss_fuzz::Project;
 use crate::init::oss_fuzz::helper_script::HelperScript;
 use crate::init::trials::{Built, Trials};
-use crate::init::{Draft, task_file};
+use crate::init::{self, Draft};
 use crate::issue;
 use anyhow::Context;
 use clap::Args;
@@ -108,7 +108,7 @@ pub(super) async fn write(
     }
     let draft = found?;
     let complete = draft.keys.pov.is_empty() || draft.keys.commands.pov.is_some();
-    std::fs::write(&out, task_file::render(&draft)?)
+    std::fs::write(&out, init::render(&draft)?)
         .with_context(|| format!("{} cannot be written", out.display()))?;
     display.close();
     Ok(Written {

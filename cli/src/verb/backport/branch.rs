@@ -1,8 +1,7 @@
 //! One branch: it is tried with the PoV, gets the fix, and the ladder judges it there.
 
 use super::Backport;
-use super::fix::Size;
-use super::placed;
+use super::fix::{Size, with_context_of};
 use crate::display;
 use crate::revisions::Seen;
 use crate::verb::session::{self, NewRun, OutputArguments};
@@ -13,7 +12,6 @@ use patchwright_patcher::Patch;
 use patchwright_run::Answers;
 use patchwright_source::{FileDiff, Side};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// The flaw in a branch, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -34,16 +32,6 @@ pub(super) enum Carried {
     Located,
     /// A model wrote it, with the original before it.
     Written,
-}
-
-impl Carried {
-    pub(super) fn in_words(self) -> &'static str {
-        match self {
-            Self::Merged => "merged",
-            Self::Located => "located",
-            Self::Written => "written",
-        }
-    }
 }
 
 /// A row of the result.
@@ -67,7 +55,7 @@ pub(super) struct Branch {
     pub(super) detail: String,
     pub(super) run: Option<String>,
     /// The file for `git am`, of a patch that stands.
-    pub(super) mail: Option<PathBuf>,
+    pub(super) mail: Option<String>,
 }
 
 impl Branch {
@@ -185,7 +173,7 @@ impl Backport<'_> {
         let diff = merged.as_ref().unwrap_or(&self.fix.diff);
         let patch = match how {
             Carried::Merged => Patch::from_diff(diff),
-            _ => placed::with_context_of(&task, Patch::from_diff(diff))?,
+            _ => with_context_of(&task, Patch::from_diff(diff))?,
         };
         let patch = Patch {
             explanation: self

@@ -9,7 +9,7 @@ use crate::verb::export::{ExportArguments, Form, export};
 use anyhow::Context;
 use patchwright_agent::report::Report;
 use patchwright_source::visible_line;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The beginning of the line that `git cherry-pick -x` writes.
 const PICKED: &str = "(cherry picked from commit ";
@@ -22,7 +22,7 @@ impl Backport<'_> {
         &self,
         branch: &Branch,
         report: &Report,
-    ) -> anyhow::Result<Option<PathBuf>> {
+    ) -> anyhow::Result<Option<String>> {
         let Some(out) = &self.output.out else {
             return Ok(None);
         };
@@ -35,7 +35,7 @@ impl Backport<'_> {
             }
             None => export_run(self.common, &report.run, &file).await?,
         }
-        Ok(Some(file))
+        Ok(Some(file.display().to_string()))
     }
 
     async fn mail(&self, branch: &Branch, report: &Report, commit: &str) -> anyhow::Result<String> {

@@ -1,7 +1,7 @@
 //! All crashes of one harness, one run after the other, and the choice among
 //! their patches.
 
-use super::summary::{PovLine, RunLine, Summary};
+use super::{PovLine, RunLine, Summary};
 use crate::common::Format;
 use crate::display::{self, Display};
 use crate::verb::session::{self, NewRun, OutputArguments};
