@@ -24,6 +24,10 @@ const MORE: Duration = Duration::from_secs(20);
 const LIMIT: u64 = 4 << 20;
 /// The most processes that are read back.
 const MOST: usize = 16;
+/// Times that gdb may try to start a program.
+const STARTS: u32 = 3;
+/// The beginning of what gdb says where the program ends before its first instruction.
+const NOT_STARTED: &str = "During startup program terminated";
 /// The commands for gdb.
 const PROGRAM: &str = include_str!("programs/exits.py");
 
@@ -89,8 +93,26 @@ async fn run_again(
     watch(target, build, pov, &environment).await
 }
 
-/// Watches one run as the environment says.
+/// Watches one run as the environment says; another one where gdb could not start the program,
+/// which happens on a busy machine before the first instruction of the program.
 pub(super) async fn watch(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    environment: &[(&'static str, String)],
+) -> Result<Exits, TargetError> {
+    let mut exits = watch_once(target, build, pov, environment).await?;
+    for _ in 1..STARTS {
+        let problem = exits.problem.as_deref().unwrap_or_default();
+        if !problem.starts_with(NOT_STARTED) {
+            break;
+        }
+        exits = watch_once(target, build, pov, environment).await?;
+    }
+    Ok(exits)
+}
+
+async fn watch_once(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
