@@ -16,7 +16,6 @@ use patchwright_retrieval::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Number of anchors.
 const ANCHORS: usize = 5;
 /// Most patterns, and most statements, that are taken from a reply.
 const PATTERNS: usize = 8;

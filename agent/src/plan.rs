@@ -14,7 +14,6 @@ pub const QUERIES: usize = 5;
 pub struct Plan {
     /// True when anything is executed.
     pub mode: Mode,
-    /// Number of lanes.
     pub lanes: u32,
     pub limits: RunLimits,
     /// The language of the task.

@@ -20,7 +20,6 @@ use serde_json::json;
 /// A task as far as it is known, with what was seen of each part.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
-    /// The keys of the task file.
     pub keys: TaskFile,
     /// Remarks for the parts of the file, in its order.
     pub remarks: Remarks,
@@ -29,11 +28,9 @@ pub(crate) struct Draft {
 /// Comments of the task file: what was tried, and what was seen.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Remarks {
-    /// On the build.
     pub build: String,
     /// On the PoV.
     pub pov: String,
-    /// On the tests.
     pub test: String,
     /// On the harmless inputs.
     pub harmless: String,

@@ -2,7 +2,8 @@
 //!
 //! It reads requests, asks the [`Service`], and writes answers. Every error is
 //! a problem ([`problem::Problem`]), and everything that it may answer stands
-//! in the OpenAPI document at `/api/v1/openapi.json`. It runs no task.
+//! in the OpenAPI document at `/api/v1/openapi.json`. Here its paths are put
+//! together and its ports opened; it runs no task.
 
 mod auth;
 mod connection;

@@ -36,7 +36,6 @@ pub struct ListView {
 pub struct RunView {
     /// The person who looks.
     pub viewer: Viewer,
-    /// Its row in the list.
     pub row: ListedTask,
     /// The title of its task.
     pub title: Option<String>,
@@ -85,7 +84,6 @@ pub enum DiffStyle {
 pub struct PlotsView {
     /// The person who looks.
     pub viewer: Viewer,
-    /// The figures of each day.
     pub days: Vec<DayFigures>,
     /// Pairs of P(right) and the decision: true for approved.
     pub judged: Vec<(f64, bool)>,

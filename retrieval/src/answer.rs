@@ -84,16 +84,12 @@ pub enum Miss {
     Unreadable { reason: String },
     /// The same query was asked before and found nothing.
     FailedBefore {
-        /// In which round.
         round: u32,
         /// Why it failed then.
         reason: String,
     },
     /// It took too long or too much.
-    Stopped {
-        /// Which limit.
-        reason: String,
-    },
+    Stopped { reason: String },
 }
 
 impl Miss {

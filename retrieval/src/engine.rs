@@ -166,7 +166,6 @@ impl Engine {
         self.recent.get(path).copied().unwrap_or_default()
     }
 
-    /// Answers one query.
     pub fn answer(&self, query: &Query) -> Answer {
         let answered = match query {
             Query::Next { query: inner, skip } => self.answer_from(inner, *skip),

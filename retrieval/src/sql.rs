@@ -21,7 +21,6 @@ const STEPS: i32 = 10_000;
 /// Describes how long and how much a statement may answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqlLimits {
-    /// Most rows.
     pub rows: usize,
     pub time: Duration,
     /// Most characters of a value that are shown.

@@ -106,7 +106,6 @@ pub(crate) fn still_allowed(task: &Task, settings: &Intake) -> Result<(), String
     }
 }
 
-/// Returns the quota of a submitter.
 pub fn quota(intake: &Intake, submitter: &str) -> Quota {
     let limit = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     Quota {

@@ -1,5 +1,5 @@
-//! A task as the evaluator wants it, and what its commands may see of this
-//! machine.
+//! A task as the evaluator wants it: its limits under the operator's ceiling, and what its
+//! commands may see of this machine.
 
 use patchwright_agent::record::RunLimits;
 use patchwright_agent::task::{Sender, Task};

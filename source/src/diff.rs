@@ -254,7 +254,6 @@ pub fn common_name(old: &str, new: &str) -> String {
     name.strip_suffix(".orig").unwrap_or(name).to_owned()
 }
 
-/// The header of a hunk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HunkHeader {
     /// The lines of both sides.

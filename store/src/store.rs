@@ -9,7 +9,6 @@ use std::time::Duration;
 pub(crate) const RAISE_EPOCH: &str =
     "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
 
-/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The state folder cannot be made or written.

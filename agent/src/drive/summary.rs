@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 /// Characters of a text from outside that a sentence takes in.
 const LONGEST: usize = 300;
 
-/// The kind of an outcome.
 pub(super) fn kind(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Baseline(_) => "baseline",

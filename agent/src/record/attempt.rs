@@ -37,7 +37,6 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// The rung that refuted it.
     pub fn refuted_by(&self) -> Option<&Rung> {
         self.rungs.iter().find(|rung| rung.holds == Some(false))
     }

@@ -5,7 +5,6 @@ use patchwright_model::Usage;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The limits of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunLimits {
     /// Patches that are evaluated, over all lanes.

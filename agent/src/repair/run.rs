@@ -56,7 +56,6 @@ pub struct Run {
     agreement: Option<Agreement>,
     /// The smallest input that shows the crash, once it was sought and found.
     smallest: Option<SmallestRecord>,
-    /// The one that was chosen.
     chosen: Option<u32>,
 }
 
@@ -273,7 +272,6 @@ impl Run {
         self
     }
 
-    /// Returns the number of lanes.
     pub fn lanes(&self) -> usize {
         self.lanes.len()
     }
@@ -283,7 +281,6 @@ impl Run {
         &self.attempts
     }
 
-    /// The attempt with this number.
     pub fn attempt(&self, number: u32) -> Option<&Attempt> {
         self.attempts.get((number as usize).checked_sub(1)?)
     }
@@ -318,7 +315,6 @@ impl Run {
         &self.models
     }
 
-    /// Returns what was used.
     pub fn spent(&self) -> &Spent {
         &self.spent
     }

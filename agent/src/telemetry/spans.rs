@@ -36,7 +36,6 @@ pub fn name_of(step: &Step) -> &'static str {
     }
 }
 
-/// One call of a model.
 pub fn call(model: &str, max_output_tokens: u32) -> Span {
     info_span!(
         "call",

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The table of build systems.
 const TABLE: &str = include_str!("build_systems.toml");
 /// Parts of the names of options that build programs.
 const OF_PROGRAMS: [&str; 8] = [

@@ -31,7 +31,6 @@ pub(crate) struct Trials<'a> {
     pub folder: PathBuf,
     /// Where progress is told.
     pub display: &'a Display,
-    /// The crash that was reported.
     pub report: Option<CrashReport>,
 }
 

@@ -12,7 +12,6 @@ use tokio::sync::Mutex;
 /// is good for 100 ms.
 const REST: u32 = 10;
 
-/// Which tree is served, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct ServedTree {
     /// The source tree.

@@ -1,4 +1,4 @@
-//! Cases: what a challenge or a known project is made of, and the tasks that
+//! Cases: how the files of a challenge or a known project are obtained, and the tasks that
 //! its findings become.
 //!
 //! A challenge brings its files along, so that any machine can work on it; a

@@ -31,7 +31,6 @@ pub struct PatchRequest {
 pub struct Blob {
     /// The program that it is fed to.
     pub harness_name: String,
-    /// The sanitizer that sees it.
     pub sanitizer_name: String,
     /// The input in base64.
     pub blob_data: String,

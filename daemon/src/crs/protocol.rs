@@ -118,7 +118,6 @@ pub struct Status {
     pub ready: bool,
     /// Since when is counted.
     pub since: i64,
-    /// The counts.
     pub state: StatusState,
     /// Ours.
     pub version: String,
@@ -190,7 +189,6 @@ pub struct PatchSubmission {
 /// The other side's answer about a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchAnswer {
-    /// Its id of the patch.
     pub patch_id: String,
     /// Its outcome.
     pub status: Fate,

@@ -46,7 +46,6 @@ pub enum Status {
     Failed,
 }
 
-/// One test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestResult {
     pub status: Status,

@@ -123,7 +123,6 @@ pub struct Replay {
     pub unwatched: Option<String>,
 }
 
-/// One run of the tests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TestRun {
     /// The execution of the command.
@@ -160,7 +159,6 @@ impl TestRun {
 pub struct BaselinePov {
     /// The PoV's name.
     pub name: String,
-    /// Number of runs.
     pub runs: u32,
     /// Number of runs that crashed or hung.
     pub crashes: u32,
@@ -341,7 +339,6 @@ pub trait Target: Send + Sync {
 /// The result of the project's own fuzzer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fuzzed {
-    /// Number of executions.
     pub executions: u64,
     /// The inputs that crashed or hung.
     pub found: Vec<Vec<u8>>,

@@ -27,7 +27,6 @@ const EACH: Duration = Duration::from_secs(10);
 /// Inputs on which candidates differ that are shown.
 const SPLITS: usize = 3;
 
-/// One candidate.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     pub number: u32,

@@ -9,7 +9,6 @@ use std::fmt::Write;
 /// Lines of context, as everybody's diffs have.
 const CONTEXT: usize = 3;
 
-/// One file of a diff.
 #[derive(Debug)]
 pub(crate) struct FileDiff<'a> {
     /// The old name and text; `None` for a new file.

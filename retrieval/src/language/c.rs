@@ -61,7 +61,6 @@ enum Role {
     Lambda,
 }
 
-/// The numbers of one grammar.
 #[derive(Debug)]
 struct Grammar {
     roles: Vec<Role>,

@@ -137,7 +137,6 @@ impl Facts {
         self.name_ends.len()
     }
 
-    /// The name with a number.
     pub(crate) fn name(&self, id: NameId) -> &str {
         let index = id as usize;
         let start = index

@@ -18,7 +18,6 @@ pub(crate) trait Visitor {
 /// A node and what is known about its surroundings.
 pub(crate) struct NodeContext<'p, 't> {
     pub(crate) node: Node<'t>,
-    /// The number of its kind.
     pub(crate) kind: u16,
     /// Its depth; the root has 0.
     pub(crate) depth: u32,

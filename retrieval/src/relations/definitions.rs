@@ -39,7 +39,6 @@ impl Index {
         self.read(|reader| named(reader, name))
     }
 
-    /// The symbol with a number.
     pub fn symbol(&self, id: i64) -> Result<Option<Symbol>, RetrievalError> {
         self.read(|reader| symbol_by_id(reader, id))
     }

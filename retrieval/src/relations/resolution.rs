@@ -88,7 +88,6 @@ impl<'r> Resolver<'r> {
         self.sites("c.caller_id = ?1", caller)
     }
 
-    /// The calls of a name.
     pub(crate) fn sites_of(&self, name: i64) -> Result<Vec<CallSite>> {
         self.sites("c.name_id = ?1", name)
     }
@@ -111,7 +110,6 @@ impl<'r> Resolver<'r> {
         sites.collect()
     }
 
-    /// Returns what a call means.
     pub(crate) fn meaning(&mut self, site: &CallSite) -> Result<Meaning> {
         let Some(place) = self.place(site.caller)? else {
             return Ok(Meaning::default());

@@ -24,12 +24,10 @@ pub(crate) fn symbols(
     rows.filter_map(Result::transpose).collect()
 }
 
-/// The symbol with a number.
 pub(crate) fn symbol_by_id(reader: &Reader<'_>, id: i64) -> Result<Option<Symbol>> {
     Ok(symbols(reader, "s.id = ?1", [id])?.pop())
 }
 
-/// The number of a name.
 pub(crate) fn name_id(reader: &Reader<'_>, name: &str) -> Result<Option<i64>> {
     reader
         .connection
@@ -38,7 +36,6 @@ pub(crate) fn name_id(reader: &Reader<'_>, name: &str) -> Result<Option<i64>> {
         .optional()
 }
 
-/// The name with a number.
 pub(crate) fn name_text(reader: &Reader<'_>, id: i64) -> Result<String> {
     reader
         .connection

@@ -78,7 +78,6 @@ pub enum UnpackError {
 pub enum Packing {
     /// Not at all.
     Plain,
-    /// By gzip.
     Gzip,
     /// By a program of this name.
     Program(&'static str),

@@ -27,7 +27,6 @@ pub struct ListedTask {
     pub created: String,
     /// When it ended, UTC.
     pub ended: Option<String>,
-    /// Number of attempts.
     pub attempts: Option<i64>,
     /// Cost in US dollars.
     pub usd: Option<f64>,
@@ -35,7 +34,6 @@ pub struct ListedTask {
     pub seconds: Option<f64>,
     /// P(right) of the best attempt.
     pub p_right: Option<f64>,
-    /// Number of decisions.
     pub decisions: i64,
 }
 

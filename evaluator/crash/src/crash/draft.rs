@@ -16,7 +16,6 @@ const MAX_SENTENCES: usize = 400;
 pub(crate) enum Part {
     /// A sentence of the tool.
     Text(String),
-    /// The stack with this number.
     Stack(usize),
 }
 

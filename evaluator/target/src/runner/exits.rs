@@ -15,7 +15,6 @@ pub struct Exits {
     pub problem: Option<String>,
 }
 
-/// One process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessExit {
     /// `exit status 1`, `a signal`, `time`, `unknown`.
@@ -46,7 +45,6 @@ pub enum ExitEventKind {
     Sample,
 }
 
-/// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitEvent {
     pub what: ExitEventKind,
@@ -63,7 +61,6 @@ pub struct ExitFrame {
     pub function: String,
     /// The file, by its path in the tree; none for code from elsewhere.
     pub file: Option<String>,
-    /// The line in it.
     pub line: u32,
     /// True where the code has debug information.
     pub named: bool,

@@ -49,7 +49,6 @@ pub struct MemoryPattern {
     pub redzone: u32,
 }
 
-/// The run of one input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRun {
     /// Its index among the inputs.

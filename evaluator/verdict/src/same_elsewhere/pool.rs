@@ -61,7 +61,6 @@ impl InputKind {
     }
 }
 
-/// One input.
 #[derive(Debug, Clone)]
 pub(super) struct ComparedInput {
     pub(super) kind: InputKind,

@@ -21,7 +21,6 @@ pub(super) enum Role {
     Name,
     /// A name after a dot.
     Member,
-    /// A name of a type.
     TypeName,
     /// A definition that other definitions can lie in.
     Define(SymbolKind),
