@@ -15,7 +15,7 @@ use patchwright_source::TreePath;
 use std::collections::HashMap;
 
 /// Limit on how many files are looked through.
-const FILES: usize = 8;
+const FILES: usize = 4;
 /// Functions of a file's stack, from the top, with which names are compared.
 const NAMES: usize = 4;
 
