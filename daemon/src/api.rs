@@ -59,7 +59,7 @@ impl Api {
         Self {
             login: Login::new(service.store().clone(), &settings.http),
             limits: Limits::new(&settings.http),
-            metrics: crate::telemetry::metrics::recorder(),
+            metrics: crate::telemetry::recorder(),
             service,
             settings,
             stop,
@@ -107,9 +107,7 @@ fn router(api: Api, others: Router) -> Router {
         .layer(middleware::from_fn_with_state(api, limit::apply))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn(confine))
-        .layer(middleware::from_fn(
-            crate::telemetry::metrics::count_request,
-        ))
+        .layer(middleware::from_fn(crate::telemetry::count_request))
 }
 
 /// Returns the routes of the listener for health.
@@ -172,7 +170,6 @@ pub enum ListenError {
     /// The address cannot be used.
     #[error("{address} cannot be listened on ({key}): {source}")]
     Address {
-        /// The setting.
         key: &'static str,
         address: SocketAddr,
         /// The error of the system.
@@ -189,7 +186,6 @@ pub enum ListenError {
     Store(#[from] StoreError),
 }
 
-/// An interface that is open.
 #[derive(Debug)]
 pub struct Listening {
     api: Api,

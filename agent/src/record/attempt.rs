@@ -110,7 +110,6 @@ pub enum FollowUp {
     Evaluate(Evaluation),
 }
 
-/// A rejected candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Revision {
     /// The run that it comes from.
@@ -128,7 +127,6 @@ pub struct Revision {
 pub struct Evaluation {
     /// The run that it comes from.
     pub run: String,
-    /// Its number there.
     pub attempt: u32,
     pub patch: Patch,
     /// Inputs on which a person found the new behaviour right.

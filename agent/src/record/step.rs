@@ -331,10 +331,8 @@ pub struct ContextText {
     pub signals: Vec<SignalRecord>,
 }
 
-/// The answers of a round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retrieved {
-    /// Text for the model.
     pub text: String,
     /// Memory of the code that has been shown by now.
     pub memory: Memory,

@@ -355,7 +355,6 @@ impl LaneIndex {
 }
 
 impl Lanes {
-    /// Adds lanes.
     pub(super) fn extend(&mut self, lanes: impl IntoIterator<Item = Lane>) {
         self.0.extend(lanes);
     }

@@ -203,7 +203,6 @@ pub(crate) struct Letter<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// Puts a mail together.
 pub(crate) fn letter(letter: &Letter<'_>) -> String {
     let Letter {
         commit,

@@ -130,7 +130,6 @@ pub(in crate::verb::oss_crs) struct PovLine {
     pub(in crate::verb::oss_crs) stopped_by: Option<String>,
 }
 
-/// A run and its patch.
 #[derive(Debug, Serialize)]
 pub(in crate::verb::oss_crs) struct RunLine {
     pub(in crate::verb::oss_crs) run: String,

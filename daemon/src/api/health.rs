@@ -49,7 +49,7 @@ pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Health>, Proble
 /// Gives the metrics for Prometheus
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(api): State<Api>) -> Result<Response, Problem> {
-    crate::telemetry::metrics::tell_queue(&api.service.store().depth().await?);
+    crate::telemetry::tell_queue(&api.service.store().depth().await?);
     let text = api.metrics.render();
     let headers = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     Ok((headers, text).into_response())

@@ -13,7 +13,7 @@ use patchwright_record::{AgreedInput, Agreement, Split};
 use patchwright_source::Changes;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
-    Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target,
+    Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target, content,
 };
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -134,7 +134,7 @@ fn described(pov: &Pov, bytes: Option<&Vec<u8>>) -> DoubtedInput {
     let bytes = bytes.cloned().unwrap_or_default();
     DoubtedInput {
         pov: pov.name(),
-        change: change(&given_inputs::pov(pov).unwrap_or_default(), &bytes),
+        change: change(&content(pov).unwrap_or_default(), &bytes),
         blob: bytes.into(),
         ..DoubtedInput::default()
     }

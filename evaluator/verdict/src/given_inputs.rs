@@ -7,8 +7,7 @@ mod likeness;
 
 use patchwright_source::{Language, Tree, TreePath};
 use patchwright_target::TargetError;
-pub(crate) use patchwright_target::runner::content as pov;
-use patchwright_target::runner::{Pov, TargetTask};
+use patchwright_target::runner::{Pov, TargetTask, content};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,7 +94,7 @@ fn read_some(files: impl Iterator<Item = (String, PathBuf)>) -> Vec<(String, Vec
 
 /// Returns the contents of a task's PoVs.
 pub(crate) fn povs(task: &TargetTask) -> Result<Vec<Vec<u8>>, TargetError> {
-    task.povs.iter().map(pov).collect()
+    task.povs.iter().map(content).collect()
 }
 
 /// Reads a file that serves as an input; none where it is too large for one.

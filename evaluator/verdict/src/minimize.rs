@@ -6,13 +6,12 @@
 //! are compared by their frames in the program; the smallest one is run again alone and
 //! compared by signature and line.
 
-use crate::given_inputs;
 use patchwright_crash::{CrashReport, Frame, FrameOrigin};
 use patchwright_sandbox::Ending;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, Capture, InputFile, InputRun, Inputs, Outcome, Pov, Replay,
-    Target,
+    Target, content,
 };
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -66,7 +65,7 @@ pub async fn minimize(
     if before.replay.outcome != Outcome::Crashed || !reliable {
         return Ok(None);
     }
-    let original = given_inputs::pov(pov)?;
+    let original = content(pov)?;
     let mut search = Search {
         target,
         build,

@@ -15,7 +15,6 @@ mod harness;
 
 use crate::attempt::{AttemptFacts, touched_functions};
 use crate::evidence::{Doubt, DoubtedInput, FoundInput, Rung, RungName, change};
-use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
@@ -25,7 +24,7 @@ use failure::{Failure, FailureJudge, FailureKind};
 pub(crate) use harness::is_fuzzer;
 use patchwright_crash::feedback::input as input_text;
 use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target,
+    Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target, content,
 };
 use patchwright_target::{TargetError, WorkTime};
 use std::fmt::Write;
@@ -103,7 +102,7 @@ fn groups<'a>(
         if !before.reproduces() {
             continue;
         }
-        let bytes = given_inputs::pov(pov)?;
+        let bytes = content(pov)?;
         let same = groups.iter_mut().find(|group| {
             let other = group.pov;
             (&other.build, &other.harness, &other.command)

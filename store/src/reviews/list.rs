@@ -137,7 +137,6 @@ pub struct DayFigures {
     /// The day, as `2030-12-31`.
     pub day: String,
     pub ending: String,
-    /// Number of runs.
     pub runs: i64,
     /// Their cost in US dollars.
     pub usd: f64,

@@ -169,7 +169,6 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// Reads what was printed.
     fn read(&mut self) {
         let mut chunk = vec![0; CHUNK];
         match self.pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {

@@ -16,10 +16,9 @@ use super::clock::Part;
 use super::departure::Values;
 use super::pool::ComparedInput;
 use crate::evidence::{Doubt, DoubtedInput, change};
-use crate::given_inputs;
 use crate::witness::{Examination, Witness};
 use patchwright_source::Language;
-use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern};
+use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern, content};
 use patchwright_target::{TargetError, WorkTime};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -278,7 +277,7 @@ impl Comparison<'_> {
         what: &str,
         (before, after): (&str, &str),
     ) -> Doubt {
-        let pov = given_inputs::pov(self.pov).unwrap_or_default();
+        let pov = content(self.pov).unwrap_or_default();
         Doubt {
             what: format!("{}: {what}", input.name),
             input: Some(DoubtedInput {

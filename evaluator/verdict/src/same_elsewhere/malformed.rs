@@ -13,12 +13,11 @@ use super::clock::Part;
 use super::doubts::Differing;
 use super::pool::ComparedInput;
 use super::reach::spread;
-use crate::given_inputs;
 use crate::rung::replay_input;
 use patchwright_crash::signature::Change;
 use patchwright_source::Language;
 use patchwright_target::TargetError;
-use patchwright_target::runner::{Capture, Inputs};
+use patchwright_target::runner::{Capture, Inputs, content};
 use std::time::Duration;
 
 /// Cuts that are tried, from the first changed byte on: a length that was
@@ -80,7 +79,7 @@ impl Comparison<'_> {
         if self.target.task().language == Language::Java || no_time {
             return Ok(false);
         }
-        let pov = given_inputs::pov(self.pov).unwrap_or_default();
+        let pov = content(self.pov).unwrap_or_default();
         let pieces = spread(&cuts(mutant, changed_at(&pov, mutant)), MOST_PIECES);
         let failing = self.failing(pieces).await?.unwrap_or_default();
         let mut holds = false;

@@ -8,9 +8,8 @@
 
 use super::Comparison;
 use crate::evidence::Doubt;
-use crate::given_inputs;
 use patchwright_target::runner::{
-    Counted, Coverage, Observed, ObservedCall, ObservedRun, Outcome, Pov,
+    Counted, Coverage, Observed, ObservedCall, ObservedRun, Outcome, Pov, content,
 };
 use patchwright_target::{TargetError, WorkTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +105,7 @@ impl Comparison<'_> {
         for pov in task.povs.iter().filter(like).take(MOST_POVS) {
             let old = self.builds.0;
             if let Some(run) = self.target.observed_run(old, Some(pov), &asked).await? {
-                frames.extend(frame(&given_inputs::pov(pov)?, &run.given));
+                frames.extend(frame(&content(pov)?, &run.given));
             }
         }
         if frames.is_empty() {

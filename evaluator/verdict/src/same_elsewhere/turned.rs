@@ -14,11 +14,10 @@ use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use super::reach::{Reach, spread};
 use crate::attempt::AttemptFacts;
-use crate::given_inputs;
 use crate::rung::builds;
 use patchwright_crash::signature::Change;
 use patchwright_source::{Language, TreePath, counted};
-use patchwright_target::runner::{Build, Capture, InputRun};
+use patchwright_target::runner::{Build, Capture, InputRun, content};
 use patchwright_target::{TargetError, WorkTime};
 
 /// The most conditions that are turned round, each of which costs a build.
@@ -167,7 +166,7 @@ impl Comparison<'_> {
     }
 
     fn doubt_condition(&mut self, one: &OneSided, after: InputRun) -> Result<(), TargetError> {
-        let bytes = given_inputs::pov(self.pov)?;
+        let bytes = content(self.pov)?;
         let what = format!(
             "{}:{}: the repair rests on `{}`, which was the same in every run; with it turned round the PoV crashes as before. Can it be otherwise while the defect is there?",
             one.path, one.operand.lines.0, one.text
