@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The tables by their names.
 static TABLES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     let sections = include_str!("phrases.txt").split("\n[").skip(1);
     let sections = sections.filter_map(|section| section.split_once("]\n"));
@@ -13,6 +12,7 @@ static TABLES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
 
 /// Returns the rows of a table, each with its value.
 pub(super) fn rows(table: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    debug_assert!(TABLES.contains_key(table), "phrases.txt has no [{table}]");
     let rows = TABLES.get(table).copied().unwrap_or_default().lines();
     let rows = rows.filter(|row| !row.starts_with('#'));
     rows.filter_map(|row| row.split_once(": "))
