@@ -158,7 +158,7 @@ fn the_manifests_of_a_cluster_fit_together() {
     for kind in ["Deployment", "Service", "HorizontalPodAutoscaler", "Secret"] {
         assert!(text.contains(&format!("kind: {kind}\n")), "{kind}");
     }
-    let metrics = fs::read_to_string(repository().join("daemon/src/telemetry/metrics.rs")).unwrap();
+    let metrics = fs::read_to_string(repository().join("daemon/src/telemetry.rs")).unwrap();
     assert!(
         text.contains("patchwright_queue_tasks") && metrics.contains("patchwright_queue_tasks")
     );
