@@ -122,7 +122,9 @@ impl Families {
 static PRINTED: LazyLock<Families> = LazyLock::new(|| Families::new(FAMILIES.into()));
 /// The same, with the forms that only people paste.
 static PASTED: LazyLock<Families> = LazyLock::new(|| {
-    let forms = FAMILIES.into_iter().chain([forms::FAMILY]);
+    let forms = FAMILIES
+        .into_iter()
+        .chain([forms::FAMILY, sanitizer::HEADLESS]);
     Families::new(forms.collect())
 });
 

@@ -22,13 +22,14 @@ const MAX_REPORTS: usize = 16;
 const WRAPPED: std::ops::RangeInclusive<usize> = 60..=80;
 
 /// Prefixes that systems write in front of each line: continuous integration, systemd's journal, a
-/// kernel's log, Android's log, a counter of build steps; and colours without their escape.
+/// kernel's log, Android's log in two forms, a counter of build steps; and colours without their escape.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"(?x)^(?:
           \d{4}-\d\d-\d\d[T\ ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\s?
         | [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \S+\ [\w./@-]+(?:\[\d+\])?:\s
         | \d\d-\d\d\ \d\d:\d\d:\d\d\.\d+\s+\d+\s+\d+\s[A-Z]\s\S+\s*:\s
+        | [VDIWEF]/[^(]{1,60}\(\ *\d+\):\ ?
         | \[\s*\d+\.\d{6}\](?:\[\s*[TC]\d+\])?\s
         | \[\d+/\d+\]\s
         | \[\d\d:\d\d:\d\d(?:\.\d+)?\]\s?

@@ -131,7 +131,8 @@ const NO_NAMES: &str = " do else goto break continue case default if for while s
      AddressSanitizer UndefinedBehaviorSanitizer MemorySanitizer ThreadSanitizer LeakSanitizer ASan UBSan \
      MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT README ";
 
-/// Reads what a person says in a text, if that names anything of a program.
+/// Reads what a person says in a text, if that names anything of a program, or at least a kind
+/// of failure that no log shows.
 pub fn read_words(whole: &str) -> Option<ReportInWords> {
     let mut words = ReportInWords::default();
     let (text, has_log) = pasted::words_of(whole);
@@ -152,7 +153,8 @@ pub fn read_words(whole: &str) -> Option<ReportInWords> {
         &words.inputs,
     ];
     let ran = !words.commands.is_empty() || has_log && lists.iter().any(|list| !list.is_empty());
-    (code || ran || words.kind.is_some() && (beside || !words.options.is_empty())).then_some(words)
+    let named = beside || !words.options.is_empty() || !has_log;
+    (code || ran || words.kind.is_some() && named).then_some(words)
 }
 
 fn add(list: &mut Vec<String>, name: &str) {

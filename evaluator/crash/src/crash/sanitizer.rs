@@ -4,6 +4,9 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Access, Family, Role, Strength, Tool, abort, access, native, phrases};
+use patchwright_source::built_in_regex;
+use regex::Regex;
+use std::sync::LazyLock;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -11,6 +14,23 @@ pub(super) const FAMILY: Family = Family {
     begins: |line| headline(line).is_some(),
     read,
 };
+
+/// The last line of a report, where its head was not pasted: the stack above it, or else the
+/// place that it names. Programs end whole reports with it too, so only pasted texts are
+/// searched for it.
+pub(super) const HEADLESS: Family = Family {
+    strength: Strength::Last,
+    mark: r"SUMMARY: \w+Sanitizer: ",
+    begins: |line| SUMMARY.is_match(line),
+    read: read_headless,
+};
+
+/// `KIND a.c:1:2 in f`, or `KIND (module+0x1) (BuildId: ab) in f`.
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"SUMMARY: (?<tool>\w+Sanitizer): (?<kind>[A-Za-z][\w ()-]*?) (?<place>[^\s(]+:\d+|\([^\s()]+\+0x[0-9a-f]+\))(?: \(BuildId: \w+\))?(?: in (?<function>.+))?$",
+    )
+});
 
 /// The most lines of a report. The longest are those of leak checks, with some
 /// hundred lines for each leak.
@@ -114,6 +134,36 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         draft.access = Access::default();
     }
     (draft.has_frames() || !draft.kind.is_empty()).then_some(draft)
+}
+
+fn read_headless(log: &Log<'_>, at: usize) -> Option<Draft> {
+    let found = SUMMARY.captures(log.line(at)?)?;
+    let group = |name: &str| found.name(name).map_or("", |group| group.as_str());
+    let tool = TOOLS
+        .into_iter()
+        .find(|tool| tool.name() == group("tool"))?;
+    let mut draft = Draft::new(tool, kind(tool, group("kind")));
+    let from = at.saturating_sub(MAX_LINES);
+    let above = log.from(from, at - from);
+    for line in above.skip_while(|line| native::read(line).is_none()) {
+        read_line(&mut draft, line);
+    }
+    draft.cut = true;
+    let top = native::read_place(&format!("{} {}", group("function"), group("place")));
+    let mut stacks = draft.stacks.iter_mut();
+    match stacks.find(|stack| stack.role == Role::Crash) {
+        Some(stack)
+            if stack
+                .frames
+                .iter()
+                .any(|frame| frame.function == top.function) => {}
+        Some(stack) => stack.frames.insert(0, top),
+        None => {
+            draft.say(log.line(at)?.trim());
+            draft.place(top);
+        }
+    }
+    Some(draft)
 }
 
 /// Reads one line; returns false where the report ends.
