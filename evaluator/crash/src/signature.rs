@@ -174,9 +174,10 @@ fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<Strin
             .map(name)
             .collect()
     };
-    let tests: [&dyn Fn(&Frame) -> bool; 3] = [
+    let tests: [&dyn Fn(&Frame) -> bool; 4] = [
         &|frame| in_project(frame) && FrameOrigin::of(frame) == FrameOrigin::Project,
         &|frame| FrameOrigin::of(frame) == FrameOrigin::Project,
+        &FrameOrigin::is_installed_library,
         &|frame| FrameOrigin::of(frame) == FrameOrigin::Harness,
     ];
     tests

@@ -50,6 +50,7 @@ const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.
 /// and Windows.
 const SYSTEM_FOLDERS: &str = r"/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
 const SYSTEM_MODULES: &str = "libc.so|libc-|libstdc++|libjvm|ld-linux|libpthread|libjli|libjava|libasan|\
+     libubsan|libtsan|liblsan|libmsan|libm.so|libm-|libgcc_s|librt|libdl|linux-vdso|vgpreload|\
      libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|CoreFoundation|libswift|\
      ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
 
@@ -67,6 +68,20 @@ impl FrameOrigin {
         } else {
             Self::Project
         }
+    }
+
+    /// Tells whether a frame is that of a named function in a library of the system which is
+    /// not part of a runtime: where no frame is of a project, the crash is in it.
+    pub(crate) fn is_installed_library(frame: &Frame) -> bool {
+        let module = frame.module.as_deref().unwrap_or_default();
+        let name = module.rsplit('/').next().unwrap_or(module);
+        let own = Frame {
+            module: None,
+            ..frame.clone()
+        };
+        begins(module, SYSTEM_FOLDERS)
+            && !begins(name, SYSTEM_MODULES)
+            && Self::of(&own) == Self::Project
     }
 
     fn of_java(function: &str) -> Self {

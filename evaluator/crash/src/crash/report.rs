@@ -201,6 +201,7 @@ impl CrashReport {
         overflow
             .or_else(|| own().next())
             .or_else(|| frames().find(|frame| FrameOrigin::of(frame) == FrameOrigin::Project))
+            .or_else(|| main().find(|frame| FrameOrigin::is_installed_library(frame)))
             .or_else(|| main().find(|frame| FrameOrigin::of(frame) == FrameOrigin::Harness))
     }
 
