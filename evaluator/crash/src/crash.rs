@@ -24,6 +24,7 @@ mod java;
 mod jazzer;
 mod libfuzzer;
 mod log_lines;
+mod log_prefix;
 mod native;
 mod pasted;
 mod phrases;
@@ -158,6 +159,13 @@ fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
     starts.into_iter().find_map(|(_, index, number)| {
         let mut draft = (families.get(number)?.read)(&log, index)?;
         draft.cut |= draft.has_frames() && native::is_cut(&log);
+        if let Some(half) = native::half_place(&log) {
+            draft.cut = true;
+            let frames = draft.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
+            for frame in frames.filter(|frame| frame.line.is_none()) {
+                frame.file.take_if(|file| *file == half);
+            }
+        }
         Some(purify::finish(draft))
     })
 }

@@ -262,8 +262,14 @@ pub fn plain_name(function: &str) -> String {
     kept.trim_start_matches("::").to_owned()
 }
 
-/// Splits off `operator()`, `operator<<` and the like, whose signs are no brackets.
+/// Splits off `operator()`, `operator<<` and the like, and `<init>` of Java, whose signs are no
+/// brackets.
 fn operator_name<'a>(rest: &'a str, before: &str) -> Option<(&'a str, &'a str)> {
+    let made = ["<init>", "<clinit>"];
+    let made = made.iter().find(|name| rest.starts_with(**name));
+    if let Some(name) = made.filter(|_| before.ends_with('.')) {
+        return Some(rest.split_at(name.len()));
+    }
     let signs = rest.strip_prefix("operator")?;
     if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
         return None;
@@ -286,6 +292,7 @@ mod tests {
         for (given, expected) in [
             ("f", "f"),
             ("f.constprop.0", "f"),
+            ("org.A.<init>", "org.A.<init>"),
             ("f.part.3.cold", "f"),
             ("N::A<int, B<C> >::f(int, char const*) const", "N::A::f"),
             ("void N::sort<int*>(int*, int*)", "N::sort"),

@@ -19,10 +19,10 @@ pub(super) const FAMILY: Family = Family {
     mark: concat!(
         r"Exception Type:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
         r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^Exception: Access",
-        r"|nable to handle kernel ",
+        r"|nable to handle kernel |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^(Uncaught )?[A-Za-z]*Error\b",
-        r"|^Unhandled exception\. |^AddrPC ",
+        r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
     ),
     begins: |line| begun(line).is_some(),
     read: |log, at| {
@@ -43,14 +43,24 @@ struct Form {
     tool: Tool,
     #[serde(deserialize_with = "expression")]
     begin: Regex,
-    #[serde(deserialize_with = "expression")]
-    frame: Regex,
+    #[serde(default, deserialize_with = "some_expression")]
+    frame: Option<Regex>,
     #[serde(default)]
     outermost_first: bool,
+    /// The kind, where the line that begins it names none.
+    #[serde(default)]
+    kind: String,
+    /// True where a report without frames says something too.
+    #[serde(default)]
+    bare: bool,
 }
 
 fn expression<'de, D: Deserializer<'de>>(text: D) -> Result<Regex, D::Error> {
     String::deserialize(text).map(|text| built_in_regex(&text))
+}
+
+fn some_expression<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Regex>, D::Error> {
+    expression(text).map(Some)
 }
 
 #[expect(
@@ -78,7 +88,7 @@ pub(super) fn is_foreign(tool: Tool) -> bool {
 /// Tells whether a line is a frame of a form; those of Go look like any call.
 pub(super) fn is_frame(line: &str) -> bool {
     let mut forms = FORMS.iter().filter(|form| form.tool != Tool::Go);
-    forms.any(|form| form.frame.is_match(line))
+    forms.any(|form| matches!(&form.frame, Some(frame) if frame.is_match(line)))
 }
 
 fn begun(line: &str) -> Option<(&'static Form, Captures<'_>)> {
@@ -91,17 +101,37 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
     let group = |name: &str| begin.name(name).map(|found| found.as_str());
     let kind = group("signal")
         .or(group("kind"))
+        .or(Some(form.kind.as_str()).filter(|kind| !kind.is_empty()))
         .map_or("crash".to_owned(), plain_kind);
     let mut draft = Draft::new(form.tool, kind);
     group("message")
         .unwrap_or_default()
         .clone_into(&mut draft.message);
+    if let Some(digits) = group("address") {
+        draft.access.address = Some(format!("0x{digits}"));
+    }
     draft.say(log.line(at)?.trim());
     note(&mut draft, form, log.line(at)?, false);
+    if let Some(frame) = &form.frame {
+        read_stacks(&mut draft, (form, frame), log, at);
+    }
+    if let Some(module) = group("module").filter(|_| !draft.has_frames()) {
+        draft.push(Frame {
+            module: Some(module.to_owned()),
+            ..Frame::named(UNKNOWN_FUNCTION)
+        });
+    }
+    if draft.kind == "crash" {
+        super::abort::explain(&mut draft, log, at);
+    }
+    (draft.has_frames() || form.bare).then_some(draft)
+}
+
+fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log<'_>, at: usize) {
     let mut frames: Vec<Frame> = Vec::new();
     let (mut gap, mut ended) = (0, false);
     for line in log.from(at + 1, MAX_LINES) {
-        if let Some(found) = form.frame.captures(line) {
+        if let Some(found) = expression.captures(line) {
             gap = 0;
             if ended {
                 break;
@@ -110,12 +140,12 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
         } else if form.tool == Tool::Go && place_below(line, frames.last_mut()) {
             gap = 0;
         } else if let Some(role) = role(line) {
-            push_all(&mut draft, form, &mut frames);
+            push_all(draft, form, &mut frames);
             draft.say(line.trim());
             draft.expect(role);
             ended = false;
         } else {
-            note(&mut draft, form, line, !frames.is_empty());
+            note(draft, form, line, !frames.is_empty());
             gap += 1;
             // Below a crashed thread other threads follow, each behind an empty line.
             ended |= line.trim().is_empty() && !frames.is_empty();
@@ -129,17 +159,7 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
             }
         }
     }
-    push_all(&mut draft, form, &mut frames);
-    if let Some(module) = group("module").filter(|_| !draft.has_frames()) {
-        draft.push(Frame {
-            module: Some(module.to_owned()),
-            ..Frame::named(UNKNOWN_FUNCTION)
-        });
-    }
-    if draft.kind == "crash" {
-        super::abort::explain(&mut draft, log, at);
-    }
-    draft.has_frames().then_some(draft)
+    push_all(draft, form, &mut frames);
 }
 
 /// Adds the frames of one stack to the draft.
@@ -201,7 +221,7 @@ fn frame(found: &Captures<'_>) -> Option<Frame> {
     let line = group("line").and_then(|line| line.parse().ok());
     let file = group("file").map(ToOwned::to_owned);
     let function = group("inlined").or(group("function"));
-    let function = function.filter(|name| !name.is_empty());
+    let function = function.filter(|name| !name.is_empty() && *name != "n/a");
     if function.is_none() && module.is_none() && file.is_none() {
         return None;
     }
@@ -229,7 +249,8 @@ fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
     let place = line.trim();
     let place = place.split(" +0x").next().unwrap_or(place);
     let has_line = super::native::read_position(place).1.is_some();
-    if has_line {
+    // The place of the statement that started the goroutine stands below the last frame.
+    if has_line && frame.line.is_none() {
         super::native::put_at(frame, place);
     }
     has_line

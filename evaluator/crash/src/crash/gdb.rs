@@ -60,6 +60,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         Some((below, frame)) => (below, Some(frame)),
         None => (begin, None),
     };
+    let mut stopped_in = None;
     for line in log.from(begin, MAX_LINES) {
         let first = line.starts_with("#0 ");
         if line.starts_with('#') {
@@ -76,6 +77,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
                 {
                     break;
                 }
+                stopped_in = draft.stacks.pop().and_then(|mut stack| stack.frames.pop());
                 draft.stacks.clear();
                 draft.parts.truncate(1);
                 draft.close();
@@ -103,9 +105,21 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     if let Some(text) = pending.take() {
         push(&mut draft, &text);
     }
+    place_first(&mut draft, stopped_in);
     recognise(&mut draft, log, at);
     add_asserted_place(&mut draft);
     draft.has_frames().then_some(draft)
+}
+
+/// Gives the first frame the place that the stop named, where its own was cut off.
+fn place_first(draft: &mut Draft, stop: Option<Frame>) {
+    let first = draft.stacks.first_mut();
+    if let (Some(stop), Some(first)) = (stop, first.and_then(|stack| stack.frames.first_mut()))
+        && first.line.is_none()
+        && first.function == stop.function
+    {
+        *first = stop;
+    }
 }
 
 /// Tells whether a frame goes on in the next line: gdb wraps it at the width of a terminal, before
@@ -138,7 +152,7 @@ fn push(draft: &mut Draft, text: &str) {
         "assertion-failure".clone_into(&mut draft.kind);
         draft.asserted = Some(failed.place);
     }
-    draft.cut |= text.contains(") at ") && !native::is_whole(text);
+    draft.cut |= format!("{text} ").contains(") at ") && !native::is_whole(text);
     draft.push(frame);
 }
 

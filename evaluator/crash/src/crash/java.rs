@@ -5,7 +5,9 @@ use super::draft::Draft;
 use super::log_lines::Log;
 use super::native::{looks_like_file, read_position};
 use super::{Family, Role, Stack, Strength, Tool};
-use patchwright_source::Frame;
+use patchwright_source::{Frame, built_in_regex};
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// An exception that ended a thread.
 pub(super) const THROWN: Family = Family {
@@ -24,11 +26,18 @@ pub(super) const PRINTED: Family = Family {
         let (distance, headline) = log
             .before(at, MAX_MESSAGE)
             .enumerate()
-            .find(|(_, line)| looks_like_exception(line))?;
+            .find_map(|(distance, line)| Some((distance, headline(line)?)))?;
         let draft = read(log, at - 1 - distance, headline, Tool::Java)?;
         draft.has_frames().then_some(draft)
     },
 };
+
+/// An exception behind what a logger writes.
+static LOGGED: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?:^|[\s\]:|])(?P<thrown>(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable|Failure)(?:: .*)?)$",
+    )
+});
 
 /// The most lines of a trace with all its causes.
 const MAX_LINES: usize = 20_000;
@@ -49,6 +58,18 @@ pub(super) fn looks_like_exception(line: &str) -> bool {
     exception(line).is_some_and(|(class, _)| {
         class.contains('.') || ends.iter().any(|end| class.ends_with(end))
     })
+}
+
+/// Returns the exception of a line that begins a trace; a logger may write something before a
+/// class with its package.
+fn headline(line: &str) -> Option<&str> {
+    let whole = || Some(line).filter(|line| looks_like_exception(line));
+    let part = |begin: &str| line.trim_start().starts_with(begin);
+    if part("Caused by: ") || part("Suppressed: ") {
+        return None;
+    }
+    let logged = LOGGED.captures(line).and_then(|found| found.name("thrown"));
+    logged.map(|thrown| thrown.as_str()).or_else(whole)
 }
 
 /// Splits `pkg.Class: message`; the class must be a name.

@@ -10,7 +10,12 @@
 //! ```
 
 use super::log_lines::Log;
-use patchwright_source::{Frame, UNKNOWN_FUNCTION};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// A library in the place of a function.
+static LIBRARY: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^[\w.+-]+\.so(?:\.\d+)*$"));
 
 /// Reads a frame line of either form: its number and the frame. A line that was cut
 /// before the function holds none.
@@ -49,6 +54,18 @@ pub(super) fn is_cut(log: &Log<'_>) -> bool {
     let numbered = number.is_some_and(|number| number.parse::<u32>().is_ok());
     let address = words.next().is_none_or(|word| word.starts_with("0x"));
     numbered && address && words.next().is_none()
+}
+
+/// Returns the half of a path that a log ends with: a frame without a line behind others that
+/// have one.
+pub(super) fn half_place(log: &Log<'_>) -> Option<String> {
+    let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
+    let (_, frame) = read(last?)?;
+    let file = frame.file.filter(|_| frame.line.is_none())?;
+    let mut others = log.lines().iter().filter_map(|line| read(line));
+    others
+        .any(|(_, frame)| frame.line.is_some())
+        .then_some(file)
 }
 
 /// Splits `#12 rest`.
@@ -141,7 +158,9 @@ pub(crate) fn read_place(text: &str) -> Frame {
             put_at(&mut frame, place);
         }
     }
-    if !function.is_empty() && function != "<null>" {
+    if LIBRARY.is_match(function) {
+        frame.module.get_or_insert_with(|| function.to_owned());
+    } else if !function.is_empty() && function != "<null>" {
         function.clone_into(&mut frame.function);
     }
     frame

@@ -8,8 +8,8 @@
 use super::command_line::is_announced;
 use super::draft::Draft;
 use super::{
-    CrashReport, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, native, parse_with, purify,
-    sanitizer, undefined, valgrind,
+    CrashReport, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,
+    parse_with, purify, sanitizer, undefined, valgrind,
 };
 use patchwright_source::built_in_regex;
 use regex::Regex;
@@ -62,6 +62,9 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Characters that Markdown would take for its own, and that code never escapes.
+static MARKDOWN: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\\([#`_*~])"));
+
 static GDB_FRAME: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \("));
 static CODE_IN_A_SENTENCE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`([^`\n]+)`"));
@@ -73,6 +76,7 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
+        | what\(\):\ |(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
         | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
         | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
@@ -339,11 +343,16 @@ fn clean(text: &str) -> String {
         }
     });
     let lines: Vec<Cow<'_, str>> = text.lines().map(clean_line).collect();
-    join_wrapped(&lines)
+    join_wrapped(&log_prefix::without_prefixes(
+        lines.iter().map(AsRef::as_ref),
+    ))
 }
 
-/// Undoes the escapes of a log that was kept as one JSON string.
+/// Undoes the escapes of a log that was kept as one JSON string, or converted to Markdown.
 fn unescape(text: &str) -> Cow<'_, str> {
+    if MARKDOWN.find_iter(text).nth(2).is_some() {
+        return MARKDOWN.replace_all(text, "$1");
+    }
     let escaped = text.matches("\\n").count();
     if escaped < 3 || escaped < text.lines().count() {
         return Cow::Borrowed(text);
@@ -380,7 +389,7 @@ fn clean_line(line: &str) -> Cow<'_, str> {
 }
 
 /// Joins frames that were wrapped: the line alone has no place, with the next one it has.
-fn join_wrapped(lines: &[Cow<'_, str>]) -> String {
+fn join_wrapped(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut lines = lines.iter().peekable();
     while let Some(line) = lines.next() {

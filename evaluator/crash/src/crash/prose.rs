@@ -69,7 +69,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(&format!(
         r#"(?x)
           \]\((?P<spaced>https?://[^\s)]*(?:\ [^\s)]+)+)\)
-        | (?i:lines?)\s(?P<first>\d+)\s(?i:of|in)\s(?i:the\s)?(?i:file\s)?`?(?P<of>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
+        | (?i:lines?|zeile|ligne)\s(?P<first>\d+)\s(?i:of|in)\s(?i:the\s)?(?i:file\s)?`?(?P<of>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
         | https?://[^\s)>\]"'`]*?/blob/[^/\s]+/(?P<linked>[^\s)>\]"'`\#]+)\#L(?P<linked_line>\d+)
         | (?P<skipped>https?://[^\s)>\]"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+|\b0x[0-9a-fA-F]+)
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
@@ -243,7 +243,9 @@ impl ReportInWords {
         for found in TOKEN.captures_iter(prose) {
             let Some(whole) = found.get(0) else { continue };
             let around = Around::of(prose, &found, whole.start());
-            if around.joined && found.name("spaced").is_none() {
+            // A person is addressed, or a part of a word.
+            let part = around.joined || around.previous == Some('@');
+            if part && found.name("spaced").is_none() {
                 continue;
             }
             let group = |name: &str| found.name(name).map(|group| group.as_str());

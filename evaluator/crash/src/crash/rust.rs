@@ -3,7 +3,9 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, native, phrases};
-use patchwright_source::Frame;
+use patchwright_source::{Frame, built_in_regex};
+use regex::Regex;
+use std::sync::LazyLock;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -13,6 +15,9 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const MAX_LINES: usize = 4_000;
+
+/// The hash behind a mangled name, which differs from build to build.
+static HASH: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"::h[0-9a-f]{16}$"));
 
 /// Returns the text after `panicked at`: a position in newer releases, a quoted
 /// message and a position in older ones.
@@ -75,10 +80,13 @@ fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
         }
         match text.split_once(": ") {
             Some((number, name)) if number.parse::<u32>().is_ok() => {
-                let name = match name.strip_prefix("0x") {
+                let name = match name.trim_start().strip_prefix("0x") {
                     Some(rest) => rest.split_once(" - ").map_or(rest, |(_, name)| name),
                     None => name,
                 };
+                let name = HASH
+                    .find(name)
+                    .map_or(name, |hash| name.split_at(hash.start()).0);
                 pending = Some(Frame::named(name));
             }
             _ => break,

@@ -67,10 +67,14 @@ fn read_access(draft: &mut Draft, message: &str) {
 /// Returns the position as a frame without a function.
 fn position(place: &str) -> Option<Frame> {
     let (file, line, column) = native::read_position(place.trim());
-    // A program's own unfinished line may stand before it.
+    // A program's own unfinished line may stand before it, or the name of a log.
     let file = match file.rfind(" /") {
         Some(at) => file.get(at + 1..)?,
         None => file,
+    };
+    let file = match file.rsplit_once(':') {
+        Some((_, file)) if !file.starts_with(['\\', '/']) => file.trim_start(),
+        _ => file,
     };
     (line.is_some() && !file.is_empty()).then(|| Frame {
         file: Some(file.to_owned()),
