@@ -262,13 +262,16 @@ pub fn plain_name(function: &str) -> String {
     kept.trim_start_matches("::").to_owned()
 }
 
-/// Splits off `operator()`, `operator<<` and the like, and `<init>` of Java, whose signs are no
-/// brackets.
+/// Splits off `operator()`, `operator<<` and the like, `<init>` of Java and `(*Type)` of Go,
+/// whose signs are no brackets.
 fn operator_name<'a>(rest: &'a str, before: &str) -> Option<(&'a str, &'a str)> {
     let made = ["<init>", "<clinit>"];
     let made = made.iter().find(|name| rest.starts_with(**name));
     if let Some(name) = made.filter(|_| before.ends_with('.')) {
         return Some(rest.split_at(name.len()));
+    }
+    if before.ends_with('.') && rest.starts_with("(*") {
+        return Some(rest.split_at(rest.find(')')? + 1));
     }
     let signs = rest.strip_prefix("operator")?;
     if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
@@ -293,6 +296,7 @@ mod tests {
             ("f", "f"),
             ("f.constprop.0", "f"),
             ("org.A.<init>", "org.A.<init>"),
+            ("example.com/tap.(*A).f", "example.com/tap.(*A).f"),
             ("f.part.3.cold", "f"),
             ("N::A<int, B<C> >::f(int, char const*) const", "N::A::f"),
             ("void N::sort<int*>(int*, int*)", "N::sort"),

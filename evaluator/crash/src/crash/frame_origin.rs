@@ -115,12 +115,28 @@ fn is_runtime(frame: &Frame, file: &str) -> bool {
     let named = bare.split(['<', ' ']).next_back().unwrap_or(bare);
     begins(function, RUNTIME_PREFIXES)
         || is_standard_library(bare)
+        || is_go_library(function, file)
         || RUNTIME_PATHS.split('|').any(|path| file.contains(path))
         || !file.contains('/')
             && (begins(function, GLIBC_INTERNALS)
                 || begins(file, CXX_HEADERS)
                 || is_file_of_libc(file, function))
         || (file.is_empty() && is_bare_runtime(frame, named))
+}
+
+/// Tells whether a frame is of Go's own packages, whose paths have no host: `os/exec` below
+/// `GOROOT/src`.
+fn is_go_library(function: &str, file: &str) -> bool {
+    let start = function.rfind('/').unwrap_or(0);
+    let end = function.get(start..).and_then(|name| name.find('.'));
+    let package = end
+        .and_then(|end| function.get(..start + end))
+        .unwrap_or(function);
+    let hosted = package
+        .split('/')
+        .next()
+        .is_some_and(|host| host.contains('.'));
+    file.ends_with(".go") && !hosted && file.contains(&format!("/src/{package}/"))
 }
 
 /// Tells whether a file without its folder is that of a function of the C library: glibc has
@@ -223,6 +239,9 @@ mod tests {
             "runtime | com.code_intelligence.jazzer.Jazzer.main | x/Jazzer.java | ",
             "runtime | jdk.internal.misc.Unsafe.park |  | ",
             "runtime | ?? |  | ",
+            "runtime | os/exec.(*Cmd).Wait | /usr/local/go/src/os/exec/exec.go | ",
+            "project | main.fill | /home/u/src/tap/main.go | ",
+            "project | example.com/tap.fill | /go/src/example.com/tap/tap.go | ",
         ] {
             let fields: Vec<&str> = row.split(" | ").collect();
             let given = |at: usize| Some(fields[at].to_owned()).filter(|text| !text.is_empty());

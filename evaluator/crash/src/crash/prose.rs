@@ -224,8 +224,9 @@ impl ReportInWords {
             command
                 .options()
                 .for_each(|name| add(&mut self.options, name));
-            // `@@` and `$POC` stand for some file.
-            let given = command.files().filter(|name| !name.starts_with(['@', '$']));
+            // `@@`, `[poc]` and `$POC` stand for some file.
+            let stands = |name: &&str| !name.starts_with(['@', '$', '[', '<', '{']);
+            let given = command.files().filter(stands);
             given.for_each(|name| add(&mut self.inputs, name));
         }
         for found in ATTACHED.captures_iter(prose) {

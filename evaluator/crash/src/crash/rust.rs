@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, native, phrases};
+use super::{Family, FrameOrigin, Strength, Tool, native, phrases};
 use patchwright_source::{Frame, built_in_regex};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -47,7 +47,9 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let mut position = Frame::named(patchwright_source::UNKNOWN_FUNCTION);
     native::put_at(&mut position, place);
     read_backtrace(&mut draft, log, at);
-    if !draft.has_frames() {
+    // The backtrace may be cut before it reaches the program.
+    let own = |frame: &Frame| FrameOrigin::of(frame) == FrameOrigin::Project;
+    if !draft.stacks.iter().flat_map(|stack| &stack.frames).any(own) {
         draft.place(position);
     }
     Some(draft)
