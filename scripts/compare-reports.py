@@ -2,7 +2,7 @@
 """compare-reports.py DIR [PROGRAM]: reads each report.txt below DIR, and compares the top frame.
 
 The frame that has to be found is the first of summary.txt beside it, where there is one (the form of PatchAgent's tests).
-Frames of sanitizers and of the C library are passed over, as such summaries do, and a line 0 is no line.
+Frames without a place, of sanitizers and of the C library are passed over, as such summaries do, and a line 0 is no line.
 """
 import json
 import pathlib
@@ -23,11 +23,12 @@ def wanted(summary):
 
 
 def top_frames(read):
-    """The first frame, and the first one that is not of the run time, in the form of `wanted`."""
+    """The first frame, the first with a place, and the first of these that is not of the run time."""
     stacks = [stack for stack in read["stacks"] if stack["role"] == "crash"] or read["stacks"]
     frames = [frame for stack in stacks for frame in stack["frames"]]
-    own = [one for one in frames if not RUNTIME.search((one["file"] or "") + one["function"])]
-    return [((one["file"] or "").rsplit("/", 1)[-1], one["line"] or 0) for one in frames[:1] + own[:1]]
+    placed = [one for one in frames if one["file"]]
+    own = [one for one in placed if not RUNTIME.search(one["file"] + one["function"])]
+    return [((one["file"] or "").rsplit("/", 1)[-1], one["line"] or 0) for one in frames[:1] + placed[:1] + own[:1]]
 
 
 def main():
