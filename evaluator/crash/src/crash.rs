@@ -159,12 +159,8 @@ fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
     starts.into_iter().find_map(|(_, index, number)| {
         let mut draft = (families.get(number)?.read)(&log, index)?;
         draft.cut |= draft.has_frames() && native::is_cut(&log);
-        if let Some(half) = native::half_place(&log) {
-            draft.cut = true;
-            let frames = draft.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
-            for frame in frames.filter(|frame| frame.line.is_none()) {
-                frame.file.take_if(|file| *file == half);
-            }
+        if let Some(half) = native::half(&log) {
+            draft.drop_half(&half);
         }
         Some(purify::finish(draft))
     })

@@ -42,7 +42,7 @@ const REACH: usize = 40;
 /// Forms of failed assertions: of glibc, macOS, Microsoft, musl, Mozilla, `JerryScript` and GLib.
 static ASSERTIONS: LazyLock<[Regex; 7]> = LazyLock::new(|| {
     [
-        r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion `.*failed\.\s*$",
+        r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion [`'].*failed\.\s*$",
         r"Assertion failed: .*?(?:, function (?P<function>[^,]+))?, file (?P<file>[^,]+), line (?P<line>\d+)",
         r"Assertion failed: .* \((?P<file>[^():]+): (?P<function>[^():]+): (?P<line>\d+)\)",
         r"Assertion failure: .*, at (?P<file>[^:]+):(?P<line>\d+)",

@@ -19,7 +19,7 @@ pub struct CommandLine {
 /// A command behind the prompt of a shell.
 static PROMPT: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#)\s+(.+)$|^\s*(?:# |[$%#>])(\.{1,2}/.+)$",
+        r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#|\$:>)\s+(.+)$|^\s*(?:# |[$%#>])(\.{1,2}/.+)$",
     )
 });
 /// A command in the line in which a shell tells of its end.
@@ -35,7 +35,8 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// The mark of an entry of a list.
-static LISTED: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^\s*(?:(?:\d+[.)]|[*-])\s+)?"));
+static LISTED: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"^\s*(?:(?:\d+[.)]|[*-]|#{2,6})\s+)?"));
 /// Ends and parts that code and sentences have, and no command.
 static NO_COMMAND: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"[;{},:]\s*$|\s[=+]\s|\w\(|//"));

@@ -1,5 +1,6 @@
 //! Draft of a crash report: the stacks and sentences that a reader has gathered so far.
 
+use super::native::Half;
 use super::scrub::scrub;
 use super::{Access, Frame, Role, Stack, Tool};
 
@@ -103,6 +104,19 @@ impl Draft {
             title: None,
             frames: vec![frame],
         });
+    }
+
+    /// Drops the half of a name or a path, with which the text ends.
+    pub(crate) fn drop_half(&mut self, half: &Half) {
+        let Some(stack) = self.stacks.last_mut() else {
+            return;
+        };
+        self.cut = true;
+        match (half, stack.frames.last_mut()) {
+            (Half::Name(name), Some(frame)) if frame.function == *name => drop(stack.frames.pop()),
+            (Half::Path(path), Some(frame)) => drop(frame.file.take_if(|file| file == path)),
+            _ => {}
+        }
     }
 
     /// Tells whether a stack is open for frames.

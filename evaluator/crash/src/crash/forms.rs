@@ -21,7 +21,7 @@ pub(super) const FAMILY: Family = Family {
         r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^Exception: Access",
         r"|nable to handle kernel |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
-        r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^(Uncaught )?[A-Za-z]*Error\b",
+        r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
         r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
     ),
     begins: |line| begun(line).is_some(),
@@ -176,7 +176,8 @@ fn push_all(draft: &mut Draft, form: &Form, frames: &mut Vec<Frame>) {
 fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     let text = line.trim();
     let address = text.split_once("fault addr 0x");
-    if let Some((_, address)) = address.or_else(|| text.split_once("_ADDRESS at 0x")) {
+    let address = address.or_else(|| text.split_once("_ADDRESS at 0x"));
+    if let Some((_, address)) = address.or_else(|| text.split_once("Crash address: 0x")) {
         let digits = address.split([' ', ',']).next().unwrap_or(address);
         draft.access.address = Some(format!("0x{digits}"));
     } else if let Some(code) = text.strip_prefix("Exception code: ") {

@@ -48,11 +48,11 @@ const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.
 
 /// Folders and beginnings of names of the libraries of systems; the last ones are of macOS
 /// and Windows.
-const SYSTEM_FOLDERS: &str = r"/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
+const SYSTEM_FOLDERS: &str = r"/system/|/apex/|/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
 const SYSTEM_MODULES: &str = "libc.so|libc-|libstdc++|libjvm|ld-linux|libpthread|libjli|libjava|libasan|\
      libubsan|libtsan|liblsan|libmsan|libm.so|libm-|libgcc_s|librt|libdl|linux-vdso|vgpreload|\
      libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|CoreFoundation|libswift|\
-     ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
+     libart|ld-musl|ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
 
 impl FrameOrigin {
     /// Classifies a frame. A caller that has the tree knows better and decides first.

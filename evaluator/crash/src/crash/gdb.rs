@@ -84,7 +84,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             }
             pending = Some(line.to_owned());
         } else if let Some(text) = &mut pending
-            && line.starts_with("    ")
+            && line.starts_with("   ")
             && goes_on(text, line.trim())
         {
             text.push(' ');
@@ -123,8 +123,12 @@ fn place_first(draft: &mut Draft, stop: Option<Frame>) {
 }
 
 /// Tells whether a frame goes on in the next line: gdb wraps it at the width of a terminal, before
-/// its arguments or within them, never in a name. Below a whole one are its variables.
+/// its arguments or within them, or before its library, never in a name. Below a whole one are its
+/// variables.
 fn goes_on(frame: &str, next: &str) -> bool {
+    if next.starts_with("from /") && !frame.contains(") from ") {
+        return true;
+    }
     let named = frame.contains(" (") || next.starts_with('(');
     named && frame.len() < WRAPPED && !native::is_whole(frame)
 }

@@ -209,6 +209,10 @@ impl Trace {
         // The text ends here: a frame without its place is the beginning of one.
         if self.draft.in_stack() && text.starts_with("at ") && !text.contains(')') {
             self.draft.cut = true;
+            let named = text.trim_start_matches("at ").split_once('(');
+            if let Some((name, _)) = named.filter(|(name, _)| name.contains('.')) {
+                self.draft.push(Frame::named(strip_module(name)));
+            }
             return false;
         }
         if text.starts_with("- locked") || text.starts_with("- waiting") {

@@ -46,9 +46,13 @@ pub(crate) fn is_frame_start(line: &str) -> bool {
     numbered(line).is_some_and(|(_, rest)| rest.starts_with("0x"))
 }
 
-/// Tells whether a log ends in the middle of a frame: one always says more than its address.
+/// Tells whether a log ends in the middle of a frame, which always says more than its address,
+/// or with the heading of a stack.
 pub(super) fn is_cut(log: &Log<'_>) -> bool {
     let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
+    if last.is_some_and(|line| line.ends_with(" here:") || line.starts_with("Caused by: ")) {
+        return true;
+    }
     let mut words = last.map_or("", |line| line.as_ref()).split_whitespace();
     let number = words.next().and_then(|word| word.strip_prefix('#'));
     let numbered = number.is_some_and(|number| number.parse::<u32>().is_ok());
@@ -56,16 +60,33 @@ pub(super) fn is_cut(log: &Log<'_>) -> bool {
     numbered && address && words.next().is_none()
 }
 
-/// Returns the half of a path that a log ends with: a frame without a line behind others that
-/// have one.
-pub(super) fn half_place(log: &Log<'_>) -> Option<String> {
-    let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
-    let (_, frame) = read(last?)?;
-    let file = frame.file.filter(|_| frame.line.is_none())?;
-    let mut others = log.lines().iter().filter_map(|line| read(line));
-    others
-        .any(|(_, frame)| frame.line.is_some())
-        .then_some(file)
+/// The half of a frame that a log ends with.
+pub(super) enum Half {
+    /// A name without anything behind it, where others have a place.
+    Name(String),
+    /// A path without a line, where others have one.
+    Path(String),
+    /// Anything else: what was read of the frame is whole.
+    Rest,
+}
+
+/// Returns what a log that ends in the middle of a frame has of it.
+pub(super) fn half(log: &Log<'_>) -> Option<Half> {
+    let last = log.lines().iter().rfind(|line| !line.trim().is_empty())?;
+    let (_, frame) = read(last)?;
+    let others = || log.lines().iter().filter_map(|line| read(line));
+    let placed = || others().any(|(_, frame)| frame.file.is_some() || frame.module.is_some());
+    let named = frame.function != UNKNOWN_FUNCTION && last.trim_end().ends_with(&frame.function);
+    if last.matches('(').count() > last.matches(')').count() && !named {
+        return Some(Half::Rest);
+    }
+    match (frame.file, frame.line, frame.module) {
+        (None, _, None) if named && placed() => Some(Half::Name(frame.function)),
+        (Some(file), None, _) if others().any(|(_, frame)| frame.line.is_some()) => {
+            Some(Half::Path(file))
+        }
+        _ => None,
+    }
 }
 
 /// Splits `#12 rest`.
@@ -168,6 +189,9 @@ pub(crate) fn read_place(text: &str) -> Frame {
 
 /// Returns the text before a module that was cut off: ` (libclang_rt.asa`.
 fn uncut(text: &str) -> &str {
+    if text.starts_with("(/") && !text.contains(')') {
+        return "";
+    }
     match text.rsplit_once(" (") {
         Some((before, module)) if !module.contains(')') => before.trim_end(),
         _ => text,

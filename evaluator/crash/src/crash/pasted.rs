@@ -26,9 +26,10 @@ const WRAPPED: std::ops::RangeInclusive<usize> = 60..=80;
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"(?x)^(?:
-          \d{4}-\d\d-\d\d[T\ ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\s?
-        | [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \S+\ [\w./@-]+(?:\[\d+\])?:\s
-        | \d\d-\d\d\ \d\d:\d\d:\d\d\.\d+\s+\d+\s+\d+\s[A-Z]\s\S+\s*:\s
+          (?:\d{4}-)?\d\d-\d\d[T\ ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\s?
+        | \d+-\d+/\S+\ [VDIWEFA]/[^:]{1,60}:\ ?
+        | \p{L}{3,5}\.?\ [\ \d]\d\ \d\d:\d\d:\d\d\ \S+\ [\w./@-]+(?:\[\d+\])?:\s
+        | \s*\d+\s+\d+\s[A-Z]\s\S+\s*:\s
         | [VDIWEF]/[^(]{1,60}\(\ *\d+\):\ ?
         | \[\s*\d+\.\d{6}\](?:\[\s*[TC]\d+\])?\s
         | \[\d+/\d+\]\s
@@ -40,8 +41,9 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Parts that lines lost on their way, with their repair: the escape of colours, the process
 /// of Valgrind's lines, and the usual form of a Java frame.
-static LOST: LazyLock<[(Regex, &str); 5]> = LazyLock::new(|| {
-    let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on )|Invalid (?:read|write|free)|Conditional jump|Use of uninit)";
+static LOST: LazyLock<[(Regex, &str); 6]> = LazyLock::new(|| {
+    let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on ))";
+    let errors = r"^\s*(Invalid (?:read|write|free)|Conditional jump|Use of uninit|Possible data race|This conflicts with|[\d,]+ bytes in [\d,]+ blocks are )";
     [
         (built_in_regex(r"\[(?:\d+;)*\d+m"), ""),
         (
@@ -49,6 +51,7 @@ static LOST: LazyLock<[(Regex, &str); 5]> = LazyLock::new(|| {
             "$1",
         ),
         (built_in_regex(valgrind), "==0== $1"),
+        (built_in_regex(errors), "==0== $1"),
         (
             built_in_regex(r"^\s*([\w./$<>]+)::([\w$]+\.java:\d+)\s*$"),
             "\tat $1($2)",
@@ -65,6 +68,10 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
 /// Characters that Markdown would take for its own, and that code never escapes.
 static MARKDOWN: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\\([#`_*~])"));
 
+/// The beginning of a frame with its address, of which a line has only one.
+static ADDRESSED: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"\s*(#\d{1,3}\s+0x[0-9a-f]+ in )"));
+
 static GDB_FRAME: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \("));
 static CODE_IN_A_SENTENCE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`([^`\n]+)`"));
@@ -76,7 +83,7 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
-        | what\(\):\ |(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
+        | what\(\):\ |\S+:\d+:\ .*:\ Assertion\ .*failed|(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
         | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
         | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
@@ -174,7 +181,8 @@ pub fn read_pasted(text: &str) -> Vec<CrashReport> {
     found.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
     let mut further = further(&text, &found);
     // What follows the first error of a run is mostly its consequence, and never leads.
-    if found.iter().any(|report| report.tool == Tool::Java) {
+    let unplaced = found.first().is_some_and(|report| report.stacks.is_empty());
+    if unplaced || found.iter().any(|report| report.tool == Tool::Java) {
         found.append(&mut further);
         found.sort_by_key(|report| std::cmp::Reverse(project_frames(report)));
     }
@@ -268,6 +276,12 @@ fn by_site(report: CrashReport) -> Vec<CrashReport> {
             sites.push(site);
         }
     }
+    // Only the last one can be cut.
+    let whole = sites.len().saturating_sub(1);
+    sites
+        .iter_mut()
+        .take(whole)
+        .for_each(|site| site.cut = false);
     match sites.len() {
         0 | 1 => vec![report],
         _ => sites,
@@ -382,6 +396,9 @@ fn clean_line(line: &str) -> Cow<'_, str> {
         rest = frame;
     }
     let mut line = Cow::Borrowed(rest);
+    if ADDRESSED.find_iter(rest).nth(1).is_some() {
+        line = ADDRESSED.replace_all(rest, "\n$1");
+    }
     for (lost, whole) in LOST.iter().filter(|(lost, _)| lost.is_match(rest)) {
         line = Cow::Owned(lost.replace_all(&line, *whole).into_owned());
     }

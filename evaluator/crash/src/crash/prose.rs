@@ -241,6 +241,7 @@ impl ReportInWords {
                 .iter()
                 .any(|command| command.name() == name || is_part(command))
         };
+        let is_run = |file: &str| commands.iter().any(|command| command.program == file);
         for found in TOKEN.captures_iter(prose) {
             let Some(whole) = found.get(0) else { continue };
             let around = Around::of(prose, &found, whole.start());
@@ -259,7 +260,9 @@ impl ReportInWords {
                 self.add_place(file, line);
             } else if let Some(url) = group("skipped").or(group("spaced")).filter(hosted) {
                 add(&mut self.inputs, url);
-            } else if let Some(file) = group("input").filter(|file| !file.starts_with("README")) {
+            } else if let Some(file) =
+                group("input").filter(|file| !file.starts_with("README") && !is_run(file))
+            {
                 add(&mut self.inputs, file);
             } else if let Some(option) = group("option").filter(|option| around.is_option(option)) {
                 add(&mut self.options, option);

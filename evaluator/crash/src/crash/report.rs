@@ -59,6 +59,7 @@ tools! {
     Backtrace = "Backtrace",
     Android = "Android",
     DrMingw = "DrMingw",
+    Breakpad = "Breakpad",
     Go = "Go",
     Python = "Python",
     JavaScript = "JavaScript",

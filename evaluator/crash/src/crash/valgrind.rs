@@ -83,7 +83,12 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         }
         gap = 0;
         if let Some(frame) = read_frame(text) {
-            draft.push(frame);
+            // A frame ends with its place; a name without the beginning of one is half a name.
+            let whole = text.ends_with([')', '?']);
+            draft.cut |= !whole;
+            if whole || text.contains(" (") {
+                draft.push(frame);
+            }
             continue;
         }
         let text = text.trim();
