@@ -222,7 +222,8 @@ fn frame(found: &Captures<'_>) -> Option<Frame> {
     let line = group("line").and_then(|line| line.parse().ok());
     let file = group("file").map(ToOwned::to_owned);
     let function = group("inlined").or(group("function"));
-    let function = function.filter(|name| !name.is_empty() && *name != "n/a");
+    let function =
+        function.filter(|name| !name.is_empty() && !["n/a", "<redacted>"].contains(name));
     if function.is_none() && module.is_none() && file.is_none() {
         return None;
     }

@@ -90,11 +90,18 @@ pub(super) fn exception(text: &str) -> Option<(&str, &str)> {
     (looks && class.len() < 300).then_some((class, message))
 }
 
-/// Reads `at module@version/pkg.Class.method(File.java:12)`.
+/// Reads `at module@version/pkg.Class.method(File.java:12)`, and Android's form of it.
 pub(crate) fn read_frame(line: &str) -> Option<Frame> {
     let text = line.trim_start().strip_prefix("at ")?;
-    let open = text.find('(')?;
-    let (name, rest) = text.split_at(open);
+    // Android's runtime writes `at void pkg.Class.method(int) (File.java:12)`.
+    let android = text
+        .split_once(' ')
+        .filter(|(_, rest)| rest.contains(") ("));
+    let text = android.map_or(text, |(_, rest)| rest);
+    let (name, rest) = text.split_at(text.find('(')?);
+    let rest = android
+        .and_then(|_| Some(rest.split_once(") ")?.1))
+        .unwrap_or(rest);
     let place = rest.strip_prefix('(')?.split_once(')')?.0;
     // The console of Google Play puts a space in front of the place.
     let name = strip_module(name.trim_end());

@@ -390,6 +390,11 @@ fn clean_line(line: &str) -> Cow<'_, str> {
     {
         rest = cell.trim_end();
     }
+    // Marks of a comment before those of a log.
+    rest = rest
+        .strip_prefix("//")
+        .filter(|log| log.starts_with('#'))
+        .unwrap_or(rest);
     // A log that was indented as a whole; only gdb's begins at the margin.
     let frame = rest.trim_start();
     if frame.starts_with('#') && frame.len() < rest.len() && GDB_FRAME.is_match(frame) {
