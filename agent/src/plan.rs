@@ -5,6 +5,7 @@ use crate::task::{Hints, Mode};
 use crate::words;
 use patchwright_source::Language;
 use patchwright_verdict::RungName;
+use std::collections::BTreeMap;
 
 /// Most queries of a round (the design of the retrieval protocol).
 pub const QUERIES: usize = 5;
@@ -38,6 +39,8 @@ pub struct Plan {
     pub critic_calls: u32,
     /// The candidate of an earlier run that a person wants revised or evaluated.
     pub follows: Option<FollowUp>,
+    /// Signatures of known crashes, each with the name of its report or fix.
+    pub known: BTreeMap<String, String>,
 }
 
 /// Where the text that a run starts from comes from.
@@ -73,6 +76,7 @@ impl Plan {
             ladder: Vec::new(),
             critic_calls: 0,
             follows: None,
+            known: BTreeMap::new(),
         }
     }
 

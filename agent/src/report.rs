@@ -80,6 +80,9 @@ pub struct CrashSummary {
     pub file: Option<String>,
     /// The line.
     pub line: Option<u32>,
+    /// The signature by which crashes are compared. Absent when none was seen here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
 }
 
 /// One patch and its verdict.
@@ -236,7 +239,13 @@ impl Report {
                 .baseline()
                 .map(|baseline| baseline.observed.clone())
                 .unwrap_or_default(),
-            crash: run.crash().and_then(crash_summary),
+            crash: run
+                .crash()
+                .and_then(crash_summary)
+                .map(|crash| CrashSummary {
+                    signature: run.signature().map(str::to_owned),
+                    ..crash
+                }),
             fixed_by: None,
             introduced_by: None,
             smallest: run.smallest().cloned(),
@@ -328,6 +337,7 @@ fn crash_summary(crash: &Crash) -> Option<CrashSummary> {
         function: frame.map(|frame| frame.function.clone()),
         file: frame.and_then(|frame| frame.file.clone()),
         line: frame.and_then(|frame| frame.line),
+        signature: None,
     })
 }
 

@@ -171,6 +171,9 @@ pub enum SandboxChoice {
 pub struct Store {
     /// The folder.
     pub folder: PathBuf,
+    /// A file with signatures of known crashes, or the word `runs`.
+    #[serde(with = "value::Text")]
+    pub known: Option<String>,
 }
 
 /// The database, when several machines share it.

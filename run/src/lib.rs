@@ -11,6 +11,7 @@ mod checkout;
 mod commands;
 pub mod files;
 pub mod intake;
+mod known;
 mod model_roles;
 pub mod oss_fuzz;
 mod plan;

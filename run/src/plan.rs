@@ -10,6 +10,7 @@ use patchwright_config::Settings;
 use patchwright_crash::{read_leading, read_words, rebased};
 use patchwright_source::Tree;
 use patchwright_verdict::RungName;
+use std::collections::BTreeMap;
 
 /// Everything that decisions depend on.
 pub fn plan(task: &Task, settings: &Settings) -> Plan {
@@ -28,6 +29,7 @@ pub fn plan(task: &Task, settings: &Settings) -> Plan {
         ladder: RungName::ALL.to_vec(),
         critic_calls: settings.critic.calls,
         follows: task.follows.clone(),
+        known: BTreeMap::new(),
     }
 }
 

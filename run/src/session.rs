@@ -7,6 +7,7 @@
 use crate::answers::{Answers, have_a_critic, models};
 use crate::commands::limits;
 use crate::files;
+use crate::known;
 use crate::plan::plan;
 use crate::prepare::{Prepared, prepare};
 use anyhow::Context;
@@ -14,7 +15,7 @@ use patchwright_agent::drive::{self, Drive};
 use patchwright_agent::journal::{Event, EventKind};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::{Notice, Observer};
-use patchwright_agent::record::{CrashHistory, Outcome, Purpose, RunLimits};
+use patchwright_agent::record::{CrashHistory, Ending, EndingKind, Outcome, Purpose, RunLimits};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
@@ -28,7 +29,7 @@ use patchwright_target::Target;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
@@ -227,6 +228,23 @@ impl Session {
         })
     }
 
+    /// Adds the known crashes to a plan.
+    async fn with_known(&self, prepared: Prepared) -> anyhow::Result<Result<Prepared, Ending>> {
+        let known = match self.loaded.settings.store.known.as_deref() {
+            None => return Ok(Ok(prepared)),
+            Some("runs") => known::of_runs(self.journal.store()).await?,
+            Some(file) => match known::in_file(Path::new(file)) {
+                Ok(known) => known,
+                Err(error) => return Ok(Err(Ending::new(EndingKind::InvalidTask, error))),
+            },
+        };
+        let plan = Plan {
+            known,
+            ..prepared.plan
+        };
+        Ok(Ok(Prepared { plan, ..prepared }))
+    }
+
     /// Drives the run until it ends, would have to wait too long for a model, or
     /// somebody says stop; in the last two cases it has no ending. Without a target,
     /// commands are run on this machine.
@@ -245,6 +263,10 @@ impl Session {
             prepared = prepared => prepared,
             () = stop.cancelled() => return self.run(plan(&self.task, settings)),
             canceled = drive::canceled(&self.journal) => Err(canceled?),
+        };
+        let prepared = match prepared {
+            Ok(prepared) => self.with_known(prepared).await?,
+            Err(ending) => Err(ending),
         };
         let Prepared { plan, parts } = match prepared {
             Ok(prepared) => prepared,

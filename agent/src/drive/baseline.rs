@@ -91,7 +91,7 @@ impl Drive {
 
     fn summary(&self, baseline: &Baseline) -> BaselineSummary {
         let mut crashes: Vec<Crash> = Vec::new();
-        let mut signatures = Vec::new();
+        let mut signatures: Vec<String> = Vec::new();
         for report in baseline
             .povs
             .iter()
@@ -103,6 +103,7 @@ impl Drive {
                     .as_deref()
                     .is_some_and(|file| self.parts.tree.rebase(file).is_some())
             });
+            let signature = signature.to_string();
             if !signatures.contains(&signature) {
                 signatures.push(signature);
                 crashes.push(Crash::from(rebased(report, &self.parts.tree)));
@@ -111,6 +112,7 @@ impl Drive {
         let crashes_seen = crashes.clone();
         BaselineSummary {
             crashes,
+            signatures,
             tests: baseline.tests.as_ref().map_or_else(
                 || {
                     "the task has none, so nothing but your care protects what works today."

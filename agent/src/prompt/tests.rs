@@ -15,6 +15,7 @@ use patchwright_patcher::Patch;
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
 use patchwright_verdict::RungName;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(super) fn left(attempts: u32, rounds: u32) -> Left {
@@ -62,6 +63,7 @@ fn plan() -> Plan {
         ladder: Vec::new(),
         critic_calls: 0,
         follows: None,
+        known: BTreeMap::new(),
     }
 }
 

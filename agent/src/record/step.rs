@@ -201,6 +201,9 @@ pub enum Outcome {
 pub struct BaselineSummary {
     /// The crashes that were seen here, one for each distinct signature.
     pub crashes: Vec<Crash>,
+    /// Their signatures; absent in journals of older versions.
+    #[serde(default)]
+    pub signatures: Vec<String>,
     /// Result of the tests: how many passed, which fail already.
     pub tests: String,
     /// True when there are tests.

@@ -18,8 +18,8 @@ use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
     AcceptedInput, Agreement, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending,
-    FollowUp, FoundInput, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step,
-    StepId,
+    EndingKind, FollowUp, FoundInput, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord,
+    Spent, Step, StepId,
 };
 use crate::task::Mode;
 use closing::Closing;
@@ -167,6 +167,12 @@ impl Run {
         self.baseline.as_ref()?.crashes.first()
     }
 
+    /// Returns the signature of the crash that was seen here.
+    pub fn signature(&self) -> Option<&str> {
+        let baseline = self.baseline.as_ref()?;
+        baseline.signatures.first().map(String::as_str)
+    }
+
     /// Returns the text of the crash that the task brought along.
     pub fn reported(&self) -> Option<&str> {
         self.plan.crash.as_ref().map(|crash| crash.text.as_str())
@@ -232,8 +238,12 @@ impl Run {
             }
             (None, outcome) if matches!(self.phase, Phase::Closing(_)) => self.on_closing(outcome),
             (None, Outcome::Baseline(summary)) => {
+                let duplicate = self.duplicate(&summary.signatures);
                 self.baseline = Some(summary);
-                self.start_lanes();
+                match duplicate {
+                    Some(ending) => self.phase = Phase::Ended(ending),
+                    None => self.start_lanes(),
+                }
             }
             (None, Outcome::Agreed(record)) => self.on_agreed(record),
             (None, Outcome::Reply(record)) => self.on_choice(&record.text),
@@ -376,6 +386,25 @@ impl Run {
         let numbers = 1..=self.plan.lanes.max(1);
         let lanes = numbers.map(|number| Lane::new(number, system.clone(), crash.clone()));
         self.lanes.extend(lanes);
+    }
+
+    /// Returns the ending of a run whose crashes are all known. A patch of somebody else is
+    /// judged all the same.
+    fn duplicate(&self, signatures: &[String]) -> Option<Ending> {
+        let known = signatures
+            .iter()
+            .map(|signature| self.plan.known.get(signature));
+        let names: Vec<&str> = known
+            .map(|name| name.map(String::as_str))
+            .collect::<Option<_>>()?;
+        (self.foreign.is_none() && !names.is_empty()).then(|| {
+            let detail = format!(
+                "duplicate of {}: {}",
+                names.join(", "),
+                signatures.join(", ")
+            );
+            Ending::new(EndingKind::NoPatch, detail)
+        })
     }
 
     fn account(&mut self, outcome: &Outcome) {

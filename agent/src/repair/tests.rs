@@ -26,6 +26,7 @@ use crate::record::{
 use crate::task::{Hints, Mode};
 use patchwright_model::{Finish, Usage};
 use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
+use std::collections::BTreeMap;
 
 pub(crate) fn plan() -> Plan {
     Plan {
@@ -57,6 +58,7 @@ pub(crate) fn plan() -> Plan {
         ladder: RungName::ALL.to_vec(),
         critic_calls: 0,
         follows: None,
+        known: BTreeMap::new(),
     }
 }
 
@@ -181,4 +183,34 @@ fn doubted(answer: &str) -> Outcome {
         counts: [(OPEN_FOR_DIFFERENCES.to_owned(), 1)].into(),
         ..record
     })
+}
+
+#[test]
+fn a_run_whose_crashes_are_all_known_is_a_duplicate() {
+    let seen = |signatures: &[&str]| {
+        Outcome::Baseline(BaselineSummary {
+            signatures: signatures.iter().map(ToString::to_string).collect(),
+            ..BaselineSummary::default()
+        })
+    };
+    let known = BTreeMap::from([("SEGV | f".to_owned(), "issue 12".to_owned())]);
+    let plan = || Plan {
+        known: known.clone(),
+        ..plan()
+    };
+    let ended = |run: Run, signatures: &[&str]| {
+        let run = play(run, [seen(signatures)]);
+        run.ending().map(|ending| ending.detail.clone())
+    };
+    let duplicate = Some("duplicate of issue 12: SEGV | f".to_owned());
+    assert_eq!(ended(Run::new(plan()), &["SEGV | f"]), duplicate);
+    assert_eq!(ended(Run::new(plan()), &["SEGV | f", "FPE | g"]), None);
+    assert_eq!(ended(Run::new(plan()), &[]), None);
+    let foreign =
+        patchwright_patcher::Patch::from_diff(b"--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n");
+    let judged = ended(Run::judging(plan(), foreign), &["SEGV | f"]);
+    assert_eq!(
+        judged, None,
+        "a patch of somebody else is judged all the same"
+    );
 }

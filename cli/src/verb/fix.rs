@@ -43,6 +43,9 @@ pub(crate) struct FixArguments {
     /// Replace what an earlier call wrote there
     #[arg(long)]
     pub force: bool,
+    /// End as a duplicate where only known crashes are seen: a file with their signatures, or the word runs
+    #[arg(long, value_name = "FILE|runs")]
+    pub known: Option<String>,
 }
 
 /// Finds out how the project is built, repairs the crash and writes the mail.
@@ -57,7 +60,9 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
                     issue of its project with --issue URL";
         return Err(WrongInput(what.to_owned()).into());
     }
-    let loaded = common.load(arguments.asked.settings())?;
+    let mut flags = arguments.asked.settings();
+    flags.extend(run::known_flag(arguments.known.as_deref())?);
+    let loaded = common.load(flags)?;
     let lacking = who_answers(&loaded, &arguments.asked).await?;
     let named = || format!("patchwright-{}", name_of(&crashed.tree));
     let out = arguments.out.clone().unwrap_or_else(|| named().into());

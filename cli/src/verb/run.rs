@@ -3,14 +3,14 @@
 use super::model_arguments::ModelArguments;
 use super::session::{self, NewRun, OutputArguments};
 use super::task_flags::TaskFlags;
-use crate::common::Common;
+use crate::common::{Common, flag};
 use crate::display::{self, Display};
 use crate::upstream::{self, HistoryQuestion};
 use clap::Args;
 use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
 use patchwright_agent::report::Report;
 use patchwright_agent::task::{self, Mode, Task};
-use patchwright_config::Loaded;
+use patchwright_config::{Flag, Loaded};
 use patchwright_run::Answers;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,9 +34,30 @@ pub(crate) struct RunArguments {
     /// Search the history for the commit that introduced the crash
     #[arg(long, conflicts_with = "dry_run")]
     pub bisect: bool,
+    /// End as a duplicate where only known crashes are seen: a file with their signatures, or the word runs
+    #[arg(long, value_name = "FILE|runs")]
+    pub known: Option<String>,
     /// A task put together from flags
     #[command(flatten)]
     pub parts: TaskFlags,
+}
+
+impl RunArguments {
+    fn settings(&self) -> anyhow::Result<Vec<Flag>> {
+        let mut flags = self.asked.settings();
+        flags.extend(known_flag(self.known.as_deref())?);
+        Ok(flags)
+    }
+}
+
+/// The setting that `--known` stands for; a run that goes on later finds the file again.
+pub(super) fn known_flag(known: Option<&str>) -> anyhow::Result<Option<Flag>> {
+    let value = match known {
+        None => return Ok(None),
+        Some("runs") => "runs".to_owned(),
+        Some(file) => std::path::absolute(file)?.to_string_lossy().into_owned(),
+    };
+    Ok(Some(flag("--known", "store.known", &value)))
 }
 
 /// Runs a task to its end.
@@ -44,7 +65,7 @@ pub(crate) struct RunArguments {
 /// # Errors
 /// Failures that are no ending: the store, the output folder.
 pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(arguments.asked.settings())?;
+    let loaded = common.load(arguments.settings()?)?;
     #[cfg(feature = "daemon")]
     let _telemetry = patchwright_daemon::telemetry::start_for_run(&loaded.settings.telemetry)?;
     let output = &arguments.output;

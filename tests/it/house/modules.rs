@@ -65,7 +65,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "run",
-        "intake admission files commands answers checkout model_roles plan prepare oss_fuzz session",
+        "intake admission files known commands answers checkout model_roles plan prepare oss_fuzz session",
     ),
     (
         "page",

@@ -202,3 +202,33 @@ WRITE of size 35 at 0x602000000020 thread T0
     #2 0x55 in read_line /build/src/records.c:30
     #3 0x55 in records_read /build/src/records.c:43
 ";
+
+#[test]
+fn a_known_crash_ends_as_a_duplicate_before_anybody_is_asked() {
+    let scene = Scene::new();
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    let first = scene.run(&model, &[]);
+    first.expect("verified", 0, "attempt 1 holds every rung");
+    let signature = first.report["crash"]["signature"].as_str().unwrap();
+    let list = |name: &str, text: &str| {
+        let path = scene.patchwright.scratch(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let ours = list("known.txt", &format!("# ours\n{signature} # issue 12\n"));
+    let silent = ScriptedModel::start([""; 0]).unwrap();
+    for (known, name) in [
+        ("runs", "duplicate of run "),
+        (&ours, "duplicate of issue 12"),
+    ] {
+        let told = scene.run(&silent, &["--known", known]);
+        told.expect("no_patch", 1, name);
+        assert_eq!(silent.requests().len(), 0);
+    }
+    let told = scene.run(&silent, &["--known", "nowhere.txt"]);
+    told.expect("invalid_task", 2, "nowhere.txt");
+    let other = list("other.txt", "SEGV | elsewhere\n");
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    let told = scene.run(&model, &["--known", &other]);
+    told.expect("verified", 0, "attempt 1 holds every rung");
+}
