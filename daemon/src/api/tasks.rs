@@ -13,47 +13,18 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures::stream::{self, Stream};
 use patchwright_agent::report::Report;
-use patchwright_store::submissions::{Canceled, Depth, Page, TaskFilter, TaskRow, TaskState};
+use patchwright_store::submissions::{Canceled, Depth, Page, TaskFilter, TaskRow};
 use patchwright_store::tokens::Role;
-use serde::Deserialize;
 use std::io;
-use utoipa::IntoParams;
-
-/// Which tasks are listed.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListParameters {
-    /// Only tasks in this state.
-    state: Option<TaskState>,
-    /// Only tasks that ended so, as in `verified`.
-    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
-    ending: Option<String>,
-    /// Only tasks that came this way, as in `api`.
-    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
-    origin: Option<String>,
-    /// Only tasks of this project.
-    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
-    group: Option<String>,
-    /// Only tasks whose id holds this text.
-    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
-    text: Option<String>,
-    /// The `next` of the page before.
-    #[param(minimum = 0)]
-    cursor: Option<i64>,
-    /// Tasks of a page; 50 when it is not given.
-    #[param(minimum = 1, maximum = 1000)]
-    limit: Option<u32>,
-}
 
 /// Lists tasks, the newest first
 #[utoipa::path(
-    get, path = "/api/v1/tasks", tag = "tasks", params(ListParameters),
+    get, path = "/api/v1/tasks", tag = "tasks", params(TaskFilter),
     responses((status = 200, description = "A page of tasks", body = Page))
 )]
 pub(crate) async fn list(
     State(api): State<Api>,
-    Parameters(wanted): Parameters<ListParameters>,
+    Parameters(mut wanted): Parameters<TaskFilter>,
 ) -> Result<Json<Page>, Problem> {
     if wanted
         .limit
@@ -67,17 +38,15 @@ pub(crate) async fn list(
     if wanted.cursor.is_some_and(|cursor| cursor < 0) {
         return Err(Problem::new(Kind::Invalid, "cursor: must not be negative"));
     }
-    let filter = TaskFilter {
-        state: wanted.state,
-        ending: plain_text("ending", wanted.ending)?,
-        origin: plain_text("origin", wanted.origin)?,
-        group: plain_text("group", wanted.group)?,
-        text: plain_text("text", wanted.text)?,
-        place: None,
-        cursor: wanted.cursor,
-        limit: wanted.limit,
-    };
-    Ok(Json(api.service.store().tasks(&filter).await?))
+    for (key, text) in [
+        ("ending", &mut wanted.ending),
+        ("origin", &mut wanted.origin),
+        ("group", &mut wanted.group),
+        ("text", &mut wanted.text),
+    ] {
+        *text = plain_text(key, text.take())?;
+    }
+    Ok(Json(api.service.store().tasks(&wanted).await?))
 }
 
 /// Shows a task as it stands

@@ -4,7 +4,7 @@ use crate::store::{Store, StoreError};
 use patchwright_agent::words;
 use serde::{Deserialize, Serialize};
 use sqlx::FromRow;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// Rows of one page when nobody says otherwise.
 const PAGE: u32 = 50;
@@ -95,25 +95,34 @@ pub struct TaskRow {
 const COLUMNS: &str = "sequence, id, state, priority, origin, project, deadline, created, started, ended, run, ending, \
                        detail, claims, failures, host";
 
-/// Which tasks are listed. What is `None` does not matter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Which tasks are listed, as callers ask for them too. What is `None` does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct TaskFilter {
-    /// Their state.
+    /// Only tasks in this state.
     pub state: Option<TaskState>,
-    /// Their ending.
+    /// Only tasks that ended so, as in `verified`.
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     pub ending: Option<String>,
-    /// Their origin.
+    /// Only tasks that came this way, as in `api`.
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     pub origin: Option<String>,
-    /// Their project.
+    /// Only tasks of this project.
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     pub group: Option<String>,
-    /// The place that alone can work on them.
-    pub place: Option<String>,
-    /// Part of their id, in any case.
+    /// Only tasks whose id holds this text, in any case.
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     pub text: Option<String>,
-    /// Only those before this one, the last of the page before.
+    /// The `next` of the page before.
+    #[param(minimum = 0)]
     pub cursor: Option<i64>,
-    /// Rows of the page.
+    /// Tasks of a page; 50 when it is not given.
+    #[param(minimum = 1, maximum = 1000)]
     pub limit: Option<u32>,
+    /// Only tasks that this place alone can work on. Callers cannot ask for it.
+    #[serde(skip)]
+    pub place: Option<String>,
 }
 
 /// A page of tasks, the newest first.
