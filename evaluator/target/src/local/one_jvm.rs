@@ -178,9 +178,7 @@ public class Harness {
         char first = bytes.length == 0 ? ' ' : (char) bytes[0];
         if (first == 'x') bytes[bytes.length] = 0;
         if (first == 'e') System.exit(3);
-        while (first == 'h') Thread.sleep(10);
-    }
-}
+        while (first == 'h') Thread.sleep(10); } }
 ";
 
     async fn target(folder: &Path, output: &str) -> LocalTarget {
