@@ -6,8 +6,8 @@
 //! run at a time.
 
 use crate::record::StepId;
-use crate::words;
 use futures::future::BoxFuture;
+use patchwright_source::words;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::error::Error;

@@ -22,4 +22,5 @@ pub mod signals;
 pub mod task;
 pub mod telemetry;
 pub mod template;
-mod words;
+
+pub use patchwright_source::words;

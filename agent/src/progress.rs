@@ -87,7 +87,7 @@ impl Progress {
                 "placing a patch of {}",
                 counted(patch.edits.len() as u64, "edit")
             ),
-            Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.name()),
+            Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.as_str()),
             Step::Challenge {
                 attempt, inputs, ..
             } => {

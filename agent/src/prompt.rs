@@ -159,7 +159,7 @@ pub fn feedback(
     render(
         "feedback.md",
         context! {
-            rung => refuted.map(|rung| rung.name.name()),
+            rung => refuted.map(|rung| rung.name.as_str()),
             feedback,
             differences => shown(differences),
             contest => contest.is_some(),
@@ -289,7 +289,7 @@ pub fn compacted(
         .map(|attempt| {
             let refuted = attempt.refuted_by();
             let reason = refuted.map_or("", |rung| rung.reason.as_str());
-            context! { rung => refuted.map(|rung| rung.name.name()), reason, diff => attempt.diff.clone() }
+            context! { rung => refuted.map(|rung| rung.name.as_str()), reason, diff => attempt.diff.clone() }
         })
         .collect();
     render(

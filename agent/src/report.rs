@@ -282,7 +282,7 @@ impl Report {
     #[must_use]
     pub fn with_history(mut self, history: CrashHistory) -> Self {
         if let Some(fix) = &history.fixed_by {
-            let ending = EndingKind::of_word(&self.ending);
+            let ending = EndingKind::read(&self.ending);
             let holds = matches!(ending, Some(EndingKind::Verified | EndingKind::Plausible));
             let here = if holds {
                 "its changes to the code hold here as a patch"
@@ -354,7 +354,7 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
             .rungs
             .iter()
             .map(|rung| RungReport {
-                name: rung.name.name().to_owned(),
+                name: rung.name.as_str().to_owned(),
                 holds: rung.holds,
                 reason: rung.reason.clone(),
                 seconds: rung.seconds,

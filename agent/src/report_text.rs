@@ -30,7 +30,7 @@ pub fn render(report: &Report) -> Result<String, Error> {
         "money": money(report),
         "times": times(&report.seconds),
         "sandbox": report.sandbox.as_ref().map(ToString::to_string),
-        "ended": EndingKind::of_word(&report.ending).is_some(),
+        "ended": EndingKind::read(&report.ending).is_some(),
         "foreign_fix": report.foreign_fix().is_some(),
     });
     environment.add_template(NAME, include_str!("report_text/report.txt"))?;

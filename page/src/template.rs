@@ -42,7 +42,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.add_global("root", ROOT);
     environment.add_global(
         "ladder",
-        Value::from_iter(RungName::ALL.map(RungName::name)),
+        Value::from_iter(RungName::ALL.map(RungName::as_str)),
     );
     add_filters(&mut environment);
     for (name, source) in TEMPLATES {

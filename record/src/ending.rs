@@ -1,9 +1,7 @@
 //! Endings of a run and their exit statuses.
 
-use serde::de::IntoDeserializer;
-use serde::de::value::{Error, StrDeserializer};
+use patchwright_source::words;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The kinds of endings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,36 +45,12 @@ impl EndingKind {
             Self::Canceled => 130,
         }
     }
-
-    /// Returns the kind that a report names by its word.
-    pub fn of_word(word: &str) -> Option<Self> {
-        let word: StrDeserializer<'_, Error> = word.into_deserializer();
-        Self::deserialize(word).ok()
-    }
-
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Verified => "verified",
-            Self::Proposed => "proposed",
-            Self::NoPatch => "no_patch",
-            Self::InvalidTask => "invalid_task",
-            Self::BudgetExhausted => "budget_exhausted",
-            Self::Deadline => "deadline",
-            Self::NotReproducible => "not_reproducible",
-            Self::InfraError => "infra_error",
-            Self::Plausible => "plausible",
-            Self::Unverified => "unverified",
-            Self::Canceled => "canceled",
-        }
-    }
 }
 
-impl fmt::Display for EndingKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+words!(EndingKind: Verified "verified", Proposed "proposed", NoPatch "no_patch",
+    InvalidTask "invalid_task", BudgetExhausted "budget_exhausted", Deadline "deadline",
+    NotReproducible "not_reproducible", InfraError "infra_error", Plausible "plausible",
+    Unverified "unverified", Canceled "canceled");
 
 /// An ending with the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,10 +81,10 @@ mod tests {
             EndingKind::NoPatch,
             EndingKind::Canceled,
         ] {
-            assert_eq!(EndingKind::of_word(kind.as_str()), Some(kind));
+            assert_eq!(EndingKind::read(kind.as_str()), Some(kind));
         }
         for word in ["paused", "running", ""] {
-            assert_eq!(EndingKind::of_word(word), None, "{word}");
+            assert_eq!(EndingKind::read(word), None, "{word}");
         }
         assert_eq!(EndingKind::Canceled.exit_code(), 130);
     }

@@ -3,9 +3,9 @@
 use crate::blob::Blob;
 use crate::crash::Crash;
 use crate::doubt::{Doubt, DoubtedInput};
+use patchwright_source::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The rungs, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,42 +30,13 @@ pub enum RungName {
     Reviewed,
 }
 
+words!(RungName: Applies "applies", Parses "parses", Builds "builds", Silent "silent",
+    Tested "tested", Robust "robust", SameElsewhere "same elsewhere", Reviewed "reviewed");
+
 impl RungName {
-    /// All of them, in order.
-    pub const ALL: [Self; 8] = [
-        Self::Applies,
-        Self::Parses,
-        Self::Builds,
-        Self::Silent,
-        Self::Tested,
-        Self::Robust,
-        Self::SameElsewhere,
-        Self::Reviewed,
-    ];
-
-    /// Returns the name as reports spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Applies => "applies",
-            Self::Parses => "parses",
-            Self::Builds => "builds",
-            Self::Silent => "silent",
-            Self::Tested => "tested",
-            Self::Robust => "robust",
-            Self::SameElsewhere => "same elsewhere",
-            Self::Reviewed => "reviewed",
-        }
-    }
-
     /// Returns the rung above.
     pub fn next(self) -> Option<Self> {
         Self::ALL.into_iter().find(|rung| *rung > self)
-    }
-}
-
-impl fmt::Display for RungName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,6 +1,8 @@
 //! Intent of a request: the kind of help it asks for, told by its words alone, and how the
 //! budget is divided for it. Rules only: the same words give the same intent.
 
+use patchwright_source::words;
+
 /// The six kinds of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Intent {
@@ -12,28 +14,9 @@ pub(crate) enum Intent {
     TestWriting,
 }
 
-impl Intent {
-    const ALL: [Self; 6] = [
-        Self::DefinitionLookup,
-        Self::UsageExploration,
-        Self::Implementation,
-        Self::BugFix,
-        Self::Refactor,
-        Self::TestWriting,
-    ];
-
-    /// The name that answers carry.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::DefinitionLookup => "DEFINITION_LOOKUP",
-            Self::UsageExploration => "USAGE_EXPLORATION",
-            Self::Implementation => "IMPLEMENTATION",
-            Self::BugFix => "BUG_FIX",
-            Self::Refactor => "REFACTOR",
-            Self::TestWriting => "TEST_WRITING",
-        }
-    }
-}
+words!(Intent: DefinitionLookup "DEFINITION_LOOKUP", UsageExploration "USAGE_EXPLORATION",
+    Implementation "IMPLEMENTATION", BugFix "BUG_FIX", Refactor "REFACTOR",
+    TestWriting "TEST_WRITING");
 
 /// The phrases of each kind of request, and what each of them weighs. A phrase ends where a
 /// word does; ` * ` stands for up to four words.

@@ -3,10 +3,9 @@
 //! Plain data. Reading it from the database is the business of `relations`,
 //! finding it in source text that of `language`.
 
-use patchwright_source::{Language, Text, TreePath};
+use patchwright_source::{Language, Text, TreePath, words};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-use std::fmt;
 use std::ops::Range;
 
 /// Kind of a definition.
@@ -44,58 +43,13 @@ pub enum SymbolKind {
     Initializer,
 }
 
+words!(SymbolKind: Function "function", Method "method", Constructor "constructor",
+    Prototype "prototype", Macro "macro", Struct "struct", Union "union", Enum "enum",
+    Enumerator "enumerator", Typedef "typedef", Field "field", Variable "variable", Class "class",
+    Interface "interface", Record "record", Annotation "annotation", Namespace "namespace",
+    Initializer "initializer");
+
 impl SymbolKind {
-    /// Every kind, in the order of declaration.
-    pub const ALL: [Self; 18] = [
-        Self::Function,
-        Self::Method,
-        Self::Constructor,
-        Self::Prototype,
-        Self::Macro,
-        Self::Struct,
-        Self::Union,
-        Self::Enum,
-        Self::Enumerator,
-        Self::Typedef,
-        Self::Field,
-        Self::Variable,
-        Self::Class,
-        Self::Interface,
-        Self::Record,
-        Self::Annotation,
-        Self::Namespace,
-        Self::Initializer,
-    ];
-
-    /// The word that the database holds.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Function => "function",
-            Self::Method => "method",
-            Self::Constructor => "constructor",
-            Self::Prototype => "prototype",
-            Self::Macro => "macro",
-            Self::Struct => "struct",
-            Self::Union => "union",
-            Self::Enum => "enum",
-            Self::Enumerator => "enumerator",
-            Self::Typedef => "typedef",
-            Self::Field => "field",
-            Self::Variable => "variable",
-            Self::Class => "class",
-            Self::Interface => "interface",
-            Self::Record => "record",
-            Self::Annotation => "annotation",
-            Self::Namespace => "namespace",
-            Self::Initializer => "initializer",
-        }
-    }
-
-    /// Reads the word that the database holds.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-
     /// Returns whether it has a body of statements.
     pub fn is_callable(self) -> bool {
         matches!(
@@ -117,12 +71,6 @@ impl SymbolKind {
                 | Self::Record
                 | Self::Annotation
         )
-    }
-}
-
-impl fmt::Display for SymbolKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 
@@ -214,17 +162,7 @@ pub enum UseKind {
     Type,
 }
 
-impl UseKind {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Type => "type",
-        }
-    }
-}
+words!(UseKind: Call "call", Read "read", Write "write", Type "type");
 
 /// A place where a name is used. Uses of a function's own variables are not
 /// recorded.

@@ -1,8 +1,7 @@
 //! Languages of files.
 
-use crate::TreePath;
+use crate::{TreePath, words};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::str::FromStr;
 
 /// A language with a grammar.
@@ -37,20 +36,10 @@ const CPP_MARKS: [&str; 8] = [
     "virtual ",
 ];
 
-impl Language {
-    /// Every language, in a fixed order.
-    pub const ALL: [Self; 9] = [
-        Self::C,
-        Self::Cpp,
-        Self::Java,
-        Self::Python,
-        Self::Go,
-        Self::Rust,
-        Self::JavaScript,
-        Self::TypeScript,
-        Self::Tsx,
-    ];
+words!(Language: C "c", Cpp "c++", Java "java", Python "python", Go "go", Rust "rust",
+    JavaScript "javascript", TypeScript "typescript", Tsx "tsx");
 
+impl Language {
     /// The language that a file's extension names; `.h` counts as C, and
     /// `.h.in` and `.c.in` as what is made of them.
     pub fn of_path(path: &TreePath) -> Option<Self> {
@@ -86,15 +75,8 @@ impl Language {
     /// The word for it in a Markdown fence.
     pub fn fence(self) -> &'static str {
         match self {
-            Self::C => "c",
             Self::Cpp => "cpp",
-            Self::Java => "java",
-            Self::Python => "python",
-            Self::Go => "go",
-            Self::Rust => "rust",
-            Self::JavaScript => "javascript",
-            Self::TypeScript => "typescript",
-            Self::Tsx => "tsx",
+            other => other.as_str(),
         }
     }
 
@@ -134,19 +116,7 @@ impl FromStr for Language {
     type Err = UnknownLanguage;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|language| language.to_string() == word)
-            .ok_or_else(|| UnknownLanguage(word.to_owned()))
-    }
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Cpp => "c++",
-            other => other.fence(),
-        })
+        Self::read(word).ok_or_else(|| UnknownLanguage(word.to_owned()))
     }
 }
 

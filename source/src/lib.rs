@@ -26,6 +26,7 @@ mod pattern;
 mod text;
 mod tree;
 mod visible;
+mod words;
 
 pub use changes::{Changes, Touched};
 pub use comment::{code_of_piece, without_comments};

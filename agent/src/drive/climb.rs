@@ -30,7 +30,7 @@ impl Drive {
         ((attempt, found), decisions): ((Option<Attempt>, Vec<FoundInput>), Vec<AcceptedInput>),
     ) -> Result<Outcome, Failure> {
         let (attempt, target) = (known(attempt)?, self.target()?);
-        let summary = format!("attempt {}: climbing {}", attempt.number, rung.name());
+        let summary = format!("attempt {}: climbing {}", attempt.number, rung.as_str());
         self.intend(
             id,
             "climb",

@@ -139,7 +139,7 @@ fn climbed(rung: &Rung) -> String {
         Some(false) => "does not hold",
         None => "was not climbed",
     };
-    format!("{} {word}: {}", rung.name.name(), rung.reason)
+    format!("{} {word}: {}", rung.name.as_str(), rung.reason)
 }
 
 fn head(text: &str) -> String {

@@ -70,7 +70,7 @@ fn observed(rungs: &[&Rung]) -> String {
             Some(false) => "does not hold",
             None => "is open",
         };
-        format!("{} {word}: {}", rung.name.name(), rung.reason)
+        format!("{} {word}: {}", rung.name.as_str(), rung.reason)
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -78,7 +78,7 @@ fn observed(rungs: &[&Rung]) -> String {
 /// Returns a line for each rung, with a reason where it is open.
 fn standing(rungs: &[&Rung]) -> String {
     let lines = rungs.iter().map(|rung| match rung.holds {
-        Some(true) => format!("{} holds", rung.name.name()),
+        Some(true) => format!("{} holds", rung.name.as_str()),
         _ => observed(&[rung]),
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -78,7 +78,7 @@ impl Attempt {
     pub fn verdict(&self) -> String {
         match self.refuted_by() {
             Some(rung) => {
-                let name = rung.name.name();
+                let name = rung.name.as_str();
                 format!("it was refuted by the rung {name:?}: {}", rung.reason)
             }
             None if self.withdrawn => "it was withdrawn".to_owned(),

@@ -3,7 +3,6 @@
 use super::challenge::{ChallengeRecord, ChallengedRecord, PovRecord};
 use super::probe::{ProbeQuestion, Probed};
 use super::sandbox::SandboxRecord;
-use crate::words;
 use patchwright_model::{Finish, Message, Usage};
 use patchwright_patcher::{Patch, RawQuery};
 use patchwright_record::{
@@ -11,6 +10,7 @@ use patchwright_record::{
     TestFiles,
 };
 use patchwright_retrieval::Memory;
+use patchwright_source::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

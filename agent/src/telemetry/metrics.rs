@@ -37,7 +37,7 @@ pub fn verdict(result: &Rung) {
         Some(false) => "false",
         None => "null",
     };
-    counter!(VERDICTS, "rung" => result.name.name(), "holds" => holds).increment(1);
+    counter!(VERDICTS, "rung" => result.name.as_str(), "holds" => holds).increment(1);
 }
 
 /// A model answered, or did not.

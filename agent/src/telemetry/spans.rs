@@ -31,7 +31,7 @@ pub fn step(id: StepId, step: &Step) -> Span {
 /// The stage that a step belongs to, in one word.
 pub fn name_of(step: &Step) -> &'static str {
     match step {
-        Step::Climb { rung, .. } => rung.name(),
+        Step::Climb { rung, .. } => rung.as_str(),
         other => other.name(),
     }
 }

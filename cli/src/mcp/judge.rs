@@ -60,7 +60,7 @@ impl Judge {
         let report = self.run(patch, observer, &stop).await;
         let report = report.map_err(|error| format!("judge: {error:#}"))?;
         let text = report_text::render(&report).map_err(|error| error.to_string())?;
-        match EndingKind::of_word(&report.ending) {
+        match EndingKind::read(&report.ending) {
             Some(
                 EndingKind::Verified
                 | EndingKind::Plausible

@@ -120,7 +120,7 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
 }
 
 fn answer(report: &Report, refuting: Option<&RungReport>) -> Answer {
-    match (EndingKind::of_word(&report.ending), refuting) {
+    match (EndingKind::read(&report.ending), refuting) {
         (Some(EndingKind::Verified | EndingKind::Plausible), None) => Answer::Held,
         (_, Some(rung)) if INPUTS.contains(&rung.name.as_str()) => Answer::Incomplete,
         _ => Answer::Undecided,

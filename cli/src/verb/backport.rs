@@ -131,7 +131,7 @@ fn status(branches: &[Branch]) -> u8 {
     open.map_or(0, |branch| match branch.ending.as_deref() {
         Some(INTERRUPTED) => EndingKind::Canceled.exit_code(),
         ending => ending
-            .and_then(EndingKind::of_word)
+            .and_then(EndingKind::read)
             .map_or(1, EndingKind::exit_code),
     })
 }

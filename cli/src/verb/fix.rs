@@ -143,7 +143,7 @@ async fn repair(
 
 /// Writes the mail of a patch that stands, and says the next step.
 async fn conclude(common: &Common, report: &Report, out: &Path) -> anyhow::Result<()> {
-    let ending = EndingKind::of_word(&report.ending);
+    let ending = EndingKind::read(&report.ending);
     let stands = matches!(ending, Some(EndingKind::Verified | EndingKind::Plausible));
     if !stands || report.best.is_none() {
         return say(&format!("no mail  {}", report.detail));

@@ -254,7 +254,7 @@ pub(super) fn announce(display: &Display, task: &Task, answers: &Answers) {
 /// Returns the exit status that goes with a report: that of its ending, or the
 /// one of a run that has not ended.
 pub(super) fn status(report: &Report) -> ExitCode {
-    let code = match EndingKind::of_word(&report.ending) {
+    let code = match EndingKind::read(&report.ending) {
         Some(ending) => ending.exit_code(),
         None if report.ending == INTERRUPTED => EndingKind::Canceled.exit_code(),
         None => crate::common::PAUSED,

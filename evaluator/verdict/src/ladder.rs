@@ -58,7 +58,7 @@ impl<'a> Ladder<'a> {
             .iter()
             .find(|rung| rung.name < next && rung.holds == Some(false))
         {
-            let reason = format!("the rung {:?} below does not hold", broken.name.name());
+            let reason = format!("the rung {:?} below does not hold", broken.name.as_str());
             return Ok(Rung::new(next, None, reason));
         }
         let mut result = self.recall_or_climb(attempt, next).await?;

@@ -89,7 +89,7 @@ impl VerdictKey {
             | RungName::SameElsewhere => {}
         }
         let mut parts = Parts(Sha256::new());
-        parts.add(rung.name());
+        parts.add(rung.as_str());
         parts.add(attempt.changes.digest());
         parts.add(format!("{:?}", attempt.touched));
         for input in &attempt.found {

@@ -6,7 +6,7 @@
 //! a place ([`Analysis::reaching`]); there is no control-flow graph.
 
 use crate::flow::place::{Place, Source};
-use patchwright_source::Language;
+use patchwright_source::{Language, words};
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
@@ -66,19 +66,8 @@ pub enum GuardKind {
     Preprocessor,
 }
 
-impl GuardKind {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::Passed => "passed",
-            Self::Loop => "loop",
-            Self::Case => "case",
-            Self::Preprocessor => "preprocessor",
-        }
-    }
-}
+words!(GuardKind: Holds "holds", Fails "fails", Passed "passed", Loop "loop", Case "case",
+    Preprocessor "preprocessor");
 
 /// A condition and the lines that it guards.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -363,7 +363,7 @@ impl<'r> Resolver<'r> {
         let mut rows = statement.query([name])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let kind = SymbolKind::from_word(row.get_ref(2)?.as_str()?);
+            let kind = SymbolKind::read(row.get_ref(2)?.as_str()?);
             let file = self.reader.files.by_id(row.get(3)?);
             let (Some(kind), Some(file)) = (kind, file) else {
                 continue;

@@ -46,7 +46,7 @@ pub(crate) fn name_text(reader: &Reader<'_>, id: i64) -> Result<String> {
 fn symbol(reader: &Reader<'_>, row: &Row<'_>) -> Result<Option<Symbol>> {
     let kind: String = row.get(4)?;
     let file = reader.files.by_id(row.get(5)?);
-    let (Some(kind), Some(file)) = (SymbolKind::from_word(&kind), file) else {
+    let (Some(kind), Some(file)) = (SymbolKind::read(&kind), file) else {
         return Ok(None);
     };
     let Some(language) = file.language else {

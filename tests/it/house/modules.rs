@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ORDER: &[(&str, &str)] = &[
     (
         "source",
-        "error frame pattern text visible diff path changes difference kind language comment tree parse",
+        "words error frame pattern text visible diff path changes difference kind language comment tree parse",
     ),
     (
         "record",
@@ -55,7 +55,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "agent",
-        "words record probability hints journal telemetry task plan prompt repair progress \
+        "record probability hints journal telemetry task plan prompt repair progress \
          signals anchors report template report_text drive",
     ),
     (

@@ -24,8 +24,8 @@ const BUDGETS: &[(&str, usize, &str)] = &[
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited; \
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver",
     ),
-    ("config", 1_380, ""),
-    ("daemon", 7_140, ""),
+    ("config", 1_365, ""),
+    ("daemon", 7_100, ""),
     (
         "evaluator/crash",
         6_460,
@@ -40,27 +40,27 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/target",
-        5_940,
+        5_860,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, \
          builds that no sanitizer reached, budgets in work time",
     ),
     (
         "evaluator/verdict",
-        8_620,
+        8_605,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round",
     ),
     ("model", 2_380, ""),
     ("page", 960, ""),
-    ("patcher", 7_710, ""),
+    ("patcher", 7_705, ""),
     (
         "record",
-        620,
+        570,
         "answers that are decided, and conditions that are open; the PoVs, commands and times of a task moved here",
     ),
     (
         "retrieval",
-        17_220,
+        17_110,
         "functions beside a stack that are named",
     ),
     (
@@ -70,7 +70,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "source",
-        1_350,
+        1_340,
         "what reads diffs and knows kinds of files moved here",
     ),
     ("store", 2_490, ""),

@@ -256,7 +256,7 @@ impl Run {
             .rungs
             .iter()
             .filter(|rung| rung.holds.is_none())
-            .map(|rung| format!("{:?} ({})", rung.name.name(), rung.reason))
+            .map(|rung| format!("{:?} ({})", rung.name.as_str(), rung.reason))
             .collect();
         if !self.plan.has_povs {
             return Ending::new(EndingKind::Unverified, "there is no PoV to replay");

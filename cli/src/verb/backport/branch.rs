@@ -65,7 +65,7 @@ impl Branch {
     }
 
     fn stands(&self) -> bool {
-        let ending = self.ending.as_deref().and_then(EndingKind::of_word);
+        let ending = self.ending.as_deref().and_then(EndingKind::read);
         matches!(ending, Some(EndingKind::Verified | EndingKind::Plausible))
     }
 }

@@ -107,7 +107,7 @@ impl Comparison<'_> {
             self.note(&input.name, &why);
             return Ok(None);
         }
-        self.count(input.kind.name(), 1);
+        self.count(input.kind.as_str(), 1);
         if before != after {
             let one = differing(input, before, after);
             return self.differs(one).await;
@@ -271,7 +271,7 @@ pub(super) fn differing(input: ComparedInput, before: &InputRun, after: &InputRu
         format!("{} became {}", before.ending, after.ending)
     };
     Differing {
-        what: format!("{what} ({})", input.kind.name()),
+        what: format!("{what} ({})", input.kind.as_str()),
         input,
         before: before.clone(),
         after: after.clone(),

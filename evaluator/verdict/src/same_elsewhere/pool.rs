@@ -2,7 +2,7 @@
 
 use crate::given_inputs;
 use crate::mutation::{Mutator, nearer};
-use patchwright_source::Language;
+use patchwright_source::{Language, words};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Pov, TargetTask};
 
@@ -40,6 +40,9 @@ pub(super) enum InputKind {
     Aimed,
 }
 
+words!(InputKind: Given "given", OfTests "of tests", GivenMutant "mutants of given",
+    FurtherMutant "further mutants", Derived "derived", Aimed "aimed");
+
 impl InputKind {
     /// Tells whether an input counts only where the unpatched program accepts it.
     pub(super) fn counts_if_accepted(self) -> bool {
@@ -47,17 +50,6 @@ impl InputKind {
             self,
             Self::OfTests | Self::GivenMutant | Self::FurtherMutant | Self::Aimed
         )
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Given => "given",
-            Self::OfTests => "of tests",
-            Self::GivenMutant => "mutants of given",
-            Self::FurtherMutant => "further mutants",
-            Self::Derived => "derived",
-            Self::Aimed => "aimed",
-        }
     }
 }
 

@@ -93,7 +93,7 @@ impl Comparison<'_> {
                 && self.is_steady(input, &values).await?
             {
                 let one = Differing {
-                    what: format!("{} ({})", departure.what, input.kind.name()),
+                    what: format!("{} ({})", departure.what, input.kind.as_str()),
                     input: input.clone(),
                     before: before.clone(),
                     after: after.clone(),
@@ -163,7 +163,7 @@ pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
     let mut inputs: Vec<&ComparedInput> = inputs.iter().collect();
     inputs.sort_by_key(|input| !input.fresh);
     for (place, input) in inputs.into_iter().enumerate() {
-        let rank = counts.entry(input.kind.name()).or_default();
+        let rank = counts.entry(input.kind.as_str()).or_default();
         ranked.push((*rank, place, input));
         *rank += 1;
     }
