@@ -98,7 +98,7 @@ mod tests {
         let files: Vec<(String, Vec<u8>)> = tree
             .files()
             .into_iter()
-            .map(|path| (path.to_string(), tree.read(&path).unwrap().into_bytes()))
+            .map(|path| (path.to_string(), tree.read(&path).unwrap().bytes().to_vec()))
             .collect();
         let expected = [
             ("deep/new.c", "fresh"),

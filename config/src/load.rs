@@ -96,14 +96,8 @@ pub struct Loaded {
     pub entries: Vec<Entry>,
 }
 
-impl Loaded {
-    /// Where the value of `key` came from.
-    pub fn origin(&self, key: &str) -> &str {
-        origin(&self.entries, key)
-    }
-}
-
-fn origin<'e>(entries: &'e [Entry], key: &str) -> &'e str {
+/// Returns where the value of `key` came from.
+pub(crate) fn origin<'e>(entries: &'e [Entry], key: &str) -> &'e str {
     let mut entries = entries.iter();
     let entry = entries.find(|entry| entry.key == key);
     entry.map_or("default", |entry| entry.origin.as_str())

@@ -77,7 +77,7 @@ fn each_layer_is_stronger_than_the_one_before() {
     ]
     .into_iter()
     .map(|key| {
-        let origin = loaded.origin(key);
+        let origin = load::origin(&loaded.entries, key);
         let end = origin.rsplit('/').next().unwrap_or(origin).to_owned();
         let entry = loaded
             .entries
@@ -261,7 +261,7 @@ fn folders_follow_the_base_directory_specification() {
         loaded.settings.cache.folder,
         home.join(".cache/patchwright")
     );
-    assert_eq!(loaded.origin("store.folder"), "$HOME");
+    assert_eq!(load::origin(&loaded.entries, "store.folder"), "$HOME");
     let place = place
         .variable("XDG_STATE_HOME", "/state")
         .variable("XDG_CACHE_HOME", "relative/is/ignored")
@@ -320,7 +320,7 @@ fn the_key_is_found_in_four_places_and_shown_in_none() {
     ] {
         let loaded = place.load();
         assert_eq!(loaded.settings.model.api_key.expose_secret(), key);
-        assert_eq!(loaded.origin("model.api_key"), origin);
+        assert_eq!(load::origin(&loaded.entries, "model.api_key"), origin);
         let shown = format!(
             "{loaded:?}{}",
             serde_json::to_string(&loaded.entries).unwrap()

@@ -3,7 +3,7 @@
 //! [`reply::read`] takes a model's whole reply apart: analysis, queries, probes
 //! and the patch. [`prepare`] finds the place of every edit of a [`Patch`] in
 //! the pristine tree, refuses what the [`Guard`] forbids, and yields the
-//! [`Changes`] together with their unified diff. [`read_diff`] does the same
+//! [`Changes`] together with their unified diff. [`read_diff_bytes`] does the same
 //! for a unified diff that somebody else made; [`diff`] writes one of changes.
 //!
 //! Reading is tolerant, placing is not: an edit goes where its whole original
@@ -60,6 +60,6 @@ pub use diff::diff;
 pub use edit::{Edit, Hunk, Patch};
 pub use error::PatcherError;
 pub use guard::Guard;
-pub use prepare::{prepare, prepare_after, read_diff, read_diff_bytes};
+pub use prepare::{prepare, prepare_after, read_diff_bytes};
 pub use refusal::{Refusal, Rule, ShownLine};
 pub use reply::{Probe, Problem, RawQuery, Reply};

@@ -59,17 +59,7 @@ pub fn prepare_after(
     }
 }
 
-/// Reads a unified diff that somebody else made, by the same rules.
-pub fn read_diff(
-    tree: &Tree,
-    diff: &str,
-    guard: &Guard,
-    knows: &dyn Fn(&str) -> bool,
-) -> Result<Prepared, Vec<Refusal>> {
-    read_diff_bytes(tree, diff.as_bytes(), guard, knows)
-}
-
-/// Reads a unified diff whose files need not be UTF-8.
+/// Reads a unified diff that somebody else made, by the same rules; its files need not be UTF-8.
 pub fn read_diff_bytes(
     tree: &Tree,
     diff: &[u8],

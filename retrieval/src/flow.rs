@@ -24,7 +24,7 @@ use crate::error::RetrievalError;
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use function::Subject;
-use patchwright_source::TreePath;
+use patchwright_source::{TreePath, words};
 use search::Search;
 use std::sync::Arc;
 
@@ -60,20 +60,8 @@ pub enum FlowKind {
     Check,
 }
 
-impl FlowKind {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Assign => "assign",
-            Self::Argument => "argument",
-            Self::Return => "return",
-            Self::Result => "result",
-            Self::Out => "out",
-            Self::Index => "index",
-            Self::Check => "check",
-        }
-    }
-}
+words!(FlowKind: Assign "assign", Argument "argument", Return "return", Result "result", Out "out",
+    Index "index", Check "check");
 
 /// One step of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,21 +130,6 @@ impl Index {
             steps.append(&mut search.run()?);
         }
         Ok(steps)
-    }
-
-    /// The conditions under which a line is reached within its function,
-    /// outermost first.
-    pub fn guards(&self, path: &TreePath, line: u32) -> Result<Vec<GuardFact>, RetrievalError> {
-        let Some(function) = self.enclosing_function(path, line)? else {
-            return Ok(Vec::new());
-        };
-        let analysis = self.analysis(&function);
-        Ok(analysis
-            .guards
-            .iter()
-            .filter(|guard| (guard.line..=guard.end_line).contains(&line))
-            .cloned()
-            .collect())
     }
 
     /// The flow in one symbol; computed once.

@@ -70,11 +70,6 @@ impl Text {
         &self.bytes
     }
 
-    /// Gives the bytes back.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
     /// Returns how many lines there are; an empty file has none.
     pub fn line_count(&self) -> usize {
         self.starts.len()
@@ -87,11 +82,6 @@ impl Text {
             index if index == self.starts.len() => Some(self.bytes.len()),
             index => self.starts.get(index).copied(),
         }
-    }
-
-    /// The line that holds a byte offset.
-    pub fn line_of(&self, offset: usize) -> usize {
-        self.starts.partition_point(|start| *start <= offset).max(1)
     }
 
     /// One line with its line ending.
@@ -185,10 +175,6 @@ mod tests {
         assert_eq!(text.line(2).unwrap(), "two");
         assert_eq!(text.raw_line(2).unwrap(), b"two\r\n");
         assert_eq!(text.line(4), None);
-        assert_eq!(
-            (text.line_of(0), text.line_of(5), text.line_of(99)),
-            (1, 2, 3)
-        );
         assert_eq!(
             (text.line_start(2), text.line_start(4), text.line_start(5)),
             (Some(5), Some(15), None)

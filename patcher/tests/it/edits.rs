@@ -154,7 +154,7 @@ fn snapshot(root: &Path) -> Vec<(String, Vec<u8>)> {
     let tree = Tree::open(root).unwrap();
     tree.files()
         .into_iter()
-        .map(|path| (path.to_string(), tree.read(&path).unwrap().into_bytes()))
+        .map(|path| (path.to_string(), tree.read(&path).unwrap().bytes().to_vec()))
         .collect()
 }
 

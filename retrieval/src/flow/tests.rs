@@ -121,11 +121,12 @@ fn guards_of_a_line() {
     let (_folder, index) = index("a.c", code);
     let path = TreePath::new("a.c").unwrap();
     let guards = |line: u32| -> Vec<(GuardKind, String, u32)> {
-        index
-            .guards(&path, line)
-            .unwrap()
-            .into_iter()
-            .map(|guard| (guard.kind, guard.condition, guard.condition_line))
+        let function = index.enclosing_function(&path, line).unwrap().unwrap();
+        let analysis = index.analysis(&function);
+        let guards = analysis.guards.iter();
+        guards
+            .filter(|guard| (guard.line..=guard.end_line).contains(&line))
+            .map(|guard| (guard.kind, guard.condition.clone(), guard.condition_line))
             .collect()
     };
     let passed = (GuardKind::Passed, "!p".to_owned(), 2);

@@ -97,7 +97,7 @@ pub(crate) fn nearest_named<K: Ord>(
     let mut rows = statement.query([id])?;
     let mut best = None;
     while let Some(row) = rows.next()? {
-        let kind = SymbolKind::from_word(row.get_ref(1)?.as_str()?);
+        let kind = SymbolKind::read(row.get_ref(1)?.as_str()?);
         let file = reader.files.by_id(row.get(2)?);
         let (Some(kind), Some(file)) = (kind, file.filter(|file| file.language.is_some())) else {
             continue;
@@ -212,18 +212,6 @@ impl Index {
             methods.sort_by_key(|method| method.id);
             methods.dedup_by_key(|method| method.id);
             Ok(sorted(methods))
-        })
-    }
-
-    /// The names of the types that a class extends or implements.
-    pub fn bases(&self, symbol: &Symbol) -> Result<Vec<String>, RetrievalError> {
-        self.read(|reader| {
-            let mut statement = reader.connection.prepare_cached(
-                "SELECT n.name FROM inherit i JOIN name n ON n.id = i.base_id
-                 WHERE i.symbol_id = ?1 ORDER BY i.line, n.name",
-            )?;
-            let names = statement.query_map([symbol.id], |row| row.get(0))?;
-            names.collect()
         })
     }
 }

@@ -245,7 +245,6 @@ fn types_and_what_is_made_of_them() {
             "java/a/b/Square.java:7 method"
         ]
     );
-    assert_eq!(index.bases(&one("Square")).unwrap(), ["Shape"]);
 }
 
 #[test]
