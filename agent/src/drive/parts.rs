@@ -12,7 +12,6 @@ use patchwright_retrieval::{Engine, Request, Settings};
 use patchwright_source::Tree;
 use patchwright_target::Target;
 use patchwright_verdict::VerdictCache;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -46,6 +45,7 @@ pub struct Patience {
 }
 
 /// Everything concrete that a run needs, put together by the crate `run`.
+#[derive(Debug)]
 pub struct Parts {
     /// Models of the lanes: lane 1 asks the first, lane 2 the second, and so on in turn.
     pub lanes: Vec<Speaker>,
@@ -71,15 +71,6 @@ pub struct Parts {
     pub signals: Signals,
     /// The watcher that is told how it goes.
     pub observer: Observer,
-}
-
-impl fmt::Debug for Parts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts")
-            .field("lanes", &self.lanes)
-            .field("tree", &self.tree)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Parts {

@@ -9,22 +9,14 @@ use patchwright_patcher::Guard;
 use patchwright_source::Tree;
 use patchwright_target::{Baseline, BaselinePov, Target};
 use patchwright_verdict::stopped;
-use std::fmt;
 use std::sync::Arc;
 
 /// PoVs, the unpatched program, and what it did with them.
+#[derive(Debug)]
 pub struct Ground {
     target: Arc<dyn Target>,
     baseline: Arc<Baseline>,
     tree: Tree,
-}
-
-impl fmt::Debug for Ground {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ground")
-            .field("povs", &self.baseline.povs.len())
-            .finish_non_exhaustive()
-    }
 }
 
 impl Ground {

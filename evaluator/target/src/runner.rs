@@ -40,6 +40,7 @@ use patchwright_source::{Changes, TreePath};
 pub use reproduction::{measure, reproducible};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 pub use task::{CommandLimits, INSIDE, TargetTask, program_and_arguments};
@@ -199,7 +200,7 @@ pub struct Baseline {
 
 /// Something that can be built, replayed and tested.
 #[async_trait]
-pub trait Target: Send + Sync {
+pub trait Target: Send + Sync + fmt::Debug {
     fn task(&self) -> &TargetTask;
 
     /// Names the part of the baseline that is being made, for whoever waits; nothing where

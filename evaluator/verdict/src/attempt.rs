@@ -8,6 +8,7 @@ use crate::evidence::{AcceptedInput, FoundInput};
 use patchwright_crash::signature::plain_name;
 use patchwright_source::{Changes, Language, SourceError, Touched, Tree, TreePath, parse};
 use patchwright_target::TargetError;
+use patchwright_target::runner::{Baseline, Target};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,6 +34,9 @@ pub struct AttemptFacts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedInput>,
 }
+
+/// What a rung is climbed with: the program, how it behaves without a patch, and the patch.
+pub(crate) type Ground<'a> = (&'a dyn Target, &'a Baseline, &'a AttemptFacts);
 
 impl Default for AttemptFacts {
     /// An attempt that changes nothing.

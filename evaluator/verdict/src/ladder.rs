@@ -13,20 +13,11 @@ use patchwright_target::runner::{Baseline, Target};
 use std::time::Instant;
 
 /// The rungs of one target, climbed against its baseline.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Ladder<'a> {
     target: &'a dyn Target,
     baseline: &'a Baseline,
     verdicts: Option<&'a VerdictCache>,
-}
-
-impl std::fmt::Debug for Ladder<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ladder")
-            .field("baseline", &self.baseline)
-            .field("verdicts", &self.verdicts)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<'a> Ladder<'a> {
@@ -88,16 +79,16 @@ impl<'a> Ladder<'a> {
         attempt: &AttemptFacts,
         next: RungName,
     ) -> Result<Rung, TargetError> {
-        let (target, baseline) = (self.target, self.baseline);
+        let on = (self.target, self.baseline, attempt);
         Ok(match next {
             RungName::Applies => rung::patch::applies(attempt),
-            RungName::Parses => rung::patch::parses(target.task(), attempt),
-            RungName::Builds => rung::builds::climb(target, attempt).await?,
-            RungName::Silent => rung::silent::climb(target, baseline, attempt).await?,
-            RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,
-            RungName::Robust => robust::climb(target, baseline, attempt).await?,
-            RungName::SameElsewhere => same_elsewhere::climb(target, baseline, attempt).await?,
-            RungName::Reviewed => review::climb(target, baseline, attempt)?,
+            RungName::Parses => rung::patch::parses(self.target.task(), attempt),
+            RungName::Builds => rung::builds::climb(self.target, attempt).await?,
+            RungName::Silent => rung::silent::climb(on).await?,
+            RungName::Tested => rung::tested::climb(on).await?,
+            RungName::Robust => robust::climb(on).await?,
+            RungName::SameElsewhere => same_elsewhere::climb(on).await?,
+            RungName::Reviewed => review::climb(on)?,
         })
     }
 }

@@ -12,13 +12,12 @@ mod removal;
 mod suppression;
 mod weakened;
 
-use crate::attempt::AttemptFacts;
+use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Doubt, Rung, RungName};
 use crate::given_inputs;
 pub(crate) use code::bare;
 pub(crate) use constants::{constants, integer};
 use patchwright_target::TargetError;
-use patchwright_target::runner::{Baseline, Target};
 pub(crate) use suppression::ends_process;
 
 use disguised::Texts;
@@ -29,11 +28,7 @@ use std::fmt;
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
 
-pub(crate) fn climb(
-    target: &dyn Target,
-    baseline: &Baseline,
-    attempt: &AttemptFacts,
-) -> Result<Rung, TargetError> {
+pub(crate) fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
     let open = |reason: &str| Rung::new(RungName::Reviewed, None, reason);
     let Some(mut files) = FileDiff::read(&attempt.diff) else {
         return Ok(open("a header of the diff cannot be read"));

@@ -13,7 +13,7 @@ mod dictionary;
 mod failure;
 mod harness;
 
-use crate::attempt::{AttemptFacts, touched_functions};
+use crate::attempt::{AttemptFacts, Ground, touched_functions};
 use crate::evidence::{Doubt, DoubtedInput, FoundInput, Rung, RungName, change};
 use crate::mutation::Mutator;
 use crate::rung::builds;
@@ -53,11 +53,7 @@ const OTHER: &str = "the unpatched program crashes on it in the same way";
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
-pub(crate) async fn climb(
-    target: &dyn Target,
-    baseline: &Baseline,
-    attempt: &AttemptFacts,
-) -> Result<Rung, TargetError> {
+pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
     let task = target.task();
     let groups = groups(target, baseline)?;
     if groups.is_empty() {

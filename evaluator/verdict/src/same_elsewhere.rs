@@ -33,7 +33,7 @@ mod values;
 pub use challenge::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, challenge};
 pub(crate) use doubts::shown;
 
-use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
+use crate::attempt::{AttemptFacts, Ground, name_of_frame, touched_in_baseline};
 use crate::evidence::{Doubt, Rung, RungName};
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
@@ -62,11 +62,7 @@ pub const MISSING_REACH: &str = "inputs missing at the patched lines";
 /// Count of an open rung: 1 where it holds once its differences are settled, else 0.
 pub const OPEN_FOR_DIFFERENCES: &str = "open for its differences alone";
 
-pub(crate) async fn climb(
-    target: &dyn Target,
-    baseline: &Baseline,
-    attempt: &AttemptFacts,
-) -> Result<Rung, TargetError> {
+pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
     let (pov, before, old) = match run_how(target, baseline) {
         Ok(how) => how,
         Err(reason) => return Ok(Rung::new(RungName::SameElsewhere, None, reason)),

@@ -6,7 +6,7 @@
 //! where they differ, PoVs and tests are run again.
 
 use super::feedback::FeedbackWriter;
-use crate::attempt::AttemptFacts;
+use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Rung, RungName};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Baseline, BuildKind, Outcome, Replay, Target};
@@ -20,7 +20,7 @@ pub async fn confirm(
     attempt: &AttemptFacts,
 ) -> Result<Rung, TargetError> {
     let started = std::time::Instant::now();
-    let mut result = check(target, baseline, attempt).await?;
+    let mut result = check((target, baseline, attempt)).await?;
     result.seconds = started.elapsed().as_secs_f64();
     Ok(result)
 }
@@ -33,11 +33,7 @@ pub async fn confirm_ahead(target: &dyn Target, attempt: &AttemptFacts) -> Resul
     Ok(())
 }
 
-async fn check(
-    target: &dyn Target,
-    baseline: &Baseline,
-    attempt: &AttemptFacts,
-) -> Result<Rung, TargetError> {
+async fn check((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
     let task = target.task();
     let writer = FeedbackWriter::new(task, attempt);
     let changes = &attempt.changes;

@@ -9,7 +9,7 @@ mod returned;
 
 use super::feedback::FeedbackWriter;
 use super::leak;
-use crate::attempt::AttemptFacts;
+use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Doubt, FoundInput, Rung, RungName};
 use patchwright_crash::signature::Change;
 use patchwright_crash::{CrashReport, Tool};
@@ -25,25 +25,22 @@ use std::time::Duration;
 /// PoVs whose exits are watched.
 const WATCHED: usize = 4;
 
-pub(crate) async fn climb(
-    target: &dyn Target,
-    baseline: &Baseline,
-    attempt: &AttemptFacts,
-) -> Result<Rung, TargetError> {
+pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung, TargetError> {
+    let (target, baseline, attempt) = on;
     let task = target.task();
     if task.povs.is_empty() {
         return Ok(Rung::new(RungName::Silent, None, "the task has no PoV"));
     }
     let mut replays = Replays::default();
-    if let Some(failed) = replays.povs(target, baseline, attempt).await? {
+    if let Some(failed) = replays.povs(on).await? {
         return Ok(failed);
     }
-    if let Some(failed) = replays.found(target, baseline, attempt).await? {
+    if let Some(failed) = replays.found(on).await? {
         return Ok(failed);
     }
     let verdict = match replays.unwatched.take() {
         Some(why) if task.language == Language::Java => Verdict::Unseen(why),
-        _ => vouched(target, baseline, attempt).await?,
+        _ => vouched(on).await?,
     };
     let result = result_of(
         verdict,
@@ -77,9 +74,7 @@ impl Replays {
     /// that refutes the patch.
     async fn povs(
         &mut self,
-        target: &dyn Target,
-        baseline: &Baseline,
-        attempt: &AttemptFacts,
+        (target, baseline, attempt): Ground<'_>,
     ) -> Result<Option<Rung>, TargetError> {
         let task = target.task();
         for (pov, before) in task.povs.iter().zip(&baseline.povs) {
@@ -111,12 +106,10 @@ impl Replays {
     /// Replays the inputs that refuted earlier attempts.
     async fn found(
         &mut self,
-        target: &dyn Target,
-        baseline: &Baseline,
-        attempt: &AttemptFacts,
+        (target, baseline, attempt): Ground<'_>,
     ) -> Result<Option<Rung>, TargetError> {
         let task = target.task();
-        for (pov, before, input) in found(target, baseline, attempt) {
+        for (pov, before, input) in found((target, baseline, attempt)) {
             let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
             let replay = super::replay_input(target, &build, pov, input.blob.bytes()).await?;
             self.runs += 1;
@@ -169,11 +162,7 @@ fn result_of(
 
 /// Judges whether silence means anything: the sanitizer could have spoken, and
 /// the runs came back from the harness.
-async fn vouched(
-    target: &dyn Target,
-    baseline: &Baseline,
-    attempt: &AttemptFacts,
-) -> Result<Verdict, TargetError> {
+async fn vouched((target, baseline, attempt): Ground<'_>) -> Result<Verdict, TargetError> {
     let task = target.task();
     if task.language == Language::Java {
         return Ok(Verdict::Returned);
@@ -296,11 +285,7 @@ async fn replay_fairly(
 }
 
 /// Returns the inputs that refuted earlier attempts, each with the PoV that it is run like.
-fn found<'a>(
-    target: &'a dyn Target,
-    baseline: &'a Baseline,
-    attempt: &'a AttemptFacts,
-) -> Vec<(&'a Pov, &'a BaselinePov, &'a FoundInput)> {
+fn found((target, baseline, attempt): Ground<'_>) -> Vec<(&Pov, &BaselinePov, &FoundInput)> {
     let task = target.task();
     let like = |input: &FoundInput| {
         let pov = task.pov_like(&input.pov)?;

@@ -5,7 +5,7 @@
 //! with one that ran no test, the rung cannot be climbed: no tests is never "tests passed".
 
 use super::feedback::FeedbackWriter;
-use crate::attempt::AttemptFacts;
+use crate::attempt::Ground;
 use crate::evidence::{Rung, RungName};
 use patchwright_crash::test_report::{Comparison, Status};
 use patchwright_sandbox::{Ending, Limit};
@@ -17,11 +17,7 @@ use std::collections::BTreeSet;
 /// Tests that are named in a reason.
 const MOST_NAMED: usize = 5;
 
-pub(crate) async fn climb(
-    target: &dyn Target,
-    baseline: &Baseline,
-    attempt: &AttemptFacts,
-) -> Result<Rung, TargetError> {
+pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
     let no_tests = || Rung::new(RungName::Tested, None, "the task has no tests");
     let Some(before) = &baseline.tests else {
         return Ok(no_tests());

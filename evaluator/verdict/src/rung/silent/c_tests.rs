@@ -14,7 +14,7 @@ use std::fs;
 
 async fn climb(target: &LocalTarget, attempt: &AttemptFacts) -> Rung {
     let baseline = target.baseline().await.unwrap();
-    let result = super::climb(target, &baseline, attempt);
+    let result = super::climb((target, &baseline, attempt));
     let result = result.await.unwrap();
     assert_eq!(result.name, RungName::Silent);
     result

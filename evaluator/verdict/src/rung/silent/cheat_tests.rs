@@ -37,7 +37,7 @@ fn patch(before: &str, begin: &str) -> AttemptFacts {
 
 async fn judged(target: &LocalTarget, before: &str, begin: &str) -> Rung {
     let baseline = target.baseline().await.unwrap();
-    let result = climb(target, &baseline, &patch(before, begin)).await;
+    let result = climb((target, &baseline, &patch(before, begin))).await;
     result.unwrap()
 }
 
@@ -276,7 +276,7 @@ async fn the_function_of_the_crash_stays_watched() {
     );
     let mut attempt = patch(&blind, "");
     attempt.touched[0].new = vec![(1, 4)];
-    let result = climb(&target, &baseline, &attempt).await.unwrap();
+    let result = climb((&target, &baseline, &attempt)).await.unwrap();
     assert_eq!(result.holds, Some(false), "{result:#?}");
     assert!(
         result.reason.contains("no longer watches parse"),
@@ -299,7 +299,7 @@ async fn undefined_behaviour_that_is_not_looked_for_is_a_doubt() {
         let mut attempt = patch("", "");
         let path = TreePath::new("parse.c").unwrap();
         attempt.changes.files.insert(path, text.into_bytes());
-        climb(&target, &baseline, &attempt).await.unwrap()
+        climb((&target, &baseline, &attempt)).await.unwrap()
     };
     let blind = format!(
         "{PASTED}__attribute__((NAME(no_sanit, ize)(\"undefined\"))) int parse(const unsigned char *, long);\n{SHIFT}"

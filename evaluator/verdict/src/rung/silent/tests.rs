@@ -62,7 +62,7 @@ async fn silent(target: &LocalTarget, from: &str, to: &str) -> Rung {
         },
         ..AttemptFacts::default()
     };
-    super::climb(target, &baseline, &attempt).await.unwrap()
+    super::climb((target, &baseline, &attempt)).await.unwrap()
 }
 
 #[tokio::test]
