@@ -28,7 +28,6 @@ use patchwright_store::{Journal, Store};
 use patchwright_target::Target;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
@@ -80,6 +79,7 @@ impl Beginning {
 }
 
 /// A run that is ready to go on.
+#[derive(Debug)]
 pub struct Session {
     pub task: Task,
     /// The settings.
@@ -97,28 +97,38 @@ pub struct Session {
     target: OnceLock<Arc<dyn Target>>,
 }
 
-impl fmt::Debug for Session {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Session");
-        shown.field("task", &self.task.id).finish_non_exhaustive()
-    }
-}
-
-/// Start of a new run.
+/// A new run, beside its task and the settings.
 #[derive(Debug)]
-pub struct Start {
-    /// The right to write to it.
-    pub right: Right,
+pub struct NewRun {
     /// Whose answers it uses.
     pub answers: Answers,
-    /// The models that answer.
-    pub models: Models,
     /// The patch of somebody else that is judged.
     pub foreign: Option<Patch>,
     /// The folder that its results will go to.
     pub out: Option<PathBuf>,
     /// The history of the crash, as far as it was looked at before.
     pub history: CrashHistory,
+}
+
+impl NewRun {
+    /// A run that uses these answers, and perhaps a patch of somebody else, with nothing known
+    /// of the history of the crash.
+    pub fn new(answers: Answers, foreign: Option<Patch>) -> Self {
+        Self {
+            answers,
+            foreign,
+            out: None,
+            history: CrashHistory::default(),
+        }
+    }
+}
+
+/// Start of a new run, when its models can be asked.
+#[derive(Debug)]
+pub struct Start {
+    right: Right,
+    models: Models,
+    new: NewRun,
 }
 
 /// The right to write to a run.
@@ -131,16 +141,10 @@ pub enum Right {
 }
 
 impl Start {
-    /// Starts a run that repairs, with nothing known of the history of the crash.
-    pub fn new(right: Right, answers: Answers, settings: &Settings) -> Result<Self, ModelError> {
-        Ok(Self {
-            right,
-            models: models(&answers, settings)?,
-            answers,
-            foreign: None,
-            out: None,
-            history: CrashHistory::default(),
-        })
+    /// Connects to the models that answer.
+    pub fn new(right: Right, new: NewRun, settings: &Settings) -> Result<Self, ModelError> {
+        let models = models(&new.answers, settings)?;
+        Ok(Self { right, models, new })
     }
 }
 
@@ -152,25 +156,18 @@ impl Session {
         mut loaded: Loaded,
         start: Start,
     ) -> anyhow::Result<Self> {
-        let Start {
-            right,
-            answers,
-            models,
-            foreign,
-            out,
-            history,
-        } = start;
-        if !have_a_critic(&answers)? {
+        let Start { right, models, new } = start;
+        if !have_a_critic(&new.answers)? {
             loaded.settings.critic.calls = 0;
         }
         let beginning = Beginning {
             limits: limits(&task, &loaded.settings),
-            answers,
-            foreign,
+            answers: new.answers,
+            foreign: new.foreign,
             critic: Some(loaded.settings.critic.calls),
             flags: given(&loaded),
-            out: out.map(std::path::absolute).transpose()?,
-            history,
+            out: new.out.map(std::path::absolute).transpose()?,
+            history: new.history,
         };
         let settings = serde_json::to_string(&beginning)?;
         let written = serde_json::to_string(&task)?;

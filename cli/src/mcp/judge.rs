@@ -12,7 +12,7 @@ use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
 use patchwright_run::Answers;
-use patchwright_run::session::{Right, Session, Start};
+use patchwright_run::session::{NewRun, Right, Session, Start};
 use patchwright_store::Store;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -79,11 +79,8 @@ impl Judge {
     ) -> anyhow::Result<Report> {
         let store = Store::of(&self.loaded.settings).await?;
         let right = Right::Run(patchwright_run::run_id(&self.task.id));
-        let start = Start::new(right, Answers::Nobody, &self.loaded.settings)?;
-        let start = Start {
-            foreign: Some(patch),
-            ..start
-        };
+        let new = NewRun::new(Answers::Nobody, Some(patch));
+        let start = Start::new(right, new, &self.loaded.settings)?;
         let session = Session::begin(&store, self.task.clone(), self.loaded.clone(), start).await?;
         // On the heap: what waits for a whole run is large.
         let run = Box::pin(session.drive((observer, None), stop)).await?;

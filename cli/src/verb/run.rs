@@ -111,13 +111,13 @@ pub(super) async fn repair(
         // Its project has reviewed it.
         loaded.settings.critic.calls = 0;
     }
+    let answers = match fix {
+        Some(_) => Answers::Nobody,
+        None => request.answers.clone(),
+    };
     let new = NewRun {
-        answers: match fix {
-            Some(_) => Answers::Nobody,
-            None => request.answers.clone(),
-        },
-        foreign: fix,
         history,
+        ..NewRun::new(answers, fix)
     };
     let asked = (request.asked, request.output);
     let session = session::begin_announced(&display, (task, loaded), new, asked).await?;

@@ -8,7 +8,7 @@ use crate::output;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::plan::Plan;
-use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
+use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{INTERRUPTED, Report, RungReport};
 use patchwright_agent::report_text;
@@ -16,6 +16,7 @@ use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
 use patchwright_run::Answers;
+pub(super) use patchwright_run::session::NewRun;
 use patchwright_run::session::{Right, Session, Start};
 use patchwright_source::visible_line;
 use patchwright_store::Store;
@@ -123,28 +124,6 @@ pub(super) async fn to_the_end(
     Ok((finished, report))
 }
 
-/// Start of a new run, beside its task and the settings.
-#[derive(Debug)]
-pub(super) struct NewRun {
-    /// Whose answers it uses.
-    pub answers: Answers,
-    /// The patch of somebody else that is judged.
-    pub foreign: Option<Patch>,
-    /// The history of the crash, as far as it was looked at.
-    pub history: CrashHistory,
-}
-
-impl NewRun {
-    /// A run that uses these answers, and perhaps a patch of somebody else.
-    pub(super) fn new(answers: Answers, foreign: Option<Patch>) -> Self {
-        Self {
-            answers,
-            foreign,
-            history: CrashHistory::default(),
-        }
-    }
-}
-
 /// Announces a run, begins it, and records what its models say where that was asked for.
 pub(super) async fn begin_announced(
     display: &Display,
@@ -168,14 +147,12 @@ pub(super) async fn begin(
 ) -> anyhow::Result<Session> {
     let store = Store::of(&loaded.settings).await?;
     let id = patchwright_run::run_id(&task.id);
-    let start = Start::new(Right::Run(id.clone()), new.answers, &loaded.settings)?;
-    output.prepare(&id)?;
-    let start = Start {
-        foreign: new.foreign,
+    let new = NewRun {
         out: output.out.clone(),
-        history: new.history,
-        ..start
+        ..new
     };
+    let start = Start::new(Right::Run(id.clone()), new, &loaded.settings)?;
+    output.prepare(&id)?;
     Session::begin(&store, task, loaded, start).await
 }
 

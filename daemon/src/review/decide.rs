@@ -15,7 +15,7 @@ use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_page::{ROOT, Viewer};
 use patchwright_run::admission;
-use patchwright_run::session::{Right, Session, Start};
+use patchwright_run::session::{NewRun, Right, Session, Start};
 use patchwright_store::Store;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
 use patchwright_store::submissions::{Canceled, NewTask, Submitted};
@@ -266,8 +266,8 @@ async fn begin(
 ) -> anyhow::Result<Started> {
     let (answers, foreign) = follow_up::answers(&task, loaded).map_err(follow_up::NoFollowUp)?;
     let id = patchwright_run::run_id(&task.id);
-    let start = Start::new(Right::Run(id.clone()), answers, &loaded.settings)?;
-    let start = Start { foreign, ..start };
+    let new = NewRun::new(answers, foreign);
+    let start = Start::new(Right::Run(id.clone()), new, &loaded.settings)?;
     let session = Session::begin(store, task, loaded.as_ref().clone(), start).await?;
     let own = stop.child_token();
     running

@@ -8,7 +8,7 @@ use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
 use patchwright_run::files;
-use patchwright_run::session::{Right, Session, Start};
+use patchwright_run::session::{NewRun, Right, Session, Start};
 use patchwright_store::StoreError;
 use patchwright_store::in_journal_form;
 use patchwright_store::submissions::{Claimed, Ending};
@@ -132,8 +132,7 @@ impl<'a> Work<'a> {
         }
         let (answers, foreign) = follow_up::answers(&task, &loaded).map_err(anyhow::Error::msg)?;
         let right = Right::Claimed(self.claimed.clone());
-        let start = Start::new(right, answers, &loaded.settings)?;
-        let start = Start { foreign, ..start };
+        let start = Start::new(right, NewRun::new(answers, foreign), &loaded.settings)?;
         let session = Session::begin(&self.pool.store, task, loaded, start).await?;
         self.drive(&session).await
     }
