@@ -33,16 +33,11 @@ impl Critic {
         Fallback {
             name: self.model.clone(),
             base_url: self.base_url.clone(),
-            api: None,
             api_key: key,
-            temperature: None,
-            reasoning_effort: None,
             max_output_tokens: Some(self.max_output_tokens),
-            context_window: None,
             usd_per_million_in: self.usd_per_million_in,
-            usd_per_million_cached: None,
             usd_per_million_out: self.usd_per_million_out,
-            extra: None,
+            ..Fallback::default()
         }
     }
 }

@@ -48,7 +48,7 @@ pub struct Placement {
 }
 
 /// A patch that can be applied, and what is known about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prepared {
     /// The changes of the tree.
     pub changes: Changes,

@@ -21,9 +21,11 @@ mod values;
 use crate::answer::{Answer, Hit, Miss};
 use crate::error::Result;
 use crate::index::{Index, IndexLimits, IndexReport};
+use crate::pattern::find_pattern;
 use crate::query::Query;
 use crate::rank::Proximity;
 use crate::ranking::Ranking;
+use crate::rule::find_rule;
 use crate::search::{Scored, WordIndex};
 use crate::settings::Settings;
 use crate::snippet::{Snippet, Tier};
@@ -208,9 +210,15 @@ impl Engine {
                 self.answer_text(query, (text, *regex), path.as_deref(), skip)
             }
             Query::Pattern { pattern, path } => {
-                self.answer_pattern(query, pattern, path.as_deref(), skip)
+                self.answer_form(query, (path.as_deref(), skip), |files| {
+                    find_pattern(files, pattern)
+                })
             }
-            Query::Rule { rule, path } => self.answer_rule(query, rule, path.as_deref(), skip),
+            Query::Rule { rule, path } => {
+                self.answer_form(query, (path.as_deref(), skip), |files| {
+                    find_rule(files, rule)
+                })
+            }
             Query::References { name } => self.answer_references(query, name, skip),
             Query::Callers { name, depth } => self.answer_callers(query, name, *depth, skip),
             Query::Callees { name, depth } => self.answer_callees(query, name, *depth),

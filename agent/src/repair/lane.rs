@@ -13,11 +13,12 @@ use patchwright_verdict::RungName;
 use std::ops::{Index, IndexMut};
 
 /// Where a lane stands: exactly one thing can be done next.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Stage {
     /// Code is to be gathered for an issue.
     Context(Issue),
     /// The model is to be asked.
+    #[default]
     Ask,
     /// The model is to say what of the conversation still matters.
     Compact,
@@ -161,7 +162,7 @@ pub(super) enum Finished {
 }
 
 /// One line of thought.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Lane {
     pub(super) number: u32,
     pub(super) steps: u32,
@@ -187,7 +188,6 @@ impl Lane {
     pub(super) fn new(number: u32, system: String, crash: Crash) -> Self {
         Self {
             number,
-            steps: 0,
             stage: Stage::Context(Issue {
                 attempt: None,
                 crash,
@@ -196,14 +196,7 @@ impl Lane {
                 role: Role::System,
                 text: system,
             }],
-            memory: Memory::default(),
-            code: String::new(),
-            rounds: 0,
-            compacted: false,
-            probed: Vec::new(),
-            failures: Vec::new(),
-            contestable: None,
-            unproven: None,
+            ..Self::default()
         }
     }
 

@@ -96,7 +96,7 @@ pub enum OutputLimitField {
 }
 
 /// A model to go on with: what it names differs from the first model.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fallback {
     /// The name that the endpoint knows the model by.

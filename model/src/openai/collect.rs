@@ -8,7 +8,7 @@ use super::failure;
 use crate::{Finish, ModelError};
 
 /// Text and counts of a stream so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Collector {
     text: String,
     refusal: String,
@@ -48,14 +48,8 @@ impl Collector {
     /// Takes at most `limit` bytes of text.
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            text: String::new(),
-            refusal: String::new(),
-            finish: None,
-            model: None,
-            usage: None,
-            tool_calls: false,
-            choices: false,
             limit,
+            ..Self::default()
         }
     }
 

@@ -77,40 +77,30 @@ impl Pairing<'_> {
     /// The lines of the file that can belong to the quote before its first
     /// equal line.
     fn before(&self, first: &(usize, usize)) -> Range<usize> {
-        let (mut code, mut other) = self.counts(0..first.0);
-        let mut start = first.1;
-        while let Some(at) = start.checked_sub(1) {
-            let left = if self.is_code(at) {
-                &mut code
-            } else {
-                &mut other
-            };
-            let Some(less) = left.checked_sub(1) else {
-                break;
-            };
-            *left = less;
-            start = at;
-        }
-        start..first.1
+        let lines = self.fitting(0..first.0, (0..first.1).rev());
+        first.1 - lines..first.1
     }
 
     /// The same behind its last equal line.
     fn behind(&self, last: &(usize, usize)) -> Range<usize> {
-        let (mut code, mut other) = self.counts(last.0 + 1..self.quote.lines.len());
-        let mut end = last.1 + 1;
-        while end < self.file.count() {
-            let left = if self.is_code(end) {
+        let start = last.1 + 1;
+        let quoted = last.0 + 1..self.quote.lines.len();
+        start..start + self.fitting(quoted, start..self.file.count())
+    }
+
+    /// Counts the first lines of the file of which a part of the quote has enough, lines of
+    /// code and others counted apart.
+    fn fitting(&self, quoted: Range<usize>, lines: impl Iterator<Item = usize>) -> usize {
+        let (mut code, mut other) = self.counts(quoted);
+        let fits = |at: &usize| {
+            let left = if self.is_code(*at) {
                 &mut code
             } else {
                 &mut other
             };
-            let Some(less) = left.checked_sub(1) else {
-                break;
-            };
-            *left = less;
-            end += 1;
-        }
-        last.1 + 1..end
+            left.checked_sub(1).map(|less| *left = less).is_some()
+        };
+        lines.take_while(fits).count()
     }
 
     /// Counts the lines of code of a part of the quote, and the others.

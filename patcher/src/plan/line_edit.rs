@@ -12,6 +12,7 @@ use patchwright_source::Encoding;
 pub(super) const SHOWN: usize = 12;
 
 /// An edit of lines, whichever form it was written in.
+#[derive(Default)]
 pub(super) struct LineEdit<'a> {
     pub(super) number: usize,
     pub(super) file: &'a str,
@@ -38,13 +39,9 @@ impl<'a> LineEdit<'a> {
         Self {
             number,
             file,
-            lines: None,
             old,
             new,
-            heading: None,
-            hunk: false,
-            raw: false,
-            open: None,
+            ..Self::default()
         }
     }
 

@@ -6,20 +6,16 @@ use crate::diff::diff_of_splices;
 use crate::plan::{FilePlan, Plan};
 use crate::splice::Splice;
 use crate::syntax::Checked;
-use crate::{Changes, Prepared, Touched, names};
+use crate::{Prepared, Touched, names};
 use patchwright_source::{Language, TreePath};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn finish(mut plan: Plan<'_>, mut outcomes: BTreeMap<TreePath, Outcome>) -> Prepared {
     let mut prepared = Prepared {
-        changes: Changes::default(),
-        diff: String::new(),
-        diff_bytes: Vec::new(),
         placements: std::mem::take(&mut plan.placements),
         warnings: std::mem::take(&mut plan.warnings),
         normal_form: normal_form(&plan, &outcomes),
-        syntax_errors: Vec::new(),
-        touched: Vec::new(),
+        ..Prepared::default()
     };
     let introduced = all_introduced(&plan, &outcomes);
     for (path, creation) in std::mem::take(&mut plan.created) {

@@ -55,17 +55,9 @@ pub(crate) fn scan(text: &str) -> Scan {
         text,
         tags: &tags,
         at: begin,
-        fence: None,
-        loose: false,
-        unclosed: BTreeSet::new(),
-        barren: 0,
-        open_comment: false,
         has_queries: tags.iter().any(|tag| opens(tag, QUERIES)),
-        failures: 0,
-        first_block: None,
         hidden: vec![(0, begin)],
-        analysis: Vec::new(),
-        items: Vec::new(),
+        ..Scanner::default()
     };
     let first = tags.partition_point(|tag| tag.start < begin);
     scanner.run(first, tags.len(), None);
@@ -121,6 +113,7 @@ fn thinking_end(text: &str, tags: &[Tag]) -> usize {
     0
 }
 
+#[derive(Default)]
 struct Scanner<'a> {
     text: &'a str,
     tags: &'a [Tag],

@@ -4,9 +4,8 @@
 use super::Engine;
 use crate::answer::{Answer, Hit, Miss, merge_hits};
 use crate::error::Result;
-use crate::pattern::{Haystack, Matches, find_pattern};
+use crate::pattern::{Haystack, Matches};
 use crate::query::Query;
-use crate::rule::find_rule;
 use crate::snippet::Tier;
 use crate::text::{find_literal, find_regex};
 use patchwright_source::TreePath;
@@ -70,36 +69,6 @@ impl Engine {
         self.fill(answer, &places, (around, skip), nothing)
     }
 
-    pub(super) fn answer_pattern(
-        &self,
-        query: &Query,
-        pattern: &str,
-        path: Option<&str>,
-        skip: usize,
-    ) -> Result<Answer> {
-        let files = self.large_first(path);
-        if let Some(miss) = self.no_such_place(path, &files) {
-            return Ok(Answer::missed(query, miss));
-        }
-        let haystack = Haystack::new(self.tree(), &files, &self.settings);
-        self.structural(query, find_pattern(&haystack, pattern), skip)
-    }
-
-    pub(super) fn answer_rule(
-        &self,
-        query: &Query,
-        rule: &str,
-        path: Option<&str>,
-        skip: usize,
-    ) -> Result<Answer> {
-        let files = self.large_first(path);
-        if let Some(miss) = self.no_such_place(path, &files) {
-            return Ok(Answer::missed(query, miss));
-        }
-        let haystack = Haystack::new(self.tree(), &files, &self.settings);
-        self.structural(query, find_rule(&haystack, rule), skip)
-    }
-
     /// Why nothing is looked through: no file has the path that was asked for.
     fn no_such_place(&self, path: Option<&str>, files: &[&TreePath]) -> Option<Miss> {
         let path = path.filter(|_| files.is_empty() && !self.files().is_empty())?;
@@ -119,13 +88,18 @@ impl Engine {
         files
     }
 
-    fn structural(
+    /// Answers a query for code of a form, which `find` looks for.
+    pub(super) fn answer_form(
         &self,
         query: &Query,
-        matches: Result<Matches, String>,
-        skip: usize,
+        (path, skip): (Option<&str>, usize),
+        find: impl FnOnce(&Haystack<'_>) -> Result<Matches, String>,
     ) -> Result<Answer> {
-        let matches = match matches {
+        let files = self.large_first(path);
+        if let Some(miss) = self.no_such_place(path, &files) {
+            return Ok(Answer::missed(query, miss));
+        }
+        let matches = match find(&Haystack::new(self.tree(), &files, &self.settings)) {
             Ok(matches) => matches,
             Err(reason) => return Ok(Answer::missed(query, Miss::Bad { reason })),
         };

@@ -88,6 +88,11 @@ impl Grammar {
         slot.get_or_init(|| Self::new(&language.grammar()))
     }
 
+    fn role(&self, kind: u16) -> Role {
+        let role = self.roles.get(usize::from(kind));
+        role.copied().unwrap_or_default()
+    }
+
     fn new(grammar: &tree_sitter::Language) -> Self {
         let field = |name| grammar.field_id_for_name(name).map_or(0, u16::from);
         Self {
@@ -151,12 +156,7 @@ struct CVisitor<'a> {
 
 impl Visitor for CVisitor<'_> {
     fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
-        let role = self
-            .grammar
-            .roles
-            .get(usize::from(place.kind))
-            .copied()
-            .unwrap_or_default();
+        let role = self.grammar.role(place.kind);
         match role {
             Role::Other => {}
             Role::Skip => return false,
@@ -227,12 +227,7 @@ impl CVisitor<'_> {
             }
             return;
         }
-        let role = self
-            .grammar
-            .roles
-            .get(usize::from(parent))
-            .copied()
-            .unwrap_or_default();
+        let role = self.grammar.role(parent);
         if role == Role::Enumerator && field == self.grammar.declarators.name_field {
             return;
         }
@@ -272,11 +267,7 @@ impl CVisitor<'_> {
     }
 
     fn role_of(&self, node: Node<'_>) -> Role {
-        self.grammar
-            .roles
-            .get(usize::from(node.kind_id()))
-            .copied()
-            .unwrap_or_default()
+        self.grammar.role(node.kind_id())
     }
 
     /// Marks the last name of the expression in a field: `c` of `a->b.c`, `f`

@@ -14,11 +14,12 @@ use patchwright_source::{FileDiff, Side};
 use serde::Serialize;
 
 /// The flaw in a branch, as far as it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Affected {
     Yes,
     No,
+    #[default]
     Unknown,
 }
 
@@ -35,7 +36,7 @@ pub(super) enum Carried {
 }
 
 /// A row of the result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Branch {
     /// As the user named it.
     pub(super) name: String,
@@ -77,16 +78,8 @@ impl Backport<'_> {
         let mut branch = Branch {
             name: name.to_owned(),
             commit: commit.to_owned(),
-            affected: Affected::Unknown,
-            evidence: String::new(),
-            carried: None,
-            unchanged: false,
             missing: fix.missing_at(revisions, commit).await?,
-            size: None,
-            ending: None,
-            detail: String::new(),
-            run: None,
-            mail: None,
+            ..Branch::default()
         };
         let task = self.task_at(name, commit).await?;
         let merged = self.merged(commit).await?;

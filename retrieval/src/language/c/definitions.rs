@@ -52,15 +52,23 @@ impl<'a> CVisitor<'a> {
 
     /// The name and the full scope of something declared.
     pub(super) fn naming(&mut self, found: &Declared<'_>) -> (NameId, NameId) {
-        let name = if found.composed {
-            let bytes = self.facts.bytes;
-            let text = bytes.get(found.name.byte_range()).unwrap_or_default();
+        self.naming_of(found.name.byte_range(), found.composed, &found.scope)
+    }
+
+    fn naming_of(
+        &mut self,
+        range: Range<usize>,
+        is_composed: bool,
+        scopes: &[Range<usize>],
+    ) -> (NameId, NameId) {
+        let name = if is_composed {
+            let text = self.facts.bytes.get(range).unwrap_or_default();
             self.facts.compose(operator_name(text))
         } else {
-            self.facts.intern_range(found.name.byte_range())
+            self.facts.intern_range(range)
         };
         let mut scope = self.facts.scope_name();
-        for part in &found.scope {
+        for part in scopes {
             let part = self.facts.intern_range(part.clone());
             scope = self.facts.join(scope, part);
         }
@@ -218,16 +226,7 @@ impl<'a> CVisitor<'a> {
     fn define_head(&mut self, head: &FunctionHead, depth: u32) {
         let bytes = self.facts.bytes;
         let text = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
-        let name = if head.is_composed {
-            self.facts.compose(operator_name(text(&head.name)))
-        } else {
-            self.facts.intern_range(head.name.clone())
-        };
-        let mut scope = self.facts.scope_name();
-        for part in &head.scope {
-            let part = self.facts.intern_range(part.clone());
-            scope = self.facts.join(scope, part);
-        }
+        let (name, scope) = self.naming_of(head.name.clone(), head.is_composed, &head.scope);
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
         let last = head.scope.last().map(text);
         let kind = match last {

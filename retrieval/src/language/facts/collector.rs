@@ -43,7 +43,7 @@ struct Scope {
 }
 
 /// Gathers facts during one walk over a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Collector<'a> {
     pub(crate) bytes: &'a [u8],
     separator: &'static str,
@@ -72,19 +72,7 @@ impl<'a> Collector<'a> {
         let mut collector = Self {
             bytes,
             separator,
-            names: Vec::new(),
-            known: FxHashMap::default(),
-            composed: FxHashMap::default(),
-            symbols: Vec::new(),
-            sites: Vec::new(),
-            scopes: Vec::new(),
-            local_in: Vec::new(),
-            functions: 0,
-            marks: Vec::new(),
-            taken: None,
-            local_types: FxHashMap::default(),
-            inherits: Vec::new(),
-            imports: Vec::new(),
+            ..Self::default()
         };
         collector.intern(b"");
         collector
