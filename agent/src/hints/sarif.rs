@@ -4,6 +4,7 @@
 
 use crate::record::CrashFrame;
 use patchwright_source::Role;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -170,7 +171,8 @@ impl Case<'_> {
             let index = artifact.get("index")?.as_u64()?;
             text(self.run, &format!("/artifacts/{index}/location/uri"))
         })?;
-        let path = decoded(uri.strip_prefix("file://").unwrap_or(uri));
+        let path = percent_decode_str(uri.strip_prefix("file://").unwrap_or(uri));
+        let path = path.decode_utf8_lossy();
         Some((self.rebase)(&path).unwrap_or_else(|| one_line(&path)))
     }
 
@@ -226,32 +228,11 @@ fn one_line(text: &str) -> String {
     words.chars().take(MESSAGE).collect()
 }
 
-/// A path without the `%20` of addresses.
-fn decoded(uri: &str) -> String {
-    let mut bytes = Vec::with_capacity(uri.len());
-    let mut rest = uri.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = (*first == b'%')
-            .then(|| after.get(..2))
-            .flatten()
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        if let Some(byte) = code {
-            bytes.push(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     //! Reports of several tools, and of none.
 
-    use super::{Findings, decoded, read};
+    use super::{Findings, read};
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -341,8 +322,6 @@ mod tests {
             let error = read(report, &|_| None).unwrap_err();
             assert!(error.contains(words), "{report}: {error}");
         }
-        assert_eq!(decoded("a%2fb%"), "a/b%");
-        assert_eq!(decoded("%zz%e"), "%zz%e");
     }
 
     proptest! {
