@@ -84,40 +84,17 @@ pub struct FlowStep {
     pub depth: u32,
 }
 
-/// Describes how far and how much is followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowRequest {
-    /// Most steps from the asked place.
-    pub depth: u32,
-    /// Most steps in each direction.
-    pub limit: usize,
-}
-
-impl Default for FlowRequest {
-    fn default() -> Self {
-        Self {
-            depth: 6,
-            limit: 40,
-        }
-    }
-}
-
 impl Index {
     /// Where the value of a place comes from and goes to. The place is an
     /// expression (`png_ptr->zbuf_size`, `total`), one of a function (`f: n`,
     /// `n in f`), or a function (its result). A plain variable is looked for
     /// in the functions `near`, then among globals and fields. Origins come
     /// first, then uses; each nearest first.
-    pub fn flow(
-        &self,
-        place: &str,
-        near: &[Symbol],
-        request: FlowRequest,
-    ) -> Result<Vec<FlowStep>, RetrievalError> {
+    pub fn flow(&self, place: &str, near: &[Symbol]) -> Result<Vec<FlowStep>, RetrievalError> {
         let seeds = self.seeds(place, near)?;
         let mut steps = Vec::new();
         for direction in [Direction::Origin, Direction::Use] {
-            let mut search = Search::new(self, request, direction);
+            let mut search = Search::new(self, direction);
             for seed in &seeds {
                 match seed {
                     request::Seed::Local(function, place) => {

@@ -1,10 +1,7 @@
 //! The numbers that retrieval turns on, with the reasons for their defaults.
 
-use serde::{Deserialize, Serialize};
-
 /// Describes how much is looked at and how much is shown.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The most hits that one query is answered with; more bury the right one.
     pub max_results: usize,
@@ -16,12 +13,6 @@ pub struct Settings {
     /// Files with more bytes are listed as skipped and not searched. The
     /// largest files written by hand (SQLite's amalgamation) have 9 MB.
     pub file_size_limit: u64,
-    /// The most lines that a file query without a range shows as they are.
-    pub file_lines: usize,
-    /// The most rows of an SQL answer.
-    pub sql_rows: usize,
-    /// After how many milliseconds an SQL statement is stopped.
-    pub sql_milliseconds: u64,
     /// Weights of the candidates for a request.
     pub weights: Weights,
 }
@@ -30,8 +21,7 @@ pub struct Settings {
 /// each weight times its signal (0 to 1, the meaning by its rank) is added to the
 /// logarithm of the odds; the defaults were fitted (docs/benchmarks.md). A signal
 /// that is not there counts as zero for all.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
     /// Closeness in meaning, by embeddings where they are configured, else by
     /// the words of names and comments.
@@ -65,9 +55,6 @@ impl Default for Settings {
             context_lines: 5,
             body_lines: 200,
             file_size_limit: 16 * 1024 * 1024,
-            file_lines: 300,
-            sql_rows: 100,
-            sql_milliseconds: 2_000,
             weights: Weights::default(),
         }
     }

@@ -10,7 +10,7 @@ use crate::context::{Context, Request, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::snippet::{line, with_comment};
-use crate::sql::{SqlAnswer, SqlLimits};
+use crate::sql::SqlAnswer;
 use crate::symbol::Symbol;
 use crate::words::{meaningful, stems_of};
 use patchwright_source::TreePath;
@@ -97,7 +97,7 @@ impl Engine {
 
     /// Answers one SELECT over the documented views.
     pub fn rows(&self, statement: &str) -> Result<SqlAnswer> {
-        self.index.sql(statement, SqlLimits::default())
+        self.index.sql(statement)
     }
 
     /// The definitions that rows speak of: by path and line where the rows have

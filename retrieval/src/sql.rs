@@ -18,24 +18,12 @@ const VALUE_LIMIT: i32 = 1_000_000;
 /// Virtual-machine steps between two looks at the clock.
 const STEPS: i32 = 10_000;
 
-/// Describes how long and how much a statement may answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SqlLimits {
-    pub rows: usize,
-    pub time: Duration,
-    /// Most characters of a value that are shown.
-    pub width: usize,
-}
-
-impl Default for SqlLimits {
-    fn default() -> Self {
-        Self {
-            rows: 100,
-            time: Duration::from_secs(2),
-            width: 400,
-        }
-    }
-}
+/// Most rows of an answer.
+const ROWS: usize = 100;
+/// Most time for a statement.
+const TIME: Duration = Duration::from_secs(2);
+/// Most characters of a value that are shown.
+const WIDTH: usize = 400;
 
 /// The answer to a statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,12 +38,16 @@ pub struct SqlAnswer {
 
 impl Index {
     /// Answers one SELECT over the documented views.
-    pub fn sql(&self, statement: &str, limits: SqlLimits) -> Result<SqlAnswer, RetrievalError> {
+    pub fn sql(&self, statement: &str) -> Result<SqlAnswer, RetrievalError> {
+        self.sql_within(statement, TIME)
+    }
+
+    fn sql_within(&self, statement: &str, time: Duration) -> Result<SqlAnswer, RetrievalError> {
         crate::flow::keep_for_sql(self, statement)?;
         let connection = self.private_connection()?;
-        restrict(&connection, limits.time)?;
-        answer(&connection, statement, limits).map_err(|error| RetrievalError::Sql {
-            reason: explain(&error, limits.time),
+        restrict(&connection, time)?;
+        answer(&connection, statement).map_err(|error| RetrievalError::Sql {
+            reason: explain(&error, time),
         })
     }
 }
@@ -93,11 +85,7 @@ fn is_harmless(function: &str) -> bool {
     HARMLESS.split(' ').any(|known| known == name)
 }
 
-fn answer(
-    connection: &Connection,
-    statement: &str,
-    limits: SqlLimits,
-) -> rusqlite::Result<SqlAnswer> {
+fn answer(connection: &Connection, statement: &str) -> rusqlite::Result<SqlAnswer> {
     let mut statement = connection.prepare(statement)?;
     let mut answer = SqlAnswer {
         columns: statement
@@ -109,24 +97,24 @@ fn answer(
     };
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if answer.rows.len() == limits.rows {
+        if answer.rows.len() == ROWS {
             answer.more = true;
             break;
         }
-        let values = (0..answer.columns.len()).map(|at| Ok(show(row.get_ref(at)?, limits.width)));
+        let values = (0..answer.columns.len()).map(|at| Ok(show(row.get_ref(at)?)));
         answer.rows.push(values.collect::<rusqlite::Result<_>>()?);
     }
     Ok(answer)
 }
 
-fn show(value: ValueRef<'_>, width: usize) -> String {
+fn show(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => String::new(),
         ValueRef::Integer(number) => number.to_string(),
         ValueRef::Real(number) => number.to_string(),
         ValueRef::Text(text) => {
             let text = String::from_utf8_lossy(text);
-            let mut shown: String = text.chars().take(width).collect();
+            let mut shown: String = text.chars().take(WIDTH).collect();
             if shown.len() < text.len() {
                 shown.push_str("...");
             }
@@ -151,7 +139,6 @@ fn explain(error: &rusqlite::Error, time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::SqlLimits;
     use crate::error::RetrievalError;
     use crate::relations::tests::{defined, fixture};
     use std::time::Duration;
@@ -159,7 +146,7 @@ mod tests {
     #[test]
     fn sql_answers_over_the_documented_views() {
         let (_folder, index) = fixture();
-        let ask = |sql: &str| index.sql(sql, SqlLimits::default()).unwrap().rows;
+        let ask = |sql: &str| index.sql(sql).unwrap().rows;
         assert_eq!(
             ask("SELECT name, kind, path, line FROM symbols WHERE name = 'buf_add' ORDER BY path"),
             [
@@ -201,7 +188,7 @@ mod tests {
     #[test]
     fn sql_can_only_read_and_not_for_long() {
         let (_folder, index) = fixture();
-        let refused = |sql: &str| match index.sql(sql, SqlLimits::default()) {
+        let refused = |sql: &str| match index.sql(sql) {
             Err(RetrievalError::Sql { reason }) => reason,
             other => panic!("{sql}: {other:?}"),
         };
@@ -227,20 +214,14 @@ mod tests {
             assert!(!refused(sql).is_empty(), "{sql}");
         }
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-        let limits = SqlLimits {
-            time: Duration::from_millis(50),
-            ..SqlLimits::default()
-        };
-        let Err(RetrievalError::Sql { reason }) = index.sql(endless, limits) else {
+        let moment = Duration::from_millis(50);
+        let Err(RetrievalError::Sql { reason }) = index.sql_within(endless, moment) else {
             panic!("it ended");
         };
         assert!(reason.contains("longer than"), "{reason}");
-        let limits = SqlLimits {
-            rows: 2,
-            ..SqlLimits::default()
-        };
-        let answer = index.sql("SELECT name FROM symbols", limits).unwrap();
-        assert!(answer.more && answer.rows.len() == 2);
+        let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 101) SELECT i FROM n";
+        let answer = index.sql(many).unwrap();
+        assert!(answer.more && answer.rows.len() == 100);
         defined(&index, "run", &["src/main.c:4 function"]);
     }
 }

@@ -148,6 +148,5 @@ pub fn engine_settings(retrieval: &settings::Retrieval) -> patchwright_retrieval
             recency: weights.recency,
             popularity: weights.popularity,
         },
-        ..patchwright_retrieval::Settings::default()
     }
 }

@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 /// Limit on how many names are offered in place of one that was not found.
 const NEAREST: usize = 5;
+/// The most lines that a file query without a range shows as they are.
+const LINES: usize = 300;
 /// Limit on how many lines of a large file without definitions are shown.
 const HEAD: u32 = 80;
 
@@ -137,7 +139,7 @@ impl Engine {
         let count = text.line_count();
         if count == 0 {
             answer.listing.push(format!("{path} is empty"));
-        } else if count <= self.settings.file_lines {
+        } else if count <= LINES {
             answer
                 .snippets
                 .extend(Snippet::cut(path, text, &[(1, count as u32)], Tier::Low));
@@ -163,7 +165,7 @@ impl Engine {
         lines: &[LineRange],
     ) -> Result<()> {
         let count = text.line_count() as u32;
-        let limit = self.settings.file_lines as u32;
+        let limit = LINES as u32;
         let mut left = limit;
         let mut shown = Vec::new();
         for range in lines {

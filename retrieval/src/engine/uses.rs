@@ -8,11 +8,9 @@ use crate::query::Query;
 use crate::rank::Order;
 use crate::relations::QualifiedName;
 use crate::snippet::{Tier, place};
-use crate::sql::SqlLimits;
 use crate::symbol::{Call, Symbol, Use};
 use patchwright_source::TreePath;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// Limit on how many uses or calls are put in order for one answer.
 const PREPARED: usize = 600;
@@ -137,13 +135,8 @@ impl Engine {
     }
 
     pub(super) fn answer_sql(&self, query: &Query, statement: &str) -> Answer {
-        let limits = SqlLimits {
-            rows: self.settings.sql_rows,
-            time: Duration::from_millis(self.settings.sql_milliseconds),
-            ..SqlLimits::default()
-        };
         let mut answer = Answer::new(query);
-        match self.index.sql(statement, limits) {
+        match self.index.sql(statement) {
             Ok(rows) => {
                 answer.listing.push(rows.columns.join(" | "));
                 answer

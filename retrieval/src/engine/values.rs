@@ -5,7 +5,7 @@ use super::Engine;
 use crate::answer::{Answer, Hit, Miss};
 use crate::engine::documents::{Paragraph, paragraphs};
 use crate::error::Result;
-use crate::flow::{Direction, FlowRequest, FlowStep};
+use crate::flow::{Direction, FlowStep};
 use crate::query::Query;
 use crate::rank::is_aside;
 use crate::snippet::{Tier, line};
@@ -25,8 +25,7 @@ const ASIDE: f64 = 0.6;
 
 impl Engine {
     pub(super) fn answer_flow(&self, query: &Query, expression: &str) -> Result<Answer> {
-        let request = FlowRequest::default();
-        let steps = self.index.flow(expression, &self.crash, request)?;
+        let steps = self.index.flow(expression, &self.crash)?;
         if steps.is_empty() {
             let what = format!(
                 "no value moves to or from {expression}; name the function too, as in f: {expression}"

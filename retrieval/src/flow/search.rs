@@ -8,7 +8,7 @@
 use crate::error::RetrievalError;
 use crate::flow::function::{Analysis, Edge, Target};
 use crate::flow::place::{Place, Source};
-use crate::flow::{Direction, FlowKind, FlowRequest, FlowStep};
+use crate::flow::{Direction, FlowKind, FlowStep};
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -34,10 +34,14 @@ enum Task {
     Shared(String),
 }
 
+/// Most steps from the asked place.
+const DEPTH: u32 = 6;
+/// Most steps in each direction.
+const STEPS: usize = 40;
+
 /// One search, in one direction.
 pub(crate) struct Search<'i> {
     index: &'i Index,
-    request: FlowRequest,
     direction: Direction,
     steps: BTreeMap<(i64, usize), FlowStep>,
     order: Vec<(i64, usize)>,
@@ -51,10 +55,9 @@ mod forward;
 type Result<T> = std::result::Result<T, RetrievalError>;
 
 impl<'i> Search<'i> {
-    pub(crate) fn new(index: &'i Index, request: FlowRequest, direction: Direction) -> Self {
+    pub(crate) fn new(index: &'i Index, direction: Direction) -> Self {
         Self {
             index,
-            request,
             direction,
             steps: BTreeMap::new(),
             order: Vec::new(),
@@ -81,7 +84,7 @@ impl<'i> Search<'i> {
     /// Works off what was asked; the steps in the order they were found.
     pub(crate) fn run(mut self) -> Result<Vec<FlowStep>> {
         while let Some((task, depth)) = self.queue.pop_front() {
-            if depth > self.request.depth || self.order.len() >= self.request.limit {
+            if depth > DEPTH || self.order.len() >= STEPS {
                 break;
             }
             match self.direction {
@@ -94,7 +97,7 @@ impl<'i> Search<'i> {
             .order
             .iter()
             .filter_map(|key| steps.remove(key))
-            .take(self.request.limit)
+            .take(STEPS)
             .collect();
         found.sort_by(|a, b| (a.depth, &a.path, a.line).cmp(&(b.depth, &b.path, b.line)));
         Ok(found)

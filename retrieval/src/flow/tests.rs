@@ -7,9 +7,8 @@ mod classes;
 mod locals;
 mod members;
 
-use crate::flow::{Direction, FlowRequest, GuardKind};
+use crate::flow::{Direction, GuardKind};
 use crate::index::{Index, IndexLimits};
-use crate::sql::SqlLimits;
 use patchwright_source::TreePath;
 use std::collections::BTreeSet;
 
@@ -64,7 +63,7 @@ fn flow_is_right_on_hand_checked_cases() {
     let mut scores = [Score::default(), Score::default()];
     for (title, file, query, code) in cases {
         let (_folder, index) = index(file, code);
-        let steps = index.flow(query, &[], FlowRequest::default()).unwrap();
+        let steps = index.flow(query, &[]).unwrap();
         let directions = [
             (Direction::Origin, ["@<", "@<>"]),
             (Direction::Use, ["@>", "@<>"]),
@@ -102,7 +101,7 @@ fn a_variable_is_looked_for_in_the_functions_near() {
     let (_folder, index) = index("a.c", code);
     let f = index.definitions("f").unwrap().symbols;
     let lines = |near: &[crate::symbol::Symbol]| -> Vec<u32> {
-        let steps = index.flow("m", near, FlowRequest::default()).unwrap();
+        let steps = index.flow("m", near).unwrap();
         steps
             .into_iter()
             .filter(|step| step.direction == Direction::Origin)
@@ -164,11 +163,11 @@ fn sql_sees_guards_and_flows_of_the_functions_it_names() {
     let (_folder, index) = index("a.c", code);
     let sql = "SELECT line, condition FROM guards WHERE function = 'f' AND kind = 'holds'";
     for _ in 0..2 {
-        let answer = index.sql(sql, SqlLimits::default()).unwrap();
+        let answer = index.sql(sql).unwrap();
         assert_eq!(answer.rows, [["2", "n > 2"]]);
     }
     let sql = "SELECT line, source, target FROM flows WHERE function = 'f' ORDER BY line, kind";
-    let answer = index.sql(sql, SqlLimits::default()).unwrap();
+    let answer = index.sql(sql).unwrap();
     assert_eq!(
         answer.rows,
         [
