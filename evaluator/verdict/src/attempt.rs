@@ -35,7 +35,7 @@ pub struct AttemptFacts {
     pub accepted: Vec<AcceptedInput>,
 }
 
-/// What a rung is climbed with: the program, how it behaves without a patch, and the patch.
+/// Ground of a climb: the program, how it behaves without a patch, and the patch.
 pub(crate) type Ground<'a> = (&'a dyn Target, &'a Baseline, &'a AttemptFacts);
 
 impl Default for AttemptFacts {
