@@ -125,7 +125,7 @@ static PRINTED: LazyLock<Families> = LazyLock::new(|| Families::new(FAMILIES.int
 static PASTED: LazyLock<Families> = LazyLock::new(|| {
     let forms = FAMILIES
         .into_iter()
-        .chain([forms::FAMILY, sanitizer::HEADLESS]);
+        .chain([forms::FAMILY, sanitizer::HEADLESS, java::HEADLESS]);
     Families::new(forms.collect())
 });
 

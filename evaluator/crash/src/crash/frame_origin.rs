@@ -51,7 +51,8 @@ const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.
 const SYSTEM_FOLDERS: &str = r"/system/|/apex/|/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
 const SYSTEM_MODULES: &str = "libc.so|libc-|libstdc++|libjvm|ld-linux|libpthread|libjli|libjava|libasan|\
      libubsan|libtsan|liblsan|libmsan|libm.so|libm-|libgcc_s|librt|libdl|linux-vdso|vgpreload|\
-     libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|CoreFoundation|libswift|\
+     libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|libdyld|CoreFoundation|CoreVideo|CoreGraphics|AppKit|Foundation|\
+     UIKit|QuartzCore|HIToolbox|libswift|\
      libart|ld-musl|ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
 
 impl FrameOrigin {

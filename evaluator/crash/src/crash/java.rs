@@ -32,6 +32,23 @@ pub(super) const PRINTED: Family = Family {
     },
 };
 
+/// A trace whose head was not pasted: its exception is not known. Programs print traces of their
+/// own accord, so only pasted texts are searched for it.
+pub(super) const HEADLESS: Family = Family {
+    strength: Strength::Last,
+    mark: r"^\s*at ",
+    begins: |line| read_frame(line).is_some_and(|frame| frame.line.is_some()),
+    read: |log, at| {
+        let mut draft = Draft::new(Tool::Java, "uncaught-exception");
+        let lines = log.from(at, MAX_LINES);
+        for frame in lines.map_while(read_frame) {
+            draft.push(frame);
+        }
+        draft.cut = true;
+        Some(draft)
+    },
+};
+
 /// An exception behind what a logger writes.
 static LOGGED: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
@@ -111,7 +128,7 @@ pub(crate) fn read_frame(line: &str) -> Option<Frame> {
     let mut frame = Frame::named(name);
     let (file, line, _) = read_position(place);
     // `Native Method` is none, nor is a name that was cut and joined with another line.
-    if looks_like_file(place) && file.contains('.') {
+    if looks_like_file(place) && file.contains('.') && !file.contains('/') {
         frame.file = Some(file_path(name, file));
         frame.line = line;
     }
