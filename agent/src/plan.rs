@@ -58,9 +58,9 @@ pub enum Origin {
 
 words!(Origin: Seen "seen", Given "given", Finding "finding", Nothing "nothing");
 
-impl Plan {
+impl Default for Plan {
     /// Returns the plan of a run that never starts.
-    pub fn empty() -> Self {
+    fn default() -> Self {
         Self {
             mode: Mode::Repair,
             lanes: 1,
@@ -79,7 +79,9 @@ impl Plan {
             known: BTreeMap::new(),
         }
     }
+}
 
+impl Plan {
     /// Tells whether there is a program that a debugger can look at.
     pub fn probes(&self) -> bool {
         self.mode == Mode::Repair && self.has_povs

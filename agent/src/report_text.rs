@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn text_for_people_holds_nothing_that_a_terminal_obeys() {
-        let run = Run::new(crate::plan::Plan::empty());
+        let run = Run::new(crate::plan::Plan::default());
         let mut report = Report::of(&run, "run-1", "task", "none");
         report.detail = "502 \u{1b}]0;owned\u{7}\u{1b}[2J".to_owned();
         report.best = Some(AttemptReport {
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn open_doubts_stand_in_the_text_with_their_input() {
-        let run = Run::new(crate::plan::Plan::empty());
+        let run = Run::new(crate::plan::Plan::default());
         let mut report = Report::of(&run, "run-1", "task", "none");
         let doubt = |what: &str, settled: Option<&str>| DoubtReport {
             what: what.to_owned(),
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_cost_says_when_no_price_is_set() {
-        let run = Run::new(crate::plan::Plan::empty());
+        let run = Run::new(crate::plan::Plan::default());
         let mut report = Report::of(&run, "run-1", "task", "live from m");
         assert!(
             render(&report)

@@ -86,7 +86,7 @@ fn parts(folder: &Path) -> Arc<Parts> {
 
 /// Drives one run and tells how many milliseconds a step took.
 async fn measure(number: usize, folder: &Path, store: &Store) -> (f64, usize) {
-    let mut plan = Plan::empty();
+    let mut plan = Plan::default();
     plan.mode = Mode::DryRun;
     plan.limits.rounds = ROUNDS;
     plan.limits.wall = std::time::Duration::from_hours(1);

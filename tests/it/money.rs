@@ -141,7 +141,7 @@ fn parts(model: Arc<Whimsical>, (tree, cache): (&Path, &Path), total: f64) -> Ar
 }
 
 fn run(dice: &mut Dice) -> Run {
-    let mut plan = Plan::empty();
+    let mut plan = Plan::default();
     plan.mode = Mode::DryRun;
     plan.lanes = 1 + dice.below(3) as u32;
     plan.language = patchwright_source::Language::C;

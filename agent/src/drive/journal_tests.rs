@@ -32,7 +32,7 @@ fn plan(task: &Task) -> Plan {
         has_povs: !task.povs.is_empty(),
         protect: task.protect.clone(),
         ladder: RungName::ALL.to_vec(),
-        ..Plan::empty()
+        ..Plan::default()
     }
 }
 

@@ -180,7 +180,7 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
 }
 
 fn proposing(usd: f64) -> Run {
-    let mut plan = Plan::empty();
+    let mut plan = Plan::default();
     plan.mode = Mode::DryRun;
     plan.language = patchwright_source::Language::C;
     plan.limits.attempts = 1;

@@ -26,7 +26,7 @@ use closing::Closing;
 use patchwright_patcher::Patch;
 
 /// A run: budget, attempts, lanes, ending.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     plan: Plan,
     /// A patch that somebody else wrote, to be judged.
@@ -60,9 +60,10 @@ pub struct Run {
 }
 
 /// The part of a run that goes on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 enum Phase {
     /// The unpatched program is looked at.
+    #[default]
     Baseline,
     /// Lanes look for a patch.
     Repairing,
@@ -84,24 +85,8 @@ impl Run {
         };
         let mut run = Self {
             plan,
-            foreign: None,
-            baseline: None,
-            lanes: Lanes::default(),
-            attempts: Vec::new(),
-            spent: Spent::default(),
-            own_steps: 0,
-            critic_calls: 0,
-            lacks_reviewer: false,
             decisions,
-            contests: 0,
-            challenge_calls: 0,
-            challenges: Vec::new(),
-            models: Vec::new(),
-            remarks: Vec::new(),
-            phase: Phase::Baseline,
-            agreement: None,
-            smallest: None,
-            chosen: None,
+            ..Self::default()
         };
         run.begin_with_rejected();
         if run.plan.mode == Mode::DryRun {

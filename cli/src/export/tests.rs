@@ -33,7 +33,7 @@ fn report(explanation: &str, diff: &str) -> Report {
     Report {
         best: Some(attempt.clone()),
         attempts: vec![attempt],
-        ..Report::of(&Run::new(Plan::empty()), "run-1", "task", "live")
+        ..Report::of(&Run::new(Plan::default()), "run-1", "task", "live")
     }
 }
 

@@ -82,7 +82,7 @@ impl Refused {
     /// Prints the report and returns the exit status of the ending.
     pub(crate) fn report(self) -> anyhow::Result<ExitCode> {
         let code = self.ending.kind.exit_code();
-        let run = Run::new(Plan::empty()).stopped(self.ending);
+        let run = Run::new(Plan::default()).stopped(self.ending);
         print(&Report::of(&run, "", &self.task, "none"), self.format)?;
         Ok(ExitCode::from(code))
     }

@@ -31,7 +31,7 @@ pub enum SandboxError {
 
 impl SandboxError {
     /// Creates an error for failed input or output at a path.
-    pub(crate) fn io(what: &str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+    pub fn io(what: &str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Infrastructure {
             what: format!("{what}: {source}"),
             where_: path.into().display().to_string(),
@@ -40,7 +40,7 @@ impl SandboxError {
     }
 
     /// Creates an error for a failure of the infrastructure without a system error.
-    pub(crate) fn machinery(what: impl Into<String>, place: impl Into<String>) -> Self {
+    pub fn machinery(what: impl Into<String>, place: impl Into<String>) -> Self {
         Self::Infrastructure {
             what: what.into(),
             where_: place.into(),
@@ -49,7 +49,7 @@ impl SandboxError {
     }
 
     /// Creates an error for a mistake that was found before anything ran.
-    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+    pub fn invalid(reason: impl Into<String>) -> Self {
         Self::Invalid {
             reason: reason.into(),
             log: String::new(),

@@ -42,11 +42,7 @@ pub enum TargetError {
 impl TargetError {
     /// Creates an error for failed input or output at a path.
     pub fn io(what: &str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
-        Self::Infrastructure {
-            what: format!("{what}: {source}"),
-            where_: path.into().display().to_string(),
-            source: Some(source),
-        }
+        SandboxError::io(what, path, source).into()
     }
 
     /// Creates an error for a tree of the task that could not be read.
@@ -58,19 +54,12 @@ impl TargetError {
 
     /// Creates an error for a failure of the infrastructure without a system error.
     pub fn machinery(what: impl Into<String>, place: impl Into<String>) -> Self {
-        Self::Infrastructure {
-            what: what.into(),
-            where_: place.into(),
-            source: None,
-        }
+        SandboxError::machinery(what, place).into()
     }
 
     /// Creates an error for a mistake in the task, found before anything ran.
     pub fn invalid(reason: impl Into<String>) -> Self {
-        Self::InvalidTask {
-            reason: reason.into(),
-            log: String::new(),
-        }
+        SandboxError::invalid(reason).into()
     }
 }
 
