@@ -137,7 +137,7 @@ fn is_go_library(function: &str, file: &str) -> bool {
         .split('/')
         .next()
         .is_some_and(|host| host.contains('.'));
-    file.ends_with(".go") && !hosted && file.contains(&format!("/src/{package}/"))
+    file.rsplit('.').next() == Some("go") && !hosted && file.contains(&format!("/src/{package}/"))
 }
 
 /// Tells whether a file without its folder is that of a function of the C library: glibc has

@@ -93,11 +93,8 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             if let Some(text) = pending.take() {
                 push(&mut draft, &text);
             }
-            let variables = ["    ", "No locals", "--Type "];
             let whole = |stack: &Stack| stack.frames.len() > 1;
-            if !variables.iter().any(|begin| line.starts_with(begin))
-                && draft.stacks.first().is_some_and(whole)
-            {
+            if !is_beside_frames(line) && draft.stacks.first().is_some_and(whole) {
                 break;
             }
         }
@@ -109,6 +106,12 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     recognise(&mut draft, log, at);
     add_asserted_place(&mut draft);
     draft.has_frames().then_some(draft)
+}
+
+/// Tells whether a line is one of those that gdb prints between frames.
+fn is_beside_frames(line: &str) -> bool {
+    let beginnings = ["    ", "No locals", "--Type "];
+    beginnings.iter().any(|begin| line.starts_with(begin))
 }
 
 /// Gives the first frame the place that the stop named, where its own was cut off.
