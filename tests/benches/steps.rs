@@ -86,8 +86,10 @@ fn parts(folder: &Path) -> Arc<Parts> {
 
 /// Drives one run and tells how many milliseconds a step took.
 async fn measure(number: usize, folder: &Path, store: &Store) -> (f64, usize) {
-    let mut plan = Plan::default();
-    plan.mode = Mode::DryRun;
+    let mut plan = Plan {
+        mode: Mode::DryRun,
+        ..Plan::default()
+    };
     plan.limits.rounds = ROUNDS;
     plan.limits.wall = std::time::Duration::from_hours(1);
     let id = format!("run-{number}");

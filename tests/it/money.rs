@@ -141,10 +141,11 @@ fn parts(model: Arc<Whimsical>, (tree, cache): (&Path, &Path), total: f64) -> Ar
 }
 
 fn run(dice: &mut Dice) -> Run {
-    let mut plan = Plan::default();
-    plan.mode = Mode::DryRun;
-    plan.lanes = 1 + dice.below(3) as u32;
-    plan.language = patchwright_source::Language::C;
+    let mut plan = Plan {
+        mode: Mode::DryRun,
+        lanes: 1 + dice.below(3) as u32,
+        ..Plan::default()
+    };
     plan.limits.attempts = 3;
     plan.limits.rounds = 6;
     plan.limits.format_retries = 3;

@@ -180,9 +180,10 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
 }
 
 fn proposing(usd: f64) -> Run {
-    let mut plan = Plan::default();
-    plan.mode = Mode::DryRun;
-    plan.language = patchwright_source::Language::C;
+    let mut plan = Plan {
+        mode: Mode::DryRun,
+        ..Plan::default()
+    };
     plan.limits.attempts = 1;
     plan.limits.rounds = 2;
     plan.limits.usd = Some(usd);
