@@ -48,7 +48,9 @@ fn stopped(line: &str) -> Option<&str> {
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let line = log.line(at)?;
     let signal = stopped(line).map_or("stopped", |signal| signal.trim_start_matches("SIG"));
-    let mut draft = Draft::new(Tool::Gdb, signal);
+    // A person interrupts what does not end.
+    let kind = if signal == "INT" { "hang" } else { signal };
+    let mut draft = Draft::new(Tool::Gdb, kind);
     let begin = if stopped(line).is_some() {
         draft.say(line.trim());
         at + 1

@@ -16,7 +16,7 @@ const MAX_PREFIXES: usize = 16;
 /// The beginnings of what a report prints on a line of its own: frames, then headlines.
 static ANCHOR: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?P<frame>#\d{1,3}\s+(?:pc\s+)?(?:0x)?[0-9a-f]{4}|\bat (?:[\w$]+[./])+[\w$<>]+\((?:[\w$]+\.\w+(?::\d+)?|Native Method|Unknown Source)\)|\bat (?:[\w.$<>]+ )?\(?(?:file://)?[^\s()]+:\d+:\d+\)?$)|==\d+==(?:ERROR|WARNING)|(?:READ|WRITE) of size \d|\*\*\* \*\*\* |signal \d+ \(SIG|(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b|Caused by: ",
+        r"(?P<frame># [CVJjv]\s+\[|#\d{1,3}\s+(?:pc\s+)?(?:0x)?[0-9a-f]{4}|\bat (?:[\w$]+[./])+[\w$<>]+\((?:[\w$]+\.\w+(?::\d+)?|Native Method|Unknown Source)\)|\bat (?:[\w.$<>]+ )?\(?(?:file://)?[^\s()]+:\d+:\d+\)?$)|#  SIG[A-Z]+ \(0x|==\d+==(?:ERROR|WARNING)|(?:READ|WRITE) of size \d|\*\*\* \*\*\* |signal \d+ \(SIG|(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b|Caused by: ",
     )
 });
 

@@ -68,9 +68,12 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
 /// Characters that Markdown would take for its own, and that code never escapes.
 static MARKDOWN: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\\([#`_*~])"));
 
-/// The beginning of a frame with its address, of which a line has only one.
-static ADDRESSED: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"\s*(#\d{1,3}\s+0x[0-9a-f]+ in )"));
+/// The beginning of a frame with its address, or a whole one of Java: a line has only one.
+static FRAME_OF_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"\s*(#\d{1,3}\s+0x[0-9a-f]+ (?:in |\()|\bat (?:[\w$]+\.)+[\w$<>]+\((?:[\w$]+\.java:\d+|Native Method|Unknown Source)\)|Caused by: )",
+    )
+});
 
 static GDB_FRAME: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \("));
@@ -401,8 +404,8 @@ fn clean_line(line: &str) -> Cow<'_, str> {
         rest = frame;
     }
     let mut line = Cow::Borrowed(rest);
-    if ADDRESSED.find_iter(rest).nth(1).is_some() {
-        line = ADDRESSED.replace_all(rest, "\n$1");
+    if FRAME_OF_LINE.find_iter(rest).nth(2).is_some() {
+        line = FRAME_OF_LINE.replace_all(rest, "\n$1");
     }
     for (lost, whole) in LOST.iter().filter(|(lost, _)| lost.is_match(rest)) {
         line = Cow::Owned(lost.replace_all(&line, *whole).into_owned());

@@ -3,14 +3,14 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Access, Family, Role, Strength, Tool, abort, access, native, phrases};
+use super::{Access, Family, Role, Stack, Strength, Tool, abort, access, native, phrases};
 use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::sync::LazyLock;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
-    mark: r"Sanitizer: ",
+    mark: r"Sanitizer:? ",
     begins: |line| headline(line).is_some(),
     read,
 };
@@ -28,7 +28,7 @@ pub(super) const HEADLESS: Family = Family {
 /// `KIND a.c:1:2 in f`, or `KIND (module+0x1) (BuildId: ab) in f`.
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"SUMMARY: (?<tool>\w+Sanitizer): (?<kind>[A-Za-z][\w ()-]*?) (?<place>[^\s(]+:\d+|\([^\s()]+\+0x[0-9a-f]+\))(?: \(BuildId: \w+\))?(?: in (?<function>.+))?$",
+        r"SUMMARY: (?<tool>\w+Sanitizer): (?:(?<leaked>\d+ byte\(s\) leaked)|(?<kind>[A-Za-z][\w ()-]*?) (?<place>[^\s(]+:\d+|\([^\s()]+\+0x[0-9a-f]+\))(?: \(BuildId: \w+\))?(?: in (?<function>.+)| in)?\s*$)",
     )
 });
 
@@ -57,7 +57,10 @@ const MEMORY_LIMIT: &str = "hard rss limit exhausted";
 
 /// Returns the tool of a headline and the text after its name.
 fn headline(line: &str) -> Option<(Tool, &str)> {
-    let at = line.find("Sanitizer: ")?;
+    // The first releases wrote no colon behind their name.
+    let at = line
+        .find("Sanitizer: ")
+        .or_else(|| line.find("Sanitizer "))?;
     if line.starts_with("==") && line.contains(MEMORY_LIMIT) {
         return Some((Tool::AddressSanitizer, MEMORY_LIMIT));
     }
@@ -67,7 +70,8 @@ fn headline(line: &str) -> Option<(Tool, &str)> {
     // Anything may stand before it: the program's own unfinished line.
     let from = line.get(..at)?.rfind(' ')? + 1;
     let rest = line.get(from..)?;
-    let (name, rest) = rest.split_once(": ")?;
+    let (name, rest) = rest.split_once(' ')?;
+    let name = name.trim_end_matches(':');
     let tool = TOOLS.into_iter().find(|tool| tool.name() == name)?;
     Some((tool, rest)).filter(|(_, rest)| !rest.starts_with("failed to intercept"))
 }
@@ -142,21 +146,34 @@ fn read_headless(log: &Log<'_>, at: usize) -> Option<Draft> {
     let tool = TOOLS
         .into_iter()
         .find(|tool| tool.name() == group("tool"))?;
-    let mut draft = Draft::new(tool, kind(tool, group("kind")));
+    let leaked = found.name("leaked").is_some();
+    let mut draft = if leaked {
+        Draft::new(Tool::LeakSanitizer, "memory-leak")
+    } else {
+        Draft::new(tool, kind(tool, group("kind")))
+    };
+    if leaked {
+        draft.expect(Role::Allocated);
+    }
+    draft.cut = true;
     let from = at.saturating_sub(MAX_LINES);
     let above = log.from(from, at - from);
     for line in above.skip_while(|line| native::read(line).is_none()) {
         read_line(&mut draft, line);
     }
-    draft.cut = true;
+    if leaked {
+        return Some(draft);
+    }
     let top = native::read_place(&format!("{} {}", group("function"), group("place")));
+    let named = |stack: &Stack| {
+        stack
+            .frames
+            .iter()
+            .any(|frame| frame.function == top.function)
+    };
     let mut stacks = draft.stacks.iter_mut();
     match stacks.find(|stack| stack.role == Role::Crash) {
-        Some(stack)
-            if stack
-                .frames
-                .iter()
-                .any(|frame| frame.function == top.function) => {}
+        Some(stack) if named(stack) => {}
         Some(stack) => stack.frames.insert(0, top),
         None => {
             draft.say(log.line(at)?.trim());
