@@ -18,7 +18,7 @@ pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
     mark: concat!(
         r"Exception Type:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
-        r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^Exception: Access",
+        r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^\s*Exception:? (Access|EXCEPTION_)",
         r"|nable to handle kernel |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
@@ -115,10 +115,11 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
     if let Some(frame) = &form.frame {
         read_stacks(&mut draft, (form, frame), log, at);
     }
-    if let Some(module) = group("module").filter(|_| !draft.has_frames()) {
+    let place = group("module").or(group("function"));
+    if place.is_some() && !draft.has_frames() {
         draft.push(Frame {
-            module: Some(module.to_owned()),
-            ..Frame::named(UNKNOWN_FUNCTION)
+            module: group("module").map(ToOwned::to_owned),
+            ..Frame::named(group("function").unwrap_or(UNKNOWN_FUNCTION))
         });
     }
     if draft.kind == "crash" {
@@ -135,6 +136,10 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
             gap = 0;
             if ended {
                 break;
+            }
+            // A debugger shows the frame of its stop once more with the whole stack.
+            if frames.len() == 1 && line.contains("#0: ") {
+                frames.clear();
             }
             frames.extend(frame(&found).filter(|frame| !is_kernel_reporter(frame)));
         } else if form.tool == Tool::Go && place_below(line, frames.last_mut()) {

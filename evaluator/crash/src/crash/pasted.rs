@@ -133,13 +133,13 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
         let whole = block % 2 == 1 && logs.len() > 1;
         // What is indented together is one block too.
         let mut runs = vec![0];
-        for run in part.chunk_by(|one, next| is_code(one) == is_code(next)) {
+        for run in part.chunk_by(|one, next| class(one) == class(next)) {
             runs.push(runs.last().copied().unwrap_or(0) + run.len());
         }
         let in_log = |at: usize, line: &str| {
             let next = runs.partition_point(|begin| *begin <= at);
             let run = runs.get(next.wrapping_sub(1)).zip(runs.get(next));
-            let Some((&from, &to)) = run.filter(|_| is_code(line)) else {
+            let Some((&from, &to)) = run.filter(|_| class(line).is_some()) else {
                 return false;
             };
             // Right below a frame stand its variables.
@@ -165,9 +165,12 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
     (words, has_log)
 }
 
-/// Tells whether a line is indented as code is, or empty between such lines.
-fn is_code(line: &str) -> bool {
-    line.trim().is_empty() || line.starts_with("    ") || line.starts_with('\t')
+/// Returns the mark of a line of a block that is one piece: indented as code is, or empty
+/// between such lines; or behind a hash, as the JVM writes.
+fn class(line: &str) -> Option<char> {
+    let code = line.trim().is_empty() || line.starts_with("    ") || line.starts_with('\t');
+    let jvm = line == "#" || line.starts_with("# ");
+    code.then_some(' ').or(jvm.then_some('#'))
 }
 
 pub(super) fn is_fence(line: &str) -> bool {
