@@ -19,7 +19,7 @@ pub(super) const FAMILY: Family = Family {
     mark: concat!(
         r"Exception Type:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
         r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^\s*Exception:? (Access|EXCEPTION_)",
-        r"|nable to handle kernel |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
+        r"|nable to handle kernel |kernel BUG at |Access violation - code |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
         r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
@@ -115,12 +115,10 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
     if let Some(frame) = &form.frame {
         read_stacks(&mut draft, (form, frame), log, at);
     }
-    let place = group("module").or(group("function"));
-    if place.is_some() && !draft.has_frames() {
-        draft.push(Frame {
-            module: group("module").map(ToOwned::to_owned),
-            ..Frame::named(group("function").unwrap_or(UNKNOWN_FUNCTION))
-        });
+    if !draft.has_frames()
+        && let Some(place) = frame(begin)
+    {
+        draft.push(place);
     }
     if draft.kind == "crash" {
         super::abort::explain(&mut draft, log, at);

@@ -8,10 +8,11 @@ use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
-    mark: r"^# .* the Java Runtime",
+    mark: r"^(# )?(A fatal|There is) .* the Java Runtime",
     begins: |line| {
-        line.starts_with("# A fatal error has been detected by the Java Runtime")
-            || line.starts_with("# There is insufficient memory for the Java Runtime")
+        let line = line.trim_start_matches("# ");
+        line.starts_with("A fatal error has been detected by the Java Runtime")
+            || line.starts_with("There is insufficient memory for the Java Runtime")
     },
     read,
 };
@@ -87,8 +88,11 @@ fn read_stacks(draft: &mut Draft, line: &str, inside: &mut bool) {
     }
 }
 
-/// `SIGSEGV (0xb) at pc=0x..`
+/// `SIGSEGV (0xb) at pc=0x..`, or an exception of Windows.
 fn signal(text: &str) -> Option<&str> {
+    if text.starts_with("EXCEPTION_ACCESS_VIOLATION") {
+        return Some("access-violation");
+    }
     let rest = text.strip_prefix("SIG")?;
     let (name, rest) = rest.split_once(' ')?;
     rest.starts_with("(0x").then_some(name)

@@ -39,6 +39,15 @@ pub(super) const HEADLESS: Family = Family {
     mark: r"^\s*at ",
     begins: |line| read_frame(line).is_some_and(|frame| frame.line.is_some()),
     read: |log, at| {
+        let above = log.before(at, MAX_MESSAGE).enumerate();
+        let mut causes = above.filter_map(|(distance, line)| {
+            Some((distance, line.trim_start().strip_prefix("Caused by: ")?))
+        });
+        if let Some((distance, cause)) = causes.next() {
+            let mut draft = read(log, at - 1 - distance, cause, Tool::Java)?;
+            draft.cut = true;
+            return Some(draft);
+        }
         let mut draft = Draft::new(Tool::Java, "uncaught-exception");
         let lines = log.from(at, MAX_LINES);
         for frame in lines.map_while(read_frame) {

@@ -80,7 +80,9 @@ pub(super) fn half(log: &Log<'_>) -> Option<Half> {
     if last.matches('(').count() > last.matches(')').count() && !named {
         return Some(Half::Rest);
     }
+    let unnamed = frame.function == UNKNOWN_FUNCTION && !last.contains(['(', '/']);
     match (frame.file, frame.line, frame.module) {
+        (None, _, None) if unnamed && placed() => Some(Half::Name(frame.function)),
         (None, _, None) if named && placed() => Some(Half::Name(frame.function)),
         (Some(file), None, _) if others().any(|(_, frame)| frame.line.is_some()) => {
             Some(Half::Path(file))

@@ -5,7 +5,7 @@
 //! and wrapped lines. Several reports in one text are told apart. A text without any is
 //! not read here.
 
-use super::command_line::is_announced;
+use super::command_line::{is_announced, read_line};
 use super::draft::Draft;
 use super::{
     CrashReport, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,
@@ -41,7 +41,7 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Parts that lines lost on their way, with their repair: the escape of colours, the process
 /// of Valgrind's lines, and the usual form of a Java frame.
-static LOST: LazyLock<[(Regex, &str); 6]> = LazyLock::new(|| {
+static LOST: LazyLock<[(Regex, &str); 7]> = LazyLock::new(|| {
     let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on ))";
     let errors = r"^\s*(Invalid (?:read|write|free)|Conditional jump|Use of uninit|Possible data race|This conflicts with|[\d,]+ bytes in [\d,]+ blocks are )";
     [
@@ -49,6 +49,10 @@ static LOST: LazyLock<[(Regex, &str); 6]> = LazyLock::new(|| {
         (
             built_in_regex(r"^#{1,6} ((?:ERROR|WARNING): |(?:READ|WRITE) of |0x[0-9a-f]+ is )"),
             "$1",
+        ),
+        (
+            built_in_regex(r"^(\d{1,3})  (0x[0-9a-f]+ in \S.* \()"),
+            "#$1  $2",
         ),
         (built_in_regex(valgrind), "==0== $1"),
         (built_in_regex(errors), "==0== $1"),
@@ -153,7 +157,10 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
             let near = logs
                 .get(next)
                 .is_some_and(|log| *log == at || before.is_some_and(|last| log - last <= GAP));
-            if !(whole || near || in_log(at, line)) || is_announced(line) {
+            // In a block the command stands right above what it printed.
+            let above = block % 2 == 1 && logs.first() == Some(&(at + 1));
+            let command = is_announced(line) || above && !read_line(line, true).is_empty();
+            if command || !(whole || near || in_log(at, line)) {
                 words.push_str(line);
                 words.push('\n');
             }

@@ -129,7 +129,7 @@ const NO_NAMES: &str = " do else goto break continue case default if for while s
      int8_t int16_t int32_t int64_t ptrdiff_t wchar_t uintptr_t intptr_t x86_64 GitHub GitLab macOS iOS \
      iPhone iPad FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
      AddressSanitizer UndefinedBehaviorSanitizer MemorySanitizer ThreadSanitizer LeakSanitizer ASan UBSan \
-     MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT README ";
+     MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT HotSpot README ";
 
 /// Reads what a person says in a text, if that names anything of a program, or at least a kind
 /// of failure that no log shows.

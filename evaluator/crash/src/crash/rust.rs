@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Family, FrameOrigin, Strength, Tool, native, phrases};
-use patchwright_source::{Frame, built_in_regex};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -44,7 +44,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         kind.clone_into(&mut draft.kind);
     }
     draft.message = message;
-    let mut position = Frame::named(patchwright_source::UNKNOWN_FUNCTION);
+    let mut position = Frame::named(UNKNOWN_FUNCTION);
     native::put_at(&mut position, place);
     read_backtrace(&mut draft, log, at);
     // The backtrace may be cut before it reaches the program.
@@ -89,6 +89,10 @@ fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
                 let name = HASH
                     .find(name)
                     .map_or(name, |hash| name.split_at(hash.start()).0);
+                let name = match name {
+                    "<unknown>" => UNKNOWN_FUNCTION,
+                    name => name,
+                };
                 pending = Some(Frame::named(name));
             }
             _ => break,
