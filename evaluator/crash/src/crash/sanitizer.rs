@@ -57,10 +57,12 @@ const MEMORY_LIMIT: &str = "hard rss limit exhausted";
 
 /// Returns the tool of a headline and the text after its name.
 fn headline(line: &str) -> Option<(Tool, &str)> {
-    // The first releases wrote no colon behind their name.
+    // The first releases wrote no colon behind their name; without one, later ones tell of a
+    // failure of their own.
+    let old = |_: &usize| line.contains(" on ") && !line.contains(" failed to ");
     let at = line
         .find("Sanitizer: ")
-        .or_else(|| line.find("Sanitizer "))?;
+        .or_else(|| line.find("Sanitizer ").filter(old))?;
     if line.starts_with("==") && line.contains(MEMORY_LIMIT) {
         return Some((Tool::AddressSanitizer, MEMORY_LIMIT));
     }

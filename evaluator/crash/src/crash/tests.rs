@@ -238,6 +238,7 @@ fn a_report_survives_its_json_form() {
 #[test]
 fn finds_nothing_in_nothing() {
     for text in [
+        "==1==ERROR: AddressSanitizer failed to allocate 0xdff bytes of memory on request",
         "",
         "hello\n",
         "\n\n\n",
