@@ -241,11 +241,7 @@ impl Report {
                 .unwrap_or_default(),
             crash: run
                 .crash()
-                .and_then(crash_summary)
-                .map(|crash| CrashSummary {
-                    signature: run.signature().map(str::to_owned),
-                    ..crash
-                }),
+                .and_then(|crash| crash_summary(crash, run.signature())),
             fixed_by: None,
             introduced_by: None,
             smallest: run.smallest().cloned(),
@@ -325,7 +321,7 @@ impl AttemptReport {
     }
 }
 
-fn crash_summary(crash: &Crash) -> Option<CrashSummary> {
+fn crash_summary(crash: &Crash, signature: Option<&str>) -> Option<CrashSummary> {
     let own = |frame: &&CrashFrame| {
         let file = frame.file.as_deref();
         frame.role == Role::Crash && file.is_some_and(|file| !file.starts_with('/'))
@@ -337,7 +333,7 @@ fn crash_summary(crash: &Crash) -> Option<CrashSummary> {
         function: frame.map(|frame| frame.function.clone()),
         file: frame.and_then(|frame| frame.file.clone()),
         line: frame.and_then(|frame| frame.line),
-        signature: None,
+        signature: signature.map(str::to_owned),
     })
 }
 

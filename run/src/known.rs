@@ -11,7 +11,7 @@ use std::path::Path;
 /// Reads a list: a signature in each line, and behind ` # ` a name.
 ///
 /// # Errors
-/// What is wrong with the file, for people.
+/// The fault of the file, for people.
 pub(crate) fn in_file(path: &Path) -> Result<BTreeMap<String, String>, String> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|error| format!("store.known: {}: {error}", path.display()))?;

@@ -15,7 +15,6 @@ use patchwright_patcher::Patch;
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
 use patchwright_verdict::RungName;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(super) fn left(attempts: u32, rounds: u32) -> Left {
@@ -38,8 +37,6 @@ fn plan() -> Plan {
             note: Some("We saw this last week.".into()),
             ..Hints::default()
         },
-        mode: Mode::Repair,
-        lanes: 1,
         limits: RunLimits {
             attempts: 5,
             rounds: 12,
@@ -55,15 +52,9 @@ fn plan() -> Plan {
             minimize: std::time::Duration::ZERO,
             probability: 0.0,
         },
-        language: Language::C,
-        crash: None,
         origin: Origin::Given,
-        hinted: Vec::new(),
         has_povs: true,
-        ladder: Vec::new(),
-        critic_calls: 0,
-        follows: None,
-        known: BTreeMap::new(),
+        ..Plan::default()
     }
 }
 

@@ -18,20 +18,17 @@ mod replies;
 mod revised;
 
 use super::Run;
-use crate::plan::{Origin, Plan};
+use crate::plan::Plan;
 use crate::record::{
     BaselineSummary, Blob, ContextText, Crash, Doubt, DoubtedInput, EndingKind, Located,
     LocatedPatch, Outcome, ReplyRecord, RunLimits, Rung, Step,
 };
-use crate::task::{Hints, Mode};
 use patchwright_model::{Finish, Usage};
 use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
 use std::collections::BTreeMap;
 
 pub(crate) fn plan() -> Plan {
     Plan {
-        mode: Mode::Repair,
-        lanes: 1,
         limits: RunLimits {
             attempts: 2,
             rounds: 2,
@@ -47,18 +44,9 @@ pub(crate) fn plan() -> Plan {
             minimize: std::time::Duration::ZERO,
             probability: 0.0,
         },
-        language: patchwright_source::Language::C,
-        title: None,
-        crash: None,
-        origin: Origin::Nothing,
-        hinted: Vec::new(),
-        hints: Hints::default(),
         has_povs: true,
-        protect: Vec::new(),
         ladder: RungName::ALL.to_vec(),
-        critic_calls: 0,
-        follows: None,
-        known: BTreeMap::new(),
+        ..Plan::default()
     }
 }
 

@@ -42,14 +42,6 @@ pub(crate) struct RunArguments {
     pub parts: TaskFlags,
 }
 
-impl RunArguments {
-    fn settings(&self) -> anyhow::Result<Vec<Flag>> {
-        let mut flags = self.asked.settings();
-        flags.extend(known_flag(self.known.as_deref())?);
-        Ok(flags)
-    }
-}
-
 /// The setting that `--known` stands for; a run that goes on later finds the file again.
 pub(super) fn known_flag(known: Option<&str>) -> anyhow::Result<Option<Flag>> {
     let value = match known {
@@ -65,7 +57,9 @@ pub(super) fn known_flag(known: Option<&str>) -> anyhow::Result<Option<Flag>> {
 /// # Errors
 /// Failures that are no ending: the store, the output folder.
 pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(arguments.settings()?)?;
+    let mut flags = arguments.asked.settings();
+    flags.extend(known_flag(arguments.known.as_deref())?);
+    let loaded = common.load(flags)?;
     #[cfg(feature = "daemon")]
     let _telemetry = patchwright_daemon::telemetry::start_for_run(&loaded.settings.telemetry)?;
     let output = &arguments.output;
