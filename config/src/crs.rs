@@ -1,7 +1,6 @@
 //! The section of the interfaces for cyber reasoning systems. Meanings and
 //! defaults stand in `config/default.toml`.
 
-use crate::value;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -14,12 +13,10 @@ pub struct Crs {
     /// True when they are answered.
     pub enabled: bool,
     /// Folder with a folder for each project that is known here.
-    #[serde(with = "value::Text")]
     pub projects: Option<String>,
     /// The weakest evidence with which a patch is given out.
     pub least: Least,
     /// Where the competition answers.
-    #[serde(with = "value::Text")]
     pub competition: Option<String>,
     /// Our key there.
     pub key_id: String,
@@ -27,10 +24,8 @@ pub struct Crs {
     #[schemars(with = "String")]
     pub key_token: SecretString,
     /// Between two looks at what there is to do.
-    #[serde(with = "value::Time")]
     pub watch: Duration,
     /// Time that a patch waits for others that might make it superfluous.
-    #[serde(with = "value::Time")]
     pub hold: Duration,
 }
 

@@ -10,8 +10,6 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::value;
-
 /// The HTTP interface.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,10 +19,9 @@ pub struct Http {
     pub listen: SocketAddr,
     /// The file that a first token is written to, where others can reach the daemon and
     /// there is none.
-    #[serde(with = "value::Text")]
     pub first_token: Option<String>,
     /// Where liveness and readiness are told besides.
-    #[serde(with = "value::Address")]
+    #[schemars(with = "Option<String>")]
     pub health: Option<SocketAddr>,
     /// Web pages that may call it without a token, besides its own.
     pub origins: Vec<String>,
@@ -43,13 +40,10 @@ pub struct Http {
     /// Event streams at once.
     pub streams: usize,
     /// Time of a request.
-    #[serde(with = "value::Time")]
     pub timeout: Duration,
     /// Time in which the headers of a request have to come.
-    #[serde(with = "value::Time")]
     pub headers_timeout: Duration,
     /// Time of an upload.
-    #[serde(with = "value::Time")]
     pub upload_timeout: Duration,
 }
 
@@ -90,7 +84,6 @@ pub struct Telemetry {
     /// Form in which they are written.
     pub format: LogFormat,
     /// Where traces are sent.
-    #[serde(with = "value::Text")]
     pub otlp: Option<String>,
     /// Headers that go with them.
     #[schemars(with = "BTreeMap<String, String>")]

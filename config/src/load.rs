@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use config::{ConfigError, Source, Value, ValueKind};
 
 use crate::layer::{Layer, read_file};
-use crate::value::UNSET;
+use crate::value::{UNSET, shape};
 use crate::{Entry, Settings, SettingsError, check, entry};
 
 /// The built-in defaults: every key that there is.
@@ -127,11 +127,13 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     layers.push(flags);
     let derived = derived(&merge(&layers)?, sources, &defaults)?;
     layers.push(derived);
-    finish(merge(&layers)?)
+    finish(merge(&layers)?, &merge(&[defaults])?)
 }
 
-fn finish(merged: Value) -> Result<Loaded, SettingsError> {
+fn finish(mut merged: Value, defaults: &Value) -> Result<Loaded, SettingsError> {
     let entries = entry::list(&merged);
+    let shaped = shape("", &mut merged, defaults);
+    shaped.map_err(|(key, message)| wrong(&entries, key, message))?;
     let settings = serde_path_to_error::deserialize(merged).map_err(|error| {
         let path = error.path().to_string();
         let (key, message) = unreadable(path, error.into_inner());

@@ -1,35 +1,44 @@
 //! The JSON schema of a configuration file, for editors and for whoever writes
 //! one by program. `config/schema.json` is its copy, held equal by a test.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Settings;
+use crate::value::UNSET;
 
 /// The schema of a configuration file.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Settings).to_value();
-    let name_of_fallback = schema.pointer("/$defs/Fallback/required").cloned();
-    without_required(&mut schema);
-    // No key must be in a file, because the defaults have all of them; but a
-    // fallback without a name is none.
-    if let (Some(required), Some(Value::Object(fallback))) =
-        (name_of_fallback, schema.pointer_mut("/$defs/Fallback"))
-    {
-        fallback.insert("required".to_owned(), required);
-    }
+    as_written(&mut schema);
     schema
 }
 
-fn without_required(value: &mut Value) {
+/// Says what a file holds: no key must be there, because the defaults have all of them; a time
+/// is a text, and what may be unset says so with a word.
+fn as_written(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             // Only where it is a keyword: a list, never a property of that name.
             if fields.get("required").is_some_and(Value::is_array) {
                 fields.shift_remove("required");
             }
-            fields.values_mut().for_each(without_required);
+            if fields.get("type") == Some(&json!(["string", "null"])) {
+                fields.insert("type".to_owned(), json!("string"));
+            } else if fields.get("type") == Some(&json!(["number", "null"])) {
+                fields.shift_remove("type");
+                let given = json!([{ "type": "number" }, { "const": UNSET }]);
+                fields.insert("anyOf".to_owned(), given);
+            }
+            for (name, field) in fields {
+                match name.as_str() {
+                    // One without a name is none, and the defaults have nothing to say of it.
+                    "Fallback" => {}
+                    "Duration" => *field = json!({ "type": "string" }),
+                    _ => as_written(field),
+                }
+            }
         }
-        Value::Array(items) => items.iter_mut().for_each(without_required),
+        Value::Array(items) => items.iter_mut().for_each(as_written),
         _ => {}
     }
 }

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use crate::crs::Crs;
 use crate::daemon::{Http, Intake, Telemetry};
-use crate::value;
 
 use model::{Critic, Embedding, Expansion, Model, Rerank, Retrieval};
 
@@ -72,37 +71,26 @@ pub struct Limits {
     /// Tokens of all calls.
     pub tokens: u64,
     /// US dollars.
-    #[serde(with = "value::Number")]
     pub usd: Option<f64>,
     /// US dollars of one day (UTC), over all runs of the store.
-    #[serde(with = "value::Number")]
     pub usd_day: Option<f64>,
     /// US dollars of all runs of the store.
-    #[serde(with = "value::Number")]
     pub usd_total: Option<f64>,
     /// Working time.
-    #[serde(with = "value::Time")]
     pub wall: Duration,
     /// Time that a run waits for models by itself.
-    #[serde(with = "value::Time")]
     pub pause: Duration,
     /// Time of the `prepare` or `fetch` command.
-    #[serde(with = "value::Time")]
     pub prepare: Duration,
     /// Time of one build.
-    #[serde(with = "value::Time")]
     pub build: Duration,
     /// Time of one run of a PoV.
-    #[serde(with = "value::Time")]
     pub pov: Duration,
     /// Time of the tests.
-    #[serde(with = "value::Time")]
     pub test: Duration,
     /// Time of the rung that mutates the PoVs.
-    #[serde(with = "value::Time")]
     pub robust: Duration,
     /// Time of the rung that compares the patched program with the unpatched.
-    #[serde(with = "value::Time")]
     pub same: Duration,
     /// Inputs that have to be run before the rung that mutates the PoVs holds.
     pub executions: u64,
@@ -121,7 +109,6 @@ pub struct Limits {
     /// Questions to a model for a regression test.
     pub regression_tests: u32,
     /// Time for the search for the smallest input that shows the crash.
-    #[serde(with = "value::Time")]
     pub minimize: Duration,
     /// Builds of other revisions in the search for the commit that fixed a crash, or
     /// introduced it.
@@ -137,7 +124,6 @@ pub struct Sandbox {
     /// By what means.
     pub choice: SandboxChoice,
     /// The socket of the container engine, for tasks that name an image.
-    #[serde(with = "value::Text")]
     pub engine: Option<String>,
     /// Resident memory in MiB.
     pub memory_mb: u64,
@@ -172,7 +158,6 @@ pub struct Store {
     /// The folder.
     pub folder: PathBuf,
     /// A file with signatures of known crashes, or the word `runs`.
-    #[serde(with = "value::Text")]
     pub known: Option<String>,
 }
 
@@ -181,8 +166,8 @@ pub struct Store {
 #[serde(deny_unknown_fields)]
 pub struct Database {
     /// The address of a PostgreSQL.
-    #[serde(with = "value::Secret")]
-    pub url: SecretString,
+    #[schemars(with = "Option<String>")]
+    pub url: Option<SecretString>,
 }
 
 /// Settings of the queue and its workers.
@@ -194,23 +179,18 @@ pub struct Queue {
     /// Number of times that a task is tried again when the infrastructure failed.
     pub retries: u32,
     /// The first pause before that.
-    #[serde(with = "value::Time")]
     pub first_delay: Duration,
     /// The longest pause before that.
-    #[serde(with = "value::Time")]
     pub longest_delay: Duration,
     /// Between two heartbeats of a process.
-    #[serde(with = "value::Time")]
     pub heartbeat: Duration,
     /// Without a heartbeat, a process is given up for dead after this.
-    #[serde(with = "value::Time")]
     pub lost_after: Duration,
     /// Number of workers that may take a task before it is given up.
     pub claims: u32,
     /// Room on the disk, in MiB, below which nothing is taken.
     pub free_mb: u64,
     /// Time that ended tasks and runs are kept.
-    #[serde(with = "value::Time")]
     pub keep: Duration,
 }
 
@@ -219,7 +199,6 @@ pub struct Queue {
 #[serde(deny_unknown_fields)]
 pub struct Client {
     /// Its address.
-    #[serde(with = "value::Text")]
     pub server: Option<String>,
     /// The token that the daemon knows the caller by.
     #[schemars(with = "String")]

@@ -105,10 +105,12 @@ fn every_kind_of_value_can_come_from_the_environment() {
     let place = Place::new("", "")
         .variable("PATCHWRIGHT_LIMITS__ATTEMPTS", "7")
         .variable("PATCHWRIGHT_LIMITS__USD", "1.5")
+        .variable("PATCHWRIGHT_LIMITS__USD_DAY", "unset")
         .variable("PATCHWRIGHT_LIMITS__WALL", "90s")
         .variable("PATCHWRIGHT_MODEL__STREAM", "false")
         .variable("PATCHWRIGHT_MODEL__API", "responses")
         .variable("PATCHWRIGHT_MODEL__API_KEY", "0123")
+        .variable("PATCHWRIGHT_MODEL__WIRE_LOG", "")
         .variable("PATCHWRIGHT_MODEL__OMIT", "[\"stream_options\"]")
         .variable("PATCHWRIGHT_MODEL__EXTRA__TOP_K", "5")
         .variable("PATCHWRIGHT_MODEL__EXTRA__MODE", "fast and loose")
@@ -121,6 +123,7 @@ fn every_kind_of_value_can_come_from_the_environment() {
     let Settings { model, limits, .. } = place.load().settings;
     assert_eq!((limits.attempts, limits.usd), (7, Some(1.5)));
     assert_eq!(limits.wall, Duration::from_secs(90));
+    assert_eq!((limits.usd_day, model.wire_log), (None, None));
     assert_eq!((model.stream, model.api), (false, Api::Responses));
     assert_eq!(model.api_key.expose_secret(), "0123");
     assert_eq!(model.omit, ["stream_options"]);
@@ -171,7 +174,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "[limits]\nusd = \"much\"",
-        "DIR/given.toml:2: limits.usd: invalid value",
+        "DIR/given.toml:2: limits.usd: expected a floating point",
     ),
     (
         "[limits]\nusd = -3",

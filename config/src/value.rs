@@ -1,56 +1,43 @@
 //! The kinds of values that TOML does not have: times written for people, and
-//! values that may be unset. From the environment everything arrives as text, so
-//! each reader takes text too.
+//! values that may be unset. What a default looks like says which kind its key has.
 
-use std::net::SocketAddr;
+use config::{Map, Value, ValueKind};
 use std::time::Duration;
-
-use schemars::JsonSchema;
-use secrecy::SecretString;
-use serde::{Deserialize, Deserializer, de};
 
 /// The word for "no value".
 pub(super) const UNSET: &str = "unset";
 
-/// A reader of a kind of values, and their shape in the schema.
-macro_rules! reader {
-    ($name:ident as $shape:ty: $read:path => $value:ty) => {
-        #[derive(JsonSchema)]
-        #[schemars(inline)]
-        #[expect(dead_code, reason = "only its schema is used")]
-        pub(super) struct $name($shape);
-
-        impl $name {
-            pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-                from: D,
-            ) -> Result<$value, D::Error> {
-                $read(from)
+/// Brings the values below a key into the form that their types are read from: what may be
+/// unset and is becomes nothing, a time a duration.
+///
+/// # Errors
+/// A value is no time though its default is one: its key, and what would be right.
+pub(super) fn shape(key: &str, value: &mut Value, default: &Value) -> Result<(), (String, String)> {
+    match (&mut value.kind, &default.kind) {
+        (ValueKind::Table(values), ValueKind::Table(defaults)) => {
+            for (name, default) in defaults {
+                if let Some(value) = values.get_mut(name) {
+                    let key = format!("{key}.{name}");
+                    shape(key.trim_start_matches('.'), value, default)?;
+                }
             }
         }
-    };
-}
-
-reader!(Time as String: duration => Duration);
-reader!(Text as String: text_or_unset => Option<String>);
-reader!(Secret as String: secret_or_unset => SecretString);
-reader!(Address as String: address_or_unset => Option<SocketAddr>);
-reader!(Number as NumberOrUnset: number_or_unset => Option<f64>);
-
-/// The shape of an optional number in the schema.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(super) enum NumberOrUnset {
-    Number(f64),
-    Unset(UnsetWord),
-}
-
-/// The word "unset" in the schema.
-#[derive(JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(super) enum UnsetWord {
-    Unset,
+        (ValueKind::String(text), ValueKind::String(default)) if default == UNSET => {
+            if text.is_empty() || text == UNSET {
+                value.kind = ValueKind::Nil;
+            }
+        }
+        (kind, ValueKind::String(default)) if parse_duration(default).is_ok() => {
+            let time = parse_duration(&kind.to_string());
+            let time = time.map_err(|message| (key.to_owned(), message))?;
+            *kind = ValueKind::Table(Map::from_iter([
+                ("secs".to_owned(), time.as_secs().into()),
+                ("nanos".to_owned(), time.subsec_nanos().into()),
+            ]));
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Reads a time such as `"90s"` or `"1h 30m"`.
@@ -71,50 +58,6 @@ pub fn write_duration(time: Duration) -> String {
     match jiff::SignedDuration::try_from(time) {
         Ok(span) => format!("{span:#}"),
         Err(_) => format!("{}s", time.as_secs()),
-    }
-}
-
-fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(from)?;
-    parse_duration(&text).map_err(de::Error::custom)
-}
-
-/// Reads a secret; empty when it is unset.
-fn secret_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
-    Ok(text_or_unset(from)?.unwrap_or_default().into())
-}
-
-fn text_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    let text = String::deserialize(from)?;
-    Ok((text != UNSET && !text.is_empty()).then_some(text))
-}
-
-fn address_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
-    let text = text_or_unset(from)?;
-    text.map(|text| text.parse().map_err(de::Error::custom))
-        .transpose()
-}
-
-/// A number, or the text that stands for one.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number or \"unset\"")]
-enum Given {
-    Number(f64),
-    Text(String),
-}
-
-fn number_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    let number = match Given::deserialize(from)? {
-        Given::Number(number) => number,
-        Given::Text(text) if text == UNSET => return Ok(None),
-        Given::Text(text) => text.trim().parse().map_err(|_| {
-            de::Error::invalid_value(de::Unexpected::Str(&text), &"a number or \"unset\"")
-        })?,
-    };
-    if number.is_finite() {
-        Ok(Some(number))
-    } else {
-        Err(de::Error::custom("expected a finite number or \"unset\""))
     }
 }
 

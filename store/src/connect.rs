@@ -89,10 +89,10 @@ fn migrator(kind: DatabaseKind) -> Migrator {
 impl Store {
     /// Opens the store that the settings name, and makes what is not there.
     pub async fn of(settings: &Settings) -> Result<Self, StoreError> {
-        let url = settings.database.url.expose_secret();
-        if url.is_empty() {
+        let Some(url) = &settings.database.url else {
             return Self::open(&settings.store.folder).await;
-        }
+        };
+        let url = url.expose_secret();
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err(StoreError::Address);
         }

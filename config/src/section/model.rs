@@ -1,7 +1,6 @@
 //! The settings of the model, of its endpoint and calls, of the critic, and of what ranks code.
 //! Which of them fit together is checked elsewhere.
 
-use crate::value;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -22,15 +21,12 @@ pub struct Model {
     #[schemars(with = "String")]
     pub api_key: SecretString,
     /// A file that holds the key.
-    #[serde(with = "value::Text")]
     pub api_key_file: Option<String>,
     /// True when the reply is asked for piece by piece.
     pub stream: bool,
     /// The sampling temperature.
-    #[serde(with = "value::Number")]
     pub temperature: Option<f64>,
     /// The effort of a reasoning model.
-    #[serde(with = "value::Text")]
     pub reasoning_effort: Option<String>,
     /// The most tokens of one reply.
     pub max_output_tokens: u32,
@@ -39,20 +35,16 @@ pub struct Model {
     /// The tokens that fit into the model at once.
     pub context_window: u64,
     /// The price of a million tokens of a request.
-    #[serde(with = "value::Number")]
     pub usd_per_million_in: Option<f64>,
     /// The price of a million cached tokens of a request.
-    #[serde(with = "value::Number")]
     pub usd_per_million_cached: Option<f64>,
     /// The price of a million tokens of a reply.
-    #[serde(with = "value::Number")]
     pub usd_per_million_out: Option<f64>,
     /// True when the beginning of the conversation is marked for caching.
     pub cache_marks: bool,
     /// The most bytes of text taken from one reply.
     pub reply_bytes: usize,
     /// Where every call is written down.
-    #[serde(with = "value::Text")]
     pub wire_log: Option<String>,
     /// Fields that are left out of the request.
     pub omit: Vec<String>,
@@ -102,38 +94,27 @@ pub struct Fallback {
     /// The name that the endpoint knows the model by.
     pub name: String,
     /// Another endpoint.
-    #[serde(default)]
     pub base_url: Option<String>,
     /// Another interface.
-    #[serde(default)]
     pub api: Option<Api>,
     /// Another key.
-    #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub api_key: Option<SecretString>,
     /// Another temperature.
-    #[serde(default)]
     pub temperature: Option<f64>,
     /// Another effort.
-    #[serde(default)]
     pub reasoning_effort: Option<String>,
     /// Another limit of a reply.
-    #[serde(default)]
     pub max_output_tokens: Option<u32>,
     /// Another window.
-    #[serde(default)]
     pub context_window: Option<u64>,
     /// Its price of a million tokens of a request. Never inherited.
-    #[serde(default)]
     pub usd_per_million_in: Option<f64>,
     /// Its price of a million cached tokens. Never inherited.
-    #[serde(default)]
     pub usd_per_million_cached: Option<f64>,
     /// Its price of a million tokens of a reply. Never inherited.
-    #[serde(default)]
     pub usd_per_million_out: Option<f64>,
     /// Other further fields of the request.
-    #[serde(default)]
     pub extra: Option<BTreeMap<String, serde_json::Value>>,
 }
 
@@ -142,16 +123,12 @@ pub struct Fallback {
 #[serde(deny_unknown_fields)]
 pub struct Timeouts {
     /// Until the connection stands.
-    #[serde(with = "value::Time")]
     pub connect: Duration,
     /// Until the first byte of the reply.
-    #[serde(with = "value::Time")]
     pub first_byte: Duration,
     /// Between two pieces of the reply.
-    #[serde(with = "value::Time")]
     pub silence: Duration,
     /// The whole call.
-    #[serde(with = "value::Time")]
     pub total: Duration,
 }
 
@@ -164,16 +141,12 @@ pub struct Retries {
     /// Number of further tries when the reply had begun, so that it may be charged.
     pub broken: usize,
     /// The first pause.
-    #[serde(with = "value::Time")]
     pub first_delay: Duration,
     /// The longest pause of our own choice.
-    #[serde(with = "value::Time")]
     pub longest_delay: Duration,
     /// The longest pause that is granted to an endpoint.
-    #[serde(with = "value::Time")]
     pub retry_after_limit: Duration,
     /// The pause of a run when the endpoint names none.
-    #[serde(with = "value::Time")]
     pub pause: Duration,
 }
 
@@ -184,7 +157,6 @@ pub struct Critic {
     /// The name that the endpoint knows it by; empty for none.
     pub model: String,
     /// Another endpoint.
-    #[serde(with = "value::Text")]
     pub base_url: Option<String>,
     /// The key of the other endpoint.
     #[schemars(with = "String")]
@@ -192,10 +164,8 @@ pub struct Critic {
     /// The most tokens of one answer.
     pub max_output_tokens: u32,
     /// The price of a million tokens of a request.
-    #[serde(with = "value::Number")]
     pub usd_per_million_in: Option<f64>,
     /// The price of a million tokens of an answer.
-    #[serde(with = "value::Number")]
     pub usd_per_million_out: Option<f64>,
     /// The most calls in one run.
     pub calls: u32,
@@ -247,10 +217,8 @@ pub struct Embedding {
     #[schemars(with = "String")]
     pub api_key: SecretString,
     /// The price of a million tokens.
-    #[serde(with = "value::Number")]
     pub usd_per_million: Option<f64>,
     /// Longest time that one question may take.
-    #[serde(with = "value::Time")]
     pub timeout: Duration,
 }
 
@@ -268,10 +236,8 @@ pub struct Rerank {
     #[schemars(with = "String")]
     pub api_key: SecretString,
     /// The price of a million tokens.
-    #[serde(with = "value::Number")]
     pub usd_per_million: Option<f64>,
     /// Longest time that one question may take.
-    #[serde(with = "value::Time")]
     pub timeout: Duration,
 }
 
@@ -294,6 +260,5 @@ pub struct Expansion {
     /// True when the model is asked.
     pub enabled: bool,
     /// Longest time that it may take.
-    #[serde(with = "value::Time")]
     pub timeout: Duration,
 }

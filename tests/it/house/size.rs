@@ -24,7 +24,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited; \
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver",
     ),
-    ("config", 1_360, ""),
+    ("config", 1_260, ""),
     ("daemon", 7_090, ""),
     (
         "evaluator/crash",
