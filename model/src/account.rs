@@ -7,8 +7,7 @@
 use crate::price::{Priced, Prices};
 use crate::tokens::Counter;
 use crate::{Model, ModelError, Reply, Request, Usage, connect};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use patchwright_config as settings;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -157,8 +156,15 @@ impl Accounted {
             account: Arc::clone(account),
         }))
     }
+}
 
-    async fn charged(&self, request: &Request) -> Result<Reply, ModelError> {
+#[async_trait]
+impl Model for Accounted {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         let tokens = self.counter.count_request(request);
         let at_most = |prices: &Prices| prices.at_most(tokens, request.max_output_tokens);
         let at_most = self.prices.as_ref().map(at_most);
@@ -176,16 +182,6 @@ impl Accounted {
             prices.map_or(0.0, |prices| prices.of_call(&answered)),
         );
         answered
-    }
-}
-
-impl Model for Accounted {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        self.charged(request).boxed()
     }
 }
 

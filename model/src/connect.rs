@@ -78,10 +78,8 @@ fn in_turn(endpoints: &[settings::Model]) -> Result<Arc<dyn Model>, ModelError> 
         let again: Arc<dyn Model> = Arc::new(Retry::new(plain, endpoint.retries));
         models.push(again);
     }
-    let first = models.remove(0);
-    Ok(if models.is_empty() {
-        first
-    } else {
-        Arc::new(Fallback::new(first, models))
+    Ok(match <[_; 1]>::try_from(models) {
+        Ok([only]) => only,
+        Err(several) => Arc::new(Fallback::new(several)),
     })
 }

@@ -9,58 +9,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 
 use crate::{Model, ModelError, Reply, Request, Usage};
 
 /// Several models, of which the first that can answers.
 #[derive(Debug)]
 pub(crate) struct Fallback {
-    first: Arc<dyn Model>,
-    others: Vec<Arc<dyn Model>>,
+    models: Vec<Arc<dyn Model>>,
     current: AtomicUsize,
 }
 
 impl Fallback {
-    /// Asks `first`, and `others` in their order when it cannot answer.
-    pub(crate) fn new(first: Arc<dyn Model>, others: Vec<Arc<dyn Model>>) -> Self {
+    /// Asks the first, and the others in their order when it cannot answer.
+    pub(crate) fn new(models: Vec<Arc<dyn Model>>) -> Self {
         Self {
-            first,
-            others,
+            models,
             current: AtomicUsize::new(0),
         }
-    }
-
-    fn at(&self, index: usize) -> &Arc<dyn Model> {
-        match index.checked_sub(1) {
-            None => &self.first,
-            Some(other) => self.others.get(other).unwrap_or(&self.first),
-        }
-    }
-
-    async fn ask_in_turn(&self, request: &Request) -> Result<Reply, ModelError> {
-        let count = self.others.len() + 1;
-        let start = self.current.load(Ordering::Relaxed);
-        let mut failures = Vec::new();
-        for index in (0..count).map(|step| (start + step) % count) {
-            let model = self.at(index);
-            match model.ask(request).await {
-                Ok(mut reply) => {
-                    self.current.store(index, Ordering::Relaxed);
-                    if let Some(lost) = lost(&failures) {
-                        reply.usage = reply.usage.plus(lost);
-                    }
-                    return Ok(reply);
-                }
-                Err(error @ ModelError::TooLong { .. }) => return Err(error),
-                Err(error) => {
-                    tracing::warn!(model = model.name(), %error, "the model gave no answer");
-                    failures.push((model.name(), error));
-                }
-            }
-        }
-        Err(together(failures))
     }
 }
 
@@ -110,13 +76,34 @@ fn lost(failures: &[(&str, ModelError)]) -> Option<Usage> {
     spent.reduce(Usage::plus)
 }
 
+#[async_trait]
 impl Model for Fallback {
     fn name(&self) -> &str {
-        self.at(self.current.load(Ordering::Relaxed)).name()
+        let current = self.models.get(self.current.load(Ordering::Relaxed));
+        current.map_or("", |model| model.name())
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        self.ask_in_turn(request).boxed()
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        let start = self.current.load(Ordering::Relaxed);
+        let in_turn = self.models.iter().enumerate().cycle().skip(start);
+        let mut failures = Vec::new();
+        for (index, model) in in_turn.take(self.models.len()) {
+            match model.ask(request).await {
+                Ok(mut reply) => {
+                    self.current.store(index, Ordering::Relaxed);
+                    if let Some(lost) = lost(&failures) {
+                        reply.usage = reply.usage.plus(lost);
+                    }
+                    return Ok(reply);
+                }
+                Err(error @ ModelError::TooLong { .. }) => return Err(error),
+                Err(error) => {
+                    tracing::warn!(model = model.name(), %error, "the model gave no answer");
+                    failures.push((model.name(), error));
+                }
+            }
+        }
+        Err(together(failures))
     }
 }
 
@@ -129,7 +116,7 @@ mod tests {
     async fn the_next_model_gets_the_same_request_and_stays() {
         let gone = Script::new("gone", vec![Err(ModelError::fatal("no key")); 2]);
         let there = Script::new("there", vec![hello(), hello()]);
-        let both = Fallback::new(gone.clone(), vec![there.clone()]);
+        let both = Fallback::new(vec![gone.clone(), there.clone()]);
         assert_eq!(both.name(), "gone");
         assert_eq!(both.ask(&question()).await, hello());
         assert_eq!(both.name(), "there");
@@ -146,7 +133,7 @@ mod tests {
         });
         let first = Script::new("a", vec![long.clone()]);
         let second = Script::new("b", vec![hello()]);
-        let both = Fallback::new(first, vec![second.clone()]);
+        let both = Fallback::new(vec![first, second.clone()]);
         assert_eq!(both.ask(&question()).await, long);
         assert_eq!(second.asked(), 0);
     }
@@ -171,11 +158,7 @@ mod tests {
             for error in &errors {
                 models.push(Script::new("m", vec![Err(error.clone())]));
             }
-            let first = models.remove(0);
-            let error = Fallback::new(first, models)
-                .ask(&question())
-                .await
-                .unwrap_err();
+            let error = Fallback::new(models).ask(&question()).await.unwrap_err();
             let found = match &error {
                 ModelError::Retry { after, .. } => {
                     assert_eq!(*after, Some(Duration::from_secs(4)));

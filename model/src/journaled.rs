@@ -8,8 +8,7 @@
 //! instead.
 
 use crate::{Model, ModelError, Reply, Request};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use std::sync::Mutex;
 
 /// A model that repeats what a journal holds.
@@ -24,36 +23,6 @@ impl Journaled {
         Self {
             waiting: Mutex::new(exchanges),
         }
-    }
-
-    fn take(&self, request: &Request) -> Result<Reply, ModelError> {
-        let prompt = request
-            .messages
-            .last()
-            .map_or("", |message| message.text.as_str());
-        let mut waiting = self
-            .waiting
-            .lock()
-            .map_err(|_| ModelError::fatal("the journal's answers are gone"))?;
-        let exact = waiting.iter().position(|(asked, _)| asked == prompt);
-        // Only who judges a patch in a conversation of its own is told what a search found.
-        let alone = request.messages.len() == 1;
-        let is_alike = |(asked, _): &(String, Reply)| {
-            if alone {
-                steady(asked).eq(steady(prompt))
-            } else {
-                without_counts(asked).eq(without_counts(prompt))
-            }
-        };
-        let alike = || waiting.iter().position(is_alike);
-        let at = exact.or_else(alike);
-        if let Some(at) = at {
-            return Ok(waiting.remove(at).1);
-        }
-        let head: String = prompt.chars().take(200).collect();
-        Err(ModelError::fatal(format!(
-            "the journal has no answer to this prompt (it was written by another version, or the tree changed): {head}"
-        )))
     }
 }
 
@@ -84,13 +53,40 @@ fn is_source(line: &str) -> bool {
     counts && number.starts_with(|first| ('1'..='9').contains(&first))
 }
 
+#[async_trait]
 impl Model for Journaled {
     fn name(&self) -> &'static str {
         "journal"
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        async { self.take(request) }.boxed()
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        let prompt = request
+            .messages
+            .last()
+            .map_or("", |message| message.text.as_str());
+        let mut waiting = self
+            .waiting
+            .lock()
+            .map_err(|_| ModelError::fatal("the journal's answers are gone"))?;
+        let exact = waiting.iter().position(|(asked, _)| asked == prompt);
+        // Only who judges a patch in a conversation of its own is told what a search found.
+        let alone = request.messages.len() == 1;
+        let is_alike = |(asked, _): &(String, Reply)| {
+            if alone {
+                steady(asked).eq(steady(prompt))
+            } else {
+                without_counts(asked).eq(without_counts(prompt))
+            }
+        };
+        let alike = || waiting.iter().position(is_alike);
+        let at = exact.or_else(alike);
+        if let Some(at) = at {
+            return Ok(waiting.remove(at).1);
+        }
+        let head: String = prompt.chars().take(200).collect();
+        Err(ModelError::fatal(format!(
+            "the journal has no answer to this prompt (it was written by another version, or the tree changed): {head}"
+        )))
     }
 }
 

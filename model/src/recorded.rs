@@ -12,9 +12,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use async_trait::async_trait;
 use diffy::DiffOptions;
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::{Model, ModelError, Reply, Request, Role};
@@ -163,13 +162,14 @@ fn similarity(left: &str, right: &str) -> f64 {
     1.0 - changed as f64 / lines.max(1) as f64
 }
 
+#[async_trait]
 impl Model for Recorded {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        std::future::ready(self.take(request)).boxed()
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        self.take(request)
     }
 
     fn notice(&self, request: &Request) -> Option<String> {
@@ -213,8 +213,15 @@ impl Recording {
             file: self.file.clone(),
         }
     }
+}
 
-    async fn ask_and_write(&self, request: &Request) -> Result<Reply, ModelError> {
+#[async_trait]
+impl Model for Recording {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         let exchange = Exchange {
             reply: self.inner.ask(request).await?,
             request: request.clone(),
@@ -226,16 +233,6 @@ impl Recording {
         file.write_all(line.as_bytes())
             .map_err(|error| failed(&error))?;
         Ok(exchange.reply)
-    }
-}
-
-impl Model for Recording {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        self.ask_and_write(request).boxed()
     }
 
     fn notice(&self, request: &Request) -> Option<String> {

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 
 use crate::{Finish, Message, Model, ModelError, Reply, Request, Usage};
 
@@ -33,15 +32,16 @@ impl Script {
     }
 }
 
+#[async_trait]
 impl Model for Script {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         self.requests.lock().unwrap().push(request.clone());
         let answer = self.answers.lock().unwrap().remove(0);
-        std::future::ready(answer).boxed()
+        answer
     }
 }
 

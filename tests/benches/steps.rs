@@ -10,7 +10,7 @@
     reason = "a program for a person at a terminal; what is broken shall stop it"
 )]
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker, request_of};
 use patchwright_agent::journal::EventKind;
 use patchwright_agent::plan::Plan;
@@ -39,18 +39,19 @@ const RUNS: usize = 9;
 #[derive(Debug)]
 struct Instantly;
 
+#[async_trait]
 impl Model for Instantly {
     fn name(&self) -> &'static str {
         "instantly"
     }
 
-    fn ask<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        Box::pin(std::future::ready(Ok(Reply {
+    async fn ask(&self, _: &Request) -> Result<Reply, ModelError> {
+        Ok(Reply {
             text: QUERIES.to_owned(),
             finish: Finish::Stop,
             usage: Usage::default(),
             model: "instantly".to_owned(),
-        })))
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Limits on money: many runs at once over one store never exceed a limit, whatever
 //! their models do. In-process, so that a thousand runs are affordable.
 
-use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt};
+use async_trait::async_trait;
+use futures::StreamExt;
 use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker, request_of};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::Observer;
@@ -59,8 +59,13 @@ struct Whimsical {
     charged: Mutex<f64>,
 }
 
-impl Whimsical {
-    async fn answer(&self, request: &Request) -> Result<Reply, ModelError> {
+#[async_trait]
+impl Model for Whimsical {
+    fn name(&self) -> &'static str {
+        "whimsical"
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         let count = Counter::Unknown.count_request(request);
         let (kind, usage, pause) = {
             let mut dice = self.dice.lock().unwrap();
@@ -98,16 +103,6 @@ impl Whimsical {
             8 => Err(ModelError::fatal("no key")),
             _ => said(PATCH, Finish::Stop),
         }
-    }
-}
-
-impl Model for Whimsical {
-    fn name(&self) -> &'static str {
-        "whimsical"
-    }
-
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        self.answer(request).boxed()
     }
 }
 

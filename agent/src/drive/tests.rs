@@ -9,6 +9,7 @@ use crate::record::EndingKind;
 use crate::repair::Run;
 use crate::signals::Signals;
 use crate::task::Mode;
+use async_trait::async_trait;
 use futures::future::{BoxFuture, FutureExt, ready};
 use patchwright_model::price::{Price, Prices};
 use patchwright_model::tokens::Counter;
@@ -124,16 +125,17 @@ impl Journal for MemoryJournal {
 #[derive(Debug)]
 struct Author(Option<Arc<MemoryJournal>>);
 
+#[async_trait]
 impl Model for Author {
     fn name(&self) -> &'static str {
         "author"
     }
 
-    fn ask<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    async fn ask(&self, _: &Request) -> Result<Reply, ModelError> {
         if let Some(journal) = &self.0 {
             journal.lose();
         }
-        let reply = Reply {
+        Ok(Reply {
             text: PATCH.to_owned(),
             finish: Finish::Stop,
             usage: Usage {
@@ -142,8 +144,7 @@ impl Model for Author {
                 ..Usage::default()
             },
             model: "author".to_owned(),
-        };
-        futures::future::ready(Ok(reply)).boxed()
+        })
     }
 }
 
