@@ -8,6 +8,7 @@ use patchwright_sandbox::Image;
 use patchwright_source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 /// Largest report or hint that is read, in bytes.
 const TEXT_LIMIT: u64 = 16 * 1024 * 1024;
@@ -388,23 +389,13 @@ fn split(pattern: &str) -> (&str, &str) {
 
 /// Regular files below a folder whose path in it matches.
 fn files_below(base: &Path, glob: &globset::GlobMatcher) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![base.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let matches = || {
-                path.strip_prefix(base)
-                    .is_ok_and(|relative| glob.is_match(relative))
-            };
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(kind) if kind.is_file() && matches() => found.push(path),
-                _ => {}
-            }
-        }
-    }
-    found
+    let matches = |path: &Path| {
+        path.strip_prefix(base)
+            .is_ok_and(|relative| glob.is_match(relative))
+    };
+    let entries = WalkDir::new(base).min_depth(1).into_iter().flatten();
+    let found = entries.filter(|entry| entry.file_type().is_file() && matches(entry.path()));
+    found.map(DirEntry::into_path).collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use patchwright_agent::task::file::SourceKeys;
 use patchwright_run::oss_fuzz;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 /// Depth at which the tooling and the diff may lie in their tarballs.
 const DEPTH: usize = 4;
@@ -74,24 +75,13 @@ pub(super) fn reference_diff(folder: &Path) -> Result<PathBuf, Failure> {
 
 /// The first file that fits, the highest first, links left out.
 fn below(folder: &Path, fits: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
-    let mut level = vec![folder.to_path_buf()];
-    for _ in 0..=DEPTH {
-        let mut next = Vec::new();
-        for folder in level {
-            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-            let mut entries: Vec<_> = entries.collect();
-            entries.sort_by_key(std::fs::DirEntry::file_name);
-            for entry in entries {
-                match entry.file_type() {
-                    Ok(kind) if kind.is_file() && fits(&entry.path()) => return Some(entry.path()),
-                    Ok(kind) if kind.is_dir() => next.push(entry.path()),
-                    _ => {}
-                }
-            }
-        }
-        level = next;
-    }
-    None
+    let entries = WalkDir::new(folder).min_depth(1).max_depth(DEPTH + 1);
+    let files = entries.into_iter().flatten().filter(|entry| {
+        let kind = entry.file_type();
+        kind.is_file() && fits(entry.path())
+    });
+    let first = files.min_by_key(|file| (file.depth(), file.path().to_path_buf()));
+    first.map(DirEntry::into_path)
 }
 
 /// Returns the source of a challenge's tree.

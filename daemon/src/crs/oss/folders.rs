@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 /// The most files of one kind that are taken, in the order of their names.
 const FILES: usize = 1_000;
@@ -146,24 +147,18 @@ impl Found {
     /// The regular files below a folder, sorted.
     fn files(&mut self, folder: &Path, limit: u64) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        let mut folders = vec![(folder.to_path_buf(), 0)];
-        while let Some((folder, depth)) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let (path, Ok(data)) = (entry.path(), entry.metadata()) else {
-                    continue;
-                };
-                if entry.file_name().to_string_lossy().starts_with('.') {
-                    continue;
-                }
-                if data.is_dir() && depth < DEPTH {
-                    folders.push((path, depth + 1));
-                } else if data.is_file() && data.len() > limit {
-                    let name = path.display();
-                    let reason = format!("{name}: is larger than {limit} bytes");
-                    self.left_out.push(reason);
-                } else if data.is_file() {
-                    files.push(path);
-                }
+        let all = WalkDir::new(folder).min_depth(1).max_depth(DEPTH + 1);
+        let shown = |entry: &DirEntry| !entry.file_name().to_string_lossy().starts_with('.');
+        for entry in all.into_iter().filter_entry(shown).flatten() {
+            let Ok(data) = entry.metadata() else {
+                continue;
+            };
+            if data.is_file() && data.len() > limit {
+                let name = entry.path().display();
+                let reason = format!("{name}: is larger than {limit} bytes");
+                self.left_out.push(reason);
+            } else if data.is_file() {
+                files.push(entry.into_path());
             }
         }
         files.sort();
