@@ -24,7 +24,7 @@ mod task_files;
 mod tests;
 
 pub use convert::{facts, request_of};
-pub use failure::ending as ending_of;
+pub use failure::{ending as ending_of, last_lines};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 pub use summary::sentence;
@@ -176,10 +176,7 @@ impl Drive {
         let performed = async move {
             let since = Instant::now();
             let done = match self.take(id, step, needed).await {
-                Err(Failure::Ends(ending)) => Ok(Outcome::Stopped {
-                    ending,
-                    seconds: 0.0,
-                }),
+                Err(Failure::Ends(ending)) => Ok(ending.into()),
                 Err(Failure::Journal(error)) => Err(error),
                 Ok(outcome) => Ok(outcome),
             };
@@ -415,11 +412,5 @@ fn stopped(run: &Run, kind: EndingKind, detail: &str) -> (StepId, Outcome) {
         .ready()
         .first()
         .map_or(StepId { lane: 0, number: 0 }, |(id, _)| *id);
-    (
-        id,
-        Outcome::Stopped {
-            ending: Ending::new(kind, detail),
-            seconds: 0.0,
-        },
-    )
+    (id, Ending::new(kind, detail).into())
 }

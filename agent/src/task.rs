@@ -11,7 +11,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use file::{Mode, TaskFile, TaskLimits};
+pub use file::{HintKeys as Hints, Mode, TaskFile, TaskLimits};
 pub use patchwright_record::{Commands, Pov};
 pub use read::{TaskError, from_file, is_id, read, read_to_propose};
 
@@ -52,7 +52,7 @@ pub struct Task {
     pub crash: Option<String>,
     /// Inputs that are fine today, absolute and sorted.
     pub harmless: Vec<PathBuf>,
-    /// Further knowledge about the bug.
+    /// Further knowledge about the bug: here the texts of the files that the keys name.
     pub hints: Hints,
     /// Paths and globs that are never edited.
     pub protect: Vec<String>,
@@ -139,15 +139,4 @@ pub enum Source {
     },
     /// A command, run once with network, that fills `$TREE`.
     Fetch(String),
-}
-
-/// Further knowledge about the bug.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hints {
-    /// A SARIF report, as text.
-    pub sarif: Option<String>,
-    /// The diff that introduced the bug, as text.
-    pub diff: Option<String>,
-    /// The maintainer's own words.
-    pub note: Option<String>,
 }

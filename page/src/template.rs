@@ -6,7 +6,7 @@ use crate::view::is_live;
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, escape_formatter};
 use patchwright_agent::record::RungName;
-use patchwright_agent::template;
+use patchwright_agent::{template, templates};
 use serde::Serialize;
 use serde_json::json;
 use std::sync::LazyLock;
@@ -16,13 +16,7 @@ pub const ROOT: &str = "/review";
 /// The sign of a figure that is not known.
 const UNKNOWN: &str = "–";
 
-macro_rules! templates {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("templates/", $name)))),*]
-    };
-}
-
-const TEMPLATES: &[(&str, &str)] = templates! {
+const TEMPLATES: &[(&str, &str)] = templates! { "templates/":
     "layout.html" "macros.html" "list.html" "run.html" "run/verdict.html" "run/crash.html"
     "run/rows.html" "run/facts.html" "run/actions.html" "run/stages.html" "candidate.html"
     "plots.html" "interface.html" "sign_in.html" "missing.html" "log.html" "event.html"

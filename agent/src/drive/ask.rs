@@ -39,7 +39,7 @@ impl Drive {
     ) -> Result<Outcome, JournalError> {
         let Some(speaker) = self.parts.speaker(purpose, id.lane) else {
             let detail = "there is no model to ask";
-            return Ok(stop(EndingKind::InfraError, detail.to_owned()));
+            return Ok(Ending::new(EndingKind::InfraError, detail).into());
         };
         let request = Request {
             messages,
@@ -231,7 +231,9 @@ pub(super) fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<Str
 /// where it can.
 fn refused(purpose: Purpose, reason: String) -> Outcome {
     match purpose {
-        Purpose::Repair | Purpose::Compact => stop(EndingKind::BudgetExhausted, reason),
+        Purpose::Repair | Purpose::Compact => {
+            Ending::new(EndingKind::BudgetExhausted, reason).into()
+        }
         Purpose::Contest
         | Purpose::Challenge
         | Purpose::RegressionTest
@@ -242,13 +244,6 @@ fn refused(purpose: Purpose, reason: String) -> Outcome {
             usd: 0.0,
             seconds: 0.0,
         }),
-    }
-}
-
-fn stop(kind: EndingKind, detail: String) -> Outcome {
-    Outcome::Stopped {
-        ending: Ending::new(kind, detail),
-        seconds: 0.0,
     }
 }
 

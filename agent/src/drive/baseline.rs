@@ -1,7 +1,7 @@
 //! The baseline: the unpatched tree builds, crashes, and is tested.
 
 use super::Drive;
-use super::failure::{Failure, ending, retried};
+use super::failure::{Failure, ending, last_lines, retried};
 use super::task_files::{TaskFile, files_named};
 use crate::journal::JournalError;
 use crate::progress::Notice;
@@ -304,12 +304,6 @@ fn tests_for_people(run: &TestRun) -> String {
         text.push_str(&advice);
     }
     text
-}
-
-fn last_lines(text: &str, count: usize) -> Vec<&str> {
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    let from = lines.len().saturating_sub(count);
-    lines.get(from..).unwrap_or_default().to_vec()
 }
 
 fn tests_in_words(run: &TestRun) -> String {

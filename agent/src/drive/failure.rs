@@ -55,14 +55,17 @@ where
     }
 }
 
+/// Returns the last lines of a log.
+pub fn last_lines(log: &str, count: usize) -> Vec<&str> {
+    let lines: Vec<&str> = log.trim_end().lines().collect();
+    let from = lines.len().saturating_sub(count);
+    lines.get(from..).unwrap_or_default().to_vec()
+}
+
 /// Returns the ending that a failure of the target means.
 pub fn ending(error: &TargetError) -> Ending {
     let with_log = |log: &str| {
-        let lines: Vec<&str> = log.trim_end().lines().collect();
-        let tail = lines
-            .get(lines.len().saturating_sub(40)..)
-            .unwrap_or_default()
-            .join("\n");
+        let tail = last_lines(log, 40).join("\n");
         if tail.is_empty() {
             error.to_string()
         } else {

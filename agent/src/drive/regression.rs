@@ -6,6 +6,7 @@ use super::task_files::{TaskFile, files_named, is_text};
 use crate::journal::JournalError;
 use crate::prompt::fence;
 use crate::record::{Attempt, Outcome, RegressionRecord, SmallestRecord, StepId, TestFiles};
+use crate::template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use patchwright_patcher::{Edit, Guard, Patch, Prepared};
@@ -169,7 +170,7 @@ fn script(tree: &Tree, target: &dyn Target) -> Result<(String, Patch), String> {
     let path = format!("{folder}/regression-{}.sh", plain(&pov.name()));
     let edit = Edit::Create {
         file: path.clone(),
-        text: script_text(pov, command, &bytes, &beside),
+        text: script_text(pov, command, &bytes, &beside)?,
         latin1: false,
         unterminated: false,
     };
@@ -180,29 +181,21 @@ fn script(tree: &Tree, target: &dyn Target) -> Result<(String, Patch), String> {
     Ok((path, patch))
 }
 
-fn script_text(pov: &Pov, command: &str, bytes: &[u8], beside: &[TaskFile]) -> String {
+fn script_text(
+    pov: &Pov,
+    command: &str,
+    bytes: &[u8],
+    beside: &[TaskFile],
+) -> Result<String, String> {
     let name = plain(&pov.name());
     let harness = plain(pov.harness.as_deref().unwrap_or_default());
     let mut files = written(&format!("input-{name}"), bytes);
     for file in beside {
         files.push_str(&written(&format!("task/{}", file.path), &file.bytes));
     }
-    format!(
-        "#!/bin/sh\n\
-         # Regression test: the program must not crash on this input. It is run in the tree;\n\
-         # OUT names the folder of the built program, built with a sanitizer.\n\
-         set -eu\n\
-         folder=$(mktemp -d)\n\
-         trap 'rm -rf \"$folder\"' EXIT\n\
-         POV=$folder/input-{name}\n\
-         TASK=$folder/task\n\
-         HARNESS=${{HARNESS:-{harness}}}\n\
-         TREE=${{TREE:-$PWD}}\n\
-         export POV HARNESS TREE TASK\n\
-         write() {{ mkdir -p \"${{1%/*}}\"; base64 -d >\"$1\"; chmod +x \"$1\"; }}\n\
-         {files}{}\n",
-        command.trim()
-    )
+    let command = command.trim();
+    let values = json!({ "name": name, "harness": harness, "files": files, "command": command });
+    template::fill(include_str!("regression/script.sh"), &values).map_err(|error| error.to_string())
 }
 
 /// The lines of a script that write a file into its folder.

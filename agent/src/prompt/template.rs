@@ -5,13 +5,15 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
+/// The texts of a folder's templates, each with its name.
+#[macro_export]
 macro_rules! templates {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../prompts/", $name)))),*]
+    ($folder:literal: $($name:literal)*) => {
+        &[$(($name, include_str!(concat!($folder, $name)))),*]
     };
 }
 
-const TEMPLATES: &[(&str, &str)] = templates! {
+const TEMPLATES: &[(&str, &str)] = templates! { "../../../prompts/":
     "system.md" "issue.md" "answers.md" "problem.md" "feedback.md" "differences.md"
     "contesting.md" "contest.md" "compact.md" "compacted.md" "critic.md" "critic_again.md"
     "examined.md" "objection.md" "left_open.md" "inputs.md" "challenge.md"

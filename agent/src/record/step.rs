@@ -196,6 +196,15 @@ pub enum Outcome {
     },
 }
 
+impl From<Ending> for Outcome {
+    fn from(ending: Ending) -> Self {
+        Self::Stopped {
+            ending,
+            seconds: 0.0,
+        }
+    }
+}
+
 /// Result of the baseline.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BaselineSummary {

@@ -6,7 +6,7 @@ use crate::prompt;
 use crate::record::{
     ChallengeRecord, Crash, CrashFrame, ProbeQuestion, Purpose, Rung, Step, StepId,
 };
-use patchwright_model::{Message, Role};
+use patchwright_model::Message;
 use patchwright_patcher::{Patch, Probe, RawQuery};
 use patchwright_retrieval::Memory;
 use patchwright_verdict::RungName;
@@ -192,10 +192,7 @@ impl Lane {
                 attempt: None,
                 crash,
             }),
-            messages: vec![Message {
-                role: Role::System,
-                text: system,
-            }],
+            messages: vec![Message::system(system)],
             ..Self::default()
         }
     }
@@ -217,11 +214,17 @@ impl Lane {
 
     /// Tells the model something and lets it answer.
     pub(super) fn tell(&mut self, text: String) {
-        self.messages.push(Message {
-            role: Role::User,
-            text,
-        });
+        self.messages.push(Message::user(text));
         self.stage = Stage::Ask;
+    }
+
+    /// Tells the author of an attempt that stands of a doubt, which may be contested.
+    pub(super) fn tell_doubt(&mut self, attempt: u32, text: String) {
+        self.contestable = Some(Contestable {
+            attempt,
+            stands: true,
+        });
+        self.tell(text);
     }
 
     /// The round that answered a probe.
@@ -272,10 +275,7 @@ impl Lane {
                 },
                 messages: self.messages.clone(),
             },
-            Stage::Compact => Step::Ask {
-                purpose: Purpose::Compact,
-                messages: self.question(),
-            },
+            Stage::Compact => ask(Purpose::Compact, &self.question()),
             Stage::Recall { queries, .. } => Step::Retrieve {
                 round: self.rounds,
                 queries: queries.clone(),

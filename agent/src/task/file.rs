@@ -131,7 +131,7 @@ pub struct InputKeys {
 }
 
 /// `[hints]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HintKeys {
     /// A SARIF report.

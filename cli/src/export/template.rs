@@ -1,24 +1,17 @@
 //! Templates of the exports, and the filters that only they use.
 
 use patchwright_agent::template::{self, Error, environment};
+use patchwright_agent::templates;
 use patchwright_source::visible_line;
 use serde_json::Value;
 
 /// Columns of a message (Documentation/SubmittingPatches of git).
 pub(super) const COLUMNS: usize = 72;
 
-const TEMPLATES: [(&str, &str); 10] = [
-    ("attached.txt", include_str!("templates/attached.txt")),
-    ("body.txt", include_str!("templates/body.txt")),
-    ("candidate.md", include_str!("templates/candidate.md")),
-    ("evidence.txt", include_str!("templates/evidence.txt")),
-    ("mail.txt", include_str!("templates/mail.txt")),
-    ("openvex.json", include_str!("templates/openvex.json")),
-    ("pull_request.md", include_str!("templates/pull_request.md")),
-    ("quilt.txt", include_str!("templates/quilt.txt")),
-    ("sarif.json", include_str!("templates/sarif.json")),
-    ("story.md", include_str!("templates/story.md")),
-];
+const TEMPLATES: &[(&str, &str)] = templates! { "templates/":
+    "attached.txt" "body.txt" "candidate.md" "evidence.txt" "mail.txt" "openvex.json"
+    "pull_request.md" "quilt.txt" "sarif.json" "story.md"
+};
 
 pub(super) fn render(name: &str, values: &Value) -> Result<String, Error> {
     let mut environment = environment()?;

@@ -1,5 +1,6 @@
 //! Bench: a build of the unpatched tree that commands are tried on, and what is seen there.
 
+use patchwright_agent::drive::last_lines;
 use patchwright_crash::signature::{self, Change};
 use patchwright_crash::{CrashReport, Tool};
 use patchwright_target::runner::measure;
@@ -240,9 +241,7 @@ pub(super) fn explain(error: &TargetError) -> String {
 
 /// Returns a reason with the last lines of a log.
 pub(super) fn with_end(reason: &str, log: &str) -> String {
-    let lines: Vec<&str> = log.trim_end().lines().collect();
-    let from = lines.len().saturating_sub(LINES);
-    let last = lines.get(from..).unwrap_or_default().join("\n  | ");
+    let last = last_lines(log, LINES).join("\n  | ");
     if last.is_empty() {
         reason.to_owned()
     } else {

@@ -4,7 +4,8 @@
 //! a person: the attempt stands, and its ending is not `verified`.
 
 use super::Run;
-use crate::prompt::{self, Decider, control_tokens};
+use super::critic::assistant;
+use crate::prompt::{self, Decider};
 use crate::record::{AcceptedInput, Attempt, Doubt, DoubtedInput, ReplyRecord, Rung};
 use crate::repair::lane::{Contest, Contestable, Finished, LaneIndex, Stage};
 use crate::repair::opinion::{self, Opinion};
@@ -34,12 +35,7 @@ impl Run {
         };
         let text = prompt::differences(attempt, (&differences, self.decider()), &left);
         self.contests += 1;
-        let lane = &mut self.lanes[index];
-        lane.contestable = Some(Contestable {
-            attempt: number,
-            stands: true,
-        });
-        lane.tell(text);
+        self.lanes[index].tell_doubt(number, text);
         true
     }
 
@@ -118,9 +114,7 @@ impl Run {
             Some(Opinion::Accepts(reason)) => self.accept_contest(index, &contest, &reason),
             Some(Opinion::Objects(reason)) => self.reject(index, &contest, &reason),
             None if contest.tries < TRIES => {
-                contest
-                    .messages
-                    .push(Message::assistant(control_tokens::break_up(&record.text)));
+                contest.messages.push(assistant(&record.text));
                 contest.messages.push(Message::user(prompt::critic_again()));
                 self.ask_about_contest(index, contest);
             }
@@ -162,11 +156,7 @@ impl Run {
         let may = left.attempts > 0 && left.rounds > 0;
         let lane = &mut self.lanes[index];
         if may {
-            lane.contestable = Some(Contestable {
-                attempt: number,
-                stands: true,
-            });
-            lane.tell(prompt::left_open(&left));
+            lane.tell_doubt(number, prompt::left_open(&left));
         } else {
             lane.stage = Stage::Done(Finished::Held);
         }

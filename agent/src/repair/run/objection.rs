@@ -6,7 +6,7 @@ use super::Run;
 use super::critic::assistant;
 use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, Doubt};
-use crate::repair::lane::{Contestable, LaneIndex, Objection, Review, Stage};
+use crate::repair::lane::{LaneIndex, Objection, Review, Stage};
 use crate::repair::opinion;
 use patchwright_model::Message;
 use patchwright_patcher::reply;
@@ -115,12 +115,7 @@ impl Run {
         let Some(text) = text else {
             return false;
         };
-        let lane = &mut self.lanes[index];
-        lane.contestable = Some(Contestable {
-            attempt: number,
-            stands: true,
-        });
-        lane.tell(text);
+        self.lanes[index].tell_doubt(number, text);
         true
     }
 

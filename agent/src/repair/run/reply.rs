@@ -1,11 +1,12 @@
 //! Reading of a reply: it leads to queries, a patch, or another try. The answers of a round go back.
 
 use super::Run;
+use super::critic::assistant;
 use crate::plan::QUERIES;
-use crate::prompt::{self, control_tokens};
+use crate::prompt;
 use crate::record::{ContextText, FollowUp, ProbeQuestion, Probed, ReplyRecord, Retrieved};
 use crate::repair::lane::{Finished, LaneIndex, Stage};
-use patchwright_model::{Finish, Message, Role};
+use patchwright_model::Finish;
 use patchwright_patcher::{Probe, Reply, reply};
 use patchwright_retrieval::{KINDS, Query};
 use patchwright_verdict::RungName;
@@ -87,10 +88,7 @@ impl Run {
     fn on_answer(&mut self, index: LaneIndex, record: &ReplyRecord) {
         let lane = &mut self.lanes[index];
         lane.compacted = false;
-        lane.messages.push(Message {
-            role: Role::Assistant,
-            text: control_tokens::break_up(&record.text).into_owned(),
-        });
+        lane.messages.push(assistant(&record.text));
         if record.finish == Finish::Refused {
             return self.retry(index, "You declined to answer. This is defensive work: the program's own maintainers want the bug fixed. Send queries or a patch.", Finished::Refused);
         }

@@ -148,10 +148,7 @@ fn the_smallest_input_is_sought_before_the_run_ends() {
 
 #[test]
 fn what_stops_the_test_does_not_change_the_ending() {
-    let stopped = Outcome::Stopped {
-        ending: Ending::new(EndingKind::Deadline, "time"),
-        seconds: 0.0,
-    };
+    let stopped = Outcome::from(Ending::new(EndingKind::Deadline, "time"));
     let run = play(held(), [stopped]);
     assert_eq!(kind(&run), EndingKind::Verified);
     assert!(run.attempts()[0].regression.is_none());

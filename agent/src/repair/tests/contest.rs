@@ -235,10 +235,7 @@ fn a_limit_that_strikes_while_the_author_is_asked_leaves_the_attempt_as_it_is() 
         (EndingKind::BudgetExhausted, EndingKind::Plausible),
         (EndingKind::Canceled, EndingKind::Canceled),
     ] {
-        let stopped = Outcome::Stopped {
-            ending: Ending::new(stop, "now"),
-            seconds: 0.0,
-        };
+        let stopped = Outcome::from(Ending::new(stop, "now"));
         let run = play(run_that_differs(0, None), [stopped]);
         assert_eq!(kind(&run), expected);
     }

@@ -90,13 +90,7 @@ fn a_stop_ends_the_run_with_the_best_so_far() {
         ],
     );
     let ending = Ending::new(EndingKind::Deadline, "late");
-    let run = play(
-        run,
-        [Outcome::Stopped {
-            ending,
-            seconds: 0.0,
-        }],
-    );
+    let run = play(run, [Outcome::from(ending)]);
     assert_eq!(
         (kind(&run), run.best().unwrap().number),
         (EndingKind::Deadline, 1)

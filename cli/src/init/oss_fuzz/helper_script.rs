@@ -8,6 +8,7 @@
 use crate::common::WrongInput;
 use crate::display::Display;
 use anyhow::Context;
+use patchwright_agent::drive;
 use patchwright_config::tool_environment;
 use patchwright_sandbox::EngineAddress;
 use std::collections::BTreeSet;
@@ -308,12 +309,7 @@ fn harnesses(out: &Path) -> Vec<String> {
 }
 
 fn last_lines(text: &str) -> String {
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    let from = lines.len().saturating_sub(LINES);
-    let told = lines.get(from..).unwrap_or_default().iter();
-    told.map(|line| format!("  | {line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    format!("  | {}", drive::last_lines(text, LINES).join("\n  | "))
 }
 
 #[cfg(test)]
