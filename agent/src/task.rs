@@ -13,7 +13,7 @@ mod tests;
 
 pub use file::{HintKeys as Hints, Mode, TaskFile, TaskLimits};
 pub use patchwright_record::{Commands, Pov};
-pub use read::{TaskError, from_file, is_id, read, read_to_propose};
+pub use read::{TaskError, from_file, is_id, keys, read, read_to_propose};
 
 use crate::record::FollowUp;
 use patchwright_sandbox::Image;

@@ -5,8 +5,9 @@ use clap::{Args, ValueEnum};
 use patchwright_config::{Color, Flag, Loaded, SettingsError, Sources};
 use patchwright_source::visible;
 use patchwright_store::Store;
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 
 /// Flags of every subcommand.
 #[derive(Debug, Clone, Args)]
@@ -46,6 +47,19 @@ pub(crate) const PAUSED: u8 = 75;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct WrongInput(pub String);
+
+/// Reads the beginning of a file that the user named; `-` is standard input.
+pub(crate) fn read_named(what: &str, path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = if path.as_os_str() == "-" {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes))
+    };
+    let file = path.display();
+    read.map_err(|error| WrongInput(format!("the {what} {file} cannot be read: {error}")))?;
+    Ok(bytes)
+}
 
 impl Common {
     /// Loads the settings and opens the store that they name.

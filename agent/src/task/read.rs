@@ -60,7 +60,7 @@ pub fn read_to_propose(path: &Path) -> Result<Task, TaskError> {
 }
 
 /// The keys of a task, and the file that they stand in.
-fn keys(path: &Path) -> Result<(TaskFile, PathBuf), TaskError> {
+pub fn keys(path: &Path) -> Result<(TaskFile, PathBuf), TaskError> {
     let missing = |path: &Path, source| TaskError::Missing {
         path: path.to_path_buf(),
         source,

@@ -3,7 +3,7 @@
 //! Prints the diff, or why there is none, and changes nothing unless told to
 //! write. It builds nothing and runs nothing.
 
-use crate::common::{Format, WrongInput, write_result};
+use crate::common::{Format, read_named, write_result};
 use crate::tree_writer;
 use clap::Args;
 use patchwright_patcher::{
@@ -13,7 +13,7 @@ use patchwright_source::{Language, Tree, visible};
 use serde_json::{Value, json};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -56,7 +56,7 @@ struct Verdict {
 pub(crate) fn run(arguments: &ApplyArguments) -> anyhow::Result<ExitCode> {
     let tree = Tree::open(&arguments.repo)?;
     let guard = Guard::new(&arguments.protect)?;
-    let given = read_input(&arguments.reply)?;
+    let given = read_named("reply", &arguments.reply, u64::MAX)?;
     let verdict = judge(&tree, &guard, &arguments.reply, &given);
     if arguments.write
         && let Some(prepared) = &verdict.prepared
@@ -68,21 +68,6 @@ pub(crate) fn run(arguments: &ApplyArguments) -> anyhow::Result<ExitCode> {
         Some(_) => ExitCode::SUCCESS,
         None => ExitCode::from(REFUSED),
     })
-}
-
-fn read_input(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if path.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_end(&mut bytes)?;
-    } else {
-        bytes = std::fs::read(path).map_err(|error| {
-            WrongInput(format!(
-                "the reply {} cannot be read: {error}",
-                path.display()
-            ))
-        })?;
-    }
-    Ok(bytes)
 }
 
 fn judge(tree: &Tree, guard: &Guard, path: &Path, given: &[u8]) -> Verdict {

@@ -6,7 +6,7 @@
 
 use super::model_arguments::Endpoint;
 use super::retrieve::{Opened, note, open, print, snippet_value, tell_cost};
-use crate::common::{Common, Format, WrongInput, flag};
+use crate::common::{Common, Format, WrongInput, flag, read_named};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
 use patchwright_agent::drive::request_of;
@@ -14,8 +14,7 @@ use patchwright_agent::signals::Charged;
 use patchwright_model::account::{Account, Accounted};
 use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
 use serde_json::{Value, json};
-use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,11 +52,7 @@ pub(crate) async fn context(
     common: &Common,
     arguments: &ContextArguments,
 ) -> anyhow::Result<ExitCode> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .take(MOST_INPUT)
-        .read_to_end(&mut bytes)?;
+    let bytes = read_named("request", Path::new("-"), MOST_INPUT)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.trim().is_empty() {
         let reason = "standard input is empty: give a request in words, or a crash report";

@@ -3,13 +3,13 @@
 //! It reads a log, says what kind of crash it holds, where, and what makes it
 //! the same as another one. It runs nothing and asks no model.
 
-use crate::common::{Format, WrongInput, write_out};
+use crate::common::{Format, read_named, write_out};
 use crate::crash_text::{as_json, as_text, in_tree, named_in_words, words_as_text};
 use clap::Args;
 use patchwright_crash::{CrashReport, ReportInWords, read_words};
 use patchwright_source::{Tree, visible};
 use serde_json::{Value, json};
-use std::io::{Read, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,7 +40,8 @@ pub(crate) struct CrashArguments {
 /// # Errors
 /// The log or the tree cannot be read, or nothing can be printed.
 pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
-    let text = read(arguments)?;
+    let bytes = read_named("log", &arguments.log, MOST)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     let tree = arguments.repo.as_deref().map(Tree::open).transpose()?;
     let reports = in_tree(&text, tree.as_ref());
     let words = read_words(&text);
@@ -108,16 +109,4 @@ fn nothing(arguments: &CrashArguments, text: &str) -> String {
          (\"ERROR: AddressSanitizer: ..\", \"runtime error: ..\", \"Exception in thread ..\") to the end of its stack",
         text.len()
     )
-}
-
-fn read(arguments: &CrashArguments) -> anyhow::Result<String> {
-    let (mut bytes, log) = (Vec::new(), &arguments.log);
-    let read = if log.as_os_str() == "-" {
-        std::io::stdin().lock().take(MOST).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(log).and_then(|file| file.take(MOST).read_to_end(&mut bytes))
-    };
-    let file = log.display();
-    read.map_err(|error| WrongInput(format!("the log {file} cannot be read: {error}")))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -2,15 +2,12 @@
 //! proposed.
 
 use super::export::{candidate, report};
-use super::model_arguments::ModelArguments;
-use super::session::{self, NewRun, OutputArguments, find_run};
+use super::session::{self, OutputArguments, find_run};
 use crate::common::Common;
-use crate::display;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::task::{Mode, Task};
 use patchwright_patcher::Patch;
-use patchwright_run::Answers;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -49,9 +46,7 @@ pub(crate) async fn evaluate(
         ..task
     };
     let patch = Patch::from_diff(&attempt.diff_bytes());
-    let display = display::of_settings(&loaded.settings);
-    let new = NewRun::new(Answers::Nobody, Some(patch));
-    let asked = (&ModelArguments::default(), &arguments.output);
-    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
-    session::carry_out(&session, &arguments.output, display).await
+    let report = session::judge((task, loaded), patch, &arguments.output).await?;
+    session::print(&report, arguments.output.format)?;
+    Ok(session::status(&report))
 }

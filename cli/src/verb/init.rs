@@ -1,7 +1,7 @@
 //! `patchwright init`: write the task file of a project by trying what works.
 
 use super::task_flags::{CrashedTree, Sanitizer, name_of};
-use crate::common::{Common, WrongInput};
+use crate::common::{Common, WrongInput, read_named};
 use crate::display::{self, Display};
 use crate::init::bench::Bench;
 use crate::init::build_systems::{self, Proposal};
@@ -301,8 +301,7 @@ fn begin(arguments: &InitArguments, folder: &Path, log: Option<String>) -> anyho
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {
-    let bytes = std::fs::read(file)
-        .map_err(|error| WrongInput(format!("{} cannot be read: {error}", file.display())))?;
+    let bytes = read_named("file", file, u64::MAX)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

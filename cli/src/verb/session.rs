@@ -164,9 +164,8 @@ pub(super) async fn judge(
 ) -> anyhow::Result<Report> {
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(Answers::Nobody, Some(patch));
-    announce(&display, &task, &new.answers);
-    // On the heap: what begins a run is large.
-    let session = Box::pin(begin(task, loaded, new, output)).await?;
+    let asked = (&ModelArguments::default(), output);
+    let session = begin_announced(&display, (task, loaded), new, asked).await?;
     let (_, report) = to_the_end(&session, output, (display, None)).await?;
     Ok(report)
 }

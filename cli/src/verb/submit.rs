@@ -4,13 +4,14 @@ use super::client::{Daemon, field};
 use crate::common::Common;
 use anyhow::{Context, ensure};
 use clap::Args;
-use patchwright_agent::task::TaskFile;
+use patchwright_agent::task;
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use walkdir::{DirEntry, WalkDir};
 
 /// The most bytes that are sent with one task.
 const LARGEST: u64 = 512 << 20;
@@ -53,24 +54,13 @@ pub(crate) async fn run(common: &Common, arguments: &SubmitArguments) -> anyhow:
 
 /// Returns the task and the files beside it.
 fn form(path: &Path) -> anyhow::Result<Form> {
-    let file = if path.is_dir() {
-        path.join("task.toml")
-    } else {
-        path.to_path_buf()
-    };
-    let file = file
-        .canonicalize()
-        .with_context(|| format!("{} cannot be opened", file.display()))?;
-    let text = std::fs::read_to_string(&file)?;
-    let mut task: TaskFile = toml::from_str(&text).with_context(|| file.display().to_string())?;
+    let (mut task, file) = task::keys(path)?;
     let folder = file.parent().unwrap_or(Path::new("/"));
     let source = task.source.path.as_deref().map(|path| folder.join(path));
     let source = source.map(|path| path.canonicalize()).transpose()?;
     task.source.path = source.as_ref().map(|path| path.display().to_string());
-    let mut files = Vec::new();
     let (mut size, unreadable) = (0, || folder.display().to_string());
-    collect(folder, source.as_deref(), &mut files).with_context(unreadable)?;
-    files.retain(|found| *found != file);
+    let mut files = beside(&file, folder, source.as_deref()).with_context(unreadable)?;
     files.sort();
     for file in &files {
         size += file.metadata().with_context(unreadable)?.len();
@@ -101,16 +91,14 @@ fn form(path: &Path) -> anyhow::Result<Form> {
     Ok(form)
 }
 
-/// Collects every file below a folder but those of the source; links are not followed.
-fn collect(folder: &Path, source: Option<&Path>, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let (path, kind) = (entry.path(), entry.file_type()?);
-        if kind.is_dir() && Some(path.as_path()) != source {
-            collect(&path, source, files)?;
-        } else if kind.is_file() {
-            files.push(path);
-        }
-    }
-    Ok(())
+/// Returns every file below the folder of a task file but those of the source; links are not
+/// followed.
+fn beside(file: &Path, folder: &Path, source: Option<&Path>) -> walkdir::Result<Vec<PathBuf>> {
+    let all = WalkDir::new(folder).min_depth(1).into_iter();
+    let kept = all.filter_entry(|entry| Some(entry.path()) != source && entry.path() != file);
+    let files = kept.filter(|entry| {
+        let entry = entry.as_ref();
+        entry.map_or(true, |entry| entry.file_type().is_file())
+    });
+    files.map(|entry| entry.map(DirEntry::into_path)).collect()
 }

@@ -20,30 +20,24 @@ pub(crate) struct TokenArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Make a token and print it; it cannot be shown again
-    Create(CreateArguments),
+    Create {
+        /// Name of the token, as in "ci"
+        name: String,
+        /// Rights of the token: review sees everything, submit also hands tasks in and cancels
+        /// them, admin may do everything
+        #[arg(long, default_value = "submit", value_parser = ["review", "submit", "admin"])]
+        role: String,
+        /// Life of the token, as in 90d or 12h; without end when this is not given
+        #[arg(long, value_name = "TIME")]
+        expires: Option<String>,
+    },
     /// List the tokens, without showing them
     List,
     /// Take away what a token allows
-    Revoke(RevokeArguments),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CreateArguments {
-    /// Name of the token, as in "ci"
-    pub name: String,
-    /// Rights of the token: review sees everything, submit also hands tasks in and cancels
-    /// them, admin may do everything
-    #[arg(long, default_value = "submit", value_parser = ["review", "submit", "admin"])]
-    pub role: String,
-    /// Life of the token, as in 90d or 12h; without end when this is not given
-    #[arg(long, value_name = "TIME")]
-    pub expires: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RevokeArguments {
-    /// The name of the token
-    pub name: String,
+    Revoke {
+        /// The name of the token
+        name: String,
+    },
 }
 
 /// Runs `token`.
@@ -53,30 +47,35 @@ pub(crate) struct RevokeArguments {
 pub(crate) async fn run(common: &Common, arguments: TokenArguments) -> anyhow::Result<ExitCode> {
     let (_, store) = common.open().await?;
     match arguments.command {
-        TokenCommand::Create(arguments) => create(&store, arguments).await,
+        TokenCommand::Create {
+            name,
+            role,
+            expires,
+        } => {
+            let role = Role::read(&role).context("the command line names the roles")?;
+            create(&store, &name, role, expires.as_deref()).await
+        }
         TokenCommand::List => list(&store.tokens().await?),
-        TokenCommand::Revoke(arguments) => revoke(&store, &arguments.name).await,
+        TokenCommand::Revoke { name } => revoke(&store, &name).await,
     }
 }
 
-async fn create(store: &Store, arguments: CreateArguments) -> anyhow::Result<ExitCode> {
-    let fine = |name: &str| {
-        (1..=64).contains(&name.len())
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
-    };
-    if !fine(&arguments.name) {
+async fn create(
+    store: &Store,
+    name: &str,
+    role: Role,
+    expires: Option<&str>,
+) -> anyhow::Result<ExitCode> {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if !(1..=64).contains(&name.len()) || !name.bytes().all(fine) {
         let message = "the name of a token must be 1 to 64 of A-Z a-z 0-9 . _ -";
         return Err(WrongInput(message.to_owned()).into());
     }
-    let expires = arguments.expires.as_deref().map(until).transpose()?;
-    let role = Role::read(&arguments.role).context("the command line names the roles")?;
-    let created = store.create_token(&arguments.name, role, expires).await?;
+    let expires = expires.map(until).transpose()?;
+    let created = store.create_token(name, role, expires).await?;
     let secret = created.ok_or_else(|| {
         WrongInput(format!(
-            "there is a token {:?} already; revoke it first, or choose another name",
-            arguments.name
+            "there is a token {name:?} already; revoke it first, or choose another name"
         ))
     })?;
     writeln!(std::io::stdout(), "{secret}")?;
