@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The rungs, lowest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum RungName {
     /// Every edit was located and allowed.
+    #[default]
     Applies,
     /// No new syntax error.
     Parses,
@@ -41,7 +44,7 @@ impl RungName {
 }
 
 /// The result of climbing one rung.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rung {
     pub name: RungName,
     /// True where it holds, false where it refutes the patch, none where it could not be
@@ -96,16 +99,7 @@ impl Rung {
             name,
             holds,
             reason: reason.into(),
-            seconds: 0.0,
-            log: Blob::default(),
-            counts: BTreeMap::new(),
-            feedback: None,
-            crash: None,
-            found: Vec::new(),
-            doubts: Vec::new(),
-            answers: Vec::new(),
-            conditions: Vec::new(),
-            settled: false,
+            ..Self::default()
         }
     }
 

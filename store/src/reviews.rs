@@ -11,7 +11,7 @@ use patchwright_agent::journal::{EventKind, NewEvent};
 use patchwright_agent::record::StepId;
 use patchwright_agent::words;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The name of the event that a decision is.
@@ -224,42 +224,29 @@ impl Store {
     }
 }
 
+/// The columns of decisions as CSV.
+const COLUMNS: &str =
+    "time,run,task,attempt,decision,who,reason,input,follow_up,ending,p_right,features";
+
 /// Writes decisions as CSV, for programs that learn from them: one line a decision, the
 /// figures of the evidence as JSON in the last column.
 ///
 /// # Errors
 /// A figure has no form in JSON.
 pub fn csv(decisions: &[Decision]) -> serde_json::Result<String> {
-    let mut text =
-        "time,run,task,attempt,decision,who,reason,input,follow_up,ending,p_right,features\n"
-            .to_owned();
-    for Decision {
-        run,
-        task,
-        time,
-        made,
-        ..
-    } in decisions
-    {
-        let features = serde_json::to_string(&made.features)?;
-        let cells = [
-            time.clone(),
-            run.clone(),
-            task.clone(),
-            made.attempt.to_string(),
-            made.kind.as_str().to_owned(),
-            made.who.clone(),
-            made.reason.clone(),
-            made.input.clone().unwrap_or_default(),
-            made.follow_up.clone().unwrap_or_default(),
-            made.ending.clone(),
-            made.p_right
-                .map(|right| right.to_string())
-                .unwrap_or_default(),
-            features,
-        ];
-        let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
-        text.push_str(&cells.join(","));
+    let mut text = format!("{COLUMNS}\n");
+    for decision in decisions {
+        let value = serde_json::to_value(decision)?;
+        let cells = COLUMNS.split(',').map(|column| {
+            let key = if column == "decision" { "kind" } else { column };
+            match (column, value.get(key)) {
+                (_, Some(Value::String(text))) => csv_cell(text),
+                (_, Some(figures)) => csv_cell(&figures.to_string()),
+                ("features", None) => "{}".to_owned(),
+                (_, None) => String::new(),
+            }
+        });
+        text.push_str(&cells.collect::<Vec<_>>().join(","));
         text.push('\n');
     }
     Ok(text)

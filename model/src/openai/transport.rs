@@ -8,6 +8,7 @@ pub(super) use slot::Slot;
 use super::failure;
 use super::wire::KEPT;
 use crate::ModelError;
+use encoding_rs::{Decoder, UTF_8};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use patchwright_config::{Timeouts, write_duration};
@@ -123,7 +124,7 @@ impl Exchange {
         let start = Guarded {
             exchange: self,
             rest,
-            utf8: Utf8::default(),
+            utf8: UTF_8.new_decoder_without_bom_handling(),
             waiting: Some(first),
             taken: 0,
         };
@@ -187,7 +188,7 @@ type Piece = Result<Vec<u8>, std::io::Error>;
 struct Guarded {
     exchange: Exchange,
     rest: Pieces,
-    utf8: Utf8,
+    utf8: Decoder,
     waiting: Option<Vec<u8>>,
     taken: usize,
 }
@@ -203,7 +204,7 @@ impl Guarded {
             if self.taken > WIRE_LIMIT {
                 return Err(too_much());
             }
-            Ok(self.utf8.mend(&bytes))
+            Ok(mended(&mut self.utf8, &bytes))
         });
         Some(checked.map_err(|error| {
             let text = error.to_string();
@@ -221,32 +222,13 @@ fn as_response(pieces: BoxStream<'static, Piece>) -> Result<Response, ModelError
         .map_err(|error| ModelError::fatal(format!("the answer cannot be passed on: {error}")))
 }
 
-/// Replaces what is not UTF-8, over the borders of pieces.
-#[derive(Debug, Default)]
-pub(super) struct Utf8 {
-    unfinished: Vec<u8>,
-}
-
-impl Utf8 {
-    /// The text of a piece, as far as it is finished.
-    pub(super) fn mend(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut all = std::mem::take(&mut self.unfinished);
-        all.extend_from_slice(bytes);
-        let mut mended = Vec::with_capacity(all.len());
-        let mut chunks = all.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            mended.extend_from_slice(chunk.valid().as_bytes());
-            let invalid = chunk.invalid();
-            let last = chunks.peek().is_none();
-            if last && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none())
-            {
-                self.unfinished = invalid.to_vec();
-            } else if !invalid.is_empty() {
-                mended.extend_from_slice("\u{fffd}".as_bytes());
-            }
-        }
-        mended
-    }
+/// Returns the text of a piece as far as it is finished, with signs in the place of what is not
+/// UTF-8.
+fn mended(decoder: &mut Decoder, bytes: &[u8]) -> Vec<u8> {
+    let room = decoder.max_utf8_buffer_length(bytes.len());
+    let mut text = String::with_capacity(room.unwrap_or_default());
+    let _ = decoder.decode_to_string(bytes, &mut text, false);
+    text.into_bytes()
 }
 
 #[cfg(test)]
@@ -256,12 +238,12 @@ mod tests {
     use super::*;
 
     fn mend_in_pieces(bytes: &[u8], size: usize) -> String {
-        let mut utf8 = Utf8::default();
-        let mended: Vec<u8> = bytes
+        let mut utf8 = UTF_8.new_decoder_without_bom_handling();
+        let text: Vec<u8> = bytes
             .chunks(size)
-            .flat_map(|piece| utf8.mend(piece))
+            .flat_map(|piece| mended(&mut utf8, piece))
             .collect();
-        String::from_utf8(mended).unwrap()
+        String::from_utf8(text).unwrap()
     }
 
     #[test]
