@@ -41,7 +41,6 @@ pub struct Beginning {
     /// The patch of somebody else that is judged.
     pub foreign: Option<Patch>,
     /// Limit of the critic's calls; `None` in runs of older versions that had no critic.
-    #[serde(default)]
     pub critic: Option<u32>,
     /// The settings that the command line gave, but no secret.
     pub flags: Vec<(String, String)>,

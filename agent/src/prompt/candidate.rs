@@ -156,20 +156,11 @@ pub fn challenge(
 fn shown_povs(baseline: &BaselineSummary) -> Vec<String> {
     let povs = baseline.povs.iter();
     povs.map(|pov| {
-        let beside = pov
-            .beside
-            .iter()
-            .map(|file| format!("\n\nThe command names {file}"));
-        let PovRecord {
-            name,
-            command,
-            text,
-            ..
-        } = pov;
-        format!(
-            "{name}\nis run by: {command}\n{text}{}",
-            beside.collect::<String>()
-        )
+        let beside = pov.beside.iter();
+        let beside = beside.map(|file| format!("\n\nThe command names {file}"));
+        let (name, command, text) = (&pov.name, &pov.command, &pov.text);
+        let beside: String = beside.collect();
+        format!("{name}\nis run by: {command}\n{text}{beside}")
     })
     .collect()
 }

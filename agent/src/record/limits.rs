@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RunLimits {
     /// Patches that are evaluated, over all lanes.
     pub attempts: u32,
@@ -22,25 +23,19 @@ pub struct RunLimits {
     pub wall: Duration,
     /// Differences of behaviour that authors are asked about or may contest, over
     /// all lanes.
-    #[serde(default)]
     pub contests: u32,
     /// Questions to a model for inputs that challenge a patch.
-    #[serde(default)]
     pub challenges: u32,
     /// Inputs of one such question that are run.
-    #[serde(default)]
     pub challenge_inputs: u32,
     /// Patches that the model is asked for, to compare a judged one with.
-    #[serde(default)]
     pub candidates: u32,
     /// Questions to a model for a regression test.
-    #[serde(default)]
     pub regression_tests: u32,
     /// Time for the search for the smallest input that shows the crash; none for no search.
-    #[serde(default, with = "patchwright_record::seconds")]
+    #[serde(with = "patchwright_record::seconds")]
     pub minimize: Duration,
     /// The least probability of being right with which an attempt is verified.
-    #[serde(default)]
     pub probability: f64,
 }
 

@@ -207,29 +207,27 @@ impl From<Ending> for Outcome {
 
 /// Result of the baseline.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct BaselineSummary {
     /// The crashes that were seen here, one for each distinct signature.
     pub crashes: Vec<Crash>,
     /// Their signatures; absent in journals of older versions.
-    #[serde(default)]
     pub signatures: Vec<String>,
     /// Result of the tests: how many passed, which fail already.
     pub tests: String,
     /// True when there are tests.
     pub has_tests: bool,
     /// The isolation that the commands ran in; absent in journals of older versions.
-    #[serde(default)]
     pub sandbox: Option<SandboxRecord>,
     /// The PoVs, for whoever writes other inputs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub povs: Vec<PovRecord>,
     /// Code of the harness that reads the inputs; empty where it is not known.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub harness: String,
     /// Seconds spent in commands.
     pub seconds: f64,
     /// Each command that was run, for people.
-    #[serde(default)]
     pub observed: Vec<Observed>,
 }
 

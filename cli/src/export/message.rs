@@ -68,26 +68,18 @@ fn changed_file(attempt: &AttemptReport) -> Option<&str> {
 
 /// Returns what the templates of a candidate read.
 pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
-    let Exported {
-        report,
-        attempt,
-        signatures,
-        changed_by,
-        style,
-        reproduction,
-        ..
-    } = exported;
+    let (report, style) = (exported.report, exported.style);
     let introduced_by = report.introduced_by.as_ref();
     json!({
         "report": report,
-        "attempt": attempt,
-        "signatures": signatures,
-        "changed_by": changed_by,
+        "attempt": exported.attempt,
+        "signatures": exported.signatures,
+        "changed_by": exported.changed_by,
         "fixes": style.fixes,
-        "reproduction": reproduction,
+        "reproduction": exported.reproduction,
         "width": style.width.unwrap_or(COLUMNS),
         "day": day,
-        "author": signatures.author(),
+        "author": exported.signatures.author(),
         "encoded": exported.smallest.and_then(encoded),
         "introduced_by": introduced_by.map(patchwright_agent::record::CommitRecord::in_words),
         "size": exported.smallest.map(<[u8]>::len),

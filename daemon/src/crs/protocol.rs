@@ -193,7 +193,6 @@ pub struct PatchAnswer {
     /// Its outcome.
     pub status: Fate,
     /// True when the tests pass; nothing while they have not been run.
-    #[serde(default)]
     pub functionality_tests_passing: Option<bool>,
 }
 

@@ -32,12 +32,10 @@ type Decision = (String, u32, String);
 
 /// Fields that a form sends.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Decided {
-    #[serde(default)]
     reason: String,
-    #[serde(default)]
     revise: String,
-    #[serde(default)]
     input: String,
 }
 

@@ -18,12 +18,10 @@ const LONGEST: usize = 200;
 
 /// The filter of the list.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct ListParameters {
-    #[serde(default)]
     text: String,
-    #[serde(default)]
     state: String,
-    #[serde(default)]
     ending: String,
     time: Option<String>,
     id: Option<String>,
