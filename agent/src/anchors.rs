@@ -8,12 +8,13 @@
 
 use crate::prompt;
 use crate::signals::Charged;
-use patchwright_model::{Message, Model, ModelError, Request as Question};
+use patchwright_model::{Message, Model, Request as Question};
 use patchwright_patcher::reply;
 use patchwright_retrieval::{
     Candidate, Choice, Context, Engine, Query, Request, RetrievalError, by_words, fuse,
 };
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::sync::Arc;
 
 const ANCHORS: usize = 5;
@@ -42,47 +43,17 @@ pub struct Pipeline {
     pub max_output_tokens: u32,
 }
 
-/// Why there is no context with the model's help.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PipelineError {
-    #[error("the call for {what} failed: {source}")]
-    Call {
-        /// Patterns or SQL.
-        what: &'static str,
-        /// Description of the failure.
-        source: ModelError,
-    },
-    /// A reply held nothing of what was asked for.
-    #[error("the reply held no {what} that can be read")]
-    Empty {
-        /// Patterns or SQL.
-        what: &'static str,
-    },
-    /// The patterns hit nothing.
-    #[error("none of the {patterns} patterns has a hit")]
-    NoHit {
-        /// Number of them.
-        patterns: usize,
-    },
-    /// Looking things up ended early.
-    #[error("the search ended early: {0}")]
-    Ended(String),
-}
-
 impl Pipeline {
     /// The context of a request, and notes for people.
     ///
     /// # Errors
     /// A call failed or gave nothing to go on with.
-    pub async fn context(
-        &self,
-        request: &Request,
-    ) -> Result<(Context, Vec<String>), PipelineError> {
+    pub async fn context(&self, request: &Request) -> Result<(Context, Vec<String>), String> {
         let queries = self.patterns(request).await?;
         let patterns = queries.len();
         let hits = self.hits(queries).await?;
         if hits.is_empty() {
-            return Err(PipelineError::NoHit { patterns });
+            return Err(format!("none of the {patterns} patterns has a hit"));
         }
         let (anchors, mut notes) = self.anchors(&request.text, hits).await;
         let statements = self.statements(request, &anchors).await?;
@@ -92,12 +63,12 @@ impl Pipeline {
             let choices = choices(&anchors, &added);
             Ok::<_, RetrievalError>((engine.context_of(&request, &choices)?, failed))
         });
-        let (context, failed) = expanded.await??;
+        let (context, failed) = expanded.await.map_err(ended_early)?.map_err(ended_early)?;
         notes.extend(failed);
         Ok((context, notes))
     }
 
-    async fn patterns(&self, request: &Request) -> Result<Vec<Query>, PipelineError> {
+    async fn patterns(&self, request: &Request) -> Result<Vec<Query>, String> {
         let what = "patterns";
         let prompt = prompt::patterns(&request.text, &self.languages());
         let text = self.ask(what, prompt).await?;
@@ -108,7 +79,7 @@ impl Pipeline {
             .take(PATTERNS)
             .collect();
         if queries.is_empty() {
-            return Err(PipelineError::Empty { what });
+            return Err(format!("the reply held no {what} that can be read"));
         }
         Ok(queries)
     }
@@ -117,7 +88,7 @@ impl Pipeline {
         &self,
         request: &Request,
         anchors: &[Candidate],
-    ) -> Result<Vec<String>, PipelineError> {
+    ) -> Result<Vec<String>, String> {
         let what = "SQL";
         let prompt = prompt::anchors(&request.text, anchors);
         let text = self.ask(what, prompt).await?;
@@ -128,32 +99,32 @@ impl Pipeline {
             .take(STATEMENTS)
             .collect();
         if statements.is_empty() {
-            return Err(PipelineError::Empty { what });
+            return Err(format!("the reply held no {what} that can be read"));
         }
         Ok(statements)
     }
 
-    async fn ask(&self, what: &'static str, prompt: String) -> Result<String, PipelineError> {
+    async fn ask(&self, what: &'static str, prompt: String) -> Result<String, String> {
         let question = Question {
             messages: vec![Message::user(prompt)],
             max_output_tokens: self.max_output_tokens,
         };
         let answered = self.model.ask(&question).await;
-        let reply = answered.map_err(|source| PipelineError::Call { what, source })?;
+        let reply = answered.map_err(|error| format!("the call for {what} failed: {error}"))?;
         Ok(reply.text)
     }
 
     /// The definitions around what the patterns hit. The patterns take turns, so
     /// that one with many hits leaves room for the others.
-    async fn hits(&self, queries: Vec<Query>) -> Result<Vec<Candidate>, PipelineError> {
+    async fn hits(&self, queries: Vec<Query>) -> Result<Vec<Candidate>, String> {
         let engine = Arc::clone(&self.engine);
         let found = tokio::task::spawn_blocking(move || {
             let lists = queries
                 .iter()
                 .map(|query| engine.candidates_in(&engine.answer(query)));
-            lists.collect::<Result<_, _>>().map(in_turns)
+            lists.collect::<Result<_, RetrievalError>>().map(in_turns)
         });
-        Ok(found.await??)
+        found.await.map_err(ended_early)?.map_err(ended_early)
     }
 
     /// The hits that fit the request best, by the re-ranker and embeddings where
@@ -181,16 +152,8 @@ impl Pipeline {
     }
 }
 
-impl From<RetrievalError> for PipelineError {
-    fn from(error: RetrievalError) -> Self {
-        Self::Ended(error.to_string())
-    }
-}
-
-impl From<tokio::task::JoinError> for PipelineError {
-    fn from(error: tokio::task::JoinError) -> Self {
-        Self::Ended(error.to_string())
-    }
+fn ended_early(error: impl Display) -> String {
+    format!("the search ended early: {error}")
 }
 
 fn in_turns(lists: Vec<Vec<Candidate>>) -> Vec<Candidate> {

@@ -121,7 +121,7 @@ async fn helped(
     let reason = match pipeline {
         Ok(pipeline) => match tokio::time::timeout(PATIENCE, pipeline.context(&asked)).await {
             Ok(Ok(helped)) => return Ok(helped),
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(reason)) => reason,
             Err(_) => "it took longer than 10 minutes".to_owned(),
         },
         Err(reason) => reason,

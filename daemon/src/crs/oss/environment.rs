@@ -46,27 +46,10 @@ pub struct Environment {
     pub model: Vec<(String, String)>,
 }
 
-/// A variable without which nothing can be done, or one that makes no sense.
+/// A variable without which nothing can be done, or one that makes no sense, and what is wrong.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum EnvironmentError {
-    /// It is not there.
-    #[error(
-        "{name} is not set: oss-crs sets it in the containers that it starts, so run this below `oss-crs run`"
-    )]
-    Missing {
-        /// The variable.
-        name: &'static str,
-    },
-    /// Its value is not understood.
-    #[error("{name} is {value:?}: {reason}")]
-    Wrong {
-        /// The variable.
-        name: &'static str,
-        value: String,
-        /// Description of a right value.
-        reason: &'static str,
-    },
-}
+#[error("{0} is {1}")]
+pub struct EnvironmentError(&'static str, String);
 
 impl Environment {
     pub fn read(variables: &BTreeMap<String, String>) -> Result<Self, EnvironmentError> {
@@ -101,7 +84,7 @@ impl Read<'_> {
     }
 
     fn needed(&self, name: &'static str) -> Result<String, EnvironmentError> {
-        self.get(name).ok_or(EnvironmentError::Missing { name })
+        self.get(name).ok_or_else(|| missing(name))
     }
 
     fn or(&self, name: &str, default: &str) -> String {
@@ -111,11 +94,13 @@ impl Read<'_> {
 
 fn language(text: &str) -> Result<String, EnvironmentError> {
     let known = patchwright_run::oss_fuzz::language_of(text).map(str::to_owned);
-    known.ok_or_else(|| EnvironmentError::Wrong {
-        name: "FUZZING_LANGUAGE",
-        value: text.to_owned(),
-        reason: "patches are written for c, c++ and jvm",
-    })
+    let reason = || format!("{text:?}: patches are written for c, c++ and jvm");
+    known.ok_or_else(|| EnvironmentError("FUZZING_LANGUAGE", reason()))
+}
+
+fn missing(name: &'static str) -> EnvironmentError {
+    let reason = "not set: oss-crs sets it in the containers that it starts, so run this below `oss-crs run`";
+    EnvironmentError(name, reason.to_owned())
 }
 
 /// The framework's proxy speaks OpenAI's interface below `/v1`.
@@ -140,7 +125,7 @@ fn model(read: &Read<'_>) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Environment, EnvironmentError};
+    use super::{Environment, missing};
     use std::collections::BTreeMap;
 
     const LEAST: [(&str, &str); 5] = [
@@ -202,7 +187,7 @@ mod tests {
             let mut some = variables(&[]);
             some.insert(name.to_owned(), String::new());
             let error = Environment::read(&some).unwrap_err();
-            assert_eq!(error, EnvironmentError::Missing { name });
+            assert_eq!(error, missing(name));
         }
         let error = Environment::read(&variables(&[("FUZZING_LANGUAGE", "rust")])).unwrap_err();
         assert!(error.to_string().contains("\"rust\""), "{error}");
