@@ -4,7 +4,7 @@
 //! It is what is more than the store: submissions that share a commit, tasks that are followed, and
 //! reports of tasks. It runs nothing. Cheap to clone.
 
-use crate::submitter::{NotWritten, Submitter};
+use crate::submitter::Submitter;
 use crate::task_watcher::TaskWatcher;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::{Source, Task};
@@ -13,23 +13,6 @@ use patchwright_store::{Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{Notify, watch};
-
-#[derive(Debug, thiserror::Error)]
-pub enum ServiceError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The store failed for everybody whose tasks went into the same commit.
-    #[error(transparent)]
-    NotWritten(#[from] NotWritten),
-    /// A report that was written cannot be read.
-    #[error("the report of task {task} is damaged: {source}")]
-    Damaged {
-        task: String,
-        /// The error of the parser.
-        #[source]
-        source: serde_json::Error,
-    },
-}
 
 /// The queue and what came of it.
 #[derive(Debug, Clone)]
@@ -65,16 +48,16 @@ impl Service {
 
     /// Writes tasks down in one commit, together with those of whoever else
     /// submits at this moment. What this yields is not lost by a kill.
-    pub async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Submitted>, ServiceError> {
+    pub async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Submitted>, StoreError> {
         let tasks = tasks.into_iter().map(placed).collect();
         let submitted = self.submitter.submit(tasks).await;
         self.submitted.notify_waiters();
-        Ok(submitted?)
+        submitted
     }
 
     /// Fails while submissions fail: after one that was not written down, until
     /// a write of the same kind succeeds.
-    pub(crate) async fn ready(&self) -> Result<(), ServiceError> {
+    pub(crate) async fn ready(&self) -> Result<(), StoreError> {
         if self.submitter.is_failing() {
             self.store.try_submission().await?;
             self.submitter.recovered();
@@ -88,18 +71,11 @@ impl Service {
     }
 
     /// The report of a task's last run, once it has ended.
-    pub async fn report(&self, id: &str) -> Result<Option<Report>, ServiceError> {
+    pub async fn report(&self, id: &str) -> Result<Option<Report>, StoreError> {
         let Some(run) = self.store.task(id).await?.and_then(|task| task.run) else {
             return Ok(None);
         };
-        let Some(report) = self.store.report(&run).await? else {
-            return Ok(None);
-        };
-        let report = serde_json::from_str(&report).map_err(|source| ServiceError::Damaged {
-            task: id.to_owned(),
-            source,
-        })?;
-        Ok(Some(report))
+        self.store.report(&run).await
     }
 }
 

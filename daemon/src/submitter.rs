@@ -5,8 +5,8 @@
 //! before the commit that holds their tasks. Whether the last commit failed is
 //! remembered for those who ask if submissions work.
 
-use patchwright_store::Store;
 use patchwright_store::submissions::{NewTask, Submitted};
+use patchwright_store::{Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, oneshot};
@@ -16,12 +16,7 @@ const WAITING: usize = 1024;
 /// Callers whose tasks go into one commit.
 const GROUP: usize = 256;
 
-/// The store failed for everybody whose tasks went into the same commit.
-#[derive(Debug, thiserror::Error)]
-#[error("the tasks were not written down: {0}")]
-pub struct NotWritten(pub String);
-
-type Answer = Result<Vec<Submitted>, NotWritten>;
+type Answer = Result<Vec<Submitted>, StoreError>;
 
 /// One caller's tasks, and where the answer goes.
 #[derive(Debug)]
@@ -66,7 +61,7 @@ impl Submitter {
     /// Submits tasks, and waits until they are written down.
     pub(super) async fn submit(&self, tasks: Vec<NewTask>) -> Answer {
         let (answer, answered) = oneshot::channel();
-        let gone = || NotWritten("the daemon is stopping".to_owned());
+        let gone = || StoreError::NotWritten("the daemon is stopping".to_owned());
         self.sender
             .send(Waiting { tasks, answer })
             .await
@@ -86,7 +81,7 @@ async fn write(store: &Store, group: Vec<Waiting>) -> bool {
     for Waiting { tasks, answer } in group {
         let answered = match &mut written {
             Ok(submitted) => Ok(submitted.by_ref().take(tasks.len()).collect()),
-            Err(error) => Err(NotWritten(error.to_string())),
+            Err(error) => Err(StoreError::NotWritten(error.to_string())),
         };
         // Whoever went away does not want to know.
         let _ = answer.send(answered);

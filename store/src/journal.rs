@@ -323,8 +323,7 @@ fn number_of(value: i64) -> Result<u32, sqlx::Error> {
 fn event(run: &str, row: Row) -> Result<Event, StoreError> {
     let (number, epoch, time, lane, step, kind, name, summary, body) = row;
     let body = serde_json::from_str(&body).map_err(|source| StoreError::Damaged {
-        run: run.to_owned(),
-        number,
+        what: format!("event {number} of run {run}"),
         source,
     })?;
     Ok(Event {

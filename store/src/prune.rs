@@ -188,7 +188,8 @@ mod tests {
             }
         );
         assert_eq!(store.events("open").await.unwrap().len(), 1);
-        assert!(store.report("ended").await.is_err());
+        let ended = store.report("ended").await;
+        assert!(matches!(ended, Err(StoreError::NoRun { .. })), "{ended:?}");
         let hash = store.keep(b"shared").await.unwrap();
         assert!(store.blob(&hash).await.unwrap().is_some());
         assert_eq!(

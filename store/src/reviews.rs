@@ -174,8 +174,7 @@ impl Store {
         .await?;
         let read = rows.into_iter().map(|(run, task, number, time, body)| {
             let made = made(&body).map_err(|source| StoreError::Damaged {
-                run: run.clone(),
-                number,
+                what: format!("event {number} of run {run}"),
                 source,
             })?;
             Ok(Decision {

@@ -1,6 +1,7 @@
 //! The handle to the database, and the rows of runs and tasks.
 
 use crate::address::Address;
+use patchwright_agent::report::Report;
 use sqlx::{Any, AnyPool, Transaction};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -66,15 +67,16 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A stored value cannot be read back.
-    #[error("the journal of run {run} is damaged at event {number}: {source}")]
+    #[error("{what} cannot be read: {source}")]
     Damaged {
-        run: String,
-        /// The event.
-        number: i64,
+        what: String,
         /// The error of the parser.
         #[source]
         source: serde_json::Error,
     },
+    /// The tasks of one commit were not written down.
+    #[error("the tasks were not written down: {0}")]
+    NotWritten(String),
     /// A money limit would be passed.
     #[error(
         "{which} limit of {limit:.4} USD: {spent:.4} are spent or reserved, {wanted:.4} more are needed"
@@ -144,10 +146,15 @@ impl Store {
     }
 
     /// The report of a run, once it has ended.
-    pub async fn report(&self, run: &str) -> Result<Option<String>, StoreError> {
+    pub async fn report(&self, run: &str) -> Result<Option<Report>, StoreError> {
         let report = sqlx::query_scalar("SELECT report FROM runs WHERE id = $1").bind(run);
-        let report = report.fetch_optional(&self.pool).await?;
-        report.ok_or_else(|| self.no_run(run))
+        let report: Option<Option<String>> = report.fetch_optional(&self.pool).await?;
+        let report = report.ok_or_else(|| self.no_run(run))?;
+        let report = report.as_deref().map(serde_json::from_str).transpose();
+        report.map_err(|source| StoreError::Damaged {
+            what: format!("the report of run {run}"),
+            source,
+        })
     }
 }
 

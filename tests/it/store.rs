@@ -5,6 +5,7 @@ use patchwright_agent::journal::{EventKind, NewEvent, SpendingLimits};
 use patchwright_agent::record::StepId;
 use patchwright_config::{self as settings, Flag, Settings, Sources};
 use patchwright_daemon::service::Service;
+use patchwright_store::runs::RunFilter;
 use patchwright_store::submissions::{Canceled, NewTask, Submitted, TaskFilter, TaskState};
 use patchwright_store::{Journal, Store, StoreError};
 use patchwright_tests::postgres::Postgres;
@@ -112,7 +113,13 @@ async fn a_superseded_process_writes_and_spends_nothing() {
             Err(StoreError::Money { which: "run", .. })
         ));
         new.finish("verified", "{}").await.unwrap();
-        assert_eq!(store.report("r").await.unwrap().unwrap(), "{}");
+        let runs = store.runs(&RunFilter::default()).await.unwrap();
+        assert_eq!(runs[0].report.as_deref(), Some("{}"));
+        let unreadable = store.report("r").await.unwrap_err().to_string();
+        assert!(
+            unreadable.starts_with("the report of run r cannot be read: missing field"),
+            "{unreadable}"
+        );
         assert_eq!(
             store
                 .blob(&store.keep(b"a\0b").await.unwrap())

@@ -243,12 +243,11 @@ fn person(text: &str) -> Result<String, String> {
 /// The report of a run that has ended.
 pub(super) async fn report(store: &Store, id: &str) -> anyhow::Result<Report> {
     let report = store.report(id).await?;
-    let report = report.ok_or_else(|| {
+    Ok(report.ok_or_else(|| {
         WrongInput(format!(
             "run {id} has not ended; go on with it: patchwright resume {id}"
         ))
-    })?;
-    serde_json::from_str(&report).context("the report of the run cannot be read")
+    })?)
 }
 
 /// A candidate by its number, or the best.

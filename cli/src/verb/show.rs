@@ -57,7 +57,7 @@ pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Re
     if arguments.journal {
         return journal(&store, &id, arguments.format).await;
     }
-    let Some(report) = finished(&store, &id).await? else {
+    let Some(report) = store.report(&id).await? else {
         return unfinished(&store, &id, arguments.format).await;
     };
     if arguments.format == Format::Json {
@@ -82,14 +82,6 @@ fn tell(text: &str, settings: &Settings, paging: &Paging) -> anyhow::Result<()> 
         return Ok(());
     }
     write_out(&text)
-}
-
-async fn finished(store: &Store, id: &str) -> anyhow::Result<Option<Report>> {
-    let report = store.report(id).await?;
-    let report = report
-        .map(|report| serde_json::from_str(&report))
-        .transpose();
-    report.context("the report of the run cannot be read")
 }
 
 /// Prints what a daemon says of the last run of a task: its report, or its
@@ -137,7 +129,7 @@ pub(super) fn told(event: &Value) -> String {
 
 /// Prints the report of a run, or its journal when it has not ended.
 pub(super) async fn show(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {
-    let Some(report) = finished(store, id).await? else {
+    let Some(report) = store.report(id).await? else {
         return unfinished(store, id, format).await;
     };
     print(&report, format)?;

@@ -7,13 +7,14 @@
 use super::Api;
 use super::extract::TaskId;
 use super::problem::Problem;
-use crate::service::{Service, ServiceError};
+use crate::service::Service;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream};
 use patchwright_agent::journal::Event;
+use patchwright_store::StoreError;
 use patchwright_store::submissions::{TaskRow, TaskVersion};
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -150,7 +151,7 @@ impl Follow {
     }
 
     /// Reads what is new; the task, when it has ended and everything was told.
-    async fn look(&mut self) -> Result<Option<TaskRow>, ServiceError> {
+    async fn look(&mut self) -> Result<Option<TaskRow>, StoreError> {
         // The state first: whatever was written before the end is read after it.
         let Some(task) = self.service.store().task(&self.id).await? else {
             return Ok(None);

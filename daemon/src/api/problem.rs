@@ -3,10 +3,10 @@
 //!
 //! The cause of an internal error is logged and not told.
 
-use crate::service::ServiceError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use patchwright_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -139,19 +139,12 @@ impl Problem {
     }
 }
 
-impl From<ServiceError> for Problem {
-    fn from(error: ServiceError) -> Self {
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
         match error {
-            ServiceError::Store(error) => Self::store(&error),
-            ServiceError::NotWritten(error) => Self::store(&error.0),
-            ServiceError::Damaged { .. } => Self::internal(&error),
+            StoreError::Damaged { .. } => Self::internal(&error),
+            error => Self::store(&error),
         }
-    }
-}
-
-impl From<patchwright_store::StoreError> for Problem {
-    fn from(error: patchwright_store::StoreError) -> Self {
-        Self::store(&error)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::crs::protocol::{Status, StatusState};
 use crate::crs::rows::{CaseRow, CaseState};
 use crate::crs::watch::now;
 use crate::login::{Login, NotAdmitted};
-use crate::service::{Service, ServiceError};
+use crate::service::Service;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
@@ -23,6 +23,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use patchwright_config::Settings;
+use patchwright_store::StoreError;
 use patchwright_store::tokens::Role;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -146,9 +147,8 @@ fn expect_none(wrong: Wrong) -> Result<(), Refused> {
     }
 }
 
-impl<E: Into<ServiceError>> From<E> for Refused {
-    fn from(error: E) -> Self {
-        let error = error.into();
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
         tracing::error!(%error, "a request of a CRS could not be served");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed")
     }

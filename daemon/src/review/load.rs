@@ -74,8 +74,6 @@ impl Review {
     pub(super) async fn report(&self, run: &str) -> anyhow::Result<(Task, Report, u32)> {
         if let Some(report) = self.store.report(run).await? {
             let task = self.task(run).await?;
-            let report: Report =
-                serde_json::from_str(&report).context("the report of the run cannot be read")?;
             let made = u32::try_from(report.attempts.len()).unwrap_or(u32::MAX);
             return Ok((task, report, made));
         }

@@ -141,7 +141,7 @@ impl<'a> Work<'a> {
     async fn go_on(&self) -> anyhow::Result<Outcome> {
         let store = &self.pool.store;
         if let Some(report) = store.report(&self.claimed.run).await? {
-            return Ok(self.ended(serde_json::from_str(&report)?));
+            return Ok(self.ended(report));
         }
         let loaded = self.pool.loaded.as_ref().clone();
         let right = Right::Claimed(self.claimed.clone());

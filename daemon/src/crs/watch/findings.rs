@@ -5,9 +5,9 @@ use crate::crs::case::{self, queue_id};
 use crate::crs::cover::doubt_of;
 use crate::crs::protocol::encode;
 use crate::crs::rows::{CaseRow, CaseState, FindingRow, FindingState, PatchRow};
-use crate::service::ServiceError;
 use patchwright_agent::record::EndingKind;
 use patchwright_agent::task::Task;
+use patchwright_store::StoreError;
 use patchwright_store::submissions::{NewTask, TaskRow, TaskState};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -160,8 +160,8 @@ impl Watch {
             return Ok(());
         };
         let report = match self.service.report(&row.id).await {
-            Err(ServiceError::Damaged { source, .. }) => {
-                warn("the report of a task cannot be read", &row.id, &source);
+            Err(error @ StoreError::Damaged { .. }) => {
+                warn("a task is passed over", &row.id, &error);
                 None
             }
             report => report?,
