@@ -41,12 +41,6 @@ pub(crate) enum NotAdmitted {
     Store(StoreError),
 }
 
-impl From<StoreError> for NotAdmitted {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
 /// The tokens by their hash, and when they were read.
 type Copy = (Instant, Arc<HashMap<String, Token>>);
 
@@ -95,7 +89,7 @@ impl Login {
         uri: &Uri,
     ) -> Result<Caller, NotAdmitted> {
         if let Some(secret) = secret {
-            let tokens = self.tokens().await?;
+            let tokens = self.tokens().await.map_err(NotAdmitted::Store)?;
             let token = tokens.get(&hash_of(secret)).cloned();
             let token = token.filter(|token| token.works_at(&patchwright_store::now()));
             let token = token.ok_or(NotAdmitted::UnknownToken)?;
@@ -104,7 +98,8 @@ impl Login {
                 role: token.role,
             });
         }
-        if !self.loopback || !self.nobody_has_token().await? {
+        let nobody = || self.nobody_has_token();
+        if !self.loopback || !nobody().await.map_err(NotAdmitted::Store)? {
             return Err(NotAdmitted::NoToken);
         }
         if !same_machine(headers, uri, &self.origins) {

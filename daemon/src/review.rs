@@ -26,8 +26,9 @@ use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use decide::Starter;
+use pages::asset;
 use patchwright_config::Loaded;
-use patchwright_page::ROOT;
+use patchwright_page::{self as page, ROOT};
 use patchwright_store::Store;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -74,8 +75,8 @@ pub fn of_user(
     stop: CancellationToken,
 ) -> Router {
     router(Review {
-        access: Access::of_user(opening),
-        starter: Starter::here(store.clone(), loaded.clone()),
+        access: Access::User(opening.clone()),
+        starter: Starter::Here(Arc::default()),
         streams: Arc::new(Semaphore::new(loaded.settings.http.streams)),
         store,
         loaded,
@@ -127,9 +128,15 @@ fn router(review: Review) -> Router {
         .route("/sign-in", get(access::sign_in_page).post(access::sign_in))
         .route("/sign-out", post(access::sign_out))
         .route("/open", get(access::open))
-        .route("/style.css", get(pages::style))
-        .route("/script.js", get(pages::script))
-        .route("/icon.svg", get(pages::icon))
+        .route(
+            "/style.css",
+            get(asset("text/css; charset=utf-8", page::STYLE)),
+        )
+        .route(
+            "/script.js",
+            get(asset("text/javascript; charset=utf-8", page::SCRIPT)),
+        )
+        .route("/icon.svg", get(asset("image/svg+xml", page::ICON)))
         .layer(DefaultBodyLimit::max(FORM))
         .layer(middleware::from_fn(confine))
         .with_state(review);

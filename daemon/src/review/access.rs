@@ -16,7 +16,8 @@ use patchwright_store::Store;
 use patchwright_store::tokens::{Role, hash_of, secret};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cookie that keeps a viewer signed in.
 const NAME: &str = "patchwright_review";
@@ -27,11 +28,7 @@ pub(super) enum Access {
     /// Tokens, as for the API of the daemon.
     Daemon(Login),
     /// One user of this machine.
-    User {
-        opening: Arc<Mutex<Option<String>>>,
-        session: Arc<str>,
-        who: Arc<str>,
-    },
+    User(Opening),
 }
 
 /// The secret that opens the pages once, and the name of its user.
@@ -41,6 +38,7 @@ pub struct Opening {
     /// The secret of the cookie that the browser gets.
     session: SecretString,
     who: String,
+    was_used: Arc<AtomicBool>,
 }
 
 impl Opening {
@@ -53,6 +51,7 @@ impl Opening {
             secret: secret()?.into(),
             session: secret()?.into(),
             who: who.to_owned(),
+            was_used: Arc::default(),
         })
     }
 
@@ -71,17 +70,10 @@ impl Access {
         Self::Daemon(Login::new(store, http))
     }
 
-    pub(super) fn of_user(opening: &Opening) -> Self {
-        Self::User {
-            opening: Arc::new(Mutex::new(Some(opening.secret.expose_secret().to_owned()))),
-            session: opening.session.expose_secret().into(),
-            who: opening.who.as_str().into(),
-        }
-    }
-
     async fn viewer(&self, headers: &HeaderMap, uri: &Uri) -> Result<Viewer, NotAdmitted> {
         match self {
-            Self::User { session, who, .. } => {
+            Self::User(Opening { session, who, .. }) => {
+                let session = session.expose_secret();
                 let local = headers.get(HOST).and_then(|host| host.to_str().ok());
                 let known = cookie(headers).is_some_and(|given| hash_of(given) == hash_of(session));
                 if known && local.is_some_and(is_this_machine) {
@@ -174,7 +166,7 @@ pub(super) async fn guard(
             let detail = "without a token only this machine is answered, under the name localhost";
             Refused::forbidden(detail)
         }
-        (_, Access::User { .. }) => Refused::unauthorized(
+        (_, Access::User(_)) => Refused::unauthorized(
             "Open it anew",
             "use the address that `patchwright review` printed; it works once, in one browser",
         ),
@@ -194,7 +186,7 @@ impl Review {
     fn login(&self) -> Result<&Login, Refused> {
         match &self.access {
             Access::Daemon(login) => Ok(login),
-            Access::User { .. } => Err(Refused::missing("nobody signs in here")),
+            Access::User(_) => Err(Refused::missing("nobody signs in here")),
         }
     }
 }
@@ -246,23 +238,17 @@ pub(super) struct Open {
 
 /// Opens the pages for one browser, once.
 pub(super) async fn open(State(review): State<Review>, Query(given): Query<Open>) -> Answer {
-    let Access::User {
-        opening, session, ..
-    } = &review.access
-    else {
+    let Access::User(opening) = &review.access else {
         return Err(Refused::missing("sign in with a token").into());
     };
-    let known = {
-        let is_it = |secret: &mut String| hash_of(secret) == hash_of(&given.secret);
-        let mut opening = opening.lock().unwrap_or_else(PoisonError::into_inner);
-        opening.take_if(is_it).is_some()
-    };
-    if !known {
+    let is_it = hash_of(opening.secret.expose_secret()) == hash_of(&given.secret);
+    if !is_it || opening.was_used.swap(true, Ordering::Relaxed) {
         let detail = "this address was used before; start `patchwright review` again for another";
         return Err(Refused::unauthorized("Open it anew", detail).into());
     }
     let run = given.run.filter(|run| patchwright_agent::task::is_id(run));
     let to = run.map_or_else(|| ROOT.to_owned(), |run| format!("{ROOT}/runs/{run}"));
+    let session = opening.session.expose_secret();
     Ok(with_cookie(&to, session, "Strict"))
 }
 

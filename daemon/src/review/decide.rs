@@ -12,11 +12,9 @@ use axum::extract::{Extension, Path, State};
 use axum::response::{IntoResponse, Redirect};
 use patchwright_agent::progress::Observer;
 use patchwright_agent::task::Task;
-use patchwright_config::Loaded;
 use patchwright_page::{ROOT, Viewer};
 use patchwright_run::admission;
 use patchwright_run::session::{NewRun, Right, Session, Start};
-use patchwright_store::Store;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
 use patchwright_store::submissions::{Canceled, NewTask, Submitted};
 use serde::Deserialize;
@@ -158,31 +156,21 @@ const KEPT: usize = 100;
 pub(super) enum Starter {
     /// The workers of a queue.
     Queue(Service),
-    /// This process.
-    Here {
-        store: Store,
-        loaded: Arc<Loaded>,
-        running: Arc<Mutex<BTreeMap<String, CancellationToken>>>,
-    },
+    /// This process, which knows how to stop what it works on.
+    Here(Running),
 }
+
+type Running = Arc<Mutex<BTreeMap<String, CancellationToken>>>;
 
 /// A follow-up that was started: the id of its task or run, and the page that shows it.
 pub(super) type Started = (String, String);
 
 impl Starter {
-    pub(super) fn here(store: Store, loaded: Arc<Loaded>) -> Self {
-        Self::Here {
-            store,
-            loaded,
-            running: Arc::default(),
-        }
-    }
-
     /// Tells whether this process works on a run.
     pub(super) fn works_on(&self, run: &str) -> bool {
         match self {
             Self::Queue(_) => false,
-            Self::Here { running, .. } => {
+            Self::Here(running) => {
                 let running = running.lock().unwrap_or_else(PoisonError::into_inner);
                 running.contains_key(run)
             }
@@ -195,11 +183,7 @@ impl Review {
     pub(super) async fn start(&self, task: Task, who: &str) -> anyhow::Result<Started> {
         match &self.starter {
             Starter::Queue(service) => self.submit(service, task, who).await,
-            Starter::Here {
-                store,
-                loaded,
-                running,
-            } => begin((store, loaded), task, running.clone(), self.stop.clone()).await,
+            Starter::Here(running) => self.begin(task, running.clone()).await,
         }
     }
 
@@ -234,7 +218,7 @@ impl Review {
     /// Stops a run, and tells whether anything was there to stop.
     pub(super) async fn stop_run(&self, run: &str) -> anyhow::Result<bool> {
         match &self.starter {
-            Starter::Here { running, .. } => {
+            Starter::Here(running) => {
                 let running = running.lock().unwrap_or_else(PoisonError::into_inner);
                 let stop = running.get(run);
                 stop.inspect(|stop| stop.cancel());
@@ -253,45 +237,42 @@ impl Review {
             }
         }
     }
-}
 
-/// Begins a run, and works on it beside the pages until it ends or they do.
-async fn begin(
-    (store, loaded): (&Store, &Arc<Loaded>),
-    task: Task,
-    running: Arc<Mutex<BTreeMap<String, CancellationToken>>>,
-    stop: CancellationToken,
-) -> anyhow::Result<Started> {
-    let (answers, foreign) = follow_up::answers(&task, loaded).map_err(follow_up::NoFollowUp)?;
-    let id = patchwright_run::run_id(&task.id);
-    let new = NewRun::new(answers, foreign);
-    let start = Start::new(Right::Run(id.clone()), new, &loaded.settings)?;
-    let session = Session::begin(store, task, loaded.as_ref().clone(), start).await?;
-    let own = stop.child_token();
-    running
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(id.clone(), own.clone());
-    let name = id.clone();
-    tokio::spawn(async move {
-        // On the heap: the future of a whole run is large.
-        let driven = Box::pin(session.drive((Observer::silent(), None), &own)).await;
-        let ended = match driven {
-            Ok(run) => session.conclude(&run).await.map(|_| ()),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = ended.context("a follow-up failed") {
-            tracing::error!(
-                run = name,
-                error = format!("{error:#}"),
-                "a run was cut off"
-            );
-        }
+    /// Begins a run, and works on it beside the pages until it ends or they do.
+    async fn begin(&self, task: Task, running: Running) -> anyhow::Result<Started> {
+        let loaded = &self.loaded;
+        let (answers, foreign) =
+            follow_up::answers(&task, loaded).map_err(follow_up::NoFollowUp)?;
+        let id = patchwright_run::run_id(&task.id);
+        let new = NewRun::new(answers, foreign);
+        let start = Start::new(Right::Run(id.clone()), new, &loaded.settings)?;
+        let session = Session::begin(&self.store, task, loaded.as_ref().clone(), start).await?;
+        let own = self.stop.child_token();
         running
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .remove(&name);
-    });
-    let page = format!("{ROOT}/runs/{id}");
-    Ok((id, page))
+            .insert(id.clone(), own.clone());
+        let name = id.clone();
+        tokio::spawn(async move {
+            // On the heap: the future of a whole run is large.
+            let driven = Box::pin(session.drive((Observer::silent(), None), &own)).await;
+            let ended = match driven {
+                Ok(run) => session.conclude(&run).await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = ended.context("a follow-up failed") {
+                tracing::error!(
+                    run = name,
+                    error = format!("{error:#}"),
+                    "a run was cut off"
+                );
+            }
+            running
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&name);
+        });
+        let page = format!("{ROOT}/runs/{id}");
+        Ok((id, page))
+    }
 }

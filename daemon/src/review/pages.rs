@@ -4,7 +4,6 @@ use super::Review;
 use super::refused::{Answer, Failed, Refused, html};
 use axum::Json;
 use axum::extract::{Extension, Path, Query, State};
-use axum::http::HeaderName;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use patchwright_page::{self as page, DiffStyle, ListView, Viewer};
@@ -209,20 +208,7 @@ pub(super) async fn decisions_csv(State(review): State<Review>) -> Answer {
     ))
 }
 
-type Asset = ([(HeaderName, &'static str); 2], &'static str);
-
-fn asset(kind: &'static str, text: &'static str) -> Asset {
+/// A file of the server's own.
+pub(super) fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse + Clone {
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "max-age=300")], text)
-}
-
-pub(super) async fn style() -> Asset {
-    asset("text/css; charset=utf-8", page::STYLE)
-}
-
-pub(super) async fn script() -> Asset {
-    asset("text/javascript; charset=utf-8", page::SCRIPT)
-}
-
-pub(super) async fn icon() -> Asset {
-    asset("image/svg+xml", page::ICON)
 }
