@@ -22,10 +22,10 @@ pub(super) fn shape(key: &str, value: &mut Value, default: &Value) -> Result<(),
                 }
             }
         }
-        (ValueKind::String(text), ValueKind::String(default)) if default == UNSET => {
-            if text.is_empty() || text == UNSET {
-                value.kind = ValueKind::Nil;
-            }
+        (ValueKind::String(text), ValueKind::String(default))
+            if default == UNSET && (text.is_empty() || text == UNSET) =>
+        {
+            value.kind = ValueKind::Nil;
         }
         (kind, ValueKind::String(default)) if parse_duration(default).is_ok() => {
             let time = parse_duration(&kind.to_string());

@@ -40,8 +40,7 @@ impl Model for Script {
 
     async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         self.requests.lock().unwrap().push(request.clone());
-        let answer = self.answers.lock().unwrap().remove(0);
-        answer
+        self.answers.lock().unwrap().remove(0)
     }
 }
 

@@ -2,6 +2,7 @@
 //! number; and figures as people read them.
 
 use patchwright_source::{is_hidden, visible_line};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt::Write;
 
 /// The most characters of one line.
@@ -66,15 +67,8 @@ fn push(out: &mut String, character: char) {
 
 /// Escapes a part of an address.
 pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+    utf8_percent_encode(text, KEPT).to_string()
 }
 
 pub(crate) fn seconds(seconds: f64) -> String {

@@ -6,6 +6,7 @@
 
 use crate::commands;
 use crate::commands::own_command_limits;
+use crate::files::hash_of;
 use crate::intake::download::{self, DownloadError};
 use crate::intake::unpack::{self, Packing, UnpackError, UnpackLimits};
 use patchwright_agent::drive::ending_of;
@@ -20,26 +21,13 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// Clones what `$TASK/url` names (a bundle beside it, say) at `$TASK/revision`.
-const CLONE: &str = r#"export GIT_ALLOW_PROTOCOL=https:http:git:ssh:file GIT_TERMINAL_PROMPT=0
-cd "$TASK"
-git clone --quiet --no-checkout -- "$(cat url)" "$TREE"
-git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat revision)" --
-"#;
+const CLONE: &str = include_str!("checkout/clone.sh");
 /// The same for somebody over the network: only the addresses that were
 /// checked, and no going on to others.
-const CLONE_CHECKED: &str = r#"export GIT_ALLOW_PROTOCOL=https:http GIT_TERMINAL_PROMPT=0
-cd "$TASK"
-git -c http.curloptResolve="$(cat addresses)" -c http.followRedirects=false -c http.proxy= \
-  clone --quiet --no-checkout -- "$(cat url)" "$TREE"
-git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat revision)" --
-"#;
+const CLONE_CHECKED: &str = include_str!("checkout/clone_checked.sh");
 /// Bundles a repository on this machine. Its configuration is not trusted: it may name programs
 /// to run, of which a remote that has the missing objects is the one that a bundle would ask.
-const BUNDLE: &str = r#"export GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1 GIT_TERMINAL_PROMPT=0
-cd "$TASK"
-git -c safe.directory="*" -c core.hooksPath=/dev/null -c core.fsmonitor=false \
-  bundle create "$TREE/bundle" --all
-"#;
+const BUNDLE: &str = include_str!("checkout/bundle.sh");
 /// Name of the archive while it is unpacked.
 const ARCHIVE: &str = "archive";
 /// Files of a task folder that take part in the key of a fetched tree, up to
@@ -128,7 +116,7 @@ async fn archive(
             ))
         })?;
     }
-    let found = hash_of(&file)?;
+    let found = hash_of(&file).map_err(failed)?;
     if found != sha256 {
         return Err(invalid(&format!(
             "source.sha256: the archive has {found}, the task says {sha256}"
@@ -307,13 +295,6 @@ fn hashed(parts: &[&str]) -> Sha256 {
         hash.update(part.as_bytes());
     }
     hash
-}
-
-fn hash_of(file: &Path) -> Result<String, Ending> {
-    let mut hash = Sha256::new();
-    let mut file = std::fs::File::open(file).map_err(failed)?;
-    std::io::copy(&mut file, &mut hash).map_err(failed)?;
-    Ok(format!("{:x}", hash.finalize()))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Ending> {

@@ -69,6 +69,13 @@ async fn fill(
     }
 }
 
+/// Returns the hash of a file's content.
+pub fn hash_of(file: &Path) -> std::io::Result<String> {
+    let mut hash = Sha256::new();
+    std::io::copy(&mut std::fs::File::open(file)?, &mut hash)?;
+    Ok(format!("{:x}", hash.finalize()))
+}
+
 fn key(files: &BTreeMap<String, String>) -> String {
     let mut hash = Sha256::new();
     for (name, content) in files {

@@ -318,11 +318,7 @@ mod tests {
         ] {
             let migrator = migrator(kind);
             let migration = migrator.iter().find(|one| one.version == version).unwrap();
-            let hash: String = migration
-                .checksum
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let hash = hex::encode(&migration.checksum);
             assert!(hash.starts_with(beginning), "{kind:?} {version}: {hash}");
             assert!(!migration.sql.as_str().contains('{'), "{kind:?} {version}");
         }

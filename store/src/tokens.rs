@@ -65,15 +65,10 @@ pub fn hash_of(secret: &str) -> String {
 /// # Errors
 /// When the system gives no random bytes.
 pub fn secret() -> Result<String, std::io::Error> {
-    use std::fmt::Write;
     use std::io::Read;
     let mut bytes = [0; RANDOM];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    let mut text = PREFIX.to_owned();
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    Ok(PREFIX.to_owned() + &hex::encode(bytes))
 }
 
 impl Store {

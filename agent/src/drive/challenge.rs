@@ -129,28 +129,16 @@ async fn bytes_of(
 fn written(raw: &RawChallenge) -> Result<Vec<u8>, String> {
     let packed: String = raw.body.split_whitespace().collect();
     match raw.form {
-        ChallengeForm::Hex => hex(&packed).ok_or_else(|| "it is no hex".to_owned()),
+        ChallengeForm::Hex => {
+            let digits = packed.strip_prefix("0x").unwrap_or(&packed);
+            hex::decode(digits).map_err(|_| "it is no hex".to_owned())
+        }
         ChallengeForm::Base64 => STANDARD
             .decode(&packed)
             .or_else(|_| STANDARD_NO_PAD.decode(&packed))
             .map_err(|error| format!("it is no base64: {error}")),
         ChallengeForm::Text | ChallengeForm::Python => Ok(raw.body.clone().into_bytes()),
     }
-}
-
-fn hex(digits: &str) -> Option<Vec<u8>> {
-    let digits = digits.strip_prefix("0x").unwrap_or(digits).as_bytes();
-    let (pairs, []) = digits.as_chunks::<2>() else {
-        return None;
-    };
-    pairs
-        .iter()
-        .map(|pair| {
-            let text = std::str::from_utf8(pair).ok()?;
-            let plain = pair.iter().all(u8::is_ascii_hexdigit);
-            plain.then(|| u8::from_str_radix(text, 16).ok())?
-        })
-        .collect()
 }
 
 impl Drive {

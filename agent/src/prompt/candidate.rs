@@ -5,9 +5,7 @@
 use super::template::render;
 use super::{Difference, language_name, shown, surroundings};
 use crate::plan::Plan;
-use crate::record::{
-    Attempt, BaselineSummary, ChallengedRecord, Doubt, PovRecord, Rung, TestFiles,
-};
+use crate::record::{Attempt, BaselineSummary, ChallengedRecord, Doubt, Rung, TestFiles};
 use minijinja::{Value, context};
 use patchwright_source::Language;
 

@@ -162,10 +162,7 @@ fn dump(text: &str) -> Option<Vec<u8>> {
         let found = pattern.captures(line)?;
         let shown = found.iter().skip(1).flatten().next()?;
         let digits: String = shown.as_str().split(' ').collect();
-        for pair in digits.as_bytes().chunks(2) {
-            let pair = std::str::from_utf8(pair).ok()?;
-            bytes.push(u8::from_str_radix(pair, 16).ok()?);
-        }
+        bytes.extend(hex::decode(digits).ok()?);
     }
     Some(bytes).filter(|bytes| bytes.len() >= 4)
 }

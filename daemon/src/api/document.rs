@@ -6,10 +6,10 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use std::sync::Arc;
+use utoipa::OpenApi as _;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder};
-use utoipa::{Modify, OpenApi as _};
 
 /// Paths of the document and of the page.
 const DOCUMENT: &str = "/api/v1/openapi.json";
@@ -34,31 +34,23 @@ const TOKEN: &str = "token";
         (name = "health", description = "How the daemon is"),
     ),
     components(schemas(Problem, Wrong)),
-    security(("token" = [])),
-    modifiers(&Tokens)
+    security(("token" = []))
 )]
 struct Description;
 
-/// Adds the security scheme that holds for every operation.
-struct Tokens;
-
-impl Modify for Tokens {
-    fn modify(&self, openapi: &mut OpenApi) {
-        let scheme = HttpBuilder::new()
-            .scheme(HttpAuthScheme::Bearer)
-            .description(Some(
-                "A token that `patchwright token create` made. On a daemon that only this machine reaches, none is \
-                 needed until the first one is made.",
-            ))
-            .build();
-        let components = openapi.components.get_or_insert_default();
-        components.add_security_scheme(TOKEN, SecurityScheme::Http(scheme));
-    }
-}
-
-/// The document without its paths.
+/// The document without its paths, with the security scheme that holds for every operation.
 pub(super) fn base() -> OpenApi {
-    Description::openapi()
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(
+            "A token that `patchwright token create` made. On a daemon that only this machine reaches, none is \
+             needed until the first one is made.",
+        ))
+        .build();
+    let mut document = Description::openapi();
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme(TOKEN, SecurityScheme::Http(scheme));
+    document
 }
 
 /// The document with every problem that an operation may answer, and the page.

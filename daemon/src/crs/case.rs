@@ -12,6 +12,7 @@ use crate::crs::protocol::{SourceDetail, SourceKind, TaskDetail, TaskKind, decod
 use crate::crs::rows::{CaseRow, FindingKind, FindingRow, Prepared};
 use patchwright_agent::task::{self, NOWHERE, Pov, Sender, Task, TaskError, TaskFile};
 use patchwright_config::Settings;
+use patchwright_run::files::hash_of;
 use patchwright_run::intake::download;
 use patchwright_run::intake::unpack::{UnpackLimits, unpack};
 use patchwright_source::Tree;
@@ -181,12 +182,6 @@ fn scratch(settings: &Settings) -> std::io::Result<tempfile::TempDir> {
     let folder = settings.cache.folder.join("crs");
     std::fs::create_dir_all(&folder)?;
     tempfile::tempdir_in(&folder)
-}
-
-fn hash_of(file: &Path) -> std::io::Result<String> {
-    let mut hash = Sha256::new();
-    std::io::copy(&mut std::fs::File::open(file)?, &mut hash)?;
-    Ok(format!("{:x}", hash.finalize()))
 }
 
 /// Copies the files of a project's folder, and tells their names.

@@ -4,12 +4,14 @@
 //! out. It does not run anything, and it does not say whether a patch is right;
 //! that is in the evidence it is told.
 
+use itertools::Itertools;
 use patchwright_agent::record::EndingKind;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Steps of the exact search. Sets of a dozen patches need a few hundred;
-/// beyond this the best cover found so far is taken.
-const STEPS: u32 = 20_000;
+/// Sets that are tried. Of a dozen patches there are a few thousand; beyond this the best
+/// cover found so far is taken.
+const SETS: usize = 50_000;
 
 /// A patch, as far as the choice needs it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,91 +38,40 @@ pub fn doubt_of(ending: EndingKind) -> Option<u32> {
 /// The answer holds their places, ascending.
 pub fn smallest(candidates: &[Candidate]) -> Vec<usize> {
     let all: BTreeSet<&String> = candidates.iter().flat_map(|one| &one.stops).collect();
-    let mut search = Search {
-        candidates,
-        best: greedy(candidates, &all),
-        steps: STEPS,
-    };
-    search.extend(&mut Vec::new(), &all);
-    let mut best = search.best;
-    best.sort_unstable();
-    best
+    let greedy = greedy(candidates, &all);
+    let useful = candidates.iter().enumerate();
+    let useful = useful.filter(|(_, one)| !one.stops.is_empty());
+    let sets = (0..=greedy.len()).flat_map(|size| useful.clone().combinations(size));
+    let covers = sets.take(SETS).filter(|set| {
+        let stopped = set.iter().flat_map(|(_, one)| &one.stops);
+        stopped.collect::<BTreeSet<_>>() == all
+    });
+    let best = covers.chain([greedy]).min_by_key(|set| {
+        let doubt: u32 = set.iter().map(|(_, one)| one.doubt).sum();
+        (set.len(), doubt, places(set))
+    });
+    best.map_or_else(Vec::new, |best| places(&best))
 }
 
-impl Candidate {
-    fn gain(&self, open: &BTreeSet<&String>) -> usize {
-        open.iter().filter(|pov| self.stops.contains(**pov)).count()
-    }
-
-    fn leaves<'a>(&self, open: &BTreeSet<&'a String>) -> BTreeSet<&'a String> {
-        let left = open.iter().filter(|pov| !self.stops.contains(**pov));
-        left.copied().collect()
-    }
+fn places(set: &[(usize, &Candidate)]) -> Vec<usize> {
+    set.iter().map(|(place, _)| *place).collect()
 }
 
 /// The patch that stops the most of what is open, again and again.
-fn greedy(candidates: &[Candidate], all: &BTreeSet<&String>) -> Vec<usize> {
+fn greedy<'c>(candidates: &'c [Candidate], all: &BTreeSet<&String>) -> Vec<(usize, &'c Candidate)> {
     let mut open = all.clone();
     let mut chosen = Vec::new();
     while !open.is_empty() {
         let next = candidates.iter().enumerate().max_by_key(|(place, one)| {
-            let nearest = std::cmp::Reverse((one.doubt, *place));
-            (one.gain(&open), nearest)
+            let gain = open.iter().filter(|pov| one.stops.contains(**pov));
+            (gain.count(), Reverse((one.doubt, *place)))
         });
         let Some((place, one)) = next else { break };
-        chosen.push(place);
-        open = one.leaves(&open);
+        chosen.push((place, one));
+        open.retain(|pov| !one.stops.contains(*pov));
     }
+    chosen.sort_by_key(|(place, _)| *place);
     chosen
-}
-
-struct Search<'a> {
-    candidates: &'a [Candidate],
-    best: Vec<usize>,
-    steps: u32,
-}
-
-impl<'a> Search<'a> {
-    /// Tries every candidate that stops the open PoV which the fewest stop:
-    /// one of them must be in the cover.
-    fn extend(&mut self, chosen: &mut Vec<usize>, open: &BTreeSet<&String>) {
-        if self.steps == 0 {
-            return;
-        }
-        self.steps -= 1;
-        let Some(rarest) = open.iter().min_by_key(|pov| self.stoppers(pov).len()) else {
-            if self.cost(chosen) < self.cost(&self.best) {
-                self.best.clone_from(chosen);
-            }
-            return;
-        };
-        // No cover of what is open is smaller than what the best candidate allows.
-        let most = self.candidates.iter().map(|one| one.gain(open)).max();
-        if chosen.len() + open.len().div_ceil(most.unwrap_or(0).max(1)) > self.best.len() {
-            return;
-        }
-        for (place, one) in self.stoppers(rarest) {
-            chosen.push(place);
-            self.extend(chosen, &one.leaves(open));
-            chosen.pop();
-        }
-    }
-
-    fn stoppers(&self, pov: &str) -> Vec<(usize, &'a Candidate)> {
-        let stopping = self.candidates.iter().enumerate();
-        stopping
-            .filter(|(_, one)| one.stops.contains(pov))
-            .collect()
-    }
-
-    fn cost(&self, chosen: &[usize]) -> (usize, u32, Vec<usize>) {
-        let candidates = chosen
-            .iter()
-            .filter_map(|place| self.candidates.get(*place));
-        let mut places = chosen.to_vec();
-        places.sort_unstable();
-        (chosen.len(), candidates.map(|one| one.doubt).sum(), places)
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use patchwright_source::words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -144,17 +145,8 @@ pub enum CaseState {
     Canceled,
 }
 
-impl CaseState {
-    pub const ALL: [Self; 7] = [
-        Self::Pending,
-        Self::Waiting,
-        Self::Processing,
-        Self::Succeeded,
-        Self::Failed,
-        Self::Errored,
-        Self::Canceled,
-    ];
-}
+words!(CaseState: Pending "pending", Waiting "waiting", Processing "processing",
+    Succeeded "succeeded", Failed "failed", Errored "errored", Canceled "canceled");
 
 /// Status of a patch on the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
