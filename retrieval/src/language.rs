@@ -8,6 +8,7 @@ pub(crate) mod facts;
 
 pub(crate) mod c;
 mod declarator;
+mod spec;
 mod tabled;
 pub(crate) mod walk;
 

@@ -143,17 +143,6 @@ pub(crate) fn called(call: Node<'_>, bytes: &[u8]) -> Option<String> {
     names::callee(call).map(|called| text(called, bytes))
 }
 
-/// The arguments of a call, in order.
-pub(crate) fn arguments(call: Node<'_>) -> Vec<Node<'_>> {
-    let Some(list) = call.child_by_field_name("arguments") else {
-        return Vec::new();
-    };
-    let mut cursor = list.walk();
-    list.named_children(&mut cursor)
-        .filter(|node| !node.kind().ends_with("comment"))
-        .collect()
-}
-
 /// Returns whether a node is a call of any sort.
 pub(crate) fn is_call(node: Node<'_>) -> bool {
     matches!(

@@ -9,12 +9,10 @@ use crate::flow::function::{
     Analysis, Call, Condition, Edge, Loop, Parameter, Statement, Subject, Target,
 };
 use crate::flow::names::{assigns, callee, leaves, names, receiver, text, written};
-use crate::flow::place::{
-    Place, Source, Taken, arguments, called, is_call, place, places_in, shown, sources,
-};
+use crate::flow::place::{Place, Source, Taken, called, is_call, place, places_in, shown, sources};
 use crate::flow::unit::wrap;
 use crate::language::c::prepare::prepare;
-use crate::language::walk::{NodeContext, Visitor, walk};
+use crate::language::walk::{NodeContext, Visitor, arguments, walk};
 use patchwright_source::Language;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -369,7 +367,7 @@ impl Reader<'_> {
         let Some(callee) = called(node, self.bytes).filter(|_| is_call(node)) else {
             return;
         };
-        for (index, argument) in arguments(node).into_iter().enumerate() {
+        for (index, argument) in arguments(node).into_iter().flatten().enumerate() {
             let text = format!("{callee}(#{})", index + 1);
             let goal = Goal::new(Target::Argument(callee.clone(), index), text.as_str());
             self.goes(node, argument, &goal);

@@ -8,55 +8,6 @@ use tree_sitter::Node;
 /// Limit on how many layers a declarator may have; real ones have a handful.
 const LAYERS: usize = 64;
 
-/// The numbers of the kinds and fields that declarators are made of.
-#[derive(Debug)]
-pub(crate) struct DeclaratorKinds {
-    function: u16,
-    parenthesized: u16,
-    qualified: u16,
-    destructor: u16,
-    operator: u16,
-    operator_cast: u16,
-    template_function: u16,
-    template_type: u16,
-    leaves: [u16; 5],
-    pub(crate) declarator_field: u16,
-    pub(crate) name_field: u16,
-    scope_field: u16,
-    parameters_field: u16,
-}
-
-impl DeclaratorKinds {
-    /// Looks the numbers up. Kinds that a grammar lacks get 0, which no node
-    /// but an end of input has.
-    pub(crate) fn new(grammar: &tree_sitter::Language) -> Self {
-        let kind = |name| grammar.id_for_node_kind(name, true);
-        let field = |name| grammar.field_id_for_name(name).map_or(0, u16::from);
-        Self {
-            function: kind("function_declarator"),
-            parenthesized: kind("parenthesized_declarator"),
-            qualified: kind("qualified_identifier"),
-            destructor: kind("destructor_name"),
-            operator: kind("operator_name"),
-            operator_cast: kind("operator_cast"),
-            template_function: kind("template_function"),
-            template_type: kind("template_type"),
-            leaves: [
-                kind("identifier"),
-                kind("field_identifier"),
-                kind("type_identifier"),
-                kind("namespace_identifier"),
-                // `typedef signed char int8_t`: a name that the grammar takes for its own.
-                kind("primitive_type"),
-            ],
-            declarator_field: field("declarator"),
-            name_field: field("name"),
-            scope_field: field("scope"),
-            parameters_field: field("parameters"),
-        }
-    }
-}
-
 /// A declared name.
 #[derive(Debug, Clone)]
 pub(crate) struct Declared<'t> {
@@ -73,8 +24,7 @@ pub(crate) struct Declared<'t> {
 }
 
 /// Finds the name that a declarator declares.
-pub(crate) fn declared<'t>(kinds: &DeclaratorKinds, node: Node<'t>) -> Option<Declared<'t>> {
-    let mut node = node;
+pub(crate) fn declared(node: Node<'_>) -> Option<Declared<'_>> {
     let mut found = Declared {
         name: node,
         function: false,
@@ -83,62 +33,62 @@ pub(crate) fn declared<'t>(kinds: &DeclaratorKinds, node: Node<'t>) -> Option<De
         parameters: None,
     };
     for _ in 0..LAYERS {
-        let kind = node.kind_id();
-        if kinds.leaves.contains(&kind) || kind == kinds.destructor {
-            found.name = node;
-            return Some(found);
-        }
-        if kind == kinds.operator || kind == kinds.operator_cast {
-            found.name = node;
-            found.composed = true;
-            found.function |= kind == kinds.operator_cast;
-            return Some(found);
-        }
-        node = if kind == kinds.qualified {
-            if let Some(scope) = node.child_by_field_id(kinds.scope_field) {
-                found.scope.push(plain_range(kinds, scope));
+        let node = found.name;
+        let field = |name| node.child_by_field_name(name);
+        let kind = node.kind();
+        found.name = match kind {
+            "operator_name" | "operator_cast" => {
+                found.composed = true;
+                found.function |= kind == "operator_cast";
+                return Some(found);
             }
-            node.child_by_field_id(kinds.name_field)?
-        } else if kind == kinds.template_function || kind == kinds.template_type {
-            node.child_by_field_id(kinds.name_field)?
-        } else {
-            if kind == kinds.function {
+            _ if is_leaf(kind) => return Some(found),
+            "qualified_identifier" => {
+                found.scope.extend(field("scope").map(plain_range));
+                field("name")?
+            }
+            "template_function" | "template_type" => field("name")?,
+            "function_declarator" => {
                 found.function = true;
-                found.parameters = node.child_by_field_id(kinds.parameters_field);
-            } else if kind != kinds.parenthesized {
-                found.function = false;
+                found.parameters = field("parameters");
+                inner(node)?
             }
-            inner(kinds, node)?
+            _ => {
+                found.function &= kind == "parenthesized_declarator";
+                inner(node)?
+            }
         };
     }
     None
 }
 
 /// The range of a scope without its template arguments.
-fn plain_range(kinds: &DeclaratorKinds, scope: Node<'_>) -> Range<usize> {
-    scope
-        .child_by_field_id(kinds.name_field)
-        .unwrap_or(scope)
-        .byte_range()
+fn plain_range(scope: Node<'_>) -> Range<usize> {
+    let name = scope.child_by_field_name("name");
+    name.unwrap_or(scope).byte_range()
 }
 
-fn inner<'t>(kinds: &DeclaratorKinds, node: Node<'t>) -> Option<Node<'t>> {
-    if let Some(child) = node.child_by_field_id(kinds.declarator_field) {
-        return Some(child);
-    }
+fn inner(node: Node<'_>) -> Option<Node<'_>> {
+    let is_part = |child: &Node<'_>| {
+        let kind = child.kind();
+        let composed = ["qualified_identifier", "operator_name", "template_function"];
+        kind.ends_with("declarator") || composed.contains(&kind) || is_leaf(kind)
+    };
     let mut cursor = node.walk();
-    node.named_children(&mut cursor)
-        .find(|child| child.kind().ends_with("declarator") || is_name(kinds, *child))
+    let declarator = node.child_by_field_name("declarator");
+    declarator.or_else(|| node.named_children(&mut cursor).find(is_part))
 }
 
-fn is_name(kinds: &DeclaratorKinds, node: Node<'_>) -> bool {
-    let kind = node.kind_id();
-    kinds.leaves.contains(&kind)
-        || [
-            kinds.qualified,
-            kinds.destructor,
-            kinds.operator,
-            kinds.template_function,
-        ]
-        .contains(&kind)
+/// Returns whether a node of a kind is a name by itself.
+fn is_leaf(kind: &str) -> bool {
+    matches!(
+        kind,
+        "identifier"
+            | "field_identifier"
+            | "type_identifier"
+            | "namespace_identifier"
+            | "destructor_name"
+            // `typedef signed char int8_t`: a name that the grammar takes for its own.
+            | "primitive_type"
+    )
 }

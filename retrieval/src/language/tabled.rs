@@ -5,21 +5,22 @@
 //! does for most programs.
 
 use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes};
-use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, lines, walk};
+use crate::language::walk::{NodeContext, Visitor, argument_count, first_line, lines, walk};
 use crate::symbol::{SymbolKind, UseKind, separator};
 use patchwright_source::Language;
 use rustc_hash::FxHashMap;
 use tree_sitter::{Node, Tree};
 
-mod spec;
+mod roles;
 mod special;
 
-use spec::{Key, Role, Spec};
+use crate::language::spec::{Key, Spec};
+use roles::{Role, spec_of};
 
 /// Reads the facts of a file by its language's table.
 pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Facts {
     let mut visitor = Tabled {
-        spec: Spec::of(language),
+        spec: spec_of(language),
         facts: Collector::new(bytes, separator(language)),
         anonymous: FxHashMap::default(),
         package: 0,
@@ -29,7 +30,7 @@ pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Facts {
 }
 
 struct Tabled<'a> {
-    spec: &'static Spec,
+    spec: &'static Spec<Role>,
     facts: Collector<'a>,
     /// Number of classes without a name, by scope.
     anonymous: FxHashMap<NameId, u32>,
@@ -100,20 +101,13 @@ impl Tabled<'_> {
             Role::Other if self.in_local_list(place) => return self.declare(range),
             _ => {}
         }
-        let marked = self.facts.take_mark(range.start);
-        let kind = marked.unwrap_or(UseKind::Read);
-        let line = first_line(place.node);
-        let name = self.facts.intern_range(range);
         let member = [Key::Field, Key::Property, Key::Attribute]
             .iter()
             .any(|key| field != 0 && field == self.spec.key(*key));
         // `a.f()`: Java names the method by `name`, beside an `object`.
-        let method = marked == Some(UseKind::Call) && names;
-        if member || method {
-            self.facts.use_member(name, line, kind);
-        } else {
-            self.facts.use_name(name, line, kind);
-        }
+        let method = names && self.facts.marked(range.start) == Some(UseKind::Call);
+        self.facts
+            .use_node(place.node, UseKind::Read, member || method);
     }
 
     fn in_local_list(&self, place: &NodeContext<'_, '_>) -> bool {
@@ -146,10 +140,7 @@ impl Tabled<'_> {
         if defines {
             return;
         }
-        let range = place.node.byte_range();
-        let kind = self.facts.take_mark(range.start).unwrap_or(UseKind::Read);
-        let name = self.facts.intern_range(range);
-        self.facts.use_member(name, first_line(place.node), kind);
+        self.facts.use_node(place.node, UseKind::Read, true);
     }
 
     fn type_name(&mut self, place: &NodeContext<'_, '_>) {
@@ -160,10 +151,7 @@ impl Tabled<'_> {
         if names && matches!(role, Role::Define(_) | Role::Leaf(_) | Role::TypeSpec) {
             return;
         }
-        let range = place.node.byte_range();
-        let kind = self.facts.take_mark(range.start).unwrap_or(UseKind::Type);
-        let name = self.facts.intern_range(range);
-        self.facts.use_name(name, first_line(place.node), kind);
+        self.facts.use_node(place.node, UseKind::Type, false);
     }
 
     /// Notes the type that a variable is declared with.
@@ -184,14 +172,8 @@ impl Tabled<'_> {
 
     /// A call: what it is written on, and with how many arguments.
     pub(super) fn call(&mut self, node: Node<'_>, key: Key) {
-        let arguments = node.child_by_field_name("arguments").map_or(-1, |list| {
-            let mut cursor = list.walk();
-            let given = list.named_children(&mut cursor);
-            let given = given.filter(|one| !one.kind().ends_with("comment"));
-            i32::try_from(given.count()).unwrap_or(-1)
-        });
         let receiver = self.receiver_of_call(node, key);
-        self.mark_name(node, key, (UseKind::Call, receiver, arguments));
+        self.mark_name(node, key, (UseKind::Call, receiver, argument_count(node)));
     }
 
     /// Returns what stands before the name that is called.
@@ -368,7 +350,7 @@ impl Tabled<'_> {
     }
 
     fn declarators(&mut self, node: Node<'_>, kind: SymbolKind) {
-        for declarator in children_in_field(node, self.spec.key(Key::Declarator)) {
+        for declarator in self.spec.children(node, Key::Declarator) {
             if let Some(name_node) = self.spec.child(declarator, Key::Name) {
                 let fact = self.fact(node, name_node, kind);
                 self.facts.define(fact);

@@ -3,8 +3,6 @@
 //! It goes down and up with a cursor and a stack of its own, so that deep
 //! nesting costs memory and not the program's stack.
 
-use serde::de::DeserializeOwned;
-use std::collections::HashMap;
 use tree_sitter::{Node, Tree, TreeCursor};
 
 /// An extractor, called at each node.
@@ -18,7 +16,6 @@ pub(crate) trait Visitor {
 /// A node and what is known about its surroundings.
 pub(crate) struct NodeContext<'p, 't> {
     pub(crate) node: Node<'t>,
-    pub(crate) kind: u16,
     /// Its depth; the root has 0.
     pub(crate) depth: u32,
     cursor: &'p TreeCursor<'t>,
@@ -57,7 +54,6 @@ pub(crate) fn walk_from(tree: &Tree, depth: u32, visitor: &mut impl Visitor) {
         let node = cursor.node();
         let descend = visitor.enter(&NodeContext {
             node,
-            kind: node.kind_id(),
             depth,
             cursor: &cursor,
             parents: &parents,
@@ -79,18 +75,21 @@ pub(crate) fn walk_from(tree: &Tree, depth: u32, visitor: &mut impl Visitor) {
     }
 }
 
-/// The children of a node that fill a field.
-pub(crate) fn children_in_field(node: Node<'_>, field: u16) -> Vec<Node<'_>> {
-    let mut cursor = node.walk();
-    let mut children = Vec::new();
-    let mut more = cursor.goto_first_child();
-    while more {
-        if cursor.field_id().is_some_and(|id| u16::from(id) == field) {
-            children.push(cursor.node());
-        }
-        more = cursor.goto_next_sibling();
-    }
-    children
+/// The arguments of a call, in order; none where the node has no list of them.
+pub(crate) fn arguments(call: Node<'_>) -> Option<Vec<Node<'_>>> {
+    let list = call.child_by_field_name("arguments")?;
+    let mut cursor = list.walk();
+    let given = list.named_children(&mut cursor);
+    Some(
+        given
+            .filter(|one| !one.kind().ends_with("comment"))
+            .collect(),
+    )
+}
+
+/// Returns how many arguments a call has, -1 where it has no list of them.
+pub(crate) fn argument_count(call: Node<'_>) -> i32 {
+    arguments(call).map_or(-1, |all| i32::try_from(all.len()).unwrap_or(-1))
 }
 
 /// The first line of a node, counted from 1.
@@ -117,25 +116,4 @@ pub(crate) fn lines(node: Node<'_>) -> (u32, u32) {
 /// A row of the parser as a line number.
 pub(crate) fn line(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
-}
-
-/// The roles that a table in JSON gives to the kinds of a grammar, by the number of the kind.
-/// Kinds without a role get `R::default()`, punctuation and keywords `word`.
-pub(crate) fn roles<R: Copy + Default + DeserializeOwned>(
-    grammar: &tree_sitter::Language,
-    table: &str,
-    word: R,
-) -> Vec<R> {
-    // The tables are part of the program, and a test reads each of them.
-    let table: HashMap<String, R> = serde_json::from_str(table).unwrap_or_default();
-    let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
-    (0..count)
-        .map(|kind| {
-            if !grammar.node_kind_is_named(kind) {
-                return word;
-            }
-            let name = grammar.node_kind_for_id(kind).unwrap_or_default();
-            table.get(name).copied().unwrap_or_default()
-        })
-        .collect()
 }

@@ -7,9 +7,8 @@ use super::outline::FunctionHead;
 use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact, Takes};
-use crate::language::walk::{
-    NodeContext, children_in_field, first_line, last_line, lines, walk_from,
-};
+use crate::language::spec::Key;
+use crate::language::walk::{NodeContext, first_line, last_line, lines, walk_from};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use std::ops::Range;
@@ -21,7 +20,7 @@ impl<'a> CVisitor<'a> {
         let mut line = first_line(place.node);
         for level in 0..3 {
             match place.ancestor(level) {
-                Some(above) if above.kind_id() == self.grammar.template => line = first_line(above),
+                Some(above) if above.kind() == "template_declaration" => line = first_line(above),
                 _ => break,
             }
         }
@@ -29,14 +28,14 @@ impl<'a> CVisitor<'a> {
     }
 
     pub(super) fn base_type(&mut self, node: Node<'_>) -> NameId {
-        let Some(mut node) = node.child_by_field_id(self.grammar.type_) else {
+        let Some(mut node) = self.spec.child(node, Key::Type) else {
             return 0;
         };
         for _ in 0..8 {
-            if self.role_of(node) == Role::TypeName {
+            if self.spec.role(node) == Role::TypeName {
                 return self.facts.intern_range(node.byte_range());
             }
-            match node.child_by_field_id(self.grammar.declarators.name_field) {
+            match self.spec.child(node, Key::Name) {
                 Some(name) => node = name,
                 None => return 0,
             }
@@ -47,7 +46,10 @@ impl<'a> CVisitor<'a> {
     /// Returns whether a word of the language was taken for a name.
     fn is_reserved(&self, found: &Declared<'_>) -> bool {
         let name = self.facts.bytes.get(found.name.byte_range());
-        is_reserved(name.unwrap_or_default(), self.language == Language::Cpp) && !found.composed
+        is_reserved(
+            name.unwrap_or_default(),
+            self.spec.language == Language::Cpp,
+        ) && !found.composed
     }
 
     /// The name and the full scope of something declared.
@@ -67,26 +69,20 @@ impl<'a> CVisitor<'a> {
         } else {
             self.facts.intern_range(range)
         };
-        let mut scope = self.facts.scope_name();
-        for part in scopes {
-            let part = self.facts.intern_range(part.clone());
-            scope = self.facts.join(scope, part);
-        }
-        (name, scope)
+        let scope = self.facts.scope_name();
+        (name, self.facts.join_ranges(scope, scopes))
     }
 
     pub(super) fn function(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
-        let body = node.child_by_field_id(self.grammar.body);
+        let body = self.spec.child(node, Key::Body);
         let head = body.and_then(|body| self.head_at(body.start_byte()));
+        let head = head.map(|(_, head)| head);
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
         // In a body only local types hold functions: `CASE(x) {` looks like one.
         let real = head.is_some() || in_type && self.facts.in_function();
-        let declarator = node
-            .child_by_field_id(self.grammar.declarators.declarator_field)
-            .filter(|_| real);
-        let Some(found) = declarator.and_then(|node| declared(&self.grammar.declarators, node))
-        else {
+        let declarator = self.spec.child(node, Key::Declarator).filter(|_| real);
+        let Some(found) = declarator.and_then(|node| declared(node)) else {
             self.facts.open(place.depth, 0, 0, true);
             return;
         };
@@ -134,7 +130,7 @@ impl<'a> CVisitor<'a> {
         let Some(list) = found.parameters else {
             return Takes::ANY;
         };
-        let is_cpp = self.language == Language::Cpp;
+        let is_cpp = self.spec.language == Language::Cpp;
         let mut cursor = list.walk();
         let (mut least, mut most) = (0, 0);
         for one in list.named_children(&mut cursor) {
@@ -152,10 +148,9 @@ impl<'a> CVisitor<'a> {
             }
         }
         let has_dots = list.child_count() > 2
-            && (0..list.child_count()).any(|at| {
-                let child = list.child(at);
-                child.is_some_and(|child| child.kind() == "...")
-            });
+            && list
+                .children(&mut cursor)
+                .any(|child| child.kind() == "...");
         if has_dots || most == 0 && !is_cpp && list.named_child_count() == 0 {
             return Takes::ANY;
         }
@@ -170,28 +165,23 @@ impl<'a> CVisitor<'a> {
         })
     }
 
-    /// The function whose body begins at an offset.
-    fn head_at(&self, offset: usize) -> Option<&'a FunctionHead> {
+    /// The function whose body begins at an offset, and its number.
+    fn head_at(&self, offset: usize) -> Option<(usize, &'a FunctionHead)> {
         let functions = &self.prepared.functions;
-        let at = functions
-            .binary_search_by(|one| one.body.start.cmp(&offset))
-            .ok()?;
-        functions.get(at)
+        let number = functions.binary_search_by(|one| one.body.start.cmp(&offset));
+        let number = number.ok()?;
+        Some((number, functions.get(number)?))
     }
 
     /// A body: of a function that `prepare` has found it is parsed by itself.
     pub(super) fn body(&mut self, place: &NodeContext<'_, '_>) -> bool {
-        let functions = &self.prepared.functions;
-        let offset = place.node.start_byte();
-        let Ok(number) = functions.binary_search_by(|one| one.body.start.cmp(&offset)) else {
-            return true;
-        };
-        let Some(head) = functions.get(number).filter(|_| !self.is_seen(number)) else {
+        let head = self.head_at(place.node.start_byte());
+        let Some((number, head)) = head.filter(|(number, _)| !self.is_seen(*number)) else {
             return true;
         };
         let of_function = place
             .parent()
-            .is_some_and(|parent| self.role_of(parent) == Role::Function);
+            .is_some_and(|parent| self.spec.role(parent) == Role::Function);
         if !of_function {
             self.define_head(head, place.depth);
         }
@@ -210,11 +200,7 @@ impl<'a> CVisitor<'a> {
                 continue;
             }
             self.broken = true;
-            let mut scope = 0;
-            for range in &head.around {
-                let name = self.facts.intern_range(range.clone());
-                scope = self.facts.join(scope, name);
-            }
+            let scope = self.facts.join_ranges(0, &head.around);
             self.facts.open(1, 0, scope, false);
             self.define_head(head, 2);
             self.read_body(number, head, 3);
@@ -261,7 +247,7 @@ impl<'a> CVisitor<'a> {
         }
         let row = head.body_line as usize - 1;
         let code = &self.prepared.code;
-        match patchwright_source::parse_part(self.language, code, head.body.clone(), row) {
+        match patchwright_source::parse_part(self.spec.language, code, head.body.clone(), row) {
             Some(tree) => {
                 self.broken |= tree.root_node().has_error();
                 walk_from(&tree, depth, self);
@@ -285,29 +271,12 @@ impl<'a> CVisitor<'a> {
     /// A declaration: globals and prototypes outside functions, variables
     /// inside.
     pub(super) fn declaration(&mut self, place: &NodeContext<'_, '_>) {
-        if self.facts.in_function() {
-            return;
-        }
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
-        let variable = if in_type {
-            SymbolKind::Field
-        } else {
-            SymbolKind::Variable
-        };
-        self.declarators(place, variable);
-    }
-
-    pub(super) fn fields(&mut self, place: &NodeContext<'_, '_>) {
-        self.declarators(place, SymbolKind::Field);
-    }
-
-    fn declarators(&mut self, place: &NodeContext<'_, '_>, variable: SymbolKind) {
-        self.declare_each(place, 0, |found, _| {
-            if found.function {
-                SymbolKind::Prototype
-            } else {
-                variable
-            }
+        let is_field = in_type || self.spec.role(place.node) == Role::FieldDeclaration;
+        self.declare_each(place, 0, |found, _| match found.function {
+            true => SymbolKind::Prototype,
+            false if is_field => SymbolKind::Field,
+            false => SymbolKind::Variable,
         });
     }
 
@@ -324,10 +293,10 @@ impl<'a> CVisitor<'a> {
         let type_name = self.base_type(node);
         let line = self.start_line(place);
         let mut first = None;
-        let children = children_in_field(node, self.grammar.declarators.declarator_field);
+        let children = self.spec.children(node, Key::Declarator);
         let last = children.last().map(Node::id);
         for child in children {
-            let Some(found) = declared(&self.grammar.declarators, child) else {
+            let Some(found) = declared(child) else {
                 continue;
             };
             if self.is_reserved(&found) {
@@ -354,7 +323,7 @@ impl<'a> CVisitor<'a> {
     /// Returns what has a plain name and nothing inside.
     pub(super) fn named(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
-        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+        let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;
         };
         let name = self.facts.intern_range(name_node.byte_range());
@@ -368,7 +337,7 @@ impl<'a> CVisitor<'a> {
 
     pub(super) fn namespace(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
-        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+        let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;
         };
         let name = self.facts.intern_range(name_node.byte_range());

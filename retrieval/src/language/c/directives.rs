@@ -112,7 +112,8 @@ impl CVisitor<'_> {
             .take_while(|piece| piece.range.start < body.end)
         {
             for (name, line, kind) in self.names_in(piece) {
-                self.facts.use_name(name, line, kind);
+                let owner = self.facts.owner();
+                self.facts.use_in(name, line, kind, owner);
             }
         }
     }

@@ -4,6 +4,7 @@
 use super::{CVisitor, Role};
 use crate::language::declarator::declared;
 use crate::language::facts::SymbolFact;
+use crate::language::spec::Key;
 use crate::language::walk::{NodeContext, first_line, last_line};
 use crate::symbol::SymbolKind;
 use tree_sitter::Node;
@@ -11,22 +12,19 @@ use tree_sitter::Node;
 impl CVisitor<'_> {
     /// Returns whether the type of a declaration is a `struct { ... }` without a name.
     pub(super) fn has_nameless_body(&self, node: Node<'_>) -> bool {
-        node.child_by_field_id(self.grammar.type_)
-            .is_some_and(|node| {
-                node.child_by_field_id(self.grammar.body).is_some()
-                    && node
-                        .child_by_field_id(self.grammar.declarators.name_field)
-                        .is_none()
-            })
+        self.spec.child(node, Key::Type).is_some_and(|node| {
+            self.spec.child(node, Key::Body).is_some() && self.spec.child(node, Key::Name).is_none()
+        })
     }
 
     pub(super) fn typedef(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let nameless = self.has_nameless_body(node);
-        let named_here = node
-            .child_by_field_id(self.grammar.type_)
+        let named_here = self
+            .spec
+            .child(node, Key::Type)
             .filter(|_| nameless)
-            .map_or(Role::Other, |node| self.role_of(node));
+            .map_or(Role::Other, |node| self.spec.role(node));
         let body_line = if nameless { first_line(node) } else { 0 };
         self.declare_each(place, body_line, |_, is_first| match named_here {
             Role::Aggregate(kind) if is_first => kind,
@@ -37,13 +35,13 @@ impl CVisitor<'_> {
     /// A struct, union, class or enum with a body.
     pub(super) fn aggregate(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
-        let Some(body) = node.child_by_field_id(self.grammar.body) else {
+        let Some(body) = self.spec.child(node, Key::Body) else {
             return;
         };
-        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+        let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;
         };
-        let Some(found) = declared(&self.grammar.declarators, name_node) else {
+        let Some(found) = declared(name_node) else {
             return;
         };
         let (name, scope) = self.naming(&found);
@@ -82,11 +80,7 @@ impl CVisitor<'_> {
             if *seen {
                 continue;
             }
-            let mut scope = 0;
-            for range in &head.around {
-                let name = self.facts.intern_range(range.clone());
-                scope = self.facts.join(scope, name);
-            }
+            let scope = self.facts.join_ranges(0, &head.around);
             let name = self.facts.intern_range(head.name.clone());
             let lines = (head.line, head.end_line);
             self.facts.define(SymbolFact {
@@ -102,7 +96,7 @@ impl CVisitor<'_> {
         let node = place.node;
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
-            if let Some(found) = declared(&self.grammar.declarators, child) {
+            if let Some(found) = declared(child) {
                 let base = self.facts.intern_range(found.name.byte_range());
                 self.facts.inherit(class, base, first_line(child));
             }

@@ -1,10 +1,12 @@
 //! Gathers names, definitions and uses while an extractor walks a file.
 
 use super::{InheritFact, NameId, SymbolFact, Takes};
+use crate::language::walk::first_line;
 use crate::symbol::{SymbolKind, UseKind};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::ops::Range;
+use tree_sitter::Node;
 
 /// A use of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,8 +60,6 @@ pub(crate) struct Collector<'a> {
     functions: u32,
     /// Offsets of names that are not merely read.
     marks: Vec<Mark>,
-    /// The mark that was taken last: what is known of the call it belongs to.
-    taken: Option<Mark>,
     /// The types of the variables of the function that is open.
     local_types: FxHashMap<NameId, NameId>,
     pub(super) inherits: Vec<InheritFact>,
@@ -131,6 +131,14 @@ impl<'a> Collector<'a> {
         joined.extend_from_slice(self.separator.as_bytes());
         joined.extend_from_slice(self.bytes_of(name));
         self.compose(joined)
+    }
+
+    /// A scope and those at some places of the file, joined.
+    pub(crate) fn join_ranges(&mut self, scope: NameId, ranges: &[Range<usize>]) -> NameId {
+        ranges.iter().fold(scope, |scope, range| {
+            let name = self.intern_range(range.clone());
+            self.join(scope, name)
+        })
     }
 
     /// The full name of the innermost scope.
@@ -289,42 +297,41 @@ impl<'a> Collector<'a> {
         self.compose(text)
     }
 
-    /// Returns how the name at an offset is used, as far as it was noted.
-    pub(crate) fn take_mark(&mut self, offset: usize) -> Option<UseKind> {
-        self.taken = None;
-        let at = self.marks.iter().rposition(|mark| mark.offset == offset)?;
-        let mark = self.marks.swap_remove(at);
-        self.taken = Some(mark);
-        Some(mark.kind)
+    /// Returns how the name at an offset is used, as far as that was noted.
+    pub(crate) fn marked(&self, offset: usize) -> Option<UseKind> {
+        let mark = self.marks.iter().rfind(|mark| mark.offset == offset);
+        mark.map(|mark| mark.kind)
     }
 
-    /// Adds a use of a name that may be a function's own variable.
-    pub(crate) fn use_name(&mut self, name: NameId, line: u32, kind: UseKind) {
-        let owner = self.owner();
-        self.use_in(name, line, kind, owner);
-    }
-
-    /// Adds a use of a member: `len` in `p->len`.
-    pub(crate) fn use_member(&mut self, name: NameId, line: u32, kind: UseKind) {
-        let owner = self.owner();
-        self.add_site(name, line, kind, (true, owner));
+    /// Adds a use of the name that a node is: in the way that was noted, or else in this one. A
+    /// member (`len` in `p->len`) is no variable of a function.
+    pub(crate) fn use_node(&mut self, node: Node<'_>, otherwise: UseKind, member: bool) {
+        let offset = node.start_byte();
+        let at = self.marks.iter().rposition(|mark| mark.offset == offset);
+        let mark = at.map(|at| self.marks.swap_remove(at));
+        let call = mark.filter(|mark| mark.kind == UseKind::Call);
+        let site = Site {
+            name: self.intern_range(node.byte_range()),
+            line: first_line(node),
+            kind: mark.map_or(otherwise, |mark| mark.kind),
+            member,
+            owner: self.owner(),
+            receiver: call.map_or(0, |call| call.receiver),
+            arguments: call.map_or(-1, |call| call.arguments),
+        };
+        self.sites.push(site);
     }
 
     /// Adds a use inside a given symbol (one more than its index).
     pub(crate) fn use_in(&mut self, name: NameId, line: u32, kind: UseKind, owner: u32) {
-        self.add_site(name, line, kind, (false, owner));
-    }
-
-    fn add_site(&mut self, name: NameId, line: u32, kind: UseKind, (member, owner): (bool, u32)) {
-        let call = self.taken.take().filter(|_| kind == UseKind::Call);
         self.sites.push(Site {
             name,
             line,
             kind,
-            member,
+            member: false,
             owner,
-            receiver: call.map_or(0, |call| call.receiver),
-            arguments: call.map_or(-1, |call| call.arguments),
+            receiver: 0,
+            arguments: -1,
         });
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Key, Role, Tabled};
 use crate::language::facts::SymbolFact;
-use crate::language::walk::{NodeContext, children_in_field, first_line, lines};
+use crate::language::walk::{NodeContext, first_line, lines};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use tree_sitter::Node;
@@ -21,7 +21,7 @@ impl Tabled<'_> {
                 "arrow_function" | "function_expression" | "function"
             )
         });
-        for name_node in children_in_field(node, self.spec.key(key)) {
+        for name_node in self.spec.children(node, key) {
             if !matches!(self.spec.role(name_node), Role::Name | Role::Member) {
                 continue;
             }
