@@ -63,18 +63,37 @@ impl<'t> Code<'t> {
             .unwrap_or_default()
     }
 
+    pub(super) fn is_scope(&self, at: usize) -> bool {
+        self.token(at)
+            .is_some_and(|token| token.kind == Kind::Scope)
+    }
+
     /// The other bracket.
     pub(super) fn partner(&self, at: usize) -> Option<usize> {
         let partner = self.partners.get(at).copied();
         partner.filter(|partner| *partner != usize::MAX)
     }
 
-    /// The place after a bracketed group.
+    /// The place after a bracketed group, or after any other token.
     pub(super) fn after(&self, open: usize) -> usize {
         self.partner(open)
             .filter(|close| *close > open)
             .unwrap_or(open)
             + 1
+    }
+
+    /// The place after a word and the parentheses that may follow it.
+    pub(super) fn after_call(&self, word: usize) -> usize {
+        if self.is_mark(word + 1, b'(') {
+            self.after(word + 1)
+        } else {
+            word + 1
+        }
+    }
+
+    /// The bracket that closes one, if it stands before a place.
+    pub(super) fn closed_before(&self, open: usize, end: usize) -> Option<usize> {
+        self.partner(open).filter(|close| *close < end)
     }
 
     /// The place after `<...>`.
@@ -131,11 +150,7 @@ impl<'t> Code<'t> {
         if from > floor && self.is_mark(from - 1, b'~') {
             from -= 1;
         }
-        while from > floor
-            && self
-                .token(from - 1)
-                .is_some_and(|one| one.kind == Kind::Scope)
-        {
+        while from > floor && self.is_scope(from - 1) {
             from -= 1;
             let Some(before) = from.checked_sub(1).filter(|at| *at >= floor) else {
                 break;
@@ -169,22 +184,15 @@ fn partners(tokens: &[Token]) -> Vec<usize> {
     let mut partners = vec![usize::MAX; tokens.len()];
     let mut open: Vec<(usize, u8)> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        let opened = match token.kind {
+        let close = match token.kind {
             Kind::Mark(mark @ (b'(' | b'[' | b'{')) => {
                 open.push((at, mark));
                 continue;
             }
-            Kind::Mark(b')') => b'(',
-            Kind::Mark(b']') => b'[',
-            Kind::Mark(b'}') => b'{',
+            Kind::Mark(close @ (b')' | b']' | b'}')) => close,
             _ => continue,
         };
-        let found = if opened == b'{' {
-            open.iter().rposition(|one| one.1 == opened)
-        } else {
-            let top = open.len().checked_sub(1);
-            top.filter(|top| open.get(*top).is_some_and(|one| one.1 == opened))
-        };
+        let found = closed_by(close, &open, |one| one.1);
         let Some(found) = found else { continue };
         open.truncate(found + 1);
         if let Some((other, _)) = open.pop() {
@@ -197,4 +205,16 @@ fn partners(tokens: &[Token]) -> Vec<usize> {
         }
     }
     partners
+}
+
+/// Returns which of the open brackets one closes. A brace closes whatever parentheses were
+/// forgotten inside it.
+pub(super) fn closed_by<T>(close: u8, open: &[T], mark_of: impl Fn(&T) -> u8) -> Option<usize> {
+    let opened = match close {
+        b')' => b'(',
+        b']' => b'[',
+        _ => return open.iter().rposition(|one| mark_of(one) == b'{'),
+    };
+    let top = open.last().filter(|one| mark_of(one) == opened);
+    top.and_then(|_| open.len().checked_sub(1))
 }

@@ -5,6 +5,7 @@
 //! heads for one body, `} else {` in one branch) only the first is read, so that
 //! braces match. `#if 0` is never read.
 
+use super::brackets::closed_by;
 use super::keywords::{KEYWORD, is};
 use super::tokens::{Directive, Kind, Token};
 use std::ops::Range;
@@ -98,20 +99,12 @@ impl Resolver<'_> {
     }
 
     fn close(&mut self, close: u8) {
-        let open = match close {
-            b')' => b'(',
-            b']' => b'[',
-            _ => b'{',
-        };
         let live = &self.found.live;
-        let opens = |at: &usize| live.get(*at).is_some_and(|token| token.is(open));
-        let at = if close == b'}' {
-            // A brace closes whatever parentheses were forgotten inside it.
-            self.nesting.open.iter().rposition(opens)
-        } else {
-            let top = self.nesting.open.len().checked_sub(1);
-            top.filter(|top| self.nesting.open.get(*top).is_some_and(opens))
+        let mark = |at: &usize| match live.get(*at).map(|token| token.kind) {
+            Some(Kind::Mark(mark)) => mark,
+            _ => 0,
         };
+        let at = closed_by(close, &self.nesting.open, mark);
         match at {
             Some(at) => self.nesting.open.truncate(at),
             None => self.nesting.stray += 1,

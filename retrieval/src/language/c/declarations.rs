@@ -52,7 +52,7 @@ struct OldStyle {
 
 /// A walk over the declarations of a file.
 pub(super) struct Scanner<'t> {
-    pub(super) code: Code<'t>,
+    pub(super) code: &'t Code<'t>,
     pub(super) scopes: Vec<OpenScope>,
     old_style: Option<OldStyle>,
     /// True when the declaration began with the body of a type.
@@ -61,9 +61,9 @@ pub(super) struct Scanner<'t> {
 }
 
 /// Finds the functions among tokens whose conditionals are resolved.
-pub(super) fn scan(text: &[u8], tokens: &[Token], is_cpp: bool) -> Outline {
+pub(super) fn scan(code: &Code<'_>) -> Outline {
     let mut scanner = Scanner {
-        code: Code::new(text, tokens, is_cpp),
+        code,
         scopes: Vec::new(),
         old_style: None,
         after_type: false,
@@ -321,12 +321,7 @@ impl Scanner<'_> {
         let mut whole = None;
         let mut at = tokens.start;
         while self.code.is_name(at) && !self.code.is_no_name(at) {
-            let has_group = self.code.is_mark(at + 1, b'(');
-            let next = if has_group {
-                self.code.after(at + 1)
-            } else {
-                at + 1
-            };
+            let next = self.code.after_call(at);
             if next >= tokens.end || line(next) == line(next - 1) {
                 break;
             }
@@ -450,10 +445,7 @@ impl Scanner<'_> {
         let scope = scope
             .filter(|at| {
                 self.code.is_name(*at)
-                    && self
-                        .code
-                        .token(at + 1)
-                        .is_some_and(|next| next.kind == Kind::Scope || next.is(b'<'))
+                    && (self.code.is_scope(at + 1) || self.code.is_mark(at + 1, b'<'))
             })
             .filter(|at| !self.is_in_angles(*at, name.from))
             .filter_map(|at| self.code.token(at).map(Token::range))
@@ -476,12 +468,13 @@ impl Scanner<'_> {
     }
 
     fn is_in_angles(&self, at: usize, from: usize) -> bool {
-        let before = (from..at)
-            .filter(|one| self.code.is_mark(*one, b'<'))
-            .count();
-        let closed = (from..at)
-            .filter(|one| self.code.is_mark(*one, b'>'))
-            .count();
-        before > closed
+        let marks = from..at;
+        let count = |mark| {
+            marks
+                .clone()
+                .filter(|one| self.code.is_mark(*one, mark))
+                .count()
+        };
+        count(b'<') > count(b'>')
     }
 }

@@ -3,6 +3,9 @@
 
 use super::declarations::Scanner;
 
+/// Words that begin a statement.
+const STATEMENTS: &str = "else while do return case default if goto for switch";
+
 impl Scanner<'_> {
     /// Where a body ends: at its closing brace, unless macros or conditionals
     /// hide a brace; then where the layout shows it.
@@ -59,18 +62,7 @@ impl Scanner<'_> {
     }
 
     fn is_statement(&self, at: usize) -> bool {
-        matches!(
-            self.code.word(at),
-            b"else"
-                | b"while"
-                | b"do"
-                | b"return"
-                | b"case"
-                | b"default"
-                | b"if"
-                | b"goto"
-                | b"for"
-                | b"switch"
-        )
+        let mut words = STATEMENTS.split(' ');
+        words.any(|word| word.as_bytes() == self.code.word(at))
     }
 }

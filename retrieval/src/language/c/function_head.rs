@@ -69,10 +69,7 @@ impl Scanner<'_> {
         if !self.code.is_mark(open, b'(') || self.code.is_no_name(at) {
             return None;
         }
-        let close = self
-            .code
-            .partner(open)
-            .filter(|close| *close < tokens.end)?;
+        let close = self.code.closed_before(open, tokens.end)?;
         let mut candidate = Candidate {
             name: at..at + 1,
             from: at,
@@ -148,10 +145,7 @@ impl Scanner<'_> {
 
     /// `(name)(parameters)`, or `(*name(parameters))(parameters of the result)`.
     fn in_parentheses(&self, open: usize, tokens: &Range<usize>) -> Option<Candidate> {
-        let close = self
-            .code
-            .partner(open)
-            .filter(|close| *close < tokens.end)?;
+        let close = self.code.closed_before(open, tokens.end)?;
         if !self.code.is_mark(close + 1, b'(') {
             return None;
         }
@@ -183,10 +177,7 @@ impl Scanner<'_> {
         while open < tokens.end && !self.code.is_mark(open, b'(') {
             open += 1;
         }
-        let close = self
-            .code
-            .partner(open)
-            .filter(|close| *close < tokens.end)?;
+        let close = self.code.closed_before(open, tokens.end)?;
         Some(Candidate {
             name: at..open,
             from: self.code.qualified_start(at, tokens.start),
@@ -266,11 +257,7 @@ impl Scanner<'_> {
             && (self.code.is_name(after) || self.code.is_mark(after, b'*'));
         untyped && after < head.end
             || self.code.is_mark(after, b'[')
-            || after == head.end && self.is_value(after) && self.has_one_name(one)
-    }
-
-    fn is_value(&self, at: usize) -> bool {
-        self.code.is_mark(at, b'=')
+            || after == head.end && self.code.is_mark(after, b'=') && self.has_one_name(one)
     }
 
     fn has_one_name(&self, one: &Candidate) -> bool {

@@ -3,7 +3,7 @@
 
 use super::declarations::{Candidate, Scanner};
 use super::keywords::{ATTRIBUTE, BUILTIN, CLASS_KEY, SPECIFIER, TRAILING, is};
-use super::tokens::{Kind, Token};
+use super::tokens::Kind;
 use std::ops::Range;
 
 impl Scanner<'_> {
@@ -170,11 +170,7 @@ impl Scanner<'_> {
         let mut at = tokens.start;
         while at < tokens.end {
             if !self.code.is_name(at) {
-                at = if self.code.is_mark(at, b'(') || self.code.is_mark(at, b'[') {
-                    self.code.after(at)
-                } else {
-                    at + 1
-                };
+                at = self.code.after(at);
                 continue;
             }
             let word = self.code.word(at);
@@ -183,19 +179,9 @@ impl Scanner<'_> {
             } else if is(word, BUILTIN)
                 || is(word, ATTRIBUTE) && matches!(word, b"decltype" | b"typeof" | b"__typeof__")
             {
-                let end = if self.code.is_mark(at + 1, b'(') {
-                    self.code.after(at + 1)
-                } else {
-                    at + 1
-                };
-                (UnitKind::Builtin, end)
+                (UnitKind::Builtin, self.code.after_call(at))
             } else if is(word, ATTRIBUTE) {
-                let end = if self.code.is_mark(at + 1, b'(') {
-                    self.code.after(at + 1)
-                } else {
-                    at + 1
-                };
-                at = end;
+                at = self.code.after_call(at);
                 continue;
             } else if is(word, SPECIFIER) || matches!(word, b"typename" | b"template") {
                 at += 1;
@@ -224,11 +210,7 @@ impl Scanner<'_> {
                     at = self.code.after_angles(at).unwrap_or(at);
                 }
             }
-            if !self
-                .code
-                .token(at)
-                .is_some_and(|one| one.kind == Kind::Scope)
-            {
+            if !self.code.is_scope(at) {
                 return at;
             }
             at += 1;
@@ -246,27 +228,15 @@ impl Scanner<'_> {
             if matches!(kind, Kind::Arrow | Kind::Mark(b':' | b'=')) {
                 return;
             }
-            let has_group = self.code.is_mark(at + 1, b'(');
-            let end = if has_group {
-                self.code.after(at + 1)
-            } else {
-                at + 1
-            };
+            let end = self.code.after_call(at);
             if kind == Kind::Name && !(self.code.is_cpp && is(self.code.word(at), TRAILING)) {
                 self.take_out(at..end.min(tokens.end));
             }
             at = if kind == Kind::Name {
                 end
             } else {
-                self.after_any(at)
+                self.code.after(at)
             };
-        }
-    }
-
-    fn after_any(&self, at: usize) -> usize {
-        match self.code.token(at).map(|token: &Token| token.kind) {
-            Some(Kind::Mark(b'(' | b'[' | b'{')) => self.code.after(at),
-            _ => at + 1,
         }
     }
 

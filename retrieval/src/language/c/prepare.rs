@@ -5,6 +5,7 @@
 //! that an error in one cannot swallow its neighbours. What was taken out is kept
 //! as uses of names.
 
+use super::brackets::Code;
 use super::conditionals::resolve;
 use super::declarations::scan;
 use super::keywords::{KEYWORD, is};
@@ -42,8 +43,9 @@ pub(crate) struct Piece {
 pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
     let all = tokens(text);
     let resolved = resolve(text, &all);
-    let outline = scan(text, &resolved.live, is_cpp);
-    let calls = loose_calls(text, &resolved.live, &outline.functions);
+    let code = Code::new(text, &resolved.live, is_cpp);
+    let outline = scan(&code);
+    let calls = loose_calls(&code, &outline.functions);
     let mut prepared = Prepared {
         code: text.to_vec(),
         functions: outline.functions,
@@ -136,24 +138,20 @@ impl Lines {
 }
 
 /// Statements in bodies that are macro calls without a semicolon.
-fn loose_calls(text: &[u8], live: &[Token], functions: &[FunctionHead]) -> Vec<Range<usize>> {
+fn loose_calls(code: &Code<'_>, functions: &[FunctionHead]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     for function in functions {
-        let skipped = live.get(at..).unwrap_or_default();
+        let skipped = code.tokens.get(at..).unwrap_or_default();
         at += skipped.partition_point(|token| (token.start as usize) < function.body.start);
         let mut begins = false;
-        while let Some(token) = live
-            .get(at)
-            .filter(|one| (one.start as usize) < function.body.end)
+        while let Some(token) = code.token(at)
+            && (token.start as usize) < function.body.end
         {
-            let call = (begins && token.kind == Kind::Name)
-                .then(|| call_end(text, live, at))
-                .flatten();
-            if let Some(end) = call {
-                let last = live.get(end - 1).map_or(token.end, |last| last.end);
-                found.push(token.start as usize..last as usize);
-                at = end;
+            if let Some(last) = call_end(code, at).filter(|_| begins) {
+                let end = code.token(last).map_or(token.end, |last| last.end);
+                found.push(token.start as usize..end as usize);
+                at = last + 1;
                 continue;
             }
             begins = matches!(token.kind, Kind::Mark(b';' | b'{' | b'}'));
@@ -163,29 +161,17 @@ fn loose_calls(text: &[u8], live: &[Token], functions: &[FunctionHead]) -> Vec<R
     found
 }
 
-/// The place after `NAME(...)` when a new statement begins on the next line.
-fn call_end(text: &[u8], live: &[Token], at: usize) -> Option<usize> {
-    let name = text.get(live.get(at)?.range())?;
-    if is(name, KEYWORD) || !live.get(at + 1)?.is(b'(') {
+/// The last token of `NAME(...)` when a new statement begins on the next line.
+fn call_end(code: &Code<'_>, at: usize) -> Option<usize> {
+    if !code.is_name(at) || is(code.word(at), KEYWORD) || !code.is_mark(at + 1, b'(') {
         return None;
     }
-    let mut depth = 0_usize;
-    let mut end = at + 1;
-    loop {
-        match live.get(end)?.kind {
-            Kind::Mark(b'(') => depth += 1,
-            Kind::Mark(b')') => depth = depth.checked_sub(1)?,
-            Kind::Mark(b'{' | b'}' | b';') => return None,
-            _ => {}
-        }
-        end += 1;
-        if depth == 0 {
-            break;
-        }
-    }
-    let (last, next) = (live.get(end - 1)?, live.get(end)?);
-    let begins_anew = next.kind == Kind::Name || next.is(b'}');
-    (begins_anew && next.line > last.line).then_some(end)
+    let last = code.partner(at + 1)?;
+    let next = last + 1;
+    let begins_anew = code.is_name(next) || code.is_mark(next, b'}');
+    let holds = |mark| (at..last).any(|at| code.is_mark(at, mark));
+    let is_call = ![b'{', b'}', b';'].into_iter().any(holds);
+    (begins_anew && is_call && code.line(next) > code.line(last)).then_some(last)
 }
 
 /// Whole lines of numbers in lists: they name nothing and cost the parser more

@@ -284,29 +284,18 @@ impl Lexer<'_> {
     fn directive(&mut self) {
         let (start, line) = (self.at, self.line);
         let kind = directive_kind(self.text.get(start + 1..).unwrap_or_default());
-        let mut end = start;
-        while let Some(byte) = self.text.get(end).copied() {
-            match byte {
-                b'\n' if !self.is_continued(end) => break,
-                b'/' if self.text.get(end + 1) == Some(&b'*') => {
-                    let rest = self.text.get(end + 2..).unwrap_or_default();
-                    end = memchr::memmem::find(rest, b"*/")
-                        .map_or(self.text.len(), |at| end + at + 4);
-                }
-                b'/' if self.text.get(end + 1) == Some(&b'/') => {
-                    self.at = end;
-                    let before = self.line;
-                    self.skip_line_comment();
-                    self.line = before;
-                    end = self.at;
-                }
-                b'"' => end = after_string(self.text, end),
-                _ => end += 1,
+        while let Some(byte) = self.text.get(self.at).copied() {
+            match (byte, self.byte(1)) {
+                (b'\n', _) if !self.is_continued(self.at) => break,
+                (b'/', b'*') => self.skip_comment(),
+                (b'/', b'/') => self.skip_line_comment(),
+                (b'"', _) => self.at = after_string(self.text, self.at),
+                _ => self.at += 1,
             }
         }
-        self.at = start;
+        let end = self.at.min(self.text.len());
+        (self.at, self.line) = (start, line);
         self.count_lines(start, end);
-        let end = end.min(self.text.len());
         self.push(Kind::Directive(kind), end, line);
     }
 }

@@ -40,12 +40,7 @@ impl Scanner<'_> {
             .filter(|at| self.code.is_name(*at) && !self.code.is_no_name(*at))
             .collect();
         for at in names {
-            let end = if self.code.is_mark(at + 1, b'(') {
-                self.code.after(at + 1)
-            } else {
-                at + 1
-            };
-            self.take_out(at..end);
+            self.take_out(at..self.code.after_call(at));
         }
     }
 
@@ -102,11 +97,7 @@ impl Scanner<'_> {
             if is(self.code.word(at), CLASS_KEY) {
                 return Some(at);
             }
-            at = if self.code.is_mark(at, b'(') || self.code.is_mark(at, b'[') {
-                self.code.after(at)
-            } else {
-                at + 1
-            };
+            at = self.code.after(at);
         }
         None
     }
@@ -123,7 +114,7 @@ impl Scanner<'_> {
                 Kind::Mark(b'[') => at = self.code.after(at),
                 Kind::Scope => at += 1,
                 Kind::Name if self.code.is_mark(at + 1, b'(') => {
-                    let capital = !self.code.word(at).iter().any(u8::is_ascii_lowercase);
+                    let capital = self.code.is_capital(at);
                     let attribute = self.code.is_no_name(at);
                     let after = self.code.after(at + 1);
                     let named_later = after < tokens.end && self.code.is_name(after);
@@ -149,11 +140,7 @@ impl Scanner<'_> {
         let mut end = tokens.start;
         while end < tokens.end && self.code.is_name(end) {
             end += 1;
-            if !self
-                .code
-                .token(end)
-                .is_some_and(|token| token.kind == Kind::Scope)
-            {
+            if !self.code.is_scope(end) {
                 break;
             }
             end += 1;
