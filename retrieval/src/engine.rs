@@ -32,7 +32,6 @@ use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 use crate::words::meaningful;
 use file::ends_with_path;
-pub(crate) use lookup::Around;
 use patchwright_source::CrashFrame;
 use patchwright_source::{Language, SourceError, Text, Tree, TreePath};
 use preferences::Preferences;
@@ -296,6 +295,19 @@ impl Engine {
             })
             .find(|files: &Vec<&TreePath>| !files.is_empty())
             .unwrap_or_default()
+    }
+
+    /// A hit of some lines of a file without a name and a remark.
+    fn hit(&self, path: &TreePath, line: u32, ranges: Vec<(u32, u32)>) -> Hit {
+        Hit {
+            path: path.clone(),
+            ranges,
+            inside: Vec::new(),
+            symbols: Vec::new(),
+            note: None,
+            sparse: false,
+            order: self.near.order(path, line),
+        }
     }
 
     /// Adds to an answer the hits that one page of it shows.

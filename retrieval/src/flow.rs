@@ -96,13 +96,7 @@ impl Index {
         for direction in [Direction::Origin, Direction::Use] {
             let mut search = Search::new(self, direction);
             for seed in &seeds {
-                match seed {
-                    request::Seed::Local(function, place) => {
-                        search.add_place(function, place.clone());
-                    }
-                    request::Seed::Shared(name) => search.add_shared(name),
-                    request::Seed::Result(name) => search.add_result(name),
-                }
+                search.push(seed.clone(), 1);
             }
             steps.append(&mut search.run()?);
         }

@@ -117,12 +117,7 @@ impl Index {
             Some(refreshed) => refreshed?,
         };
         drop(folder);
-        let Opened {
-            database,
-            connection,
-            files,
-            mut report,
-        } = opened;
+        let (database, connection, files, mut report) = opened;
         summarize(&mut report, &files);
         report.seconds = started.elapsed().as_secs_f64();
         let generation = files.generation;
@@ -282,22 +277,12 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 }
 
 /// A database that agrees with its tree.
-struct Opened {
-    database: PathBuf,
-    connection: Connection,
-    files: Files,
-    report: IndexReport,
-}
+type Opened = (PathBuf, Connection, Files, IndexReport);
 
 fn refresh(database: PathBuf, tree: &Tree, limits: &IndexLimits) -> Result<Opened, RetrievalError> {
     let mut connection = database::open(&database)?;
     let (files, report) = update::update(&mut connection, tree, limits, false)?;
-    Ok(Opened {
-        database,
-        connection,
-        files,
-        report,
-    })
+    Ok((database, connection, files, report))
 }
 
 fn build(
@@ -311,12 +296,8 @@ fn build(
     database::finish(connection)?;
     folder.adopt(&database)?;
     report.rebuilt = true;
-    Ok(Opened {
-        connection: database::open(&database)?,
-        database,
-        files,
-        report,
-    })
+    let connection = database::open(&database)?;
+    Ok((database, connection, files, report))
 }
 
 fn summarize(report: &mut IndexReport, files: &Files) {

@@ -64,27 +64,10 @@ pub(crate) struct Haystack<'h> {
 /// Finds a pattern in every file whose language can read it. The error says
 /// why no language can.
 pub(crate) fn find_pattern(haystack: &Haystack<'_>, pattern: &str) -> Result<Matches, String> {
-    let mut needles: Vec<Needle<Readings>> = Vec::new();
-    let mut reasons = BTreeSet::new();
-    for language in haystack.languages() {
-        match read_pattern(language, pattern) {
-            Ok(matcher) => needles.push(Needle {
-                language,
-                needs: matcher.needs(),
-                matcher,
-            }),
-            Err(reason) => {
-                reasons.insert(format!("{language}: {reason}"));
-            }
-        }
-    }
-    if needles.is_empty() {
-        return Err(if reasons.is_empty() {
-            "no file of the tree has a language that patterns work on".to_owned()
-        } else {
-            reasons.into_iter().collect::<Vec<_>>().join("; ")
-        });
-    }
+    let needles = haystack.needles(|language| {
+        let matcher = read_pattern(language, pattern)?;
+        Ok((matcher.needs(), matcher))
+    })?;
     let forms = [needles];
     let (_, matches) = haystack.find(&forms);
     if matches.stopped || !matches.found.is_empty() {
@@ -125,6 +108,33 @@ impl<'h> Haystack<'h> {
             languages.insert(Language::Cpp);
         }
         languages
+    }
+
+    /// Makes a matcher and its needs for each language that can read what is asked for. The error
+    /// says why none can.
+    pub(crate) fn needles<M>(
+        &self,
+        make: impl Fn(Language) -> Result<(Needs, M), String>,
+    ) -> Result<Vec<Needle<M>>, String> {
+        let mut needles = Vec::new();
+        let mut reasons = Vec::new();
+        for language in self.languages() {
+            match make(language) {
+                Ok((needs, matcher)) => needles.push(Needle {
+                    language,
+                    matcher,
+                    needs,
+                }),
+                Err(reason) => reasons.push(format!("{language}: {reason}")),
+            }
+        }
+        if needles.is_empty() && reasons.is_empty() {
+            reasons.push("no file of the tree has a language that patterns work on".to_owned());
+        }
+        if needles.is_empty() {
+            return Err(reasons.join("; "));
+        }
+        Ok(needles)
     }
 
     /// Looks for the first of several forms of one question that matches

@@ -117,15 +117,15 @@ impl Proximity {
 /// Returns whether two files are in languages of one program: C and C++ call each other
 /// directly; a crash of C does not lie in the Rust around it.
 fn are_linked(one: &TreePath, other: &TreePath) -> bool {
-    let family = |path: &TreePath| {
-        Language::of_path(path).map(|language| match language {
-            Language::Cpp => Language::C,
-            Language::TypeScript | Language::Tsx => Language::JavaScript,
-            language => language,
-        })
-    };
+    let family = |path: &TreePath| Language::of_path(path).map(Language::family);
     let (one, other) = (family(one), family(other));
     one.is_none() || other.is_none() || one == other
+}
+
+/// Returns how many folders two paths begin with alike.
+pub(crate) fn shared_folders(one: &TreePath, other: &TreePath) -> usize {
+    let pairs = one.folder().split('/').zip(other.folder().split('/'));
+    pairs.take_while(|(a, b)| a == b).count()
 }
 
 /// Returns how many folders lie between two files.
@@ -134,9 +134,10 @@ fn steps(one: &TreePath, other: &TreePath) -> usize {
         "" => 0,
         folder => folder.split('/').count(),
     };
-    let shared = one.folder().split('/').zip(other.folder().split('/'));
-    let shared = shared.take_while(|(a, b)| a == b && !a.is_empty()).count();
-    parts(one) + parts(other) - 2 * shared
+    if one.folder() == other.folder() {
+        return 0;
+    }
+    parts(one) + parts(other) - 2 * shared_folders(one, other)
 }
 
 /// A place in the order of hits.

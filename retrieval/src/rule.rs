@@ -6,7 +6,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::pattern::{Haystack, Matches, Needle, Needs, Readings, Words, read_pattern};
+use crate::pattern::{Haystack, Matches, Needs, Readings, Words, read_pattern};
 use ast_grep_core::language::Language as _;
 use ast_grep_core::meta_var::MetaVarEnv;
 use ast_grep_core::{Doc, Matcher, Node};
@@ -14,7 +14,6 @@ use patchwright_source::Language;
 pub(crate) use read::{Rule, read_rule};
 use regex::Regex;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// Limit on how many nodes `has` looks at below one node; a node with more below it is
 /// a file, not a piece of code.
@@ -38,26 +37,11 @@ pub(crate) fn find_rule(haystack: &Haystack<'_>, rule: &str) -> Result<Matches, 
     if !rule.is_positive() {
         return Err("at least one <pattern>, <kind> or <regex> must stand outside <not>, <inside> and <has>".to_owned());
     }
-    let mut needles = Vec::new();
-    let mut reasons = BTreeSet::new();
-    for language in haystack.languages() {
-        match make_ready(&rule, language) {
-            Ok(ready) => needles.push(Needle {
-                language,
-                needs: Needs {
-                    words: ready.words(),
-                    kinds: ready.kinds(),
-                },
-                matcher: ready,
-            }),
-            Err(reason) => {
-                reasons.insert(format!("{language}: {reason}"));
-            }
-        }
-    }
-    if needles.is_empty() {
-        return Err(reasons.into_iter().collect::<Vec<_>>().join("; "));
-    }
+    let needles = haystack.needles(|language| {
+        let ready = make_ready(&rule, language)?;
+        let (words, kinds) = (ready.words(), ready.kinds());
+        Ok((Needs { words, kinds }, ready))
+    })?;
     Ok(haystack.find(&[needles]).1)
 }
 

@@ -156,6 +156,18 @@ pub(crate) fn number_pieces(pieces: &[Piece], sparse: bool) -> String {
     let width = pieces
         .last()
         .map_or(1, |piece| piece.end_line().to_string().len());
+    write_pieces(pieces, sparse, |number, line| match line {
+        "" => format!("{number:>width$}:"),
+        line => format!("{number:>width$}: {line}"),
+    })
+}
+
+fn raw_text(pieces: &[Piece], sparse: bool) -> String {
+    write_pieces(pieces, sparse, |_, line| line.to_owned())
+}
+
+/// Writes each line in some form, and what is left out between pieces unless they are sparse.
+fn write_pieces(pieces: &[Piece], sparse: bool, form: impl Fn(u32, &str) -> String) -> String {
     let mut out = String::new();
     let mut shown_to = None;
     for piece in pieces {
@@ -163,26 +175,7 @@ pub(crate) fn number_pieces(pieces: &[Piece], sparse: bool) -> String {
             let _ = writeln!(out, "{}", elision(shown_to + 1, piece.start_line - 1));
         }
         for (number, line) in (piece.start_line..).zip(&piece.lines) {
-            let _ = if line.is_empty() {
-                writeln!(out, "{number:>width$}:")
-            } else {
-                writeln!(out, "{number:>width$}: {line}")
-            };
-        }
-        shown_to = Some(piece.end_line());
-    }
-    out
-}
-
-fn raw_text(pieces: &[Piece], sparse: bool) -> String {
-    let mut out = String::new();
-    let mut shown_to = None;
-    for piece in pieces {
-        if let (Some(shown_to), false) = (shown_to, sparse) {
-            let _ = writeln!(out, "{}", elision(shown_to + 1, piece.start_line - 1));
-        }
-        for line in &piece.lines {
-            let _ = writeln!(out, "{line}");
+            let _ = writeln!(out, "{}", form(number, line));
         }
         shown_to = Some(piece.end_line());
     }

@@ -72,6 +72,16 @@ impl Language {
         Some(language)
     }
 
+    /// One language for all whose programs call each other directly.
+    #[must_use]
+    pub fn family(self) -> Self {
+        match self {
+            Self::Cpp => Self::C,
+            Self::TypeScript | Self::Tsx => Self::JavaScript,
+            other => other,
+        }
+    }
+
     /// The word for it in a Markdown fence.
     pub fn fence(self) -> &'static str {
         match self {

@@ -2,6 +2,7 @@
 //! of a large one. Every path is brought into the tree or refused first.
 
 use super::Engine;
+use super::lookup::described;
 use crate::answer::{Answer, Miss};
 use crate::error::Result;
 use crate::query::{LineRange, Query};
@@ -192,7 +193,7 @@ impl Engine {
             Some(snippet) => {
                 let around = self.enclosing(path, snippet.start_line, snippet.end_line)?;
                 answer.snippets.push(match around {
-                    Some(around) => snippet.with_note(around.describe()),
+                    Some(around) => snippet.with_note(described(&around)),
                     None => snippet,
                 });
             }

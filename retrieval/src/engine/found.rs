@@ -159,13 +159,8 @@ impl Engine {
             vec![(first.saturating_sub(around), last + around)]
         };
         Hit {
-            path: path.clone(),
-            ranges: shown,
             inside: vec![(first, last)],
-            symbols: Vec::new(),
-            note: None,
-            sparse: false,
-            order: self.near.order(path, first),
+            ..self.hit(path, first, shown)
         }
     }
 }

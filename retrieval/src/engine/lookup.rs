@@ -3,46 +3,23 @@
 use super::Engine;
 use crate::answer::Hit;
 use crate::error::Result;
-use crate::rank::is_aside;
+use crate::rank::{is_aside, shared_folders};
 use crate::relations::{QualifiedName, nearest_named};
 use crate::search::Scored;
 use crate::symbol::{Symbol, SymbolKind, UseKind};
 use patchwright_source::TreePath;
 use std::collections::BTreeMap;
 
-/// The definition around some lines.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Around {
-    pub(crate) name: String,
-    kind: SymbolKind,
-    first: u32,
-    last: u32,
-}
-
-impl Around {
-    /// Where it starts.
-    pub(crate) fn first_line(&self) -> u32 {
-        self.first
-    }
-
-    /// `in function f, lines 10-80`.
-    pub(crate) fn describe(&self) -> String {
-        format!(
-            "in {} {}, lines {}-{}",
-            self.kind, self.name, self.first, self.last
-        )
-    }
-}
-
-impl From<Symbol> for Around {
-    fn from(symbol: Symbol) -> Self {
-        Self {
-            name: symbol.name,
-            kind: symbol.kind,
-            first: symbol.start_line,
-            last: symbol.end_line,
-        }
-    }
+/// Returns where a definition is: `in function f, lines 10-80`.
+pub(crate) fn described(around: &Symbol) -> String {
+    let Symbol {
+        kind,
+        name,
+        start_line,
+        end_line,
+        ..
+    } = around;
+    format!("in {kind} {name}, lines {start_line}-{end_line}")
 }
 
 impl Engine {
@@ -78,21 +55,20 @@ impl Engine {
         path: &TreePath,
         first: u32,
         last: u32,
-    ) -> Result<Option<Around>> {
+    ) -> Result<Option<Symbol>> {
         let function = self.index.enclosing_function(path, first)?;
         let around = match function.filter(|symbol| symbol.holds(last)) {
             Some(function) => Some(function),
             None => self.index.enclosing(path, first)?,
         };
-        let around = around.filter(|one| one.start_line <= first && last <= one.end_line);
-        Ok(around.map(Around::from))
+        Ok(around.filter(|one| one.start_line <= first && last <= one.end_line))
     }
 
     /// Adds to a hit which definitions lie around the lines it was found for.
     pub(super) fn name_surroundings(&self, hit: &mut Hit) -> Result<()> {
         for (first, last) in std::mem::take(&mut hit.inside) {
             if let Some(around) = self.enclosing(&hit.path, first, last)? {
-                hit.add_note(&around.describe());
+                hit.add_note(&described(&around));
                 hit.add_symbol(around.name);
             }
         }
@@ -192,14 +168,9 @@ fn distance(path: &TreePath, from: &TreePath, kind: SymbolKind) -> (bool, u8, us
     } else {
         2
     };
-    let shared = path
-        .folder()
-        .split('/')
-        .zip(from.folder().split('/'))
-        .take_while(|(a, b)| a == b)
-        .count();
     let forward = kind == SymbolKind::Prototype;
-    (forward, near, usize::MAX - shared, is_aside(path))
+    let apart = usize::MAX - shared_folders(path, from);
+    (forward, near, apart, is_aside(path))
 }
 
 #[cfg(test)]

@@ -5,43 +5,26 @@ use super::Engine;
 use crate::error::Result;
 use crate::symbol::Symbol;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Limit on how many requests are remembered.
 const REMEMBERED: usize = 256;
 /// The orders that an engine was told, by the words that they are for.
-#[derive(Debug, Default)]
-pub(super) struct Preferences(Mutex<HashMap<String, Vec<i64>>>);
+pub(super) type Preferences = Mutex<HashMap<String, Vec<i64>>>;
 
-impl Preferences {
-    fn get(&self, words: &str) -> Option<Vec<i64>> {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.get(words.trim()).cloned()
-    }
-
-    fn is_empty(&self) -> bool {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.is_empty()
-    }
-
-    fn put(&self, words: &str, order: Vec<i64>) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+impl Engine {
+    /// Remembers in which order the definitions answer some words.
+    pub fn prefer(&self, words: &str, order: Vec<i64>) {
+        let mut told = self.told();
         if told.len() >= REMEMBERED {
             told.clear();
         }
         told.insert(words.trim().to_owned(), order);
     }
-}
-
-impl Engine {
-    /// Remembers in which order the definitions answer some words.
-    pub fn prefer(&self, words: &str, order: Vec<i64>) {
-        self.preferences.put(words, order);
-    }
 
     /// Returns whether an order for these words is known.
     pub fn prefers(&self, words: &str) -> bool {
-        self.preferences.get(words).is_some()
+        self.preferred(words).is_some()
     }
 
     /// A ranking with what signals say of the same words: the order changes, the
@@ -51,7 +34,7 @@ impl Engine {
         words: &str,
         ranked: Vec<(f64, Symbol)>,
     ) -> Result<Vec<(f64, Symbol)>> {
-        let Some(mut order) = self.preferences.get(words) else {
+        let Some(mut order) = self.preferred(words) else {
             return Ok(ranked);
         };
         let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
@@ -76,11 +59,17 @@ impl Engine {
 
     /// The order that is known for some words; nothing when none is.
     pub(crate) fn preferred(&self, words: &str) -> Option<Vec<i64>> {
-        self.preferences.get(words)
+        self.told().get(words.trim()).cloned()
     }
 
     /// Returns whether any order is known.
     pub(crate) fn has_preferences(&self) -> bool {
-        !self.preferences.is_empty()
+        !self.told().is_empty()
+    }
+
+    fn told(&self) -> MutexGuard<'_, HashMap<String, Vec<i64>>> {
+        self.preferences
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -169,15 +169,13 @@ impl Engine {
             return Ok(None);
         };
         let note = note.unwrap_or_else(|| symbol.kind.to_string());
+        let ranges = self.definition_ranges(&text, symbol)?;
         Ok(Some(Hit {
-            path: symbol.path.clone(),
-            ranges: self.definition_ranges(&text, symbol)?,
-            inside: Vec::new(),
             symbols: vec![symbol.qualified()],
             note: Some(note),
             // A long type is a list of heads: their numbers tell of the gaps.
             sparse: symbol.kind.is_type() && self.is_long(symbol),
-            order: self.near.order(&symbol.path, symbol.name_line),
+            ..self.hit(&symbol.path, symbol.name_line, ranges)
         }))
     }
 

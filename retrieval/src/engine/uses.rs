@@ -3,9 +3,9 @@
 
 use crate::answer::{Answer, Hit, Miss};
 use crate::engine::Engine;
+use crate::engine::lookup::described;
 use crate::error::{Result, RetrievalError};
 use crate::query::Query;
-use crate::rank::Order;
 use crate::relations::QualifiedName;
 use crate::snippet::{Tier, place};
 use crate::symbol::{Call, Symbol, Use};
@@ -51,18 +51,15 @@ impl Engine {
         let mut groups: BTreeMap<(TreePath, u32), Hit> = BTreeMap::new();
         for one in uses {
             let around = self.enclosing(&one.path, one.line, one.line)?;
-            let first = around.as_ref().map_or(0, super::Around::first_line);
+            let first = around.as_ref().map_or(0, |around| around.start_line);
             let order = self.near.order(&one.path, one.line);
             let hit = groups
                 .entry((one.path.clone(), first))
                 .or_insert_with(|| Hit {
-                    path: one.path.clone(),
-                    ranges: Vec::new(),
-                    inside: Vec::new(),
                     symbols: around.iter().map(|around| around.name.clone()).collect(),
-                    note: around.map(|around| around.describe()),
+                    note: around.as_ref().map(described),
                     sparse: true,
-                    order: order.clone(),
+                    ..self.hit(&one.path, one.line, Vec::new())
                 });
             hit.ranges.push((one.line, one.line));
             hit.order = hit.order.clone().min(order);
@@ -118,19 +115,16 @@ impl Engine {
     pub(super) fn head_hit(&self, symbol: &Symbol, note: Option<String>) -> Hit {
         let last = symbol.body_line.unwrap_or(symbol.name_line);
         let last = last.max(symbol.name_line).min(symbol.start_line + 8);
-        let order: Order = self.near.order(&symbol.path, symbol.name_line);
         let extent = format!("{} {}-{}", symbol.kind, symbol.start_line, symbol.end_line);
+        let ranges = vec![(symbol.start_line, last)];
         Hit {
-            path: symbol.path.clone(),
-            ranges: vec![(symbol.start_line, last)],
-            inside: Vec::new(),
             symbols: vec![symbol.qualified()],
             note: Some(match note {
                 Some(note) => format!("{extent}; {note}"),
                 None => extent,
             }),
             sparse: true,
-            order,
+            ..self.hit(&symbol.path, symbol.name_line, ranges)
         }
     }
 
@@ -231,14 +225,12 @@ impl Engine {
             ),
             None => format!("calls {}{mark}, depth {}", call.callee, call.depth),
         };
+        let ranges = call.lines.iter().map(|line| (*line, *line)).collect();
         Hit {
-            path: call.path.clone(),
-            ranges: call.lines.iter().map(|line| (*line, *line)).collect(),
-            inside: Vec::new(),
             symbols: call.caller.iter().map(Symbol::qualified).collect(),
             note: Some(note),
             sparse: true,
-            order: self.near.order(&call.path, line),
+            ..self.hit(&call.path, line, ranges)
         }
     }
 

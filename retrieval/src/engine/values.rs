@@ -101,14 +101,10 @@ impl Engine {
     }
 
     fn documented(&self, paragraph: &Paragraph) -> Hit {
+        let ranges = vec![(paragraph.first, paragraph.last)];
         Hit {
-            path: paragraph.path.clone(),
-            ranges: vec![(paragraph.first, paragraph.last)],
-            inside: Vec::new(),
-            symbols: Vec::new(),
             note: Some("documentation".to_owned()),
-            sparse: false,
-            order: self.near.order(&paragraph.path, paragraph.first),
+            ..self.hit(&paragraph.path, paragraph.first, ranges)
         }
     }
 

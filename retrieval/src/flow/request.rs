@@ -2,72 +2,53 @@
 
 use crate::error::RetrievalError;
 use crate::flow::place::Place;
+use crate::flow::search::Task;
 use crate::index::Index;
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};
 
-/// Where a search starts.
-#[derive(Debug, Clone)]
-pub(crate) enum Seed {
-    /// A place of one function.
-    Local(Symbol, Place),
-    /// A field or global.
-    Shared(String),
-    /// The value that a function returns.
-    Result(String),
-}
-
 impl Index {
     /// The places that a question may mean, the likeliest reading only.
-    pub(crate) fn seeds(&self, text: &str, near: &[Symbol]) -> Result<Vec<Seed>, RetrievalError> {
+    pub(super) fn seeds(&self, text: &str, near: &[Symbol]) -> Result<Vec<Task>, RetrievalError> {
         let (function, expression) = split(text);
         let Some(place) = read_place(expression) else {
             return Ok(Vec::new());
         };
-        if let Some(function) = function {
-            let mut seeds = self.local_seeds(&self.definitions(function)?.symbols, &place);
-            if !seeds.is_empty() {
-                return Ok(seeds);
-            }
-            seeds = self.shared_seeds(&place)?;
-            return Ok(seeds);
-        }
-        if place.fields.is_empty() {
-            let seeds = self.local_seeds(near, &place);
-            if !seeds.is_empty() {
-                return Ok(seeds);
-            }
-        }
+        let mut seeds = match function {
+            Some(function) => self.local_seeds(&self.definitions(function)?.symbols, &place),
+            None if place.fields.is_empty() => self.local_seeds(near, &place),
+            None => Vec::new(),
+        };
         // `f.n` and `f::n`: a variable of a function.
-        if let [variable] = place.fields.as_slice() {
+        if let (None, [variable]) = (function, place.fields.as_slice()) {
             let owner = self.definitions(&place.root)?.symbols;
             let inner = Place {
                 root: variable.clone(),
                 fields: Vec::new(),
                 ..place.clone()
             };
-            let seeds = self.local_seeds(&owner, &inner);
-            if !seeds.is_empty() {
-                return Ok(seeds);
-            }
+            seeds = self.local_seeds(&owner, &inner);
         }
-        self.shared_seeds(&place)
+        if seeds.is_empty() {
+            seeds = self.shared_seeds(&place)?;
+        }
+        Ok(seeds)
     }
 
-    fn local_seeds(&self, functions: &[Symbol], place: &Place) -> Vec<Seed> {
+    fn local_seeds(&self, functions: &[Symbol], place: &Place) -> Vec<Task> {
         let mut seeds = Vec::new();
         for function in functions {
             if !function.kind.is_callable() && function.kind != SymbolKind::Macro {
                 continue;
             }
             if self.analysis(function).locals.contains(&place.root) {
-                seeds.push(Seed::Local(function.clone(), place.clone()));
+                seeds.push(Task::Place(function.clone(), place.clone(), None));
             }
         }
         seeds
     }
 
-    fn shared_seeds(&self, place: &Place) -> Result<Vec<Seed>, RetrievalError> {
+    fn shared_seeds(&self, place: &Place) -> Result<Vec<Task>, RetrievalError> {
         let name = place.fields.last().unwrap_or(&place.root);
         let symbols = self.named(name)?;
         let callable = symbols.iter().any(|symbol| symbol.kind.is_callable());
@@ -75,10 +56,10 @@ impl Index {
             .iter()
             .any(|symbol| matches!(symbol.kind, SymbolKind::Variable | SymbolKind::Field));
         if callable && !holds {
-            return Ok(vec![Seed::Result(name.clone())]);
+            return Ok(vec![Task::Returned(name.clone())]);
         }
         if holds || !self.references(name)?.is_empty() {
-            return Ok(vec![Seed::Shared(name.clone())]);
+            return Ok(vec![Task::Shared(name.clone())]);
         }
         Ok(Vec::new())
     }

@@ -11,7 +11,7 @@ use crate::flow::place::{Place, Source};
 use crate::flow::{Direction, FlowKind, FlowStep};
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 /// Limit on how many functions that use a field or global are looked at.
 const SHARED_FUNCTIONS: usize = 80;
@@ -21,7 +21,7 @@ const NAMESAKES: usize = 12;
 
 /// The next thing to follow.
 #[derive(Debug, Clone)]
-enum Task {
+pub(super) enum Task {
     /// A place as it is read by an edge (or anywhere) in a function.
     Place(Symbol, Place, Option<usize>),
     /// The value that a function of this name returns.
@@ -43,8 +43,9 @@ const STEPS: usize = 40;
 pub(crate) struct Search<'i> {
     index: &'i Index,
     direction: Direction,
-    steps: BTreeMap<(i64, usize), FlowStep>,
-    order: Vec<(i64, usize)>,
+    steps: Vec<FlowStep>,
+    /// The edges that are steps, by their functions and numbers.
+    seen: BTreeSet<(i64, usize)>,
     done: BTreeSet<String>,
     queue: VecDeque<(Task, u32)>,
 }
@@ -59,32 +60,17 @@ impl<'i> Search<'i> {
         Self {
             index,
             direction,
-            steps: BTreeMap::new(),
-            order: Vec::new(),
+            steps: Vec::new(),
+            seen: BTreeSet::new(),
             done: BTreeSet::new(),
             queue: VecDeque::new(),
         }
     }
 
-    /// Follows a place of a function.
-    pub(crate) fn add_place(&mut self, function: &Symbol, place: Place) {
-        self.push(Task::Place(function.clone(), place, None), 1);
-    }
-
-    /// Follows a field or global.
-    pub(crate) fn add_shared(&mut self, name: &str) {
-        self.push(Task::Shared(name.to_owned()), 1);
-    }
-
-    /// Follows what a function returns.
-    pub(crate) fn add_result(&mut self, name: &str) {
-        self.push(Task::Returned(name.to_owned()), 1);
-    }
-
     /// Works off what was asked; the steps in the order they were found.
     pub(crate) fn run(mut self) -> Result<Vec<FlowStep>> {
         while let Some((task, depth)) = self.queue.pop_front() {
-            if depth > DEPTH || self.order.len() >= STEPS {
+            if depth > DEPTH || self.steps.len() >= STEPS {
                 break;
             }
             match self.direction {
@@ -92,18 +78,13 @@ impl<'i> Search<'i> {
                 Direction::Use => self.usage(task, depth)?,
             }
         }
-        let mut steps = self.steps;
-        let mut found: Vec<FlowStep> = self
-            .order
-            .iter()
-            .filter_map(|key| steps.remove(key))
-            .take(STEPS)
-            .collect();
+        let mut found = self.steps;
+        found.truncate(STEPS);
         found.sort_by(|a, b| (a.depth, &a.path, a.line).cmp(&(b.depth, &b.path, b.line)));
         Ok(found)
     }
 
-    fn push(&mut self, task: Task, depth: u32) {
+    pub(super) fn push(&mut self, task: Task, depth: u32) {
         let key = match &task {
             Task::Place(function, place, at) => format!("{} {place:?} {at:?}", function.id),
             other => format!("{other:?}"),
@@ -114,38 +95,28 @@ impl<'i> Search<'i> {
     }
 
     fn step(&mut self, function: &Symbol, index: usize, edge: &Edge, depth: u32) {
-        let key = (function.id, index);
-        if self.steps.contains_key(&key) {
+        if !self.seen.insert((function.id, index)) {
             return;
         }
-        self.order.push(key);
-        self.steps.insert(
-            key,
-            FlowStep {
-                path: function.path.clone(),
-                line: edge.line,
-                function: function.qualified(),
-                symbol: function.id,
-                from: edge.source_text.clone(),
-                to: edge.target_text.clone(),
-                kind: kind_of(edge),
-                direction: self.direction,
-                depth,
-            },
-        );
+        self.steps.push(FlowStep {
+            path: function.path.clone(),
+            line: edge.line,
+            function: function.qualified(),
+            symbol: function.id,
+            from: edge.source_text.clone(),
+            to: edge.target_text.clone(),
+            kind: kind_of(edge),
+            direction: self.direction,
+            depth,
+        });
     }
 
     /// The functions and macros of a name; for a field that holds functions,
     /// those that are put into it.
     fn bodies(&self, name: &str) -> Result<Vec<Symbol>> {
         let mut found = self.bodies_named(name)?;
-        let is_field = || -> Result<bool> {
-            let symbols = self.index.named(name)?;
-            Ok(symbols
-                .iter()
-                .any(|symbol| symbol.kind == SymbolKind::Field))
-        };
-        if found.is_empty() && is_field()? {
+        let is_field = |symbol: &Symbol| symbol.kind == SymbolKind::Field;
+        if found.is_empty() && self.index.named(name)?.iter().any(is_field) {
             for pointed in self.put_into(name)? {
                 found.append(&mut self.bodies_named(&pointed)?);
             }

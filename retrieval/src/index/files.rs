@@ -68,7 +68,7 @@ impl Files {
                 Ok(Some(FileRow {
                     id: row.get(0)?,
                     path,
-                    language: language.as_deref().and_then(language_from_word),
+                    language: language.as_deref().and_then(Language::read),
                     lines: row.get(3)?,
                     size: row.get::<_, i64>(4)?.cast_unsigned(),
                     modified: row.get(5)?,
@@ -129,10 +129,4 @@ pub(crate) fn generation(connection: &Connection) -> Result<i64> {
     connection
         .prepare_cached("SELECT coalesce((SELECT value FROM meta WHERE key = 'generation'), 0)")?
         .query_row([], |row| row.get(0))
-}
-
-fn language_from_word(word: &str) -> Option<Language> {
-    Language::ALL
-        .into_iter()
-        .find(|language| language.to_string() == word)
 }

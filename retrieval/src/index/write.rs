@@ -82,21 +82,7 @@ impl<'c> Writer<'c> {
         let first = self.next_symbol;
         let last = first + i64::try_from(facts.symbols.len()).unwrap_or_default();
         self.next_symbol = last + 1;
-        self.insert_file.execute(params![
-            id,
-            entry.path.as_str(),
-            parsed.language.to_string(),
-            parsed.lines,
-            entry.size.cast_signed(),
-            entry.modified,
-            entry.changed,
-            entry.inode.cast_signed(),
-            parsed.hash.as_slice(),
-            first,
-            last,
-            parsed.extracted.broken,
-            None::<String>,
-        ])?;
+        self.file(id, entry, (first, last), Ok(parsed))?;
         let names = self.number_names(facts)?;
         let name = |id: u32| names.get(id as usize).copied().unwrap_or_default();
         for (symbol, symbol_id) in facts.symbols.iter().zip(first + 1..) {
@@ -157,22 +143,34 @@ impl<'c> Writer<'c> {
         entry: &Entry,
         skipped: Option<&str>,
     ) -> Result<()> {
-        let first = self.next_symbol;
+        let only = self.next_symbol;
         self.next_symbol += 1;
+        self.file(id, entry, (only, only), Err(skipped))
+    }
+
+    /// Writes the row of a file: what was parsed of it, or why it was skipped.
+    fn file(
+        &mut self,
+        id: i64,
+        entry: &Entry,
+        (first, last): (i64, i64),
+        parsed: std::result::Result<&Parsed, Option<&str>>,
+    ) -> Result<()> {
+        let facts = parsed.ok();
         self.insert_file.execute(params![
             id,
             entry.path.as_str(),
-            None::<String>,
-            0,
+            facts.map(|parsed| parsed.language.to_string()),
+            facts.map_or(0, |parsed| parsed.lines),
             entry.size.cast_signed(),
             entry.modified,
             entry.changed,
             entry.inode.cast_signed(),
-            None::<Vec<u8>>,
+            facts.map(|parsed| parsed.hash.as_slice()),
             first,
-            first,
-            false,
-            skipped,
+            last,
+            facts.is_some_and(|parsed| parsed.extracted.broken),
+            parsed.err().flatten(),
         ])?;
         Ok(())
     }

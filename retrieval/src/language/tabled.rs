@@ -111,16 +111,11 @@ impl Tabled<'_> {
     }
 
     fn in_local_list(&self, place: &NodeContext<'_, '_>) -> bool {
-        let (Some(list), Some(statement)) = (place.parent(), place.ancestor(1)) else {
-            return false;
-        };
-        match self.spec.role(statement) {
-            Role::Local(key) => self
-                .spec
-                .child(statement, key)
-                .is_some_and(|held| held == list),
-            _ => false,
-        }
+        let list = place.parent();
+        let statement = place.ancestor(1).filter(|_| list.is_some());
+        statement.is_some_and(|statement| {
+            matches!(self.spec.role(statement), Role::Local(key) if self.spec.child(statement, key) == list)
+        })
     }
 
     fn declare(&mut self, range: std::ops::Range<usize>) {
@@ -228,29 +223,33 @@ impl Tabled<'_> {
         key: Key,
         (kind, receiver, arguments): (UseKind, NameId, i32),
     ) {
-        let Some(mut node) = self.spec.child(node, key) else {
-            return;
-        };
+        let named = self.spec.child(node, key);
+        if let Some(name) = named.and_then(|node| self.last_name(node)) {
+            self.facts
+                .mark_call(name.start_byte(), kind, (receiver, arguments));
+        }
+    }
+
+    /// The last name in an expression or a type.
+    fn last_name<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
+        let mut node = node;
         for _ in 0..32 {
             if matches!(
                 self.spec.role(node),
                 Role::Name | Role::Member | Role::TypeName
             ) {
-                self.facts
-                    .mark_call(node.start_byte(), kind, (receiver, arguments));
-                return;
+                return Some(node);
             }
             let keyed = [Key::Field, Key::Property, Key::Attribute, Key::Name]
                 .into_iter()
                 .find_map(|key| self.spec.child(node, key));
-            let next = keyed.or_else(|| match node.kind() {
+            node = keyed.or_else(|| match node.kind() {
                 "scoped_type_identifier" => last_named(node),
                 "generic_type" | "array_access" | "subscript" => node.named_child(0),
                 _ => None,
-            });
-            let Some(next) = next else { return };
-            node = next;
+            })?;
         }
+        None
     }
 
     fn fact(&mut self, node: Node<'_>, name_node: Node<'_>, kind: SymbolKind) -> SymbolFact {
@@ -274,17 +273,13 @@ impl Tabled<'_> {
             return Takes::ANY;
         };
         let mut cursor = list.walk();
-        let mut parameters = list.named_children(&mut cursor);
-        if parameters.any(|one| one.kind() == "spread_parameter") {
+        let parameters = list.named_children(&mut cursor);
+        let kinds: Vec<&str> = parameters.map(|one| one.kind()).collect();
+        if kinds.contains(&"spread_parameter") {
             return Takes::ANY;
         }
-        let mut cursor = list.walk();
-        let parameters = list.named_children(&mut cursor);
-        Takes::exactly(
-            parameters
-                .filter(|one| one.kind() == "formal_parameter")
-                .count(),
-        )
+        let plain = kinds.iter().filter(|kind| **kind == "formal_parameter");
+        Takes::exactly(plain.count())
     }
 
     fn scope(&self) -> NameId {

@@ -2,6 +2,7 @@
 
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
+use crate::words::split_words;
 use memchr::memmem::Finder;
 use rusqlite::Result;
 use std::collections::BTreeSet;
@@ -245,26 +246,8 @@ pub(crate) fn words(name: &str) -> BTreeSet<String> {
 }
 
 fn words_in_order(name: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut previous = ' ';
-    for character in name.chars() {
-        let boundary =
-            !character.is_alphanumeric() || character.is_uppercase() && previous.is_lowercase();
-        if boundary && word.len() > 1 {
-            words.push(std::mem::take(&mut word));
-        } else if boundary {
-            word.clear();
-        }
-        if character.is_alphanumeric() {
-            word.extend(character.to_lowercase());
-        }
-        previous = character;
-    }
-    if word.len() > 1 {
-        words.push(word);
-    }
-    words
+    let words = split_words(name).into_iter();
+    words.filter(|word| word.len() > 1).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use crate::index::Reader;
 use crate::language::facts::Receiver;
+use crate::rank::shared_folders;
 use crate::relations::hierarchy::Hierarchy;
 use crate::relations::name::scope_parts;
 use crate::relations::rows::{name_id, name_text};
@@ -63,15 +64,6 @@ pub(crate) struct Resolver<'r> {
     places: FxHashMap<i64, Option<Rc<CallPlace>>>,
 }
 
-/// Languages whose programs call each other directly count as one.
-fn family(language: Language) -> Language {
-    match language {
-        Language::Cpp => Language::C,
-        Language::TypeScript | Language::Tsx => Language::JavaScript,
-        language => language,
-    }
-}
-
 impl<'r> Resolver<'r> {
     pub(crate) fn new(reader: &'r Reader<'r>) -> Self {
         Self {
@@ -117,7 +109,7 @@ impl<'r> Resolver<'r> {
         let all = self.targets(site.name)?;
         let fits = |one: &&Target| {
             let takes = one.takes.0..=one.takes.1;
-            family(one.language) == family(place.language)
+            one.language.family() == place.language.family()
                 && (site.arguments < 0 || takes.contains(&site.arguments))
         };
         let targets: Vec<&Target> = all.iter().filter(fits).collect();
@@ -365,10 +357,8 @@ impl<'r> Resolver<'r> {
         while let Some(row) = rows.next()? {
             let kind = SymbolKind::read(row.get_ref(2)?.as_str()?);
             let file = self.reader.files.by_id(row.get(3)?);
-            let (Some(kind), Some(file)) = (kind, file) else {
-                continue;
-            };
-            let Some(language) = file.language else {
+            let language = file.and_then(|file| file.language);
+            let (Some(kind), Some(file), Some(language)) = (kind, file, language) else {
                 continue;
             };
             found.push(Target {
@@ -443,14 +433,7 @@ fn inside(targets: &[&Target], names: &[String]) -> Vec<i64> {
 /// Chooses among functions that any file may call: the only one, or the only one in
 /// the nearest folder, as copies of a library call themselves.
 fn nearest(place: &CallPlace, targets: &[&Target]) -> Meaning {
-    let shared = |one: &&Target| {
-        let folders = one
-            .path
-            .folder()
-            .split('/')
-            .zip(place.path.folder().split('/'));
-        folders.take_while(|(a, b)| a == b).count()
-    };
+    let shared = |one: &&Target| shared_folders(&one.path, &place.path);
     let most = targets.iter().map(shared).max();
     let near: Vec<&Target> = targets
         .iter()

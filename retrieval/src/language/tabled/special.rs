@@ -161,25 +161,9 @@ impl Tabled<'_> {
     }
 
     fn base(&mut self, class: u32, node: Node<'_>) {
-        let mut node = node;
-        for _ in 0..16 {
-            if matches!(
-                self.spec.role(node),
-                Role::Name | Role::Member | Role::TypeName
-            ) {
-                let base = self.facts.intern_range(node.byte_range());
-                self.facts.inherit(class, base, first_line(node));
-                return;
-            }
-            let next = match node.kind() {
-                "scoped_type_identifier" => super::last_named(node),
-                "generic_type" => node.named_child(0),
-                _ => [Key::Property, Key::Attribute, Key::Name]
-                    .into_iter()
-                    .find_map(|key| self.spec.child(node, key)),
-            };
-            let Some(next) = next else { return };
-            node = next;
+        if let Some(node) = self.last_name(node) {
+            let base = self.facts.intern_range(node.byte_range());
+            self.facts.inherit(class, base, first_line(node));
         }
     }
 
