@@ -47,7 +47,18 @@ pub(crate) struct Quote<'a> {
     pub(crate) changes: &'a [Change<'a>],
 }
 
-impl Quote<'_> {
+impl<'a> Quote<'a> {
+    /// Lines that are looked for by themselves, without what an edit makes of them.
+    pub(crate) fn plain(lines: &'a [String], hint: Option<usize>) -> Self {
+        Self {
+            lines,
+            hint,
+            slack: 0,
+            heading: None,
+            changes: &[],
+        }
+    }
+
     /// Returns true when the number says the same as a place.
     fn is_confirmed(&self, place: &Match) -> bool {
         let near = |hint: usize| hint.abs_diff(place.range.start) <= NEAR;

@@ -55,21 +55,13 @@ impl<'a> Paths<'a> {
         let direct = direct.filter(|path| self.tree.has_file(path));
         let path = match direct {
             Some(path) => path,
-            None => self
-                .rebased(&name, foreign || verified)
+            None => (self.tree.rebase(&name).filter(|_| foreign || verified))
                 .or_else(|| self.by_end(&name).filter(|_| verified))
                 .ok_or_else(|| self.not_found(&name))?,
         };
         self.guard.check_path(&path)?;
         self.check_links(&path)?;
         Ok(path)
-    }
-
-    fn rebased(&self, name: &str, allowed: bool) -> Option<TreePath> {
-        if !allowed {
-            return None;
-        }
-        self.tree.rebase(name)
     }
 
     /// The only file whose path ends in this one.

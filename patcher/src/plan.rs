@@ -107,17 +107,12 @@ impl<'a> Plan<'a> {
         if self.placements.is_empty() {
             return;
         }
-        let refusals = std::mem::take(&mut self.refusals);
-        let (unchanged, refusals): (Vec<_>, Vec<_>) =
-            refusals
-                .into_iter()
-                .partition(|refusal| match refusal.rule {
-                    Rule::NoChange => true,
-                    Rule::AlreadyApplied => stands_in_place(refusal),
-                    _ => false,
-                });
-        self.refusals = refusals;
-        self.warnings.extend(unchanged.into_iter().map(|refusal| {
+        let unchanged = self.refusals.extract_if(.., |refusal| match refusal.rule {
+            Rule::NoChange => true,
+            Rule::AlreadyApplied => stands_in_place(refusal),
+            _ => false,
+        });
+        self.warnings.extend(unchanged.map(|refusal| {
             let (number, file) = (refusal.edit, refusal.file);
             format!("{file}: edit {number} changes nothing and was left out")
         }));
@@ -135,16 +130,14 @@ impl<'a> Plan<'a> {
             let mut edits = edits.iter();
             edits.any(|(other, edit)| *other == number && matches!(edit, Edit::Delete { .. }))
         };
-        let refusals = std::mem::take(&mut self.refusals);
-        let (deletions, refusals): (Vec<_>, Vec<_>) = refusals.into_iter().partition(|refusal| {
+        let deletions = self.refusals.extract_if(.., |refusal| {
             let forbidden = matches!(
                 refusal.rule,
                 Rule::BuildFile | Rule::Test | Rule::Protected | Rule::Harness
             );
             forbidden && is_deletion(refusal.edit)
         });
-        self.refusals = refusals;
-        self.warnings.extend(deletions.into_iter().map(|refusal| {
+        self.warnings.extend(deletions.map(|refusal| {
             let (number, file, reason) = (refusal.edit, refusal.file, refusal.reason);
             format!("{file}: edit {number} deletes it and was left out, the file stays: {reason}")
         }));

@@ -61,19 +61,31 @@ pub(crate) fn join_neighbours(parts: Vec<Splice>) -> Vec<Splice> {
 
 /// The new file: the old bytes with every splice (in order) carried out.
 pub(crate) fn carry_out(text: &Text, splices: &[Splice]) -> Vec<u8> {
-    let bytes = text.bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
+    carry_out_in(text, 0..text.line_count(), splices)
+}
+
+/// The same for a part of a file, which holds the splices.
+pub(crate) fn carry_out_in(text: &Text, lines: Range<usize>, splices: &[Splice]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut at = lines.start;
     for splice in splices {
-        let start = text.line_start(splice.old.start + 1).unwrap_or(bytes.len());
-        out.extend_from_slice(bytes.get(at..start).unwrap_or_default());
+        out.extend_from_slice(bytes_of(text, at..splice.old.start));
         for line in &splice.new {
             out.extend_from_slice(line);
         }
-        at = text.line_start(splice.old.end + 1).unwrap_or(bytes.len());
+        at = splice.old.end;
     }
-    out.extend_from_slice(bytes.get(at..).unwrap_or_default());
+    out.extend_from_slice(bytes_of(text, at..lines.end));
     out
+}
+
+/// The bytes of some lines.
+pub(crate) fn bytes_of(text: &Text, lines: Range<usize>) -> &[u8] {
+    let bytes = text.bytes();
+    let start = |line: usize| text.line_start(line + 1).unwrap_or(bytes.len());
+    bytes
+        .get(start(lines.start)..start(lines.end))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Syntax errors that a patch adds.
 
 use crate::pristine::Pristine;
-use crate::splice::Splice;
+use crate::splice::{Splice, bytes_of, carry_out_in};
 use patchwright_source::{Language, SyntaxError, parse, syntax_errors};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -123,8 +123,8 @@ fn compare_parts(
     let mut errors = Vec::new();
     let mut shift = 0_isize;
     for Part { lines, splices, .. } in parts {
-        let old = slice(file, lines.start, lines.end);
-        let new = spliced(file, lines.start, lines.end, splices);
+        let old = bytes_of(&file.text, lines.clone());
+        let new = carry_out_in(&file.text, lines.clone(), splices);
         let base = lines.start.saturating_add_signed(shift);
         errors.extend(compare(language, old, &new, base)?);
         shift += splices
@@ -133,29 +133,6 @@ fn compare_parts(
             .sum::<isize>();
     }
     Some(errors)
-}
-
-fn slice(file: &Pristine, start: usize, end: usize) -> &[u8] {
-    let from = file.text.line_start(start + 1).unwrap_or_default();
-    let to = file
-        .text
-        .line_start(end + 1)
-        .unwrap_or(file.text.bytes().len());
-    file.text.bytes().get(from..to).unwrap_or_default()
-}
-
-fn spliced(file: &Pristine, start: usize, end: usize, group: &[Splice]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut at = start;
-    for splice in group {
-        out.extend_from_slice(slice(file, at, splice.old.start));
-        for line in &splice.new {
-            out.extend_from_slice(line);
-        }
-        at = splice.old.end;
-    }
-    out.extend_from_slice(slice(file, at, end));
-    out
 }
 
 /// A line that begins something at the top level: it is not indented, and

@@ -133,14 +133,8 @@ impl Engine {
         let located = self.locate(frames)?;
         for (distance, place) in located.iter().enumerate() {
             let symbol = &place.symbol;
-            near.add(
-                &symbol.path,
-                (symbol.start_line, symbol.end_line),
-                distance as u32,
-            );
-            if let Some(line) = place.line {
-                near.add_line(&symbol.path, line);
-            }
+            let lines = (symbol.start_line, symbol.end_line);
+            near.add(&symbol.path, lines, distance as u32, place.line);
         }
         self.near = near;
         self.crash = located.into_iter().map(|place| place.symbol).collect();

@@ -31,18 +31,14 @@ use std::time::Instant;
 pub struct IndexLimits {
     /// Larger files, in bytes, are skipped.
     pub file_size: u64,
-    /// Files with a longer line, in bytes, are skipped as minified.
-    pub line_length: usize,
 }
 
 impl Default for IndexLimits {
     /// 16 MiB takes in SQLite's amalgamation (9 MB), the largest source file
-    /// that people write by hand. Tables kept in strings have lines of some
-    /// 30,000 bytes (jsoup's entities); a minified file is one line of more.
+    /// that people write by hand.
     fn default() -> Self {
         Self {
             file_size: 16 * 1024 * 1024,
-            line_length: 100_000,
         }
     }
 }

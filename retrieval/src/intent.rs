@@ -20,31 +20,7 @@ words!(Intent: DefinitionLookup "DEFINITION_LOOKUP", UsageExploration "USAGE_EXP
 
 /// The phrases of each kind of request, and what each of them weighs. A phrase ends where a
 /// word does; ` * ` stands for up to four words.
-const PHRASES: &str = "\
-DEFINITION_LOOKUP 5: where is * defined, where are * defined, how is * defined
-DEFINITION_LOOKUP 4: definition of, find the definition
-DEFINITION_LOOKUP 3: what is, what does, which file, signature of
-DEFINITION_LOOKUP 2: show me, declared, where is, explain
-USAGE_EXPLORATION 6: where is * used, where is * called, how is * used, who calls, what calls, callers of
-USAGE_EXPLORATION 5: where do * use, usages, usage of, uses of, references to, which * call, which * use
-USAGE_EXPLORATION 4: all places
-USAGE_EXPLORATION 3: find all, depends on
-BUG_FIX 6: use after free, traceback, segfault, double free, null deref
-BUG_FIX 5: crash, crashes, out of bounds, vulnerability, oom, overrun, aborts, asan
-BUG_FIX 4: fix, bug, fails, broken, overflow, null pointer, infinite loop, assertion
-BUG_FIX 3: wrong, incorrect, exception, leak, hang, abort
-BUG_FIX 2: error
-REFACTOR 6: refactor, rename, restructure
-REFACTOR 5: clean up, deduplicate, remove duplication, reorganize
-REFACTOR 4: cleanup, simplify, merge * into
-REFACTOR 3: extract, split, move
-REFACTOR 2: convert
-TEST_WRITING 8: write unit tests, add unit tests
-TEST_WRITING 7: write tests, write a test, add tests, add a test
-TEST_WRITING 6: test coverage, tests for
-TEST_WRITING 5: unit test, unit tests, test for
-TEST_WRITING 4: test cases, spec for
-TEST_WRITING 2: test, tests";
+const PHRASES: &str = include_str!("intent/phrases.txt");
 
 /// Words that ask for something when a request begins with them.
 const TO_DO: &str = "add allow build change cache configure create disallow enable ensure extend implement \

@@ -29,12 +29,7 @@ const PER_FILE: usize = 200;
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// One match: a file and the lines from the node's first to its last.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Match {
-    pub(crate) path: TreePath,
-    pub(crate) first: u32,
-    pub(crate) last: u32,
-}
+pub(crate) type Match = (TreePath, u32, u32);
 
 /// Result of a structural search.
 #[derive(Debug, Default)]
@@ -216,10 +211,9 @@ impl<M: Matcher> Needle<M> {
             .candidates(top, text)
             .filter_map(|node| self.matcher.match_node(root.adopt(node)))
             .take(PER_FILE)
-            .map(|node| Match {
-                path: path.clone(),
-                first: node.start_pos().line() as u32 + 1,
-                last: node.end_pos().line() as u32 + 1,
+            .map(|node| {
+                let (first, last) = (node.start_pos().line(), node.end_pos().line());
+                (path.clone(), first as u32 + 1, last as u32 + 1)
             })
             .collect()
     }

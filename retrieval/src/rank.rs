@@ -68,11 +68,6 @@ pub(crate) struct Proximity {
 }
 
 impl Proximity {
-    /// Adds a line that the crash went through.
-    pub(crate) fn add_line(&mut self, path: &TreePath, line: u32) {
-        self.lines.push((path.clone(), line));
-    }
-
     /// The lines inside a definition that the crash went through.
     pub(crate) fn lines_in(&self, symbol: &Symbol) -> Vec<u32> {
         self.lines
@@ -82,11 +77,18 @@ impl Proximity {
             .collect()
     }
 
-    /// Adds a function that the crash went through, at a distance.
-    pub(crate) fn add(&mut self, path: &TreePath, lines: (u32, u32), distance: u32) {
+    /// Adds a function that the crash went through, at a distance, and the line in it.
+    pub(crate) fn add(
+        &mut self,
+        path: &TreePath,
+        (first, last): (u32, u32),
+        distance: u32,
+        line: Option<u32>,
+    ) {
         let nearest = self.files.entry(path.clone()).or_insert(distance);
         *nearest = (*nearest).min(distance);
-        self.functions.push((path.clone(), lines.0, lines.1));
+        self.functions.push((path.clone(), first, last));
+        self.lines.extend(line.map(|line| (path.clone(), line)));
     }
 
     /// Returns what hits are sorted by.
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn copies_bindings_and_made_code_come_after_the_project_of_the_crash() {
         let mut near = Proximity::default();
-        near.add(&path("src/zlib/inflate.c"), (10, 20), 0);
+        near.add(&path("src/zlib/inflate.c"), (10, 20), 0, None);
         let mut hits = [
             "src/lib.rs",
             "src/zlib/test/a.c",
@@ -206,7 +208,7 @@ mod tests {
     #[test]
     fn the_crash_comes_first_and_tests_last() {
         let mut near = Proximity::default();
-        near.add(&path("src/b.c"), (10, 20), 0);
+        near.add(&path("src/b.c"), (10, 20), 0, None);
         let mut hits = [
             ("tests/a.c", 1),
             ("lib/a.c", 1),

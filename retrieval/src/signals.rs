@@ -86,7 +86,7 @@ impl Engine {
             if here.is_empty() {
                 // A structural hit is shown with two lines before it.
                 let hit = (snippet.start_line + 2).min(snippet.end_line);
-                here.extend(self.around(&snippet.path, hit)?);
+                here.extend(self.enclosing(&snippet.path, hit, hit)?);
             }
             found.append(&mut here);
         }
@@ -112,7 +112,7 @@ impl Engine {
                 Some((path, row.get(line)?.parse().ok()?))
             });
             let mut symbol = match place {
-                Some((path, line)) => self.around(&path, line)?,
+                Some((path, line)) => self.enclosing(&path, line, line)?,
                 None => None,
             };
             let mut names = row
@@ -141,13 +141,6 @@ impl Engine {
     fn ids_for(&self, words: &str) -> Result<Vec<i64>> {
         let scored = self.ranked(words, CANDIDATES)?.into_iter();
         Ok(scored.map(|one| one.id).collect())
-    }
-
-    fn around(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>> {
-        match self.index.enclosing_function(path, line)? {
-            Some(function) => Ok(Some(function)),
-            None => self.index.enclosing(path, line),
-        }
     }
 
     /// Definitions with their text, as far as that can be read.

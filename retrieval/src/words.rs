@@ -9,35 +9,14 @@ use std::sync::LazyLock;
 const NESTED: usize = 12;
 
 /// Words that say nothing about code.
-const STOP_WORDS: [&str; 104] = [
-    "a", "an", "the", "and", "or", "but", "if", "then", "else", "of", "in", "on", "at", "to",
-    "for", "from", "by", "with", "without", "about", "into", "over", "under", "as", "is", "are",
-    "was", "were", "be", "been", "being", "it", "its", "this", "that", "these", "those", "there",
-    "here", "where", "when", "what", "which", "who", "whom", "whose", "why", "how", "do", "does",
-    "did", "done", "can", "could", "should", "would", "will", "shall", "may", "might", "must",
-    "not", "no", "so", "than", "too", "very", "just", "also", "only", "all", "any", "each", "some",
-    "such", "we", "you", "they", "he", "she", "i", "me", "my", "our", "your", "their", "please",
-    "want", "need", "make", "made", "makes", "let", "lets", "us", "using", "use", "used", "code",
-    "function", "method", "class", "file", "files",
-];
+const STOP_WORDS: &str = include_str!("words/stop.txt");
 
 /// Words, and what names make of each.
-const SHORTENED: &str = "address addr, allocate alloc, argument arg, attribute attr, authentication auth, \
-     authorization auth, buffer buf, certificate cert, character char, command cmd, compare \
-     cmp, configuration cfg, context ctx, copy cpy, current cur, database db, declaration \
-     decl, decode dec, decompress inflate, definition def, delete del, destination dst, \
-     directory dir, element elem, encode enc, environment env, error err, expression expr, \
-     function func, header hdr, image img, index idx, initialize init, iterator iter, length \
-     len, maximum max, memory mem, message msg, minimum min, modulus mod, multiply mul, \
-     number num, object obj, packet pkt, parameter param, password passwd, pointer ptr, \
-     position pos, previous prev, reference ref, regular regex, request req, response resp, \
-     sequence seq, signature sig, source src, square sqrt, statement stmt, string str, symbol \
-     sym, temporary tmp, value val, variable var, version ver";
+const SHORTENED: &str = include_str!("words/shortened.txt");
 
 /// Returns what names write for a stem: `dir` for `directory`.
 pub(crate) fn shortened(asked: &str) -> impl Iterator<Item = &'static str> {
-    let pairs = SHORTENED.split(", ");
-    let pairs = pairs.filter_map(|pair| pair.split_once(' '));
+    let pairs = SHORTENED.lines().filter_map(|pair| pair.split_once(' '));
     let found = pairs.filter(move |(long, _)| stem(long) == asked);
     found.map(|(_, short)| short)
 }
@@ -139,7 +118,8 @@ pub(crate) fn meaningful(text: &str) -> Vec<String> {
     let mut stems: Vec<String> = Vec::new();
     for word in split_words(text) {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        if word.len() < 2 || is_number || STOP_WORDS.contains(&word.as_str()) {
+        let says_nothing = || STOP_WORDS.split_whitespace().any(|other| other == word);
+        if word.len() < 2 || is_number || says_nothing() {
             continue;
         }
         let stem = stem(&word);

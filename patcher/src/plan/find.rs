@@ -174,21 +174,12 @@ fn replacement_stands(file: &Pristine, edit: &LineEdit<'_>, ways: &[Reading]) ->
     forms
         .into_iter()
         .filter(|lines| says_something(lines.iter()) && adds(lines))
-        .find_map(|lines| {
-            match locate(
-                file,
-                Quote {
-                    lines: &lines,
-                    hint: edit.hint(),
-                    slack: 0,
-                    heading: None,
-                    changes: &[],
-                },
-            ) {
+        .find_map(
+            |lines| match locate(file, Quote::plain(&lines, edit.hint())) {
                 Located::At(place) => Some(place.range.start),
                 _ => None,
-            }
-        })
+            },
+        )
 }
 
 fn ambiguous(file: &Pristine, edit: &LineEdit<'_>, places: &[usize]) -> Refusal {
@@ -387,16 +378,11 @@ impl Seeker<'_> {
             .rev()
             .find(|way| way.numbered.is_some() || way.escape != Escape::None);
         let old = best.map_or(&edit.old, |way| &way.old);
-        let near = nearest(
-            file,
-            Quote {
-                lines: old,
-                hint: edit.hint(),
-                slack: 0,
-                heading: edit.heading,
-                changes: &[],
-            },
-        );
+        let quote = Quote {
+            heading: edit.heading,
+            ..Quote::plain(old, edit.hint())
+        };
+        let near = nearest(file, quote);
         if let Some(start) = near {
             let count = old.len().clamp(3, SHOWN);
             let difference = compare_beside(file, old, start..start + count);

@@ -125,13 +125,9 @@ impl<'a> PatchReader<'a> {
 
     fn edit(&mut self, open: usize, tag: &Tag) -> usize {
         let (file, lines) = header(tag);
-        if tag.empty {
-            self.push_replace(&file, lines, None, None);
-            return open + 1;
-        }
         let (mut original, mut replacement) = (None, None);
         let mut index = open + 1;
-        while let Some(next) = self.tags.get(index) {
+        while let Some(next) = self.tags.get(index).filter(|_| !tag.empty) {
             if closes(next, EDIT) {
                 index += 1;
                 break;
@@ -155,7 +151,12 @@ impl<'a> PatchReader<'a> {
                 return index;
             }
         }
-        self.push_replace(&file, lines, original, replacement);
+        self.found.patch.edits.push(Edit::Replace {
+            file,
+            lines,
+            original,
+            replacement,
+        });
         index
     }
 
@@ -203,21 +204,6 @@ impl<'a> PatchReader<'a> {
         );
         self.found.incomplete |= span.end == End::Missing;
         span
-    }
-
-    fn push_replace(
-        &mut self,
-        file: &str,
-        lines: Option<(u32, u32)>,
-        original: Option<String>,
-        replacement: Option<String>,
-    ) {
-        self.found.patch.edits.push(Edit::Replace {
-            file: file.to_owned(),
-            lines,
-            original,
-            replacement,
-        });
     }
 
     fn slice(&self, span: &Span) -> &'a str {

@@ -110,13 +110,8 @@ impl Engine {
         if matches.stopped {
             answer.note("time ran out; not every file was searched".to_owned());
         }
-        let places: Vec<(TreePath, u32, u32)> = matches
-            .found
-            .into_iter()
-            .map(|hit| (hit.path, hit.first, hit.last))
-            .collect();
         let nothing = || "no code of this form, not even with the pattern relaxed".to_owned();
-        self.fill(answer, &places, (2, skip), nothing)
+        self.fill(answer, &matches.found, (2, skip), nothing)
     }
 
     /// Puts places in order, merges those that touch, and cuts the snippets.

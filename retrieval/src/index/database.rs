@@ -128,9 +128,7 @@ fn is_sound(path: &Path, limits: &IndexLimits) -> bool {
         let length = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         let whole = length(path) + length(Path::new(&log)) >= pages.cast_unsigned();
         let same_limits = number("SELECT value FROM meta WHERE key = 'file_size'")?
-            == limits.file_size.cast_signed()
-            && number("SELECT value FROM meta WHERE key = 'line_length'")?
-                == i64::try_from(limits.line_length).unwrap_or(i64::MAX);
+            == limits.file_size.cast_signed();
         Ok(ours && whole && same_limits)
     };
     check().unwrap_or(false)
@@ -149,16 +147,8 @@ pub(crate) fn create(path: &Path, limits: &IndexLimits) -> Result<Connection, Re
     connection.execute_batch(schema::VIEWS)?;
     connection.pragma_update(None, "application_id", schema::APPLICATION)?;
     connection.pragma_update(None, "user_version", schema::VERSION)?;
-    let limits = [
-        ("file_size", limits.file_size.cast_signed()),
-        (
-            "line_length",
-            i64::try_from(limits.line_length).unwrap_or(i64::MAX),
-        ),
-    ];
-    for (key, value) in limits {
-        connection.execute("INSERT INTO meta VALUES (?1, ?2)", (key, value))?;
-    }
+    let size = limits.file_size.cast_signed();
+    connection.execute("INSERT INTO meta VALUES ('file_size', ?1)", [size])?;
     Ok(connection)
 }
 

@@ -27,6 +27,10 @@ const TIME_STEP: i64 = 50_000_000;
 /// thread busy while the others have nothing left to do.
 const LARGE: u64 = 512 * 1024;
 
+/// Files with a longer line, in bytes, are skipped as minified. Tables kept in strings have lines
+/// of some 30,000 bytes (jsoup's entities); a minified file is one line of more.
+const LONGEST_LINE: usize = 100_000;
+
 /// Limit on how many parsed files may wait for the writer.
 const WAITING: usize = 64;
 
@@ -304,7 +308,7 @@ pub(crate) fn read_file(
     if known == Some(hash.as_slice()) {
         return FileState::Unchanged;
     }
-    match unreadable(&text, limits) {
+    match unreadable(&text) {
         Some(reason) => FileState::Skipped(reason),
         None => parse(entry, &text, hash),
     }
@@ -330,13 +334,13 @@ fn parse(entry: &Entry, text: &Text, hash: Hash) -> FileState {
     }))
 }
 
-fn unreadable(text: &Text, limits: &IndexLimits) -> Option<String> {
+fn unreadable(text: &Text) -> Option<String> {
     if text.is_binary() {
         return Some("it is binary".to_owned());
     }
     let (mut line, mut start) = (1, 0);
     for end in line_ends(text.bytes()) {
-        if end - start > limits.line_length {
+        if end - start > LONGEST_LINE {
             let length = end - start;
             return Some(format!(
                 "minified or generated: line {line} has {length} bytes"

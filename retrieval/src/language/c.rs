@@ -153,7 +153,7 @@ impl CVisitor<'_> {
             Role::Aggregate(kind) => self.aggregate(place, kind),
             Role::Enumerator => self.named(place, SymbolKind::Enumerator),
             Role::Alias => self.named(place, SymbolKind::Typedef),
-            Role::Namespace => self.namespace(place),
+            Role::Namespace => self.named(place, SymbolKind::Namespace),
             Role::BaseClause => self.bases(place),
             Role::Initializer => self.initializer(place),
             Role::Lambda => self.facts.open(place.depth, 0, 0, true),

@@ -64,7 +64,7 @@ fn find(pattern: &str) -> (Vec<String>, Option<String>) {
             matches
                 .found
                 .iter()
-                .map(|hit| format!("{}:{}-{}", hit.path, hit.first, hit.last))
+                .map(|(path, first, last)| format!("{path}:{first}-{last}"))
                 .collect(),
             matches.relaxed,
         ),
@@ -202,7 +202,7 @@ fn what_is_passed_over_does_not_match() {
                 let found: Vec<(u32, u32)> = needle
                     .find_in(&path, &root)
                     .iter()
-                    .map(|hit| (hit.first, hit.last))
+                    .map(|(_, first, last)| (*first, *last))
                     .collect();
                 assert_eq!(found, expected, "{language} {pattern}");
                 let may_match = needle.needs.words.are_in(source.as_bytes());

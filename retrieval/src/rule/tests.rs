@@ -30,7 +30,7 @@ fn find(rule: &str) -> Vec<String> {
         Ok(matches) => matches
             .found
             .iter()
-            .map(|hit| format!("{}-{}", hit.first, hit.last))
+            .map(|(_, first, last)| format!("{first}-{last}"))
             .collect(),
         Err(reason) => vec![format!("error: {reason}")],
     }

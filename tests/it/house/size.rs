@@ -52,7 +52,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     ("model", 2_270, ""),
     ("page", 940, ""),
-    ("patcher", 7_675, ""),
+    ("patcher", 7_630, ""),
     (
         "record",
         560,
@@ -60,7 +60,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "retrieval",
-        17_020,
+        16_330,
         "functions beside a stack that are named",
     ),
     (

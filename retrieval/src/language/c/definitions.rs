@@ -8,25 +8,13 @@ use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact, Takes};
 use crate::language::spec::Key;
-use crate::language::walk::{NodeContext, first_line, last_line, lines, walk_from};
+use crate::language::walk::{NodeContext, first_line, last_line, walk_from};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use std::ops::Range;
 use tree_sitter::Node;
 
 impl<'a> CVisitor<'a> {
-    /// The first line of a definition, its `template <...>` included.
-    pub(super) fn start_line(&self, place: &NodeContext<'_, '_>) -> u32 {
-        let mut line = first_line(place.node);
-        for level in 0..3 {
-            match place.ancestor(level) {
-                Some(above) if above.kind() == "template_declaration" => line = first_line(above),
-                _ => break,
-            }
-        }
-        line
-    }
-
     pub(super) fn base_type(&mut self, node: Node<'_>) -> NameId {
         let Some(mut node) = self.spec.child(node, Key::Type) else {
             return 0;
@@ -113,7 +101,7 @@ impl<'a> CVisitor<'a> {
             type_name,
             kind,
             parent,
-            line: self.start_line(place),
+            line: start_line(place),
             end_line: head.map_or_else(|| last_line(node), |head| head.end_line),
             name_line: first_line(found.name),
             body_line: body.map_or(0, first_line),
@@ -291,7 +279,7 @@ impl<'a> CVisitor<'a> {
     ) {
         let node = place.node;
         let type_name = self.base_type(node);
-        let line = self.start_line(place);
+        let line = start_line(place);
         let mut first = None;
         let children = self.spec.children(node, Key::Declarator);
         let last = children.last().map(Node::id);
@@ -320,38 +308,35 @@ impl<'a> CVisitor<'a> {
         }
     }
 
-    /// Returns what has a plain name and nothing inside.
+    /// Returns what has a plain name and nothing inside, and namespaces.
     pub(super) fn named(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;
         };
         let name = self.facts.intern_range(name_node.byte_range());
-        let lines = (self.start_line(place), last_line(node));
+        let is_scope = kind == SymbolKind::Namespace;
+        let lines = (start_line(place), last_line(node));
         let symbol = SymbolFact {
             type_name: self.base_type(node),
+            body_line: if is_scope { first_line(node) } else { 0 },
             ..self.facts.fact(kind, name, lines, first_line(name_node))
         };
-        self.facts.define(symbol);
+        let symbol = self.facts.define(symbol);
+        if is_scope {
+            let inside = self.facts.join(self.facts.scope_name(), name);
+            self.facts.open(place.depth, symbol, inside, false);
+        }
     }
+}
 
-    pub(super) fn namespace(&mut self, place: &NodeContext<'_, '_>) {
-        let node = place.node;
-        let Some(name_node) = self.spec.child(node, Key::Name) else {
-            return;
-        };
-        let name = self.facts.intern_range(name_node.byte_range());
-        let scope = self.facts.scope_name();
-        let kind = SymbolKind::Namespace;
-        let symbol = self.facts.define(SymbolFact {
-            body_line: first_line(node),
-            ..self
-                .facts
-                .fact(kind, name, lines(node), first_line(name_node))
-        });
-        let inside = self.facts.join(scope, name);
-        self.facts.open(place.depth, symbol, inside, false);
-    }
+/// The first line of a definition, its `template <...>` included.
+pub(super) fn start_line(place: &NodeContext<'_, '_>) -> u32 {
+    let templates = (0..3).map_while(|level| place.ancestor(level));
+    let outermost = templates
+        .take_while(|above| above.kind() == "template_declaration")
+        .last();
+    first_line(outermost.unwrap_or(place.node))
 }
 
 /// `operator  ==` as `operator==`, `operator bool` with its one space.

@@ -1,6 +1,7 @@
 //! Types of C and C++, as they stand in the database: aggregates with their
 //! bases, and typedefs.
 
+use super::definitions::start_line;
 use super::{CVisitor, Role};
 use crate::language::declarator::declared;
 use crate::language::facts::SymbolFact;
@@ -55,7 +56,7 @@ impl CVisitor<'_> {
         }
         let head = known.and_then(|at| self.prepared.types.get(at));
         let end_line = head.map_or_else(|| last_line(node), |head| head.end_line);
-        let lines = (self.start_line(place), end_line);
+        let lines = (start_line(place), end_line);
         let symbol = self.facts.define(SymbolFact {
             scope,
             body_line: first_line(body),

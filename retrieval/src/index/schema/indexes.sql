@@ -1,0 +1,12 @@
+CREATE UNIQUE INDEX file_path ON file(path);
+CREATE INDEX file_symbols ON file(first_symbol);
+CREATE UNIQUE INDEX name_text ON name(name);
+CREATE INDEX symbol_name ON symbol(name_id);
+CREATE INDEX symbol_typedef ON symbol(type_id) WHERE kind = 'typedef';
+CREATE INDEX call_name ON call(name_id);
+CREATE INDEX posting_name ON posting(name_id);
+CREATE INDEX import_target ON import(target_id);
+CREATE INDEX inherit_base ON inherit(base_id);
+CREATE INDEX word_text ON word(word);
+CREATE INDEX guard_symbol ON guard(symbol_id);
+CREATE INDEX flow_symbol ON flow(symbol_id);
