@@ -85,7 +85,6 @@ impl Engine {
     pub fn open(tree: &Path, cache: &Path, settings: Settings) -> Result<Self> {
         let limits = IndexLimits {
             file_size: settings.file_size_limit,
-            ..IndexLimits::default()
         };
         Ok(Self {
             index: Index::open(tree, cache, limits)?,
@@ -323,9 +322,7 @@ impl Engine {
             self.name_surroundings(&mut hit)?;
             left = shorten(&mut hit, left);
             let Ok(text) = self.tree().read(&hit.path) else {
-                answer
-                    .notes
-                    .push(format!("{} can no longer be read", hit.path));
+                answer.note(format!("{} can no longer be read", hit.path));
                 continue;
             };
             let cut = if hit.sparse {

@@ -107,9 +107,9 @@ impl Index {
         let started = Instant::now();
         let tree = Tree::open(root)?;
         let folder = database::Folder::open(cache, tree.root())?;
-        let kept = folder.current(&limits);
-        let opened = match kept.map(|path| refresh(path, &tree, &limits)) {
-            Some(Err(RetrievalError::Database(_))) | None => build(&folder, &tree, &limits)?,
+        let kept = folder.current(limits);
+        let opened = match kept.map(|path| refresh(path, &tree, limits)) {
+            Some(Err(RetrievalError::Database(_))) | None => build(&folder, &tree, limits)?,
             Some(refreshed) => refreshed?,
         };
         drop(folder);
@@ -275,7 +275,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 /// A database that agrees with its tree.
 type Opened = (PathBuf, Connection, Files, IndexReport);
 
-fn refresh(database: PathBuf, tree: &Tree, limits: &IndexLimits) -> Result<Opened, RetrievalError> {
+fn refresh(database: PathBuf, tree: &Tree, limits: IndexLimits) -> Result<Opened, RetrievalError> {
     let mut connection = database::open(&database)?;
     let (files, report) = update::update(&mut connection, tree, limits, false)?;
     Ok((database, connection, files, report))
@@ -284,7 +284,7 @@ fn refresh(database: PathBuf, tree: &Tree, limits: &IndexLimits) -> Result<Opene
 fn build(
     folder: &database::Folder,
     tree: &Tree,
-    limits: &IndexLimits,
+    limits: IndexLimits,
 ) -> Result<Opened, RetrievalError> {
     let database = folder.fresh();
     let mut connection = database::create(&database, limits)?;

@@ -132,11 +132,12 @@ impl FromStr for Language {
 
 fn holds_cpp(bytes: &[u8]) -> bool {
     let head = bytes.get(..bytes.len().min(64 * 1024)).unwrap_or_default();
-    String::from_utf8_lossy(head).lines().any(|line| {
+    let is_marked = |line: &str| {
         CPP_MARKS
             .iter()
             .any(|mark| line.trim_start().starts_with(mark))
-    })
+    };
+    String::from_utf8_lossy(head).lines().any(is_marked)
 }
 
 #[cfg(test)]

@@ -53,10 +53,9 @@ impl Text {
         if starts.last() == Some(&bytes.len()) {
             starts.pop();
         }
-        let encoding = if std::str::from_utf8(&bytes).is_ok() {
-            Encoding::Utf8
-        } else {
-            Encoding::Latin1
+        let encoding = match std::str::from_utf8(&bytes) {
+            Ok(_) => Encoding::Utf8,
+            Err(_) => Encoding::Latin1,
         };
         Self {
             bytes,
@@ -88,12 +87,8 @@ impl Text {
     pub fn raw_line(&self, line: usize) -> Option<&[u8]> {
         let index = line.checked_sub(1)?;
         let start = *self.starts.get(index)?;
-        let end = self
-            .starts
-            .get(index + 1)
-            .copied()
-            .unwrap_or(self.bytes.len());
-        self.bytes.get(start..end)
+        let end = self.starts.get(index + 1).copied();
+        self.bytes.get(start..end.unwrap_or(self.bytes.len()))
     }
 
     /// One line as characters, without its line ending.

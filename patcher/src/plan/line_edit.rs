@@ -190,11 +190,7 @@ pub(super) fn foreign(file: &Pristine, line: &str, latin1: bool) -> String {
     if !latin1 || file.text.encoding() == Encoding::Latin1 {
         return line.to_owned();
     }
-    let bytes: Option<Vec<u8>> = line
-        .chars()
-        .map(|next| u8::try_from(u32::from(next)).ok())
-        .collect();
-    bytes
+    text::raw_bytes(line)
         .and_then(|bytes| String::from_utf8(bytes).ok())
         .unwrap_or_else(|| line.to_owned())
 }

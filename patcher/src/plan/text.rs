@@ -102,7 +102,7 @@ pub(crate) fn new_file(
 }
 
 /// Each character as the byte of its number.
-fn raw_bytes(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn raw_bytes(text: &str) -> Option<Vec<u8>> {
     text.chars()
         .map(|next| u8::try_from(u32::from(next)).ok())
         .collect()

@@ -114,7 +114,7 @@ impl<'a> PatchReader<'a> {
     }
 
     fn explanation(&mut self, index: usize, tag: &Tag) -> usize {
-        let span = self.body(index, tag, &|next| begins_edit(next) || closes(next, PATCH));
+        let span = self.body(index, tag, &ends_edits, &ends_edits);
         let text = self.slice(&span).trim();
         if self.found.patch.explanation.is_none() && !text.is_empty() {
             self.found.patch.explanation = Some(text.to_owned());
@@ -170,38 +170,28 @@ impl<'a> PatchReader<'a> {
                 next: index + 1,
             };
         }
-        let names = [tag.name.as_str()];
-        let ends_edit = |next: &Tag| closes(next, EDIT) || closes(next, PATCH) || begins_edit(next);
+        let ends_edit = |next: &Tag| closes(next, EDIT) || ends_edits(next);
         let other = if old { REPLACEMENT } else { ORIGINAL };
-        let span = find_end(
-            self.text,
-            self.tags,
-            index,
-            &Rules {
-                names: &names,
-                may_follow: &|next| {
-                    ends_edit(next) || opens(next, other) || opens(next, EXPLANATION)
-                },
-                ends: &|next| ends_edit(next) || (old && opens(next, REPLACEMENT)),
-            },
-        );
-        self.found.incomplete |= span.end == End::Missing;
-        span
+        let follows =
+            |next: &Tag| ends_edit(next) || opens(next, other) || opens(next, EXPLANATION);
+        let ends = |next: &Tag| ends_edit(next) || (old && opens(next, REPLACEMENT));
+        self.body(index, tag, &follows, &ends)
     }
 
-    /// A body that is ended by its own closing tag, or by what cannot be in it.
-    fn body(&mut self, index: usize, tag: &Tag, follows: &dyn Fn(&Tag) -> bool) -> Span {
-        let names = [tag.name.as_str()];
-        let span = find_end(
-            self.text,
-            self.tags,
-            index,
-            &Rules {
-                names: &names,
-                may_follow: follows,
-                ends: &|next| begins_edit(next) || closes(next, PATCH),
-            },
-        );
+    /// A body that is ended by its own closing tag where the next tag may follow it, or by one that ends it.
+    fn body(
+        &mut self,
+        index: usize,
+        tag: &Tag,
+        may_follow: &dyn Fn(&Tag) -> bool,
+        ends: &dyn Fn(&Tag) -> bool,
+    ) -> Span {
+        let rules = Rules {
+            names: &[tag.name.as_str()],
+            may_follow,
+            ends,
+        };
+        let span = find_end(self.text, self.tags, index, &rules);
         self.found.incomplete |= span.end == End::Missing;
         span
     }
@@ -282,9 +272,14 @@ impl PatchReader<'_> {
         if tag.empty {
             return (String::new(), index + 1);
         }
-        let span = self.body(index, tag, &|next| begins_edit(next) || closes(next, PATCH));
+        let span = self.body(index, tag, &ends_edits, &ends_edits);
         (self.code(&span, file), span.next)
     }
+}
+
+/// Returns true when a tag ends the text of an edit or an explanation that was never closed.
+fn ends_edits(tag: &Tag) -> bool {
+    begins_edit(tag) || closes(tag, PATCH)
 }
 
 /// The file and the lines that a tag names.

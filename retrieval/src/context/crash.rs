@@ -63,20 +63,15 @@ fn anywhere(wanted: &[Wanted], least: f64) -> Vec<Symbol> {
 /// The stack section: per stack its functions of the tree, from the top, by the
 /// numbers that the report gives them.
 pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for place in located {
+    let line = |place: &Located| {
         let symbol = &place.symbol;
         let line = place.line.unwrap_or(symbol.name_line);
         let mark = if place.is_harness { " (harness)" } else { "" };
-        lines.push(format!(
-            "{} #{} {} {}:{line}{mark}",
-            place.role.name(),
-            place.depth,
-            symbol.qualified(),
-            symbol.path
-        ));
-    }
-    lines
+        let (role, name) = (place.role.name(), symbol.qualified());
+        let (depth, path) = (place.depth, &symbol.path);
+        format!("{role} #{depth} {name} {path}:{line}{mark}")
+    };
+    located.iter().map(line).collect()
 }
 
 fn role_weight(weights: &CrashWeights, role: Role) -> f64 {

@@ -43,10 +43,8 @@ impl Engine {
             answer.note("time ran out; not every file was searched".to_owned());
         }
         if found.too_large > 0 {
-            answer.note(format!(
-                "{} files were too large to search",
-                found.too_large
-            ));
+            let count = found.too_large;
+            answer.note(format!("{count} files were too large to search"));
         }
         let places: Vec<(TreePath, u32, u32)> = found
             .files
@@ -58,13 +56,8 @@ impl Engine {
                     .map(move |(first, last)| (path.clone(), first, last))
             })
             .collect();
-        let nothing = || match path {
-            Some(path) => format!(
-                "this text is in none of the {} files at {path}",
-                files.len()
-            ),
-            None => format!("this text is in none of the {} files", files.len()),
-        };
+        let at = path.map(|path| format!(" at {path}")).unwrap_or_default();
+        let nothing = || format!("this text is in none of the {} files{at}", files.len());
         let around = self.settings.context_lines as u32;
         self.fill(answer, &places, (around, skip), nothing)
     }

@@ -193,13 +193,8 @@ impl Engine {
         if symbol.kind.is_type() && self.is_long(symbol) {
             return self.member_ranges(text, symbol);
         }
-        let limit = self.settings.body_lines;
-        Ok(body_ranges(
-            text,
-            symbol,
-            &self.near.lines_in(symbol),
-            limit,
-        ))
+        let hits = self.near.lines_in(symbol);
+        Ok(body_ranges(text, symbol, &hits, self.settings.body_lines))
     }
 
     fn is_long(&self, symbol: &Symbol) -> bool {

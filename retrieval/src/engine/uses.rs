@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::engine::lookup::described;
 use crate::error::{Result, RetrievalError};
 use crate::query::Query;
-use crate::relations::QualifiedName;
+use crate::relations::{QualifiedName, Similar};
 use crate::snippet::{Tier, place};
 use crate::symbol::{Call, Symbol, Use};
 use patchwright_source::TreePath;
@@ -97,18 +97,15 @@ impl Engine {
         if alike.is_empty() {
             answer.miss = Some(Miss::nothing(format!("no function is like {name}")));
         }
-        let hits = alike
-            .iter()
-            .map(|one| {
-                let mut note = format!("likeness {:.2}", one.likeness);
-                if !one.shared.is_empty() {
-                    let shared: Vec<&str> = one.shared.iter().take(8).map(String::as_str).collect();
-                    note = format!("{note}; both call {}", shared.join(", "));
-                }
-                self.head_hit(&one.symbol, Some(note))
-            })
-            .collect();
-        self.with_hits(answer, hits, Tier::High, 0)
+        let hit = |one: &Similar| {
+            let mut note = format!("likeness {:.2}", one.likeness);
+            if !one.shared.is_empty() {
+                let shared = one.shared.get(..8).unwrap_or(&one.shared);
+                note = format!("{note}; both call {}", shared.join(", "));
+            }
+            self.head_hit(&one.symbol, Some(note))
+        };
+        self.with_hits(answer, alike.iter().map(hit).collect(), Tier::High, 0)
     }
 
     /// A definition by its signature alone.

@@ -84,7 +84,7 @@ pub struct GuardFact {
 }
 
 /// A statement, or the part of one that writes or reads.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Statement {
     pub(crate) first: u32,
     pub(crate) last: u32,

@@ -16,7 +16,7 @@ const PARTS: usize = 32;
 const SHOWN: usize = 60;
 
 /// Something that holds a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The variable; `f()` for the result of a call.
     pub(crate) root: String,
@@ -33,9 +33,7 @@ impl Place {
     pub(crate) fn variable(name: &str) -> Self {
         Self {
             root: name.to_owned(),
-            fields: Vec::new(),
-            content: false,
-            address: false,
+            ..Self::default()
         }
     }
 }
@@ -91,12 +89,7 @@ pub(crate) fn shown(node: Node<'_>, bytes: &[u8]) -> String {
 
 /// Reads an expression as a place, if it is one.
 pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
-    let mut place = Place {
-        root: String::new(),
-        fields: Vec::new(),
-        content: false,
-        address: false,
-    };
+    let mut place = Place::default();
     let mut node = node;
     for _ in 0..PARTS {
         let child = |field| node.child_by_field_name(field);

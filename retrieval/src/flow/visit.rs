@@ -16,19 +16,15 @@ use crate::language::walk::{NodeContext, Visitor, arguments, walk};
 use patchwright_source::Language;
 use std::cmp::Reverse;
 use std::ops::Range;
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 /// Analyses a function's lines.
 pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
-    let (text, shift) = wrap(subject);
+    let (mut text, shift) = wrap(subject);
     let is_c = matches!(subject.language, Language::C | Language::Cpp);
-    let mut text = text;
     let mut tree = patchwright_source::parse(subject.language, &text);
-    if is_c
-        && tree
-            .as_ref()
-            .is_some_and(|tree| tree.root_node().has_error())
-    {
+    let has_error = |tree: &Tree| tree.root_node().has_error();
+    if is_c && tree.as_ref().is_some_and(has_error) {
         // Without macros and split statements the grammar may understand it.
         text = prepare(&text, subject.language == Language::Cpp).code;
         tree = patchwright_source::parse(subject.language, &text);
@@ -203,14 +199,8 @@ impl<'a> Reader<'a> {
             .iter()
             .any(|start| node.kind().starts_with(start))
         {
-            let (first, last) = self.lines(node);
             let reads = names(node, self.bytes);
-            self.found.statements.push(Statement {
-                first,
-                last,
-                reads,
-                ..Statement::default()
-            });
+            self.add_statement(self.lines(node), Vec::new(), reads);
             self.returned(node);
         }
     }
@@ -226,12 +216,8 @@ impl<'a> Reader<'a> {
         self.assigned = (value.byte_range(), writes.clone());
         // A loop over a value spans its body: only its head is meant.
         let (target, value) = (self.lines(target), self.lines(value));
-        self.found.statements.push(Statement {
-            first: target.0.min(value.0),
-            last: target.1.max(value.1),
-            writes,
-            reads,
-        });
+        let lines = (target.0.min(value.0), target.1.max(value.1));
+        self.add_statement(lines, writes, reads);
     }
 
     /// A call writes what it is given the address of, and may change what it is called on.
@@ -252,12 +238,21 @@ impl<'a> Reader<'a> {
             self.found.calls.push(Call { name, sets });
         }
         writes.extend(receiver(node).map_or_else(Vec::new, |one| written(one, self.bytes)));
-        let (first, last) = self.lines(node);
+        let reads = names(node, self.bytes);
+        self.add_statement(self.lines(node), writes, reads);
+    }
+
+    fn add_statement(
+        &mut self,
+        (first, last): (u32, u32),
+        writes: Vec<String>,
+        reads: Vec<String>,
+    ) {
         self.found.statements.push(Statement {
             first,
             last,
             writes,
-            reads: names(node, self.bytes),
+            reads,
         });
     }
 
@@ -424,14 +419,10 @@ impl Reader<'_> {
 
     fn locals(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
-        let declarators: Vec<Node<'_>> = node
-            .children_by_field_name("declarator", &mut cursor)
-            .collect();
-        for declarator in declarators {
-            if let Some((name, _)) = self.declared(declarator) {
-                self.found.locals.insert(name);
-            }
-        }
+        let declarators = node.children_by_field_name("declarator", &mut cursor);
+        let declared: Vec<_> = declarators.filter_map(|one| self.declared(one)).collect();
+        let names = declared.into_iter().map(|(name, _)| name);
+        self.found.locals.extend(names);
     }
 
     fn declaration(&mut self, node: Node<'_>, value: Node<'_>) {

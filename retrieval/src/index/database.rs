@@ -64,7 +64,7 @@ impl Folder {
     }
 
     /// The database that is in use, if it is sound and of our making.
-    pub(crate) fn current(&self, limits: &IndexLimits) -> Option<PathBuf> {
+    pub(crate) fn current(&self, limits: IndexLimits) -> Option<PathBuf> {
         let name = std::fs::read_to_string(self.path.join("current")).ok()?;
         if !is_database_name(&name) {
             return None;
@@ -115,7 +115,7 @@ fn is_database_name(name: &str) -> bool {
 /// Returns whether a database is whole and of this version. Its pages are not read:
 /// that would take longer than building it. A page that is found damaged later
 /// ends the query and the database.
-fn is_sound(path: &Path, limits: &IndexLimits) -> bool {
+fn is_sound(path: &Path, limits: IndexLimits) -> bool {
     let check = || -> rusqlite::Result<bool> {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
@@ -136,7 +136,7 @@ fn is_sound(path: &Path, limits: &IndexLimits) -> bool {
 
 /// Starts a new database: no journal and no waiting for the disk, since a
 /// build that is cut short is thrown away.
-pub(crate) fn create(path: &Path, limits: &IndexLimits) -> Result<Connection, RetrievalError> {
+pub(crate) fn create(path: &Path, limits: IndexLimits) -> Result<Connection, RetrievalError> {
     let connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;

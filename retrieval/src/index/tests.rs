@@ -164,10 +164,7 @@ fn a_change_of_the_same_size_is_seen() {
 fn other_limits_build_anew() {
     let fixture = Fixture::new(&[("a.c", b"int a;\n")]);
     drop(fixture.open());
-    let limits = IndexLimits {
-        file_size: 3,
-        ..IndexLimits::default()
-    };
+    let limits = IndexLimits { file_size: 3 };
     let index = Index::open(&fixture.tree(), &fixture.cache(), limits).unwrap();
     assert!(index.report().rebuilt);
     let skipped: Vec<String> = index

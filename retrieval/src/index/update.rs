@@ -50,7 +50,7 @@ struct Work {
 pub(crate) fn update(
     connection: &mut Connection,
     tree: &Tree,
-    limits: &IndexLimits,
+    limits: IndexLimits,
     fresh: bool,
 ) -> Result<(Files, IndexReport), RetrievalError> {
     let entries = tree.entries();
@@ -132,7 +132,7 @@ fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>, Retrieva
 fn write_all(
     connection: &Connection,
     tree: &Tree,
-    limits: &IndexLimits,
+    limits: IndexLimits,
     work: &[Work],
     report: &mut IndexReport,
 ) -> Result<(), RetrievalError> {
@@ -291,7 +291,7 @@ pub(crate) enum FileState {
 pub(crate) fn read_file(
     tree: &Tree,
     entry: &Entry,
-    limits: &IndexLimits,
+    limits: IndexLimits,
     known: Option<&[u8]>,
 ) -> FileState {
     if Language::of_path(&entry.path).is_none() {

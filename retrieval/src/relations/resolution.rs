@@ -123,10 +123,9 @@ impl<'r> Resolver<'r> {
             Receiver::Variable(name) => self.on_variable(name, &place, &targets),
             // The member is a pointer; no function is called by its name.
             Receiver::Pointer => Ok(Meaning::default()),
-            Receiver::Unknown => Ok(Meaning {
-                possible: ids(targets.iter().filter(|one| is_member(one))),
-                ..Meaning::default()
-            }),
+            Receiver::Unknown => Ok(Meaning::possible(ids(targets
+                .iter()
+                .filter(|one| is_member(one))))),
         }
     }
 
@@ -243,10 +242,7 @@ impl<'r> Resolver<'r> {
                 Language::Cpp => ids(targets.iter().filter(|one| is_member(one))),
                 _ => Vec::new(),
             };
-            return Ok(Meaning {
-                possible,
-                ..Meaning::default()
-            });
+            return Ok(Meaning::possible(possible));
         }
         let mut certain = inside(targets, &[name.to_owned()]);
         if certain.is_empty() {
@@ -276,10 +272,9 @@ impl<'r> Resolver<'r> {
         if !by_qualifier.certain.is_empty() {
             return Ok(by_qualifier);
         }
-        Ok(Meaning {
-            possible: ids(targets.iter().filter(|one| is_member(one))),
-            ..Meaning::default()
-        })
+        Ok(Meaning::possible(ids(targets
+            .iter()
+            .filter(|one| is_member(one)))))
     }
 
     /// The declared type of a field of the class around a call or of its bases.
@@ -404,6 +399,13 @@ impl Meaning {
         }
     }
 
+    fn possible(possible: Vec<i64>) -> Self {
+        Self {
+            certain: Vec::new(),
+            possible,
+        }
+    }
+
     /// Everything it may mean.
     pub(crate) fn all(&self) -> impl Iterator<Item = i64> + '_ {
         self.certain.iter().chain(&self.possible).copied()
@@ -447,9 +449,6 @@ fn nearest(place: &CallPlace, targets: &[&Target]) -> Meaning {
         [one, rest @ ..] if rest.iter().all(|other| other.path == one.path) => {
             Meaning::certain(ids(near.iter()))
         }
-        _ => Meaning {
-            possible: ids(near.iter()),
-            ..Meaning::default()
-        },
+        _ => Meaning::possible(ids(near.iter())),
     }
 }

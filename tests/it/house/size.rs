@@ -52,7 +52,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     ("model", 2_270, ""),
     ("page", 940, ""),
-    ("patcher", 7_630, ""),
+    ("patcher", 7_620, ""),
     (
         "record",
         560,
@@ -60,7 +60,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "retrieval",
-        16_330,
+        16_290,
         "functions beside a stack that are named",
     ),
     (

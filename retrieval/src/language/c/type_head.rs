@@ -17,10 +17,8 @@ impl Scanner<'_> {
         }
         let from = head.start + usize::from(first == b"inline");
         if self.code.word(from) == b"namespace" {
-            return Some((
-                ScopeKind::Namespace,
-                self.namespace_name(from + 1..head.end),
-            ));
+            let name = self.namespace_name(from + 1..head.end);
+            return Some((ScopeKind::Namespace, name));
         }
         let key = self
             .class_key(head.clone())

@@ -4,6 +4,7 @@ use super::collector::{Collector, Site};
 use super::{CallFact, Facts, SymbolFact, encode_site};
 use crate::symbol::UseKind;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 impl Collector<'_> {
     /// Sorts, groups and writes everything in the form in which it is stored.
@@ -82,19 +83,14 @@ impl Collector<'_> {
 fn group_calls(calls: &[Site], facts: &mut Facts) {
     let written = |site: &Site| (site.owner, site.name, site.receiver, site.arguments);
     for group in calls.chunk_by(|a, b| written(a) == written(b)) {
-        let start = facts.text.len();
-        for (at, site) in group.iter().enumerate() {
-            let comma = if at == 0 { "" } else { "," };
-            // Writing to a string cannot go wrong.
-            let _ = write!(facts.text, "{comma}{}", site.line);
-        }
+        let lines = write_numbers(facts, group.iter().map(|site| u64::from(site.line)));
         if let Some(first) = group.first() {
             facts.calls.push(CallFact {
                 owner: first.owner,
                 name: first.name,
                 receiver: first.receiver,
                 arguments: first.arguments,
-                lines: start..facts.text.len(),
+                lines,
             });
         }
     }
@@ -102,13 +98,21 @@ fn group_calls(calls: &[Site], facts: &mut Facts) {
 
 fn group_postings(others: &[Site], facts: &mut Facts) {
     for group in others.chunk_by(|a, b| a.name == b.name) {
-        let start = facts.text.len();
-        for (at, site) in group.iter().enumerate() {
-            let comma = if at == 0 { "" } else { "," };
-            let _ = write!(facts.text, "{comma}{}", encode_site(site.line, site.kind));
-        }
+        let sites = group.iter().map(|site| encode_site(site.line, site.kind));
+        let sites = write_numbers(facts, sites);
         if let Some(first) = group.first() {
-            facts.postings.push((first.name, start..facts.text.len()));
+            facts.postings.push((first.name, sites));
         }
     }
+}
+
+/// Adds numbers to the text of the facts, as in `12,15,19`; gives where they stand.
+fn write_numbers(facts: &mut Facts, numbers: impl Iterator<Item = u64>) -> Range<usize> {
+    let start = facts.text.len();
+    for (at, number) in numbers.enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        // Writing to a string cannot go wrong.
+        let _ = write!(facts.text, "{comma}{number}");
+    }
+    start..facts.text.len()
 }
