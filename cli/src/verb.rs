@@ -44,6 +44,7 @@ pub(crate) mod runs;
 pub(crate) mod serve;
 mod session;
 pub(crate) mod show;
+pub(crate) mod siblings;
 #[cfg(feature = "daemon")]
 pub(crate) mod submit;
 mod task_flags;
@@ -97,6 +98,8 @@ pub(crate) enum Command {
     Backport(backport::BackportArguments),
     /// Judge an old fix against the tree before it, and name the later commits to the same functions
     Audit(audit::AuditArguments),
+    /// Find the places that may have the flaw that a fix repaired elsewhere
+    Siblings(siblings::SiblingsArguments),
     /// Read a crash report from a log
     Crash(crash::CrashArguments),
     /// Gather the code that a request or a crash report on standard input concerns
@@ -186,6 +189,7 @@ async fn execute_command(CommandLine { common, command }: CommandLine) -> anyhow
         Command::Replay(arguments) => Box::pin(replay::replay(common, arguments)).await,
         Command::Judge(arguments) => Box::pin(judge::judge(common, arguments)).await,
         Command::Backport(arguments) => Box::pin(backport::run(common, arguments)).await,
+        Command::Siblings(arguments) => siblings::run(common, arguments).await,
         Command::Audit(arguments) => Box::pin(audit::run(common, arguments)).await,
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Context(arguments) => context::context(common, &arguments).await,

@@ -238,6 +238,8 @@ fn the_candidate_of_a_run_is_carried_too() {
     git(&folder, &["checkout", "--quiet", "HEAD~1"]);
     fs::write(scene.patchwright.scratch("a.diff"), diff).unwrap();
     let judged = scene.json(&["judge", "records", "--patch", "a.diff"]);
+    let told = scene.json(&["siblings", judged.run()]);
+    assert_eq!(told.finished.code, Some(0), "{told:#?}");
 
     let arguments = [
         "backport",

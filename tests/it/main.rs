@@ -81,6 +81,8 @@ mod scene;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod siblings;
+#[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod source;

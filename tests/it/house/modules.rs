@@ -21,7 +21,7 @@ const ORDER: &[(&str, &str)] = &[
     (
         "retrieval",
         "error intent query settings snippet symbol words language pattern rank ranking text answer \
-         index rule relations search flow sql engine slice context memory signals",
+         index rule relations search flow sql engine siblings slice context memory signals",
     ),
     (
         "patcher",

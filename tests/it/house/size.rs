@@ -19,9 +19,9 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        10_060,
+        10_190,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
-         a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited; \
+         a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver",
     ),
     ("config", 1_260, ""),
@@ -60,8 +60,8 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "retrieval",
-        16_290,
-        "functions beside a stack that are named",
+        16_830,
+        "functions beside a stack that are named, places that are like what a fix repairs",
     ),
     (
         "run",

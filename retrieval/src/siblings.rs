@@ -1,0 +1,272 @@
+//! Places that may have the flaw that a fix repaired elsewhere.
+//!
+//! What a fix found, its removed and its unchanged lines, is aligned with every function of the
+//! tree. What matches while the lines that the fix adds are not there is a candidate. Searching
+//! for a fix's old lines is the idea of ReDeBug (Jang et al., 2012), keeping the names that many
+//! functions share and letting local ones differ that of VUDDY (Kim et al., 2017), asking for the absence
+//! of the new ones that of MVP (Xiao et al., 2020).
+//!
+//! What this deliberately does not do: say that a candidate is a flaw, or run anything.
+
+mod align;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use crate::engine::Engine;
+use crate::error::{Result, RetrievalError};
+use crate::rank::is_aside;
+use crate::symbol::Symbol;
+use align::{Place, Wanted};
+use patchwright_source::{DiffHunk, FileDiff, Language, Side, TreePath, code_of_piece};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use words::{FunctionLine, Vocabulary, is_condition, variables};
+
+/// Most candidates: a reader looks at each.
+const MOST: usize = 5;
+/// Least likeness of a candidate.
+const LEAST: f64 = 0.4;
+/// Least likeness beside the first candidate's.
+const BESIDE_FIRST: f64 = 0.75;
+/// Share of what a fix adds from which on a place is taken to have it already.
+const PRESENT: f64 = 0.85;
+/// Unchanged lines that are looked at before and after a change.
+const CONTEXT: usize = 3;
+/// Lines of a place that are shown at most.
+const SHOWN: u32 = 14;
+/// Conditions before a place that are shown at most.
+const CHECKS: usize = 3;
+/// Lines of a hunk beyond these say nothing more of it.
+const HUNK_LINES: usize = 60;
+
+/// A place like the one that was fixed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sibling {
+    /// The function that it is in.
+    pub symbol: Symbol,
+    /// Its lines.
+    pub first: u32,
+    pub last: u32,
+    /// Share of the fix's old lines that is found there, by weight, from 0 to 1.
+    pub likeness: f64,
+    /// Share of what the fix adds that is there.
+    pub present: f64,
+    /// The file and the first line of the hunk that it is like.
+    pub like: (TreePath, u32),
+    /// True where something in the tree calls the function by its name.
+    pub is_called: bool,
+    /// The code of its lines.
+    pub code: Vec<CodeLine>,
+    /// Conditions before it that name a variable of these lines: one of them may make it harmless.
+    pub checks: Vec<CodeLine>,
+}
+
+/// A numbered line of code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CodeLine {
+    pub number: u32,
+    pub text: String,
+}
+
+/// A changed part of a fix.
+struct Part<'f> {
+    path: TreePath,
+    language: Language,
+    hunk: &'f DiffHunk,
+    wanted: Wanted,
+}
+
+impl Part<'_> {
+    /// Returns whether a place is the one that was fixed, before or after the fix.
+    fn is_at(&self, function: &Function, place: &Place) -> bool {
+        let lines = (place.first, place.last);
+        let is_there = |number: u32| number > 0 && (lines.0..=lines.1).contains(&number);
+        let mut own = self.hunk.lines.iter();
+        function.symbol.path == self.path
+            && own.any(|line| is_there(line.old) || is_there(line.new))
+    }
+}
+
+/// A function with its lines, as far as they matter.
+struct Function {
+    symbol: Symbol,
+    lines: Vec<FunctionLine>,
+}
+
+impl Engine {
+    /// Finds the places that are like what a fix repaired and lack what it adds, the likest first.
+    ///
+    /// # Errors
+    /// The index fails.
+    pub fn siblings(&self, fix: &[FileDiff]) -> Result<Vec<Sibling>, RetrievalError> {
+        let _hold = self.index.hold();
+        let mut vocabulary = Vocabulary::default();
+        let mut parts: Vec<Part<'_>> = fix
+            .iter()
+            .flat_map(|file| parts(file, &mut vocabulary))
+            .collect();
+        let functions = self.functions_saying(&parts, &vocabulary)?;
+        vocabulary.count(functions.iter().map(|function| function.lines.as_slice()));
+        for part in &mut parts {
+            part.wanted.weigh(&vocabulary);
+        }
+        let mut found: Vec<Sibling> = functions
+            .par_iter()
+            .filter_map(|function| best(&parts, function))
+            .collect();
+        found.sort_by(|a, b| {
+            let by_likeness = b.likeness.total_cmp(&a.likeness);
+            by_likeness.then_with(|| a.symbol.by_place(&b.symbol))
+        });
+        let first = found.first().map_or(0.0, |first| first.likeness);
+        found.retain(|sibling| sibling.likeness >= first * BESIDE_FIRST);
+        found.truncate(MOST);
+        for sibling in &mut found {
+            let callers = self.index.callers(&sibling.symbol.qualified(), 1, 1)?;
+            sibling.is_called = !callers.is_empty();
+            self.show(sibling);
+        }
+        Ok(found)
+    }
+
+    /// Adds the code of a place, and the conditions before it that name one of its variables.
+    fn show(&self, sibling: &mut Sibling) {
+        let Ok(text) = self.text(&sibling.symbol.path) else {
+            return;
+        };
+        let line = |number: u32| {
+            let text = text.line(number as usize)?.into_owned();
+            Some(CodeLine { number, text })
+        };
+        let shown = sibling.first..=sibling.last.min(sibling.first + SHOWN);
+        sibling.code = shown.filter_map(line).collect();
+        let code = sibling.code.iter().flat_map(|line| variables(&line.text));
+        let code: BTreeSet<&str> = code.collect();
+        let before = (sibling.symbol.start_line..sibling.first).rev();
+        let checks = before.filter_map(line).filter(|line| {
+            is_condition(&line.text) && variables(&line.text).any(|name| code.contains(name))
+        });
+        sibling.checks = checks.take(CHECKS).collect();
+    }
+
+    /// Reads the functions of the languages of a fix.
+    fn functions_saying(
+        &self,
+        parts: &[Part<'_>],
+        vocabulary: &Vocabulary,
+    ) -> Result<Vec<Function>, RetrievalError> {
+        let files: Vec<TreePath> = self
+            .index
+            .files()
+            .into_iter()
+            .filter(|row| {
+                parts
+                    .iter()
+                    .any(|part| Some(part.language) == row.language.map(Language::family))
+            })
+            .map(|row| row.path)
+            .filter(|path| !is_aside(path))
+            .collect();
+        let read = files
+            .par_iter()
+            .map(|path| self.read_functions(path, vocabulary));
+        let read: Vec<Vec<Function>> = read.collect::<Result<_, RetrievalError>>()?;
+        Ok(read.into_iter().flatten().collect())
+    }
+
+    fn read_functions(
+        &self,
+        path: &TreePath,
+        vocabulary: &Vocabulary,
+    ) -> Result<Vec<Function>, RetrievalError> {
+        let Ok(text) = self
+            .index
+            .tree()
+            .bytes_up_to(path, self.settings.file_size_limit)
+        else {
+            return Ok(Vec::new());
+        };
+        let text = String::from_utf8_lossy(&text);
+        let language = Language::of_path(path);
+        let lines: Vec<String> = code_of_piece(language, text.lines());
+        let functions = self.index.functions_in(path)?;
+        Ok(functions
+            .into_iter()
+            .map(|symbol| {
+                let first = symbol.start_line.max(1) as usize - 1;
+                let code = lines.get(first..lines.len().min(symbol.end_line as usize));
+                let code = (symbol.start_line..).zip(code.unwrap_or_default());
+                let lines = code.filter_map(|(number, line)| vocabulary.line(number, line));
+                Function {
+                    lines: lines.collect(),
+                    symbol,
+                }
+            })
+            .collect())
+    }
+}
+
+/// Reads the parts of a fix to one file that change code.
+fn parts<'f>(file: &'f FileDiff, vocabulary: &mut Vocabulary) -> Vec<Part<'f>> {
+    let path = file.old.as_ref().and_then(|path| TreePath::new(path).ok());
+    let Some(path) = path.filter(|path| !is_aside(path)) else {
+        return Vec::new();
+    };
+    let Some(language) = Language::of_path(&path) else {
+        return Vec::new();
+    };
+    let parts = file.hunks.iter().filter_map(|hunk| {
+        Some(Part {
+            wanted: wanted(hunk, language, vocabulary)?,
+            path: path.clone(),
+            language: language.family(),
+            hunk,
+        })
+    });
+    parts.collect()
+}
+
+/// Reads what a hunk found and what it adds; none where it changes no code.
+fn wanted(hunk: &DiffHunk, language: Language, vocabulary: &mut Vocabulary) -> Option<Wanted> {
+    let code = code_of_piece(
+        Some(language),
+        hunk.lines.iter().map(|line| line.text.as_str()),
+    );
+    let lines: Vec<(Side, &str)> = hunk
+        .lines
+        .iter()
+        .map(|line| line.side)
+        .zip(code.iter().map(|line| line.trim()))
+        .collect();
+    let changes = |(side, text): &(Side, &str)| *side != Side::Both && !text.is_empty();
+    let first = lines.iter().position(changes)?;
+    let last = lines.iter().rposition(changes)?;
+    let near = first.saturating_sub(CONTEXT)..lines.len().min(last + 1 + CONTEXT);
+    let near: Vec<(Side, &str)> = lines.get(near)?.iter().take(HUNK_LINES).copied().collect();
+    Some(Wanted::read(&near, vocabulary))
+}
+
+/// Finds the place of a function that is likest to a part of the fix.
+fn best(parts: &[Part<'_>], function: &Function) -> Option<Sibling> {
+    let language = function.symbol.language.family();
+    let of_language = parts.iter().filter(|part| part.language == language);
+    let places = of_language.filter_map(|part| {
+        let place = part.wanted.place_in(&function.lines)?;
+        let present = part.wanted.present_in(&function.lines, &place);
+        let is_fixed = present >= PRESENT || parts.iter().any(|part| part.is_at(function, &place));
+        (place.likeness >= LEAST && !is_fixed).then(|| Sibling {
+            symbol: function.symbol.clone(),
+            first: place.first,
+            last: place.last,
+            likeness: place.likeness,
+            present,
+            like: (part.path.clone(), part.hunk.old_start),
+            is_called: true,
+            code: Vec::new(),
+            checks: Vec::new(),
+        })
+    });
+    places.max_by(|a, b| a.likeness.total_cmp(&b.likeness))
+}
