@@ -7,7 +7,8 @@
 use crate::price::{Priced, Prices};
 use crate::tokens::Counter;
 use crate::{Model, ModelError, Reply, Request, Usage, connect};
-use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use patchwright_config as settings;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -158,30 +159,32 @@ impl Accounted {
     }
 }
 
-#[async_trait]
 impl Model for Accounted {
     fn name(&self) -> &str {
         self.model.name()
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let tokens = self.counter.count_request(request);
-        let at_most = |prices: &Prices| prices.at_most(tokens, request.max_output_tokens);
-        let at_most = self.prices.as_ref().map(at_most);
-        let priced = at_most.map_or(Priced::Unknown(self.name()), Priced::AtMost);
-        let reserved = self.account.reserve(tokens, priced);
-        let reserved = reserved.map_err(ModelError::fatal)?;
-        let answered = self.model.ask(request).await;
-        let usage = match &answered {
-            Ok(reply) => reply.usage,
-            Err(error) => error.spent(),
-        };
-        let prices = self.prices.as_ref();
-        reserved.settle(
-            usage,
-            prices.map_or(0.0, |prices| prices.of_call(&answered)),
-        );
-        answered
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            let tokens = self.counter.count_request(request);
+            let at_most = |prices: &Prices| prices.at_most(tokens, request.max_output_tokens);
+            let at_most = self.prices.as_ref().map(at_most);
+            let priced = at_most.map_or(Priced::Unknown(self.name()), Priced::AtMost);
+            let reserved = self.account.reserve(tokens, priced);
+            let reserved = reserved.map_err(ModelError::fatal)?;
+            let answered = self.model.ask(request).await;
+            let usage = match &answered {
+                Ok(reply) => reply.usage,
+                Err(error) => error.spent(),
+            };
+            let prices = self.prices.as_ref();
+            reserved.settle(
+                usage,
+                prices.map_or(0.0, |prices| prices.of_call(&answered)),
+            );
+            answered
+        }
+        .boxed()
     }
 }
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 
 use crate::{Model, ModelError, Reply, Request, Usage};
 
@@ -76,34 +77,36 @@ fn lost(failures: &[(&str, ModelError)]) -> Option<Usage> {
     spent.reduce(Usage::plus)
 }
 
-#[async_trait]
 impl Model for Fallback {
     fn name(&self) -> &str {
         let current = self.models.get(self.current.load(Ordering::Relaxed));
         current.map_or("", |model| model.name())
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let start = self.current.load(Ordering::Relaxed);
-        let in_turn = self.models.iter().enumerate().cycle().skip(start);
-        let mut failures = Vec::new();
-        for (index, model) in in_turn.take(self.models.len()) {
-            match model.ask(request).await {
-                Ok(mut reply) => {
-                    self.current.store(index, Ordering::Relaxed);
-                    if let Some(lost) = lost(&failures) {
-                        reply.usage = reply.usage.plus(lost);
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            let start = self.current.load(Ordering::Relaxed);
+            let in_turn = self.models.iter().enumerate().cycle().skip(start);
+            let mut failures = Vec::new();
+            for (index, model) in in_turn.take(self.models.len()) {
+                match model.ask(request).await {
+                    Ok(mut reply) => {
+                        self.current.store(index, Ordering::Relaxed);
+                        if let Some(lost) = lost(&failures) {
+                            reply.usage = reply.usage.plus(lost);
+                        }
+                        return Ok(reply);
                     }
-                    return Ok(reply);
-                }
-                Err(error @ ModelError::TooLong { .. }) => return Err(error),
-                Err(error) => {
-                    tracing::warn!(model = model.name(), %error, "the model gave no answer");
-                    failures.push((model.name(), error));
+                    Err(error @ ModelError::TooLong { .. }) => return Err(error),
+                    Err(error) => {
+                        tracing::warn!(model = model.name(), %error, "the model gave no answer");
+                        failures.push((model.name(), error));
+                    }
                 }
             }
+            Err(together(failures))
         }
-        Err(together(failures))
+        .boxed()
     }
 }
 

@@ -8,7 +8,8 @@
 //! instead.
 
 use crate::{Model, ModelError, Reply, Request};
-use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use std::sync::Mutex;
 
 /// A model that repeats what a journal holds.
@@ -53,13 +54,13 @@ fn is_source(line: &str) -> bool {
     counts && number.starts_with(|first| ('1'..='9').contains(&first))
 }
 
-#[async_trait]
 impl Model for Journaled {
     fn name(&self) -> &'static str {
         "journal"
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
         let prompt = request
             .messages
             .last()
@@ -87,6 +88,7 @@ impl Model for Journaled {
         Err(ModelError::fatal(format!(
             "the journal has no answer to this prompt (it was written by another version, or the tree changed): {head}"
         )))
+    }.boxed()
     }
 }
 

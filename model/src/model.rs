@@ -4,17 +4,16 @@
 use std::fmt;
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 /// Something that answers a request with text.
-#[async_trait]
 pub trait Model: Send + Sync + fmt::Debug {
     /// The name that the provider knows the model by.
     fn name(&self) -> &str;
 
     /// Asks once. What a failure means for the caller is in its variant.
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError>;
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>>;
 
     /// Returns what a person should know about the reply to this request, before
     /// it is asked for. A live model has nothing to tell.

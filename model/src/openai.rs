@@ -12,8 +12,9 @@ use async_openai::config::Config;
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use async_openai::types::stream::StreamResponse;
-use async_trait::async_trait;
+use futures::FutureExt;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -170,15 +171,17 @@ impl OpenAi {
     }
 }
 
-#[async_trait]
 impl Model for OpenAi {
     fn name(&self) -> &str {
         &self.settings.name
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let answer = self.ask_once(request).await;
-        answer.map_err(|error| self.without_key(error))
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            let answer = self.ask_once(request).await;
+            answer.map_err(|error| self.without_key(error))
+        }
+        .boxed()
     }
 }
 

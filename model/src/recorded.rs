@@ -12,8 +12,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
 use diffy::DiffOptions;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::{Model, ModelError, Reply, Request, Role};
@@ -162,14 +163,13 @@ fn similarity(left: &str, right: &str) -> f64 {
     1.0 - changed as f64 / lines.max(1) as f64
 }
 
-#[async_trait]
 impl Model for Recorded {
     fn name(&self) -> &str {
         &self.name
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        self.take(request)
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move { self.take(request) }.boxed()
     }
 
     fn notice(&self, request: &Request) -> Option<String> {
@@ -215,24 +215,26 @@ impl Recording {
     }
 }
 
-#[async_trait]
 impl Model for Recording {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let exchange = Exchange {
-            reply: self.inner.ask(request).await?,
-            request: request.clone(),
-        };
-        let failed = |error: &dyn std::fmt::Display| not_written(&self.path, error);
-        let mut line = serde_json::to_string(&exchange).map_err(|error| failed(&error))?;
-        line.push('\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(line.as_bytes())
-            .map_err(|error| failed(&error))?;
-        Ok(exchange.reply)
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            let exchange = Exchange {
+                reply: self.inner.ask(request).await?,
+                request: request.clone(),
+            };
+            let failed = |error: &dyn std::fmt::Display| not_written(&self.path, error);
+            let mut line = serde_json::to_string(&exchange).map_err(|error| failed(&error))?;
+            line.push('\n');
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.write_all(line.as_bytes())
+                .map_err(|error| failed(&error))?;
+            Ok(exchange.reply)
+        }
+        .boxed()
     }
 
     fn notice(&self, request: &Request) -> Option<String> {

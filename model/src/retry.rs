@@ -6,8 +6,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use backon::{ExponentialBuilder, Retryable};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 
 use crate::{Model, ModelError, Reply, Request, Usage};
 use patchwright_config::{self as settings, write_duration};
@@ -77,49 +78,51 @@ fn rounded(time: Duration) -> Duration {
     Duration::from_secs(time.as_secs())
 }
 
-#[async_trait]
 impl Model for Retry {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let limit = self.settings.retry_after_limit;
-        let lost = FailedTries::default();
-        let answer = (|| self.inner.ask(request))
-            .retry(
-                ExponentialBuilder::default()
-                    .with_jitter()
-                    .with_min_delay(self.settings.first_delay)
-                    .with_max_delay(self.settings.longest_delay)
-                    .with_max_times(self.settings.count),
-            )
-            .when(|error| match error {
-                ModelError::Retry { spent, .. } => lost.may_go_on(*spent, self.settings.broken),
-                _ => false,
-            })
-            .adjust(|error, pause| match error {
-                ModelError::Retry {
-                    after: Some(after), ..
-                } if *after > limit => None,
-                ModelError::Retry {
-                    after: Some(after), ..
-                } => pause.map(|pause| pause.max(*after)),
-                _ => pause,
-            })
-            .notify(|error, pause| {
-                tracing::info!(model = self.name(), %error, ?pause, "asking the model again");
-            })
-            .await;
-        match answer {
-            Ok(reply) => Ok(Reply {
-                usage: lost
-                    .total()
-                    .map_or(reply.usage, |lost| reply.usage.plus(lost)),
-                ..reply
-            }),
-            Err(error) => Err(self.given_up(error, &lost)),
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            let limit = self.settings.retry_after_limit;
+            let lost = FailedTries::default();
+            let answer = (|| self.inner.ask(request))
+                .retry(
+                    ExponentialBuilder::default()
+                        .with_jitter()
+                        .with_min_delay(self.settings.first_delay)
+                        .with_max_delay(self.settings.longest_delay)
+                        .with_max_times(self.settings.count),
+                )
+                .when(|error| match error {
+                    ModelError::Retry { spent, .. } => lost.may_go_on(*spent, self.settings.broken),
+                    _ => false,
+                })
+                .adjust(|error, pause| match error {
+                    ModelError::Retry {
+                        after: Some(after), ..
+                    } if *after > limit => None,
+                    ModelError::Retry {
+                        after: Some(after), ..
+                    } => pause.map(|pause| pause.max(*after)),
+                    _ => pause,
+                })
+                .notify(|error, pause| {
+                    tracing::info!(model = self.name(), %error, ?pause, "asking the model again");
+                })
+                .await;
+            match answer {
+                Ok(reply) => Ok(Reply {
+                    usage: lost
+                        .total()
+                        .map_or(reply.usage, |lost| reply.usage.plus(lost)),
+                    ..reply
+                }),
+                Err(error) => Err(self.given_up(error, &lost)),
+            }
         }
+        .boxed()
     }
 }
 

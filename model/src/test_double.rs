@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 
 use crate::{Finish, Message, Model, ModelError, Reply, Request, Usage};
 
@@ -32,15 +33,17 @@ impl Script {
     }
 }
 
-#[async_trait]
 impl Model for Script {
     fn name(&self) -> &str {
         &self.name
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        self.requests.lock().unwrap().push(request.clone());
-        self.answers.lock().unwrap().remove(0)
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            self.requests.lock().unwrap().push(request.clone());
+            self.answers.lock().unwrap().remove(0)
+        }
+        .boxed()
     }
 }
 

@@ -10,7 +10,8 @@
     reason = "a program for a person at a terminal; what is broken shall stop it"
 )]
 
-use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker, request_of};
 use patchwright_agent::journal::EventKind;
 use patchwright_agent::plan::Plan;
@@ -39,19 +40,21 @@ const RUNS: usize = 9;
 #[derive(Debug)]
 struct Instantly;
 
-#[async_trait]
 impl Model for Instantly {
     fn name(&self) -> &'static str {
         "instantly"
     }
 
-    async fn ask(&self, _: &Request) -> Result<Reply, ModelError> {
-        Ok(Reply {
-            text: QUERIES.to_owned(),
-            finish: Finish::Stop,
-            usage: Usage::default(),
-            model: "instantly".to_owned(),
-        })
+    fn ask<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            Ok(Reply {
+                text: QUERIES.to_owned(),
+                finish: Finish::Stop,
+                usage: Usage::default(),
+                model: "instantly".to_owned(),
+            })
+        }
+        .boxed()
     }
 }
 

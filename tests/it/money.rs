@@ -1,8 +1,9 @@
 //! Limits on money: many runs at once over one store never exceed a limit, whatever
 //! their models do. In-process, so that a thousand runs are affordable.
 
-use async_trait::async_trait;
+use futures::FutureExt;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker, request_of};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::Observer;
@@ -59,50 +60,52 @@ struct Whimsical {
     charged: Mutex<f64>,
 }
 
-#[async_trait]
 impl Model for Whimsical {
     fn name(&self) -> &'static str {
         "whimsical"
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let count = Counter::Unknown.count_request(request);
-        let (kind, usage, pause) = {
-            let mut dice = self.dice.lock().unwrap();
-            let most_in = count + count / 20;
-            let most_out = u64::from(request.max_output_tokens);
-            let usage = Usage {
-                tokens_in: dice.below(TRIES * most_in + 1),
-                tokens_out: dice.below(TRIES * most_out + 1),
-                ..Usage::default()
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            let count = Counter::Unknown.count_request(request);
+            let (kind, usage, pause) = {
+                let mut dice = self.dice.lock().unwrap();
+                let most_in = count + count / 20;
+                let most_out = u64::from(request.max_output_tokens);
+                let usage = Usage {
+                    tokens_in: dice.below(TRIES * most_in + 1),
+                    tokens_out: dice.below(TRIES * most_out + 1),
+                    ..Usage::default()
+                };
+                (dice.below(10), usage, dice.below(3))
             };
-            (dice.below(10), usage, dice.below(3))
-        };
-        // The money is gone whether the reply arrives or not.
-        if kind != 8 {
-            *self.charged.lock().unwrap() += PRICE.of(&usage);
+            // The money is gone whether the reply arrives or not.
+            if kind != 8 {
+                *self.charged.lock().unwrap() += PRICE.of(&usage);
+            }
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            let said = |text: &str, finish| {
+                Ok(Reply {
+                    text: text.to_owned(),
+                    finish,
+                    usage,
+                    model: "whimsical".to_owned(),
+                })
+            };
+            match kind {
+                0..=4 => said(QUERIES, Finish::Stop),
+                5 => said("nonsense", Finish::Stop),
+                6 => said(PATCH, Finish::Length),
+                7 => Err(ModelError::Retry {
+                    after: None,
+                    reason: "broke off".to_owned(),
+                    spent: Some(usage),
+                }),
+                8 => Err(ModelError::fatal("no key")),
+                _ => said(PATCH, Finish::Stop),
+            }
         }
-        tokio::time::sleep(Duration::from_millis(pause)).await;
-        let said = |text: &str, finish| {
-            Ok(Reply {
-                text: text.to_owned(),
-                finish,
-                usage,
-                model: "whimsical".to_owned(),
-            })
-        };
-        match kind {
-            0..=4 => said(QUERIES, Finish::Stop),
-            5 => said("nonsense", Finish::Stop),
-            6 => said(PATCH, Finish::Length),
-            7 => Err(ModelError::Retry {
-                after: None,
-                reason: "broke off".to_owned(),
-                spent: Some(usage),
-            }),
-            8 => Err(ModelError::fatal("no key")),
-            _ => said(PATCH, Finish::Stop),
-        }
+        .boxed()
     }
 }
 

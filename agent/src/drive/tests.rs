@@ -9,7 +9,6 @@ use crate::record::EndingKind;
 use crate::repair::Run;
 use crate::signals::Signals;
 use crate::task::Mode;
-use async_trait::async_trait;
 use futures::future::{BoxFuture, FutureExt, ready};
 use patchwright_model::price::{Price, Prices};
 use patchwright_model::tokens::Counter;
@@ -125,26 +124,28 @@ impl Journal for MemoryJournal {
 #[derive(Debug)]
 struct Author(Option<Arc<MemoryJournal>>);
 
-#[async_trait]
 impl Model for Author {
     fn name(&self) -> &'static str {
         "author"
     }
 
-    async fn ask(&self, _: &Request) -> Result<Reply, ModelError> {
-        if let Some(journal) = &self.0 {
-            journal.lose();
+    fn ask<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        async move {
+            if let Some(journal) = &self.0 {
+                journal.lose();
+            }
+            Ok(Reply {
+                text: PATCH.to_owned(),
+                finish: Finish::Stop,
+                usage: Usage {
+                    tokens_in: 100,
+                    tokens_out: 50,
+                    ..Usage::default()
+                },
+                model: "author".to_owned(),
+            })
         }
-        Ok(Reply {
-            text: PATCH.to_owned(),
-            finish: Finish::Stop,
-            usage: Usage {
-                tokens_in: 100,
-                tokens_out: 50,
-                ..Usage::default()
-            },
-            model: "author".to_owned(),
-        })
+        .boxed()
     }
 }
 

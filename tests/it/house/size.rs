@@ -50,7 +50,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round",
     ),
-    ("model", 2_270, ""),
+    ("model", 2_290, ""),
     ("page", 940, ""),
     ("patcher", 7_620, ""),
     (
