@@ -14,9 +14,10 @@ use clap::Args;
 use patchwright_agent::report::AttemptReport;
 use patchwright_agent::task::Source;
 use patchwright_agent::template;
-use patchwright_retrieval::Sibling;
+use patchwright_retrieval::{Sibling, Symbol};
 use patchwright_run::session as record;
 use patchwright_source::{FileDiff, visible_line};
+use patchwright_target::runner::INSIDE;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -59,7 +60,8 @@ struct Fix {
     diff: String,
     /// Where it is looked for.
     tree: PathBuf,
-    /// Inputs that crash the fixed program elsewhere, each with the place.
+    /// Inputs that crash the fixed program elsewhere, each with the crash in a line, its paths
+    /// those of the tree.
     crashes: Vec<(String, String)>,
 }
 
@@ -105,32 +107,34 @@ async fn read(common: &Common, arguments: &SiblingsArguments) -> anyhow::Result<
         let reason = format!("run {named} fetched its tree: name a copy of it with --repo DIR");
         return Err(WrongInput(reason).into());
     };
+    let usual = || format!("{INSIDE}/tree");
+    let seen = task.seen_as.unwrap_or_else(usual);
     Ok(Fix {
-        crashes: crashes(best),
+        crashes: crashes(best, &format!("{seen}/")),
         ..Fix::new(&best.diff_bytes(), tree)
     })
 }
 
 /// Lists the inputs with which *robust* crashed the patched program elsewhere.
-fn crashes(attempt: &AttemptReport) -> Vec<(String, String)> {
+fn crashes(attempt: &AttemptReport, tree: &str) -> Vec<(String, String)> {
     let robust = attempt.rungs.iter().filter(|rung| rung.name == "robust");
     let doubts = robust.flat_map(|rung| &rung.doubts);
-    let crashes = doubts.filter_map(|doubt| Some((doubt.input.clone()?, doubt.after.clone())));
+    let crashes =
+        doubts.filter_map(|doubt| Some((doubt.input.clone()?, doubt.after.replace(tree, ""))));
     crashes.collect()
 }
 
 /// Returns the input that crashes the program in the function of a candidate.
-fn crashing<'c>(sibling: &Sibling, crashes: &'c [(String, String)]) -> Option<&'c str> {
-    let path = format!("{}:", sibling.symbol.path);
-    let is_in = |text: &str| {
-        let lines = text.match_indices(&path).filter_map(|(at, _)| {
-            let rest = text.get(at + path.len()..)?;
-            let digits = rest.split(|char: char| !char.is_ascii_digit()).next()?;
-            digits.parse().ok()
-        });
-        lines.into_iter().any(|line| sibling.symbol.holds(line))
+fn crashing<'c>(function: &Symbol, crashes: &'c [(String, String)]) -> Option<&'c str> {
+    let path = function.path.as_str();
+    let is_in = |place: &str| {
+        let mut parts = place.split(':');
+        let is_file = parts.next().is_some_and(|file| file == path);
+        let line = parts.next().and_then(|line| line.parse().ok());
+        is_file && line.is_some_and(|line| function.holds(line))
     };
-    let found = crashes.iter().find(|(_, place)| is_in(place));
+    let mut found = crashes.iter();
+    let found = found.find(|(_, crash)| crash.split_whitespace().any(is_in));
     found.map(|(input, _)| input.as_str())
 }
 
@@ -149,6 +153,42 @@ fn value(sibling: &Sibling, crashes: &[(String, String)]) -> Value {
         "called": sibling.is_called,
         "code": sibling.code,
         "checks": sibling.checks,
-        "input": crashing(sibling, crashes),
+        "input": crashing(symbol, crashes),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::crashing;
+    use patchwright_retrieval::{Symbol, SymbolKind};
+    use patchwright_source::{Language, TreePath};
+
+    #[test]
+    fn a_crash_is_in_a_function_by_its_file_and_line() {
+        let function = Symbol {
+            id: 1,
+            name: "read_title".to_owned(),
+            scope: String::new(),
+            kind: SymbolKind::Function,
+            path: TreePath::new("src/a.c").unwrap(),
+            language: Language::C,
+            start_line: 10,
+            end_line: 20,
+            name_line: 10,
+            body_line: Some(11),
+            parent: None,
+            type_name: None,
+        };
+        for (crash, is_in) in [
+            ("heap-buffer-overflow in read_title src/a.c:12:3", true),
+            ("heap-buffer-overflow in read_title src/a.c:20", true),
+            ("heap-buffer-overflow in read_name src/a.c:21", false),
+            ("heap-buffer-overflow in read_name lib/src/a.c:12", false),
+            ("heap-buffer-overflow in read_name src/data.c:12", false),
+            ("exit status 1\nsrc/a.c: no such file", false),
+        ] {
+            let crashes = [("input".to_owned(), crash.to_owned())];
+            assert_eq!(crashing(&function, &crashes).is_some(), is_in, "{crash}");
+        }
+    }
 }

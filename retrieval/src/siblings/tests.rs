@@ -1,6 +1,7 @@
 //! Siblings of a fix in a small tree.
 
-use crate::{Engine, Settings, Sibling};
+use crate::Sibling;
+use crate::context::tests::tree_of;
 use patchwright_source::FileDiff;
 
 const READERS: &str = "
@@ -50,15 +51,7 @@ const FIX: &str = "--- a/src/read.c
 
 /// Looks for the siblings of a fix in a tree of some files.
 fn siblings(files: &[(&str, &str)], fix: &str) -> Vec<Sibling> {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().join("tree");
-    for (path, text) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    let cache = folder.path().join("cache");
-    let engine = Engine::open(&root, &cache, Settings::default()).unwrap();
+    let (_folder, engine) = tree_of(files);
     engine.siblings(&FileDiff::read(fix).unwrap()).unwrap()
 }
 
