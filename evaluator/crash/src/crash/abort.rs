@@ -24,7 +24,7 @@ pub(super) const SIGNAL: Family = Family {
     strength: Strength::Last,
     mark: concat!(
         "[Ss]egmentation|Bus error|Floating point|Illegal inst|Aborted|trap|system call",
-        "|SIG[A-Z]|signal [0-9]",
+        "|SIG[A-Z]|signal [0-9]|exit code -",
     ),
     begins: |line| signal(line).is_some(),
     read: |log, at| {
@@ -63,24 +63,33 @@ fn reason(line: &str) -> Option<&'static str> {
     (!line.contains('"') || kind == "uncaught-exception").then_some(kind)
 }
 
+/// Words with which a parent tells how its child ended.
+const TOLD: [&str; 7] = [
+    "terminated by",
+    "killed by",
+    "terminated with",
+    "rc=-",
+    "exited on signal",
+    "crashed with signal",
+    "process has died",
+];
+
 /// Returns the signal that a line reports: the word alone, the word before
 /// `(core dumped)`, or a parent's report of its child.
 fn signal(line: &str) -> Option<&'static str> {
     let line = line.trim();
-    if line.len() > 300 {
+    if line.len() > 600 {
         return None;
     }
     let bare = line.trim_end_matches("(core dumped)").trim_end();
     phrases::find("signals", |word| {
-        let number = word.starts_with("signal ");
-        let told = line.contains("terminated by")
-            || line.contains("killed by")
-            || line.contains("terminated with")
-            || line.contains("rc=-");
+        let number = word.starts_with("signal ") || word.starts_with("exit ");
+        let told = TOLD.iter().any(|words| line.contains(words));
         let shell = bare == word
             || line.ends_with("(core dumped)") && bare.ends_with(word)
             || bare.ends_with(word) && is_job(bare, word)
             || line.contains(&format!("{word} (core dumped)"))
+            || line.starts_with(&format!("{word}: "))
             || is_job_line(line, word);
         let ends = |text: &str| {
             text.split_once(word)

@@ -37,9 +37,12 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 /// The mark of an entry of a list.
 static LISTED: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"^\s*(?:(?:\d+[.)]|[*-]|#{2,6})\s+)?"));
+/// A command for which variables are set.
+static WITH_VARIABLES: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+(\.{0,2}/\S.*)$"));
 /// Ends and parts that code and sentences have, and no command.
 static NO_COMMAND: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"[;{},:]\s*$|\s[=+]\s|\w\(|//"));
+    LazyLock::new(|| built_in_regex(r"[;{},:]\s*$|\s[=+]\s|\w\(|\s\(|//"));
 static PROGRAM: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"^(?:[~.$\w{}+-]*/)*[\w.+-]*[A-Za-z][\w.+-]*$"));
 static FILE: LazyLock<Regex> = LazyLock::new(|| {
@@ -52,7 +55,7 @@ static FILE: LazyLock<Regex> = LazyLock::new(|| {
 const PREPARING: &str = " cd git make touch cmake configure autoreconf autogen.sh bootstrap mkdir rm cp mv ls \
      echo printf export set unset ulimit source apt apt-get yum dnf brew pip pip3 npm yarn wget curl tar \
      unzip gcc g++ cc c++ clang clang++ meson ninja docker bazel mvn gradle gradlew cargo xxd hexdump \
-     base64 uname ldd file which chmod sysctl patch diff hg svn run bt backtrace ";
+     base64 uname ldd file objdump readelf nm addr2line strings coredumpctl journalctl dmesg which chmod sysctl patch diff hg svn run bt backtrace ";
 /// Programs that write the input of the next one.
 const SCRIPTS: &str = " python python2 python3 perl ruby awk sed head tail tr yes seq openssl ";
 /// Programs that run another one.
@@ -87,7 +90,8 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
                 .as_str(),
         )
     };
-    if let Some(command) = behind(&PROMPT).or_else(|| behind(&ENDED)) {
+    let told = behind(&PROMPT).or_else(|| behind(&ENDED));
+    if let Some(command) = told.or_else(|| behind(&WITH_VARIABLES)) {
         return read(command).into_iter().collect();
     }
     let bare = LISTED
@@ -224,12 +228,14 @@ impl CommandLine {
                 && !word.starts_with('-')
                 && !word.starts_with("/dev/")
                 && !word.contains("://")
+                && !word.contains(":=")
         };
-        self.arguments
-            .iter()
-            .filter(named)
-            .chain(&self.input)
-            .map(String::as_str)
+        // Behind `-jar` stands the program.
+        let is_jar = self.arguments.iter().position(|word| word == "-jar");
+        let others = self.arguments.iter().enumerate();
+        let others = others.filter(move |(at, _)| is_jar.is_none_or(|jar| *at != jar + 1));
+        let arguments = others.map(|(_, word)| word).filter(named);
+        arguments.chain(&self.input).map(String::as_str)
     }
 }
 
@@ -280,6 +286,7 @@ mod tests {
                 "./tap < poc",
             ),
             ("cat poc.txt | ./tap -", true, "./tap - < poc.txt"),
+            ("TAP_LOG=1 ./tap", true, "./tap"),
             ("$./tap -x poc.bin", true, "./tap -x poc.bin"),
             ("$BUILD/tools/tap [poc]", true, "$BUILD/tools/tap [poc]"),
             (
@@ -366,5 +373,7 @@ mod tests {
             read_line("$ tap --to=x -O rate=1 -1 in/a.bin -o /dev/null < b", false).remove(0);
         assert_eq!(command.options().collect::<Vec<_>>(), ["--to", "-O", "-o"]);
         assert_eq!(command.files().collect::<Vec<_>>(), ["in/a.bin", "b"]);
+        let command = read_line("$ java -jar tap-1.0.jar in.edn __log:=/t/a.log", false).remove(0);
+        assert_eq!(command.files().collect::<Vec<_>>(), ["in.edn"]);
     }
 }

@@ -21,7 +21,10 @@ pub(super) const FAMILY: Family = Family {
         r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^\s*Exception:? (Access|EXCEPTION_)",
         r"|nable to handle kernel |kernel BUG at |Access violation - code |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
-        r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
+        r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^SIG[A-Z]+: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
+        r"|crashed with signal|signal \([0-9]|\*\*\* caught |Guru Meditation|^Received signal|^Thread [0-9]+ Crashed:",
+        r"|Unhandled Exception: |Access violation at address|Fatal Python error: ",
+        r"|^\W*(?i:exception)( ?[Cc]ode)?\s*[:=]\s*0x[Cc]|^\s*#[0-9]{2}\s+pc [0-9a-f]",
         r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
     ),
     begins: |line| begun(line).is_some(),
@@ -30,6 +33,13 @@ pub(super) const FAMILY: Family = Family {
         read(form, &begin, log, at)
     },
 };
+
+/// The access that Windows, Unreal Engine or Delphi could not make.
+static VIOLATION: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?i)(?:access.violation.*?|\bAV Type *: *)\b(read|writ)(?:ing|e)?(?: of| at)?(?: location| address)? (?:0x)?([0-9a-f]{4,16})\b",
+    )
+});
 
 /// Lines after its beginning in which a form's stacks are searched.
 const MAX_LINES: usize = 4_000;
@@ -45,6 +55,8 @@ struct Form {
     begin: Regex,
     #[serde(default, deserialize_with = "some_expression")]
     frame: Option<Regex>,
+    #[serde(default, deserialize_with = "some_expression")]
+    thread: Option<Regex>,
     #[serde(default)]
     outermost_first: bool,
     /// The kind, where the line that begins it names none.
@@ -129,9 +141,17 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
 fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log<'_>, at: usize) {
     let mut frames: Vec<Frame> = Vec::new();
     let (mut gap, mut ended) = (0, false);
-    for line in log.from(at + 1, MAX_LINES) {
-        if let Some(found) = expression.captures(line) {
+    let mut of_another_thread = false;
+    // Of half a stack the first line is a frame already.
+    let is_frame = log.line(at).is_some_and(|line| expression.is_match(line));
+    for line in log.from(at + usize::from(!is_frame), MAX_LINES) {
+        if let Some(thread) = form.thread.as_ref().and_then(|mark| mark.captures(line)) {
+            of_another_thread = thread.name("crashed").is_none();
+        } else if let Some(found) = expression.captures(line) {
             gap = 0;
+            if of_another_thread {
+                continue;
+            }
             if ended {
                 break;
             }
@@ -139,7 +159,9 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
             if frames.len() == 1 && line.contains("#0: ") {
                 frames.clear();
             }
-            frames.extend(frame(&found).filter(|frame| !is_kernel_reporter(frame)));
+            let unnamed = || Frame::named(UNKNOWN_FUNCTION);
+            let frame = frame(&found).unwrap_or_else(unnamed);
+            frames.extend(Some(frame).filter(|frame| !is_kernel_reporter(frame)));
         } else if form.tool == Tool::Go && place_below(line, frames.last_mut()) {
             gap = 0;
         } else if let Some(role) = role(line) {
@@ -180,19 +202,23 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     let text = line.trim();
     let address = text.split_once("fault addr 0x");
     let address = address.or_else(|| text.split_once("_ADDRESS at 0x"));
+    let address = address.or_else(|| text.strip_prefix("address 0x").map(|rest| ("", rest)));
     if let Some((_, address)) = address.or_else(|| text.split_once("Crash address: 0x")) {
         let digits = address.split([' ', ',']).next().unwrap_or(address);
         draft.access.address = Some(format!("0x{digits}"));
     } else if let Some(code) = text.strip_prefix("Exception code: ") {
         draft.kind = plain_kind(code);
-    } else if let Some((_, access)) = text.split_once(": Access violation ") {
-        let operation = if access.starts_with("writing") {
+    } else if let Some(found) = VIOLATION.captures(text) {
+        let access = found.get(1).map_or("", |access| access.as_str());
+        let operation = if access.starts_with(['w', 'W']) {
             Operation::Write
         } else {
             Operation::Read
         };
         draft.access.operation = Some(operation);
-        draft.access.address = access::first_address(access);
+        let address = found.get(2).map_or("", |address| address.as_str());
+        let digits = address.trim_start_matches("0x").to_lowercase();
+        draft.access.address = Some(format!("0x{digits}"));
     } else if text.starts_with("Read of size ") || text.starts_with("Write of size ") {
         access::read_race(&mut draft.access, text);
     } else if form.tool == Tool::Python

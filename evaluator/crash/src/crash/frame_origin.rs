@@ -21,7 +21,7 @@ const RUNTIME_PREFIXES: &str = "__interceptor_|___interceptor_|__asan|__hwasan|_
      __assert|__isoc|fuzzer::|std::|operator new|operator delete|new[]|delete[]";
 
 /// Functions of the C library that appear above a crash without a path.
-const LIBC_FUNCTIONS: &str = "_start|_exit|abort|atoi|bcmp|calloc|clone|clone3|exit|fclose|fgets|fopen|fprintf|fputs|\
+const LIBC_FUNCTIONS: &str = "BaseThreadInitThunk|RtlUserThreadStart|_start|_exit|abort|atoi|bcmp|calloc|clone|clone3|exit|fclose|fgets|fopen|fprintf|fputs|\
      fread|free|fscanf|fwrite|getenv|gsignal|longjmp|malloc|memchr|memcmp|memcpy|memmove|\
      memset|pthread_create|pthread_join|pthread_kill|printf|puts|qsort|raise|rawmemchr|read|\
      realloc|reallocarray|snprintf|sprintf|sscanf|start_thread|stpcpy|strcat|strchr|strcmp|\
@@ -41,19 +41,22 @@ const RUNTIME_PATHS: &str = "/sysdeps/|/libsanitizer/|compiler-rt/|/usr/include/
      /rustc/|/libstdc++-v3/|/llvm-project/|/bits/stl_|/include/c++/|./stdlib/|./string/|\
      ./malloc/|\\vctools\\crt\\";
 
-const JAVA_RUNTIME: &str = "jaz.|java.|javax.|jdk.|sun.|com.sun.|kotlin.|scala.|groovy.|clojure.";
+/// Packages of the JDK, of other languages of the JVM and of Android.
+const JAVA_RUNTIME: &str = "jaz.|java.|javax.|jdk.|sun.|com.sun.|kotlin.|scala.|groovy.|clojure.|android.|androidx.|\
+     dalvik.|com.android.internal.";
 
 const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.|org.apache.maven.|org.gradle.|\
-     worker.org.gradle.|org.opentest4j.";
+     worker.org.gradle.|org.opentest4j.|org.assertj.|org.fest.|org.hamcrest.|org.mockito.|\
+     org.spockframework.";
 
 /// Folders and beginnings of names of the libraries of systems; the last ones are of macOS
 /// and Windows.
 const SYSTEM_FOLDERS: &str = r"/system/|/apex/|/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
 const SYSTEM_MODULES: &str = "libc.so|libc-|libstdc++|libjvm|ld-linux|libpthread|libjli|libjava|libasan|\
      libubsan|libtsan|liblsan|libmsan|libm.so|libm-|libgcc_s|librt|libdl|linux-vdso|vgpreload|\
-     libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|libdyld|CoreFoundation|CoreVideo|CoreGraphics|AppKit|Foundation|\
+     com.apple.|libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|libdyld|CoreFoundation|CoreVideo|CoreGraphics|AppKit|Foundation|\
      UIKit|QuartzCore|HIToolbox|libswift|\
-     libart|ld-musl|ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
+     libart|libKF5Crash|libKF6Crash|ld-musl|ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
 
 impl FrameOrigin {
     /// Classifies a frame. A caller that has the tree knows better and decides first.
@@ -239,6 +242,9 @@ mod tests {
             "harness | UnzipFuzzer.unpack | UnzipFuzzer.java | ",
             "runtime | com.code_intelligence.jazzer.Jazzer.main | x/Jazzer.java | ",
             "runtime | jdk.internal.misc.Unsafe.park |  | ",
+            "runtime | android.os.Looper.loop | android/os/Looper.java | ",
+            "runtime | org.assertj.core.api.Fail.fail | org/assertj/core/api/Fail.java | ",
+            "runtime | BaseThreadInitThunk |  | ",
             "runtime | ?? |  | ",
             "runtime | os/exec.(*Cmd).Wait | /usr/local/go/src/os/exec/exec.go | ",
             "project | main.fill | /home/u/src/tap/main.go | ",

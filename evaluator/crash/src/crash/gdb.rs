@@ -42,7 +42,7 @@ fn stopped(line: &str) -> Option<&str> {
     } else {
         return None;
     };
-    Some(rest.split([',', '.', ' ']).next().unwrap_or(rest))
+    Some(rest.split([',', '.', ':', ' ']).next().unwrap_or(rest))
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
@@ -86,10 +86,12 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             }
             pending = Some(line.to_owned());
         } else if let Some(text) = &mut pending
-            && line.starts_with("   ")
+            && line.starts_with(['\t', ' '])
             && goes_on(text, line.trim())
         {
-            text.push(' ');
+            // Fortran's runtime prints no arguments.
+            let has_arguments = text.contains(" (") || line.trim().starts_with('(');
+            text.push_str(if has_arguments { " " } else { " () " });
             text.push_str(line.trim());
         } else {
             if let Some(text) = pending.take() {
@@ -131,7 +133,9 @@ fn place_first(draft: &mut Draft, stop: Option<Frame>) {
 /// its arguments or within them, or before its library, never in a name. Below a whole one are its
 /// variables.
 fn goes_on(frame: &str, next: &str) -> bool {
-    if next.starts_with("from /") && !frame.contains(") from ") {
+    if next.starts_with("from /") && !frame.contains(") from ")
+        || next.starts_with("at /") && !frame.contains('(')
+    {
         return true;
     }
     let named = frame.contains(" (") || next.starts_with('(');

@@ -15,6 +15,10 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// A library in the place of a function.
+/// The beginning of a frame of lldb, of macOS or of Rust, which never ends with the name.
+static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(r"^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$")
+});
 static LIBRARY: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^[\w.+-]+\.so(?:\.\d+)*$"));
 
 /// Reads a frame line of either form: its number and the frame. A line that was cut
@@ -51,6 +55,13 @@ pub(crate) fn is_frame_start(line: &str) -> bool {
 pub(super) fn is_cut(log: &Log<'_>) -> bool {
     let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
     if last.is_some_and(|line| line.ends_with(" here:") || line.starts_with("Caused by: ")) {
+        return true;
+    }
+    let open = |line: &str| line.matches('(').count() > line.matches(')').count();
+    if last.is_some_and(|line| super::forms::is_frame(line) && open(line)) {
+        return true;
+    }
+    if last.is_some_and(|line| BEGUN.is_match(line) && !super::forms::is_frame(line)) {
         return true;
     }
     let mut words = last.map_or("", |line| line.as_ref()).split_whitespace();
@@ -152,7 +163,10 @@ fn called(head: &str) -> &str {
     };
     let mut spaces = head.match_indices(" (").map(|(at, _)| at);
     let arguments = spaces.find(|at| !operator(at));
-    arguments.and_then(|at| head.get(..at)).unwrap_or(head)
+    match arguments.and_then(|at| head.get(..at)).unwrap_or(head) {
+        "" | "???" => UNKNOWN_FUNCTION,
+        name => name,
+    }
 }
 
 /// Reads `function file:line:column (module+0x..)`, each part optional.
@@ -183,7 +197,7 @@ pub(crate) fn read_place(text: &str) -> Frame {
     }
     if LIBRARY.is_match(function) {
         frame.module.get_or_insert_with(|| function.to_owned());
-    } else if !function.is_empty() && function != "<null>" {
+    } else if !["", "<null>", "???"].contains(&function) {
         function.clone_into(&mut frame.function);
     }
     frame

@@ -41,7 +41,7 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Parts that lines lost on their way, with their repair: the escape of colours, the process
 /// of Valgrind's lines, and the usual form of a Java frame.
-static LOST: LazyLock<[(Regex, &str); 7]> = LazyLock::new(|| {
+static LOST: LazyLock<[(Regex, &str); 9]> = LazyLock::new(|| {
     let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on ))";
     let errors = r"^\s*(Invalid (?:read|write|free)|Conditional jump|Use of uninit|Possible data race|This conflicts with|[\d,]+ bytes in [\d,]+ blocks are )";
     [
@@ -51,7 +51,7 @@ static LOST: LazyLock<[(Regex, &str); 7]> = LazyLock::new(|| {
             "$1",
         ),
         (
-            built_in_regex(r"^(\d{1,3})  (0x[0-9a-f]+ in \S.* \()"),
+            built_in_regex(r"^(\d{1,3})  (0x[0-9a-f]+ in .*\()"),
             "#$1  $2",
         ),
         (built_in_regex(valgrind), "==0== $1"),
@@ -61,11 +61,20 @@ static LOST: LazyLock<[(Regex, &str); 7]> = LazyLock::new(|| {
             "\tat $1($2)",
         ),
         (built_in_regex(r"::([\w$]+\.java:\d+)"), "($1)"),
+        (
+            built_in_regex(r"^\s*([\w$]+\.(?:java|kt):\d+) - ([\w$]+(?:\.[\w$<>]+)+)$"),
+            "\tat $2($1)",
+        ),
+        (
+            built_in_regex(r"^\*\*([\w.$]+\.\w+(?:Exception|Error))\*\* in \*\*.*\*\*$"),
+            "$1",
+        ),
     ]
 });
+/// Entities and marks of HTML, and pictures of a screen.
 static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
+        r"!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
     )
 });
 
@@ -86,7 +95,7 @@ static CODE_IN_A_SENTENCE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`
 /// Lines of logs that are neither a report's first line nor a frame.
 static LOG: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^note:\ (?:run\ with|Some\ details)|^\s*(?:
+        r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^(?:\*\ |\s*)(?:frame\ \#\d+:\ |thread\ \#\d+)|^(?:Using\ host\ libthread_db|\[(?:New\ )?Thread\ |\[Inferior\ )|^note:\ (?:run\ with|Some\ details)|^\s*(?:
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
@@ -344,7 +353,11 @@ fn bare_exception(text: &str) -> Option<CrashReport> {
             class.contains('.') && throwable
         })
     };
-    let line = text.lines().map(str::trim).find(alone)?;
+    // Games write `Error: ` in front.
+    let lines = text
+        .lines()
+        .map(|line| line.trim().trim_start_matches("Error: "));
+    let line = lines.clone().find(alone)?;
     let (class, message) = java::exception(line)?;
     let mut draft = Draft::new(Tool::Java, class);
     message.clone_into(&mut draft.message);
@@ -382,7 +395,13 @@ fn unescape(text: &str) -> Cow<'_, str> {
     }
     let escaped = text.matches("\\n").count();
     if escaped < 3 || escaped < text.lines().count() {
-        return Cow::Borrowed(text);
+        // One field of a log that is not shown as a whole.
+        let frame = "\\n\\tat ";
+        return if text.contains(frame) {
+            Cow::Owned(text.replace(frame, "\n\tat "))
+        } else {
+            Cow::Borrowed(text)
+        };
     }
     let text = text.replace("\\n", "\n").replace("\\t", "\t");
     Cow::Owned(text.replace("\\u001b", "\u{1b}").replace("\\\"", "\""))

@@ -76,7 +76,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
           (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?[\[(]line\s)`?(?P<line>\d+))?
         | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
           |(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b)|(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
-        | (?P<option>--?[A-Za-z][A-Za-z0-9-]*)
+        | (?P<option>--?[A-Za-z][A-Za-z0-9_-]*)
         | (?P<name>(?:[A-Za-z_~$][A-Za-z0-9_$]*(?:::|->|\.|\#))*~?[A-Za-z_$][A-Za-z0-9_$]*)(?P<call>\(\s*\)|\()?
         "#
     ))
@@ -121,7 +121,7 @@ const CLASSES: &str =
 const OTHERS: &str = " variable field member parameter param argument arg macro constant flag option value \
      pointer array buffer index attribute property node element tag key keyword counter size length offset value increase \
      increment decrement set sets assigned column table package binary \
-     executable program tool command branch library file directory folder user ";
+     executable program tool command branch extension module plugin library file directory folder user ";
 const INPUTS: &str = " file files input inputs sample attached testcase reproducer image document ";
 /// Words of languages, and names of systems and tools, that are written like names.
 const NO_NAMES: &str = " do else goto break continue case default if for while switch sizeof return true false null NULL nullptr None int char void \

@@ -21,7 +21,7 @@ use patchwright_target::runner::{Build, Capture, InputRun, content};
 use patchwright_target::{TargetError, WorkTime};
 
 /// The most conditions that are turned round, each of which costs a build.
-const MOST: usize = 8;
+const MOST: usize = 24;
 /// Count of the conditions that were turned round.
 const TURNED: &str = "conditions turned round";
 
