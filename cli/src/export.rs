@@ -13,7 +13,7 @@ mod template;
 
 pub(crate) use branch::{Branch, LastChange, identity, last_change, make as make_branch};
 pub(crate) use message::{
-    Letter, Signatures, commit_message, letter, mail, openvex, pull_request, quilt, sarif,
+    Letter, Signatures, answer, commit_message, letter, mail, openvex, pull_request, quilt, sarif,
 };
 pub(crate) use story::story;
 pub(crate) use style::{Style, reproduction};

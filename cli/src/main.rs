@@ -12,6 +12,8 @@ mod language;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
+#[cfg(feature = "daemon")]
+mod reviewed;
 mod revisions;
 mod story;
 mod tree_writer;

@@ -83,8 +83,9 @@ pub(crate) enum Command {
     Init(Box<init::InitArguments>),
     /// Climb the ladder with a candidate that a dry run proposed
     Evaluate(evaluate::EvaluateArguments),
-    /// Make another attempt, because a candidate is wrong; the reason is the issue to solve
+    /// Make another attempt, because a candidate is wrong; the reason or review is the issue to solve
     #[cfg(feature = "daemon")]
+    #[command(visible_alias = "reply")]
     Revise(revise::ReviseArguments),
     /// Hand on a finished run: a folder with its story, a diff, a mail, a branch
     Export(export::ExportArguments),

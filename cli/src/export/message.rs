@@ -115,6 +115,11 @@ pub(crate) fn pull_request(exported: &Exported<'_>) -> Result<String, Error> {
     render("pull_request.md", &values(exported, ""))
 }
 
+/// The answer to a review, point by point.
+pub(crate) fn answer(values: &Value) -> Result<String, Error> {
+    render("answer.txt", values)
+}
+
 /// A patch of a quilt series, with the headers of DEP-3.
 pub(crate) fn quilt(exported: &Exported<'_>, day: &str) -> Result<String, Error> {
     render("quilt.txt", &values(exported, day))

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(super) const COLUMNS: usize = 72;
 
 const TEMPLATES: &[(&str, &str)] = templates! { "templates/":
-    "attached.txt" "body.txt" "candidate.md" "evidence.txt" "mail.txt" "openvex.json"
+    "answer.txt" "attached.txt" "body.txt" "candidate.md" "evidence.txt" "mail.txt" "openvex.json"
     "pull_request.md" "quilt.txt" "sarif.json" "story.md"
 };
 

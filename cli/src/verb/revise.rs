@@ -1,26 +1,42 @@
 //! `patchwright revise`: another attempt, because a candidate is wrong. The reason is
-//! the issue that it starts from.
+//! the issue that it starts from; where it is a review, its points are answered.
 
+use super::export::candidate;
 use super::model_arguments::ModelArguments;
 use super::session::{self, NewRun, OutputArguments, find_run};
 use crate::common::{Common, WrongInput};
 use crate::display;
+use crate::reviewed::Review;
+use anyhow::Context;
 use clap::Args;
 use patchwright_daemon::follow_up::{self, NoFollowUp, Snapshot};
 use patchwright_daemon::review::user;
 use patchwright_store::Store;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviseArguments {
     /// The run's id, its task's, the folder that --out made, or the word latest
     pub run: String,
-    /// The candidate that is wrong, by its number
-    pub candidate: u32,
+    /// The candidate that is wrong, by its number; the best when none is named
+    pub candidate: Option<u32>,
     /// The fault of it: the issue that the next attempt has to solve
-    #[arg(long, value_name = "TEXT")]
-    pub reason: String,
+    #[arg(long, value_name = "TEXT", required_unless_present = "from")]
+    pub reason: Option<String>,
+    /// The review of it, as the issue to solve: a mail, a thread in mbox, or words, which may quote the patch; `-`
+    /// for standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "reason")]
+    pub from: Option<PathBuf>,
+    /// With --from: where the answer to each of its points goes; a mail where the review is one
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "from",
+        default_value = "answer.txt"
+    )]
+    pub answer: PathBuf,
     /// The model that answers
     #[command(flatten)]
     pub asked: ModelArguments,
@@ -41,10 +57,14 @@ pub(crate) async fn revise(
     let store = Store::of(&loaded.settings).await?;
     let id = find_run(&store, Some(&arguments.run)).await?;
     let snapshot = Snapshot::read(&store, &loaded.settings, &id).await?;
-    let subject = (id.as_str(), arguments.candidate);
+    let report = snapshot.report(&id);
+    let old = candidate(&report, arguments.candidate)?;
     let wrong = |error: NoFollowUp| WrongInput(error.to_string());
-    let task =
-        follow_up::revise(&snapshot, subject, (&arguments.reason, &user())).map_err(wrong)?;
+    let review = arguments.from.as_deref().map(Review::of_file).transpose()?;
+    let reason = review.as_ref().map(Review::reason).or(arguments.reason);
+    let reason = reason.unwrap_or_default();
+    let subject = (id.as_str(), old.number);
+    let task = follow_up::revise(&snapshot, subject, (&reason, &user())).map_err(wrong)?;
     let output = &arguments.output;
     let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
         .map_err(|detail| output.invalid(&task.id, &detail))?;
@@ -53,14 +73,9 @@ pub(crate) async fn revise(
     let asked = (&arguments.asked, output);
     let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
     let next = session.journal.run().to_owned();
-    let report = snapshot.report(&id);
-    let decision = follow_up::decision(
-        DecisionKind::Reject,
-        (&report, arguments.candidate),
-        &user(),
-    );
+    let decision = follow_up::decision(DecisionKind::Reject, (&report, old.number), &user());
     let decision = NewDecision {
-        reason: arguments.reason.trim().to_owned(),
+        reason: reason.trim().to_owned(),
         ..decision.map_err(wrong)?
     };
     store.decide(&id, &decision).await?;
@@ -70,5 +85,12 @@ pub(crate) async fn revise(
         ..decision
     };
     store.decide(&id, &revised).await?;
-    session::carry_out(&session, output, display).await
+    let (_, told) = session::to_the_end(&session, output, (display, None)).await?;
+    if let Some(review) = review {
+        let file = &arguments.answer;
+        let failed = || format!("{} cannot be written", file.display());
+        std::fs::write(file, review.answer(old, &told)?).with_context(failed)?;
+    }
+    session::print(&told, output.format)?;
+    Ok(session::status(&told))
 }

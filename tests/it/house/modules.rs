@@ -78,7 +78,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "common display crash_text git export language issue init output revisions upstream story mcp tree_writer verb",
+        "common display crash_text git export language issue init output revisions upstream story reviewed mcp tree_writer verb",
     ),
 ];
 
