@@ -158,7 +158,8 @@ fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
     starts.sort_unstable();
     starts.into_iter().find_map(|(_, index, number)| {
         let mut draft = (families.get(number)?.read)(&log, index)?;
-        draft.cut |= draft.has_frames() && native::is_cut(&log);
+        let is_cut = native::is_cut(&log) || forms::is_cut(&log);
+        draft.cut |= draft.has_frames() && is_cut;
         if let Some(half) = native::half(&log) {
             draft.drop_half(&half);
         }

@@ -39,14 +39,15 @@ pub(super) const SIGNAL: Family = Family {
 /// Lines above an abort in which its reason is searched.
 const REACH: usize = 40;
 
-/// Forms of failed assertions: of glibc, macOS, Microsoft, musl, Mozilla, `JerryScript` and GLib.
-static ASSERTIONS: LazyLock<[Regex; 7]> = LazyLock::new(|| {
+/// Forms of failed assertions: of glibc, macOS, Microsoft, musl, Mozilla, `JerryScript`, systemd and GLib.
+static ASSERTIONS: LazyLock<[Regex; 8]> = LazyLock::new(|| {
     [
         r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion [`'].*failed\.\s*$",
         r"Assertion failed: .*?(?:, function (?P<function>[^,]+))?, file (?P<file>[^,]+), line (?P<line>\d+)",
         r"Assertion failed: .* \((?P<file>[^():]+): (?P<function>[^():]+): (?P<line>\d+)\)",
         r"Assertion failure: .*, at (?P<file>[^:]+):(?P<line>\d+)",
         r"Assertion '.*' failed at (?P<file>[^()]+)\((?P<function>[^()]+)\):(?P<line>\d+)",
+        r"Assertion '.*' failed at (?P<file>[^:() ]+):(?P<line>\d+), function (?P<function>[^()]+)\(\)",
         r"(?P<file>[^: ]+):(?P<line>\d+):(?P<function>[A-Za-z_]\w*): assertion failed",
         r"Assertion `.*failed\.\s*$",
     ]
@@ -64,7 +65,7 @@ fn reason(line: &str) -> Option<&'static str> {
 }
 
 /// Words with which a parent tells how its child ended.
-const TOLD: [&str; 7] = [
+const TOLD: [&str; 8] = [
     "terminated by",
     "killed by",
     "terminated with",
@@ -72,6 +73,7 @@ const TOLD: [&str; 7] = [
     "exited on signal",
     "crashed with signal",
     "process has died",
+    "Program received signal",
 ];
 
 /// Returns the signal that a line reports: the word alone, the word before

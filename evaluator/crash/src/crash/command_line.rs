@@ -55,7 +55,7 @@ static FILE: LazyLock<Regex> = LazyLock::new(|| {
 const PREPARING: &str = " cd git make touch cmake configure autoreconf autogen.sh bootstrap mkdir rm cp mv ls \
      echo printf export set unset ulimit source apt apt-get yum dnf brew pip pip3 npm yarn wget curl tar \
      unzip gcc g++ cc c++ clang clang++ meson ninja docker bazel mvn gradle gradlew cargo xxd hexdump \
-     base64 uname ldd file objdump readelf nm addr2line strings coredumpctl journalctl dmesg which chmod sysctl patch diff hg svn run bt backtrace ";
+     base64 uname ldd file head tail less more vi vim nano objdump readelf nm addr2line strings coredumpctl journalctl dmesg which chmod sysctl patch diff hg svn run bt backtrace ";
 /// Programs that write the input of the next one.
 const SCRIPTS: &str = " python python2 python3 perl ruby awk sed head tail tr yes seq openssl ";
 /// Programs that run another one.
@@ -186,10 +186,18 @@ fn simple(words: &[String]) -> Option<CommandLine> {
             let marked = others
                 .iter()
                 .position(|word| word == "--args" || word == "--");
-            let own = |word: &&String| {
-                word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit())
+            // An option of a tracer for its own output has a value.
+            let valued = |word: &String| first.ends_with("trace") && word == "-o";
+            let own = |(at, word): &(usize, &String)| {
+                word.starts_with('-')
+                    || word.starts_with(|c: char| c.is_ascii_digit())
+                    || at
+                        .checked_sub(1)
+                        .and_then(|at| others.get(at))
+                        .is_some_and(valued)
             };
-            let skipped = marked.map_or_else(|| others.iter().take_while(own).count(), |at| at + 1);
+            let options = others.iter().enumerate().take_while(own).count();
+            let skipped = marked.map_or(options, |at| at + 1);
             rest = others.get(skipped..)?;
             // Behind the program a debugger takes its core, unless told otherwise.
             if marked.is_none() && ["gdb", "lldb"].contains(&first.as_str()) {
@@ -287,6 +295,7 @@ mod tests {
             ),
             ("cat poc.txt | ./tap -", true, "./tap - < poc.txt"),
             ("TAP_LOG=1 ./tap", true, "./tap"),
+            ("$ strace -f -o trace tap a.bin", true, "tap a.bin"),
             ("$./tap -x poc.bin", true, "./tap -x poc.bin"),
             ("$BUILD/tools/tap [poc]", true, "$BUILD/tools/tap [poc]"),
             (
@@ -362,6 +371,7 @@ mod tests {
             ("$ git clone https://example.org/tap.git", true),
             ("it's `NULL` here", false),
             ("tap: error: no file a.pdf", true),
+            ("$ tail -n 30 trace.txt", true),
         ] {
             assert_eq!(shown(line, is_code), [""; 0], "{line}");
         }

@@ -19,10 +19,10 @@ pub(super) const FAMILY: Family = Family {
     mark: concat!(
         r"Exception Type:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
         r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^\s*Exception:? (Access|EXCEPTION_)",
-        r"|nable to handle kernel |kernel BUG at |Access violation - code |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
+        r"|nable to handle |BUG: kernel |kernel BUG at |Access violation - code |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
-        r"|^\s*signal [0-9]+ \(SIG|^panic: |^fatal error: |^SIG[A-Z]+: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
-        r"|crashed with signal|signal \([0-9]|\*\*\* caught |Guru Meditation|^Received signal|^Thread [0-9]+ Crashed:",
+        r"|^[\s*]*signal [0-9]+ \(SIG|terminated abnormally|^panic: |^fatal error: |^SIG[A-Z]+: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
+        r"|crashed with signal|signal \([0-9]|\*\*\* caught |Guru Meditation|^Received signal|^Thread [0-9]+ [Cc]rashed",
         r"|Unhandled Exception: |Access violation at address|Fatal Python error: ",
         r"|^\W*(?i:exception)( ?[Cc]ode)?\s*[:=]\s*0x[Cc]|^\s*#[0-9]{2}\s+pc [0-9a-f]",
         r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
@@ -33,6 +33,11 @@ pub(super) const FAMILY: Family = Family {
         read(form, &begin, log, at)
     },
 };
+
+/// The beginning of a frame of lldb or of macOS, which never ends with the name.
+static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(r"^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$")
+});
 
 /// The access that Windows, Unreal Engine or Delphi could not make.
 static VIOLATION: LazyLock<Regex> = LazyLock::new(|| {
@@ -101,6 +106,16 @@ pub(super) fn is_foreign(tool: Tool) -> bool {
 pub(super) fn is_frame(line: &str) -> bool {
     let mut forms = FORMS.iter().filter(|form| form.tool != Tool::Go);
     forms.any(|form| matches!(&form.frame, Some(frame) if frame.is_match(line)))
+}
+
+/// Tells whether a text ends in the middle of a frame of one of the forms.
+pub(super) fn is_cut(log: &Log<'_>) -> bool {
+    let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
+    last.is_some_and(|line| {
+        let open = line.matches('(').count() > line.matches(')').count();
+        let is_whole = is_frame(line);
+        is_whole && open || !is_whole && BEGUN.is_match(line)
+    })
 }
 
 fn begun(line: &str) -> Option<(&'static Form, Captures<'_>)> {
@@ -203,6 +218,7 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     let address = text.split_once("fault addr 0x");
     let address = address.or_else(|| text.split_once("_ADDRESS at 0x"));
     let address = address.or_else(|| text.strip_prefix("address 0x").map(|rest| ("", rest)));
+    let address = address.or_else(|| text.split_once("page fault for address: "));
     if let Some((_, address)) = address.or_else(|| text.split_once("Crash address: 0x")) {
         let digits = address.split([' ', ',']).next().unwrap_or(address);
         draft.access.address = Some(format!("0x{digits}"));

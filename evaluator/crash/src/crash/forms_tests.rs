@@ -44,7 +44,7 @@ fn holds(fact: &str, reports: &[CrashReport]) -> bool {
     match fact.split_once(": ") {
         Some(("signature", expected)) => signature == expected,
         Some(("reports", count)) => reports.len().to_string() == count,
-        Some((role @ ("crash" | "cause" | "allocated" | "freed"), frame)) => {
+        Some((role @ ("crash" | "cause" | "allocated" | "freed" | "previous"), frame)) => {
             let stacks = first
                 .stacks
                 .iter()

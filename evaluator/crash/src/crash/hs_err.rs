@@ -46,7 +46,11 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let mut problematic = None;
     let mut inside = false;
     for line in log.from(at + 1, MAX_LINES) {
-        if let Some(text) = line.strip_prefix('#') {
+        // Who quotes the box may leave its marks out.
+        let is_of_box =
+            || signal(line).is_some() || problematic.is_none() && read_frame(line).is_some();
+        let unmarked = || (!inside && is_of_box()).then_some(line);
+        if let Some(text) = line.strip_prefix('#').or_else(unmarked) {
             let frame = read_box(&mut draft, text.trim());
             problematic = problematic.or(frame);
         } else {

@@ -178,8 +178,11 @@ pub(super) fn read(log: &Log<'_>, at: usize, headline: &str, tool: Tool) -> Opti
         at_depth: vec![0],
         enclosing: 0,
         message_lines: 0,
+        last: false,
     };
-    for line in log.from(at + 1, MAX_LINES) {
+    let mut lines = log.from(at + 1, MAX_LINES).peekable();
+    while let Some(line) = lines.next() {
+        trace.last = lines.peek().is_none_or(|next| next.trim().is_empty());
         if !trace.take(line) {
             break;
         }
@@ -210,6 +213,8 @@ struct Trace {
     /// The stack that `... n more` refers to.
     enclosing: usize,
     message_lines: usize,
+    /// True for the last line, which may be cut.
+    last: bool,
 }
 
 impl Trace {
@@ -240,9 +245,15 @@ impl Trace {
             return true;
         }
         // The text ends here: a frame without its place is the beginning of one.
-        if self.draft.in_stack() && text.starts_with("at ") && !text.contains(')') {
+        if self.draft.has_frames() && text.starts_with("at ") && !text.contains(')') {
+            let name = text.trim_start_matches("at ");
+            let is_whole = !name.contains(['(', ' ']) && name.matches('.').count() > 1;
+            if is_whole && !self.last {
+                self.draft.push(Frame::named(strip_module(name)));
+                return true;
+            }
             self.draft.cut = true;
-            let named = text.trim_start_matches("at ").split_once('(');
+            let named = name.split_once('(');
             if let Some((name, _)) = named.filter(|(name, _)| name.contains('.')) {
                 self.draft.push(Frame::named(strip_module(name)));
             }

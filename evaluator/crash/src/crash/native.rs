@@ -15,10 +15,6 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// A library in the place of a function.
-/// The beginning of a frame of lldb, of macOS or of Rust, which never ends with the name.
-static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(r"^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$")
-});
 static LIBRARY: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^[\w.+-]+\.so(?:\.\d+)*$"));
 
 /// Reads a frame line of either form: its number and the frame. A line that was cut
@@ -55,13 +51,6 @@ pub(crate) fn is_frame_start(line: &str) -> bool {
 pub(super) fn is_cut(log: &Log<'_>) -> bool {
     let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
     if last.is_some_and(|line| line.ends_with(" here:") || line.starts_with("Caused by: ")) {
-        return true;
-    }
-    let open = |line: &str| line.matches('(').count() > line.matches(')').count();
-    if last.is_some_and(|line| super::forms::is_frame(line) && open(line)) {
-        return true;
-    }
-    if last.is_some_and(|line| BEGUN.is_match(line) && !super::forms::is_frame(line)) {
         return true;
     }
     let mut words = last.map_or("", |line| line.as_ref()).split_whitespace();

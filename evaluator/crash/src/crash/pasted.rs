@@ -96,7 +96,7 @@ static CODE_IN_A_SENTENCE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`
 static LOG: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^(?:\*\ |\s*)(?:frame\ \#\d+:\ |thread\ \#\d+)|^(?:Using\ host\ libthread_db|\[(?:New\ )?Thread\ |\[Inferior\ )|^note:\ (?:run\ with|Some\ details)|^\s*(?:
-          \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s
+          \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s|[a-z][a-z\d]{1,3}:\s+0x[0-9a-f]{8,16}\b
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
         | what\(\):\ |\S+:\d+:\ .*:\ Assertion\ .*failed|(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b

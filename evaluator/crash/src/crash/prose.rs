@@ -102,7 +102,7 @@ static HOSTED: LazyLock<Regex> = LazyLock::new(|| {
         r"/files/|attachment|pastebin|gist\.|dropbox|drive\.google|(?i:poc|crash|repro)[\w.-]*$",
     )
 });
-static PATCH: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\.(?:patch|diff)$"));
+static PATCH: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\.(?:patch|diff|md)(?:#.*)?$"));
 static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(r#"(?i:attach)\w*\b[^.\n]{0,40}?["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`]"#)
 });
@@ -129,7 +129,7 @@ const NO_NAMES: &str = " do else goto break continue case default if for while s
      int8_t int16_t int32_t int64_t ptrdiff_t wchar_t uintptr_t intptr_t x86_64 GitHub GitLab macOS iOS \
      iPhone iPad FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
      AddressSanitizer UndefinedBehaviorSanitizer MemorySanitizer ThreadSanitizer LeakSanitizer ASan UBSan \
-     MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT HotSpot README ";
+     MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT HotSpot README WinVer ";
 
 /// Reads what a person says in a text, if that names anything of a program, or at least a kind
 /// of failure that no log shows.
@@ -320,12 +320,13 @@ impl ReportInWords {
             || name.contains('#')
             || parts().any(|part| is_snake(part) || CAMEL.is_match(part));
         let called = call.is_some_and(|call| call.ends_with(')') || shaped || name.contains('.'));
+        let binary = ["exe", "dll", "so", "dylib"].contains(&last);
         let capitals = !last.contains(|c: char| c.is_ascii_lowercase());
         let small =
             is_snake(last) || last.starts_with(|c: char| c.is_ascii_lowercase() || c == '~');
         if !(shaped || called || around.quoted) {
             None
-        } else if called && !around.is_among(" new ") {
+        } else if called && !binary && !around.is_among(" new ") {
             Some(&mut self.functions)
         } else if around.literal
             || self.names.iter().any(|known| known == name)
@@ -333,6 +334,7 @@ impl ReportInWords {
             || name.contains("->")
             || around.indexed
             || capitals
+            || binary
         {
             Some(&mut self.names)
         } else if around.is_among(FUNCTIONS) {
@@ -384,7 +386,7 @@ fn is_called(name: &str, around: &Around<'_>, text: &str) -> bool {
     name.contains(['#', ':'])
         || CALLED.contains(&format!(" {} ", before.to_lowercase()))
         || around.quoted && !VALUES.contains(&format!(" {} ", before.to_lowercase()))
-        || ["(", " (", "函数", "関数"]
+        || ["(", " ()", "函数", "関数"]
             .iter()
             .any(|behind| stands("", behind))
         || stands(" in ", " ")

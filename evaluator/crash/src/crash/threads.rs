@@ -4,15 +4,18 @@
 use super::draft::Draft;
 use super::frame_origin::FrameOrigin;
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, java};
+use super::{Family, Role, Strength, Tool, java};
 use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
-    mark: r"^Full thread dump ",
-    begins: |line| line.starts_with("Full thread dump "),
+    mark: r"^Full thread dump |^Found one Java-level deadlock",
+    begins: |line| line.starts_with("Full thread dump ") || line.starts_with(DEADLOCK),
     read,
 };
+
+/// The headline of threads that wait for each other; their stacks stand below it.
+const DEADLOCK: &str = "Found one Java-level deadlock";
 
 /// The most lines of a dump; a JVM of a thousand threads prints 30,000.
 const MAX_LINES: usize = 50_000;
@@ -85,6 +88,9 @@ fn thread_name(line: &str) -> Option<String> {
         return Some(name.trim_start_matches('#').to_owned());
     }
     let rest = line.strip_prefix('"')?;
+    if let Some(name) = rest.strip_suffix("\":") {
+        return Some(name.to_owned());
+    }
     let (name, rest) = rest.rsplit_once("\" ")?;
     (rest.contains("prio=") || rest.contains("tid=") || rest.starts_with('#'))
         .then(|| name.to_owned())
@@ -111,11 +117,24 @@ pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let threads = read_lines(log.from(at, MAX_LINES));
-    let thread = busiest_thread(&threads)?;
-    let mut draft = Draft::new(Tool::Java, "hang");
-    draft.say(format!("the thread \"{}\" was here:", thread.name));
-    for frame in &thread.frames {
-        draft.push(frame.clone());
+    let is_deadlock = log.line(at)?.starts_with(DEADLOCK);
+    let (kind, shown) = if is_deadlock {
+        let waiting = threads.iter().filter(|thread| !thread.frames.is_empty());
+        ("deadlock", waiting.collect())
+    } else {
+        ("hang", vec![busiest_thread(&threads)?])
+    };
+    let mut draft = Draft::new(Tool::Java, kind);
+    for (number, thread) in shown.iter().enumerate() {
+        draft.say(format!("the thread \"{}\" was here:", thread.name));
+        draft.expect(if number == 0 {
+            Role::Crash
+        } else {
+            Role::Previous
+        });
+        for frame in &thread.frames {
+            draft.push(frame.clone());
+        }
     }
-    Some(draft)
+    draft.has_frames().then_some(draft)
 }
