@@ -19,7 +19,7 @@ pub struct CommandLine {
 /// A command behind the prompt of a shell.
 static PROMPT: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#|\$:>)\s+(.+)$|^\s*(?:# |[$%#>])(\.{1,2}/.+)$",
+        r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*|[a-z]{0,4}sh)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#|\$:>)\s+(.+)$|^\s*(?:# |[$%#>])(\.{1,2}/.+)$",
     )
 });
 /// A command in the line in which a shell, a launcher, a debugger or systemd tells of its end.
@@ -47,7 +47,7 @@ static PROGRAM: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"^(?:[~.$\w{}+-]*/)*[\w.+-]*[A-Za-z][\w.+-]*$"));
 static FILE: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?i)/|\.[a-z]\w{0,4}$|^@@$|^\$\w|^[\[<{]?(?:poc|crash|id:|test|input|seed|hang)",
+        r"(?i)/|\.[a-z]\w{0,4}$|^@@$|^\$\w|^[\[<{]?(?:poc|crash|id:|input|seed|hang|test\w*[\d._-])",
     )
 });
 
@@ -242,7 +242,11 @@ impl CommandLine {
         let is_jar = self.arguments.iter().position(|word| word == "-jar");
         let others = self.arguments.iter().enumerate();
         let others = others.filter(move |(at, _)| is_jar.is_none_or(|jar| *at != jar + 1));
+        // Where one stands for the input, the others are something else.
+        let stands = |word: &&String| word.as_str() == "@@";
+        let stands = self.arguments.iter().find(stands);
         let arguments = others.map(|(_, word)| word).filter(named);
+        let arguments = arguments.filter(move |word| stands.is_none_or(|one| one == *word));
         arguments.chain(&self.input).map(String::as_str)
     }
 }
@@ -385,5 +389,7 @@ mod tests {
         assert_eq!(command.files().collect::<Vec<_>>(), ["in/a.bin", "b"]);
         let command = read_line("$ java -jar tap-1.0.jar in.edn __log:=/t/a.log", false).remove(0);
         assert_eq!(command.files().collect::<Vec<_>>(), ["in.edn"]);
+        let command = read_line("$ ./tap @@ /t/out", false).remove(0);
+        assert_eq!(command.files().collect::<Vec<_>>(), ["@@"]);
     }
 }

@@ -6,7 +6,12 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// Kinds that say little, and least at the end.
-const GENERAL: [&str; 3] = ["crash", "uncaught-exception", "wrong-output"];
+const GENERAL: [&str; 4] = [
+    "crash",
+    "uncaught-exception",
+    "race-condition",
+    "wrong-output",
+];
 static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let rows = phrases::rows("words of people");
     rows.map(|(kind, words)| (kind, built_in_regex(&format!("(?i){words}"))))

@@ -17,12 +17,12 @@ use std::sync::LazyLock;
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
     mark: concat!(
-        r"Exception Type:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
+        r"Exception [Tt]ype:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
         r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^\s*Exception:? (Access|EXCEPTION_)",
         r"|nable to handle |BUG: kernel |kernel BUG at |Access violation - code |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^[\s*]*signal [0-9]+ \(SIG|terminated abnormally|^panic: |^fatal error: |^SIG[A-Z]+: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
-        r"|crashed with signal|signal \([0-9]|\*\*\* caught |Guru Meditation|^Received signal|^Thread [0-9]+ [Cc]rashed",
+        r"|crashed with signal|signal \([0-9]|\*\*\* caught |^\*\*\* SIG|Guru Meditation|^Received signal|^Thread [0-9]+ [Cc]rashed",
         r"|Unhandled Exception: |Access violation at address|Fatal Python error: ",
         r"|^\W*(?i:exception)( ?[Cc]ode)?\s*[:=]\s*0x[Cc]|^\s*#[0-9]{2}\s+pc [0-9a-f]",
         r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
@@ -36,13 +36,15 @@ pub(super) const FAMILY: Family = Family {
 
 /// The beginning of a frame of lldb or of macOS, which never ends with the name.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(r"^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$")
+    built_in_regex(
+        r#"^\s*File "[^"]*(?:", line ?\d*)?$|^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$"#,
+    )
 });
 
 /// The access that Windows, Unreal Engine or Delphi could not make.
 static VIOLATION: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?i)(?:access.violation.*?|\bAV Type *: *)\b(read|writ)(?:ing|e)?(?: of| at)?(?: location| address)? (?:0x)?([0-9a-f]{4,16})\b",
+        r"(?i)(?:access.violation.*?|\bAV Type *: *|attempt to )\b(read|writ)(?:ing|e)?(?: of| at| from| to)?(?: location| address)? (?:0x)?([0-9a-f]{4,16})\b",
     )
 });
 
@@ -218,7 +220,9 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     let address = text.split_once("fault addr 0x");
     let address = address.or_else(|| text.split_once("_ADDRESS at 0x"));
     let address = address.or_else(|| text.strip_prefix("address 0x").map(|rest| ("", rest)));
-    let address = address.or_else(|| text.split_once("page fault for address: "));
+    let others = ["page fault for address: ", "SEGV) at 0x"];
+    let others = others.iter().find_map(|words| text.split_once(words));
+    let address = address.or(others);
     if let Some((_, address)) = address.or_else(|| text.split_once("Crash address: 0x")) {
         let digits = address.split([' ', ',']).next().unwrap_or(address);
         draft.access.address = Some(format!("0x{digits}"));
@@ -266,7 +270,7 @@ fn frame(found: &Captures<'_>) -> Option<Frame> {
     let mut module = group("module").map(ToOwned::to_owned);
     let line = group("line").and_then(|line| line.parse().ok());
     let file = group("file").map(ToOwned::to_owned);
-    let function = group("inlined").or(group("function"));
+    let function = group("inlined").or(group("function")).or(group("beside"));
     let function =
         function.filter(|name| !name.is_empty() && !["n/a", "<redacted>"].contains(name));
     if function.is_none() && module.is_none() && file.is_none() {

@@ -39,6 +39,11 @@ pub(super) const HEADLESS: Family = Family {
     mark: r"^\s*at ",
     begins: |line| read_frame(line).is_some_and(|frame| frame.line.is_some()),
     read: |log, at| {
+        // What is no frame of a program's own trace, since nothing moves it in.
+        let head = log.before(at, 1).find_map(headline);
+        if let Some(head) = head {
+            return read(log, at - 1, head, Tool::Java);
+        }
         let above = log.before(at, MAX_MESSAGE).enumerate();
         let mut causes = above.filter_map(|(distance, line)| {
             Some((distance, line.trim_start().strip_prefix("Caused by: ")?))

@@ -75,7 +75,8 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
           (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?[\[(]line\s)`?(?P<line>\d+))?
         | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
-          |(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b)|(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
+          |(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
+        | (?P<path>(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b))
         | (?P<option>--?[A-Za-z][A-Za-z0-9_-]*)
         | (?P<name>(?:[A-Za-z_~$][A-Za-z0-9_$]*(?:::|->|\.|\#))*~?[A-Za-z_$][A-Za-z0-9_$]*)(?P<call>\(\s*\)|\()?
         "#
@@ -93,7 +94,7 @@ static VERSION: LazyLock<Regex> = LazyLock::new(|| {
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$",
+        r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
     )
 });
 /// Places of files outside the text, and files that it says are attached.
@@ -102,7 +103,15 @@ static HOSTED: LazyLock<Regex> = LazyLock::new(|| {
         r"/files/|attachment|pastebin|gist\.|dropbox|drive\.google|(?i:poc|crash|repro)[\w.-]*$",
     )
 });
-static PATCH: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\.(?:patch|diff|md)(?:#.*)?$"));
+/// Files that are logs, documents or fixes, and not what crashed the program.
+static NO_INPUT: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|screen-?shot",
+    )
+});
+/// Words of a path of which it is clear that a program reads it.
+static SAMPLE: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"(?i)sample|poc|crash|corpus|seed|repro|broken|input"));
 static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(r#"(?i:attach)\w*\b[^.\n]{0,40}?["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`]"#)
 });
@@ -254,14 +263,18 @@ impl ReportInWords {
             let line = group("line").or(group("linked_line")).or(group("first"));
             let line = line.and_then(|line| line.parse().ok());
             let hosted = |url: &&str| {
-                !PATCH.is_match(url) && (HOSTED.is_match(url) || around.is_among(INPUTS))
+                !NO_INPUT.is_match(url) && (HOSTED.is_match(url) || around.is_among(INPUTS))
             };
             if let Some(file) = group("file").or(group("linked")).or(group("of")) {
                 self.add_place(file, line);
             } else if let Some(url) = group("skipped").or(group("spaced")).filter(hosted) {
                 add(&mut self.inputs, url);
-            } else if let Some(file) =
-                group("input").filter(|file| !file.starts_with("README") && !is_run(file))
+            } else if let Some(file) = group("input")
+                .or_else(|| {
+                    group("path").filter(|path| around.is_among(INPUTS) || SAMPLE.is_match(path))
+                })
+                .filter(|file| !file.starts_with("README") && !is_run(file))
+                .filter(|file| !NO_INPUT.is_match(file))
             {
                 add(&mut self.inputs, file);
             } else if let Some(option) = group("option").filter(|option| around.is_option(option)) {
@@ -322,6 +335,7 @@ impl ReportInWords {
         let called = call.is_some_and(|call| call.ends_with(')') || shaped || name.contains('.'));
         let binary = ["exe", "dll", "so", "dylib"].contains(&last);
         let capitals = !last.contains(|c: char| c.is_ascii_lowercase());
+        let is_file = name.contains('.') && last.len() < 3 && call.is_none();
         let small =
             is_snake(last) || last.starts_with(|c: char| c.is_ascii_lowercase() || c == '~');
         if !(shaped || called || around.quoted) {
@@ -335,6 +349,7 @@ impl ReportInWords {
             || around.indexed
             || capitals
             || binary
+            || is_file
         {
             Some(&mut self.names)
         } else if around.is_among(FUNCTIONS) {
@@ -389,6 +404,7 @@ fn is_called(name: &str, around: &Around<'_>, text: &str) -> bool {
         || ["(", " ()", "函数", "関数"]
             .iter()
             .any(|behind| stands("", behind))
+        || name.contains('_') && stands("", " (")
         || stands(" in ", " ")
 }
 
