@@ -226,6 +226,10 @@ fn name(frame: &Frame) -> String {
 /// Drops parameters, template arguments, compiler suffixes, return types and
 /// the numbers of anonymous classes and lambdas.
 pub fn plain_name(function: &str) -> String {
+    // A method of Objective-C: `-[Basket peel:]`.
+    if function.starts_with(['-', '+']) && function.ends_with(']') {
+        return function.to_owned();
+    }
     let mut kept = String::with_capacity(function.len());
     let mut depth = 0usize;
     let mut rest = function;
@@ -305,6 +309,7 @@ mod tests {
                 "std::ostream& N::operator<<(std::ostream&, A const&)",
                 "N::operator<<",
             ),
+            ("-[Basket peel:]", "-[Basket peel:]"),
             ("A::operator()(int) const", "A::operator()"),
             ("(anonymous namespace)::f(int)", "f"),
             (

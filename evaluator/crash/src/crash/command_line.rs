@@ -52,7 +52,7 @@ static FILE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Programs that prepare a run, and show nothing of a crash.
-const PREPARING: &str = " cd git make touch cmake configure autoreconf autogen.sh bootstrap mkdir rm cp mv ls \
+const PREPARING: &str = " cd ll git make touch cmake configure autoreconf autogen.sh bootstrap mkdir rm cp mv ls \
      echo printf export set unset ulimit source apt apt-get yum dnf brew pip pip3 npm yarn wget curl tar \
      unzip gcc g++ cc c++ clang clang++ meson ninja docker bazel mvn gradle gradlew cargo xxd hexdump \
      base64 uname ldd file head tail less more vi vim nano objdump readelf nm addr2line strings coredumpctl journalctl dmesg which chmod sysctl patch diff hg svn run bt backtrace ";
@@ -151,10 +151,16 @@ fn read(text: &str) -> Option<CommandLine> {
             let mut pieces = command.arguments.iter().chain(&command.input);
             let stands =
                 text.contains(&command.program) && pieces.all(|piece| text.contains(piece));
-            return (stands && PROGRAM.is_match(&command.program)).then_some(command);
+            let asks = command.arguments.len() == 1 && command.arguments.iter().all(is_question);
+            return (stands && !asks && PROGRAM.is_match(&command.program)).then_some(command);
         }
     }
     None
+}
+
+/// Tells whether a program with this argument alone only tells of itself.
+fn is_question(argument: &String) -> bool {
+    ["--version", "-version", "-V", "--help", "-h"].contains(&argument.as_str())
 }
 
 /// Reads the words between two operators of the shell.
@@ -376,6 +382,7 @@ mod tests {
             ("it's `NULL` here", false),
             ("tap: error: no file a.pdf", true),
             ("$ tail -n 30 trace.txt", true),
+            ("$ ./tap --version | grep 2", true),
         ] {
             assert_eq!(shown(line, is_code), [""; 0], "{line}");
         }

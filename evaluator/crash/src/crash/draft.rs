@@ -3,6 +3,7 @@
 use super::native::Half;
 use super::scrub::scrub;
 use super::{Access, Frame, Role, Stack, Tool};
+use patchwright_source::UNKNOWN_FUNCTION;
 
 /// The most frames that are kept of one stack. The JVM prints at most 1,024,
 /// the sanitizers 256; gdb prints without end.
@@ -74,7 +75,11 @@ impl Draft {
     }
 
     /// Adds a frame to the current stack, or begins one.
-    pub(crate) fn push(&mut self, frame: Frame) {
+    pub(crate) fn push(&mut self, mut frame: Frame) {
+        // The name that GCC gives to what it inlined at link time.
+        if frame.function == "UnknownInlinedFun" {
+            UNKNOWN_FUNCTION.clone_into(&mut frame.function);
+        }
         if !self.open && self.stacks.len() < MAX_STACKS {
             let title = match self.parts.last() {
                 Some(Part::Text(text)) => Some(scrub(text.trim())),

@@ -6,7 +6,8 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// Kinds that say little, and least at the end.
-const GENERAL: [&str; 4] = [
+const GENERAL: [&str; 5] = [
+    "SEGV",
     "crash",
     "uncaught-exception",
     "race-condition",

@@ -24,7 +24,7 @@ pub(super) const FAMILY: Family = Family {
         r"|^[\s*]*signal [0-9]+ \(SIG|terminated abnormally|^panic: |^fatal error: |^SIG[A-Z]+: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
         r"|crashed with signal|signal \([0-9]|\*\*\* caught |^\*\*\* SIG|Guru Meditation|^Received signal|^Thread [0-9]+ [Cc]rashed",
         r"|Unhandled Exception: |Access violation at address|Fatal Python error: ",
-        r"|^\W*(?i:exception)( ?[Cc]ode)?\s*[:=]\s*0x[Cc]|^\s*#[0-9]{2}\s+pc [0-9a-f]",
+        r"|[:=]\s*0x[Cc]0000[0-9A-Fa-f]|^\s*R?IP: |^\s*Call [Tt]race:|^WARNING: CPU|^[0-9]+ +\S.*\s0x[0-9a-f]+ \S.* \+ [0-9]+$|^\s*#[0-9]{2}\s+pc [0-9a-f]",
         r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
     ),
     begins: |line| begun(line).is_some(),
@@ -37,7 +37,7 @@ pub(super) const FAMILY: Family = Family {
 /// The beginning of a frame of lldb or of macOS, which never ends with the name.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r#"^\s*File "[^"]*(?:", line ?\d*)?$|^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$"#,
+        r#"^\s*File "[^"]*(?:", line ?\d*)?$|^\s*at [\w$.<>/]+(?:\([^)]*)?$|^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$"#,
     )
 });
 
@@ -161,6 +161,7 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
     let mut of_another_thread = false;
     // Of half a stack the first line is a frame already.
     let is_frame = log.line(at).is_some_and(|line| expression.is_match(line));
+    draft.cut |= is_frame;
     for line in log.from(at + usize::from(!is_frame), MAX_LINES) {
         if let Some(thread) = form.thread.as_ref().and_then(|mark| mark.captures(line)) {
             of_another_thread = thread.name("crashed").is_none();

@@ -18,7 +18,7 @@ pub enum FrameOrigin {
 /// Functions of the sanitizers, the fuzzers and the C library.
 const RUNTIME_PREFIXES: &str = "__interceptor_|___interceptor_|__asan|__hwasan|__lsan|__msan|__tsan|__ubsan|__sanitizer|\
      __sancov|__libc_|__GI_|__cxa_|__cxxabi|__gnu_cxx::|__pthread|pthread_|__restore_rt|\
-     __assert|__isoc|fuzzer::|std::|operator new|operator delete|new[]|delete[]";
+     __assert|log_assert_failed|g_assertion_message|qt_assert|__isoc|fuzzer::|std::|operator new|operator delete|new[]|delete[]";
 
 /// Functions of the C library that appear above a crash without a path.
 const LIBC_FUNCTIONS: &str = "BaseThreadInitThunk|RtlUserThreadStart|_start|_exit|abort|atoi|bcmp|calloc|clone|clone3|exit|fclose|fgets|fopen|fprintf|fputs|\

@@ -41,7 +41,7 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Parts that lines lost on their way, with their repair: the escape of colours, the process
 /// of Valgrind's lines, and the usual form of a Java frame.
-static LOST: LazyLock<[(Regex, &str); 9]> = LazyLock::new(|| {
+static LOST: LazyLock<[(Regex, &str); 10]> = LazyLock::new(|| {
     let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on ))";
     let errors = r"^\s*(Invalid (?:read|write|free)|Conditional jump|Use of uninit|Possible data race|This conflicts with|[\d,]+ bytes in [\d,]+ blocks are )";
     [
@@ -53,6 +53,11 @@ static LOST: LazyLock<[(Regex, &str); 9]> = LazyLock::new(|| {
         (
             built_in_regex(r"^(\d{1,3})  (0x[0-9a-f]+ in .*\()"),
             "#$1  $2",
+        ),
+        // With `--time-stamp=yes`.
+        (
+            built_in_regex(r"^==(?:\d\d:){3}\d\d\.\d+ (\d+)=="),
+            "==$1==",
         ),
         (built_in_regex(valgrind), "==0== $1"),
         (built_in_regex(errors), "==0== $1"),

@@ -56,6 +56,8 @@ impl std::fmt::Display for Place {
     }
 }
 
+/// A line behind the last one of a text, which ends what is open.
+const END: &str = ".";
 /// The longest piece of quoted text, and the most pieces and names of a kind that are kept.
 const MAX_QUOTED: usize = 4_000;
 const MAX_NAMES: usize = 40;
@@ -106,7 +108,7 @@ static HOSTED: LazyLock<Regex> = LazyLock::new(|| {
 /// Files that are logs, documents or fixes, and not what crashed the program.
 static NO_INPUT: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|screen-?shot",
+        r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|screen-?shot|user-attachments/assets/",
     )
 });
 /// Words of a path of which it is clear that a program reads it.
@@ -178,7 +180,7 @@ impl ReportInWords {
         let mut prose = String::new();
         let mut code: Vec<&str> = Vec::new();
         let mut fenced = false;
-        for line in text.lines().chain(["", "."]) {
+        for line in text.lines().chain(["", END]) {
             let fence = pasted::is_fence(line);
             let statement = line.ends_with([';', '{', '}']) && line.contains(['(', '=']);
             let indented = line.starts_with("    ") || line.starts_with('\t') || statement;
@@ -194,6 +196,9 @@ impl ReportInWords {
                 prose.push('\n');
             }
         }
+        // A fence that nothing closes ends with the text.
+        code.pop();
+        prose.push_str(&self.read_code(&code));
         let mut known: Vec<CommandLine> = Vec::new();
         for command in self.commands.drain(..) {
             if !known.contains(&command) && known.len() < MAX_NAMES {
