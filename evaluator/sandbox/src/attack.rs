@@ -73,7 +73,12 @@ async fn carry_out(sandbox: Sandbox) -> Result<Attack, SandboxError> {
     let outside = Outside::set_up(&field.base.path().join("outside"))?;
     let loader = outside.for_loader();
     field.run("exit 0", limits(), ("", &loader)).await?;
-    let execution = field.run_attack(&outside).await?;
+    let limits = Limits {
+        wall: Duration::from_mins(1),
+        ..limits()
+    };
+    let variables = outside.variables();
+    let execution = field.run(SCRIPT, limits, (ATTACK, &variables)).await?;
     let text = execution.text();
     if !text.lines().any(|line| line == END) {
         let last = text.lines().next_back().unwrap_or_default();
@@ -103,11 +108,7 @@ fn read_line(line: &str) -> Option<Escape> {
         "escaped" => false,
         _ => return None,
     };
-    Some(Escape {
-        name: name.to_owned(),
-        held,
-        detail: detail.to_owned(),
-    })
+    Some(escape(name, held, detail))
 }
 
 /// The sandbox and the folder it is attacked in.
@@ -175,15 +176,6 @@ impl Field {
             .await
     }
 
-    async fn run_attack(&self, outside: &Outside) -> Result<Execution, SandboxError> {
-        let limits = Limits {
-            wall: Duration::from_mins(1),
-            ..limits()
-        };
-        self.run(SCRIPT, limits, (ATTACK, &outside.variables()))
-            .await
-    }
-
     /// Has a command use more than it may; it must be stopped or refused.
     async fn exhaust(&self, name: &str, script: &str) -> Result<Escape, SandboxError> {
         let execution = self.run(SCRIPT, limits(), (script, &[])).await?;
@@ -197,11 +189,7 @@ impl Field {
         };
         let stopped = matches!(execution.ending, Ending::Limit(_));
         let held = stopped || (execution.ending.success() && refused.is_some());
-        Ok(Escape {
-            name: (*name).to_owned(),
-            held,
-            detail,
-        })
+        Ok(escape(name, held, detail))
     }
 }
 

@@ -301,11 +301,6 @@ pub fn hide_this_process() {
     let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Which isolation would be active here, for a command that checks a machine.
-pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, SandboxError> {
-    Ok(Sandbox::open(choice, host).await?.isolation)
-}
-
 /// Every command runs below the supervisor, which ends all of it, and behind
 /// closed doors.
 async fn execute(
@@ -323,25 +318,22 @@ async fn execute(
         _ => None,
     };
     let divided = namespace.is_some();
-    let supervised = if let Mode::Bubblewrap(own) = mode {
+    let (program, arguments, filter) = if let Mode::Bubblewrap(own) = mode {
         let mut arguments = bubblewrap::arguments(host, command, (own, divided));
         arguments.push(inner_helper().into());
         arguments.extend(entered(host, command, &bubblewrap::doors(divided)));
-        Supervised {
-            program: OsStr::new("bwrap"),
-            arguments,
-            divided,
-            group: group.as_ref().map(Group::paths),
-            filter: Some(around),
-        }
+        (OsStr::new("bwrap"), arguments, Some(around))
     } else {
-        Supervised {
-            program: host.helper.as_os_str(),
-            arguments: entered(host, command, &doors(mode, host, command, around)),
-            divided,
-            group: group.as_ref().map(Group::paths),
-            filter: None,
-        }
+        let doors = doors(mode, host, command, around);
+        let arguments = entered(host, command, &doors);
+        (host.helper.as_os_str(), arguments, None)
+    };
+    let supervised = Supervised {
+        program,
+        arguments,
+        divided,
+        group: group.as_ref().map(Group::paths),
+        filter,
     };
     let writable = command.places.iter().filter(|place| place.writable);
     let arguments = supervised.words();

@@ -15,7 +15,7 @@ pub use error::SandboxError;
 #[cfg(any(test, feature = "test-support"))]
 pub use isolation::test_host;
 pub use isolation::{
-    Command, EngineAddress, Host, Image, Isolation, IsolationChoice, Place, Sandbox, active,
+    Command, EngineAddress, Host, Image, Isolation, IsolationChoice, Place, Sandbox,
     enter_from_arguments, hide_this_process, offered,
 };
 pub use process::{Captured, Ending, Execution, Limit};

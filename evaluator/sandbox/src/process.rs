@@ -52,6 +52,23 @@ impl Limit {
     }
 }
 
+/// A command that has to be ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Overrun {
+    pub(crate) limit: Limit,
+    /// The shortage of the machine, where the command is not to blame.
+    pub(crate) shortage: Option<&'static str>,
+}
+
+impl Overrun {
+    fn of_command(limit: Limit) -> Self {
+        Self {
+            limit,
+            shortage: None,
+        }
+    }
+}
+
 /// Ending of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -145,9 +162,7 @@ pub(crate) struct Launch {
 
 /// The users of a user namespace, each with its number inside.
 #[derive(Debug, Clone)]
-pub(crate) struct Namespace {
-    pub(crate) users: Vec<(u32, Ids)>,
-}
+pub(crate) struct Namespace(Vec<(u32, Ids)>);
 
 impl Namespace {
     /// The one who made it, who keeps the number.
@@ -156,16 +171,12 @@ impl Namespace {
             user: rustix::process::geteuid().as_raw(),
             group: rustix::process::getegid().as_raw(),
         };
-        Self {
-            users: vec![(own.user, own)],
-        }
+        Self(vec![(own.user, own)])
     }
 
     /// Root, whose folders are shown in it, and the user of the command.
     pub(crate) fn of_root(inside: u32, outside: Ids) -> Self {
-        Self {
-            users: vec![(0, Ids::default()), (inside, outside)],
-        }
+        Self(vec![(0, Ids::default()), (inside, outside)])
     }
 }
 

@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use patchwright_sandbox::attack::attack;
-use patchwright_sandbox::{Host, IsolationChoice, active};
+use patchwright_sandbox::{Host, IsolationChoice, Sandbox};
 use patchwright_target::{
     CommandLimits, Commands, LocalTarget, Pov, Target, TargetError, TargetTask,
 };
@@ -148,9 +148,10 @@ fn an_ordinary_user_is_held_as_well() {
 async fn what_is_offered_here_holds() {
     let mut offered = 0;
     for isolation in [IsolationChoice::Bubblewrap, IsolationChoice::Landlock] {
-        match active(isolation, host()).await {
-            Ok(active) => {
-                println!("{isolation:?} is offered: {:?}", active.leaves_open);
+        match Sandbox::open(isolation, host()).await {
+            Ok(sandbox) => {
+                let open = &sandbox.isolation().leaves_open;
+                println!("{isolation:?} is offered: {open:?}");
                 offered += 1;
                 holds(isolation).await;
             }

@@ -85,7 +85,7 @@ impl Engine {
                 .collect(),
             docker,
         };
-        engine.remove_orphans().await;
+        engine.remove_those(is_gone).await;
         Ok(engine)
     }
 
@@ -165,25 +165,16 @@ impl Engine {
         let mut steps = self
             .docker
             .build_image(options, None, Some(body_full(packed.into())));
+        let refuse = |error: Error, lines: &[String]| {
+            full_store(&error).unwrap_or_else(|| not_built(file, &reason(&error), lines))
+        };
         let mut lines: Vec<String> = Vec::new();
-        loop {
-            match steps.try_next().await {
-                Ok(Some(step)) => lines.extend(step.stream),
-                Ok(None) => break,
-                Err(error) => {
-                    let full = full_store(&error);
-                    return Err(full.unwrap_or_else(|| not_built(file, &reason(&error), &lines)));
-                }
-            }
+        while let Some(step) = steps.try_next().await.map_err(|e| refuse(e, &lines))? {
+            lines.extend(step.stream);
         }
         let id = self.id_of(&tag).await?;
-        id.ok_or_else(|| {
-            not_built(
-                file,
-                "the engine says that it did, and has no image",
-                &lines,
-            )
-        })
+        let lost = "the engine says that it did, and has no image";
+        id.ok_or_else(|| not_built(file, lost, &lines))
     }
 
     /// Removes a container with all that runs in it. An engine that is just noting that the
@@ -203,11 +194,6 @@ impl Engine {
             }
             tokio::time::sleep(pause).await;
         }
-    }
-
-    /// Removes the containers of processes that are gone.
-    async fn remove_orphans(&self) {
-        self.remove_those(Owner::is_gone).await;
     }
 
     /// Removes the containers with a label that fits.
@@ -259,23 +245,25 @@ impl EngineAddress {
 
 /// Returns the socket that is named, else the first usual one that is there.
 fn socket_of(named: Option<&Path>) -> Result<PathBuf, SandboxError> {
-    let usual = || usual_sockets().into_iter().find(|path| path.exists());
+    let user = rustix::process::geteuid().as_raw();
+    // Those of an engine of this user, then those of the system's.
+    let usual = [
+        format!("/run/user/{user}/docker.sock"),
+        format!("/run/user/{user}/podman/podman.sock"),
+        "/var/run/docker.sock".to_owned(),
+        "/run/podman/podman.sock".to_owned(),
+    ];
+    let usual = || {
+        usual
+            .into_iter()
+            .map(PathBuf::from)
+            .find(|path| path.exists())
+    };
     named.map(Path::to_path_buf).or_else(usual).ok_or_else(|| {
         let what = "the task names an image, and no socket of Docker or Podman was found: \
                     start one of them, or name its socket in sandbox.engine";
         SandboxError::machinery(what, "sandbox.engine")
     })
-}
-
-/// The sockets of an engine of the system, and of one of this user.
-fn usual_sockets() -> Vec<PathBuf> {
-    let own = rustix::process::geteuid().as_raw();
-    let mut sockets = vec![
-        PathBuf::from(format!("/run/user/{own}/docker.sock")),
-        PathBuf::from(format!("/run/user/{own}/podman/podman.sock")),
-    ];
-    sockets.extend(["/var/run/docker.sock", "/run/podman/podman.sock"].map(PathBuf::from));
-    sockets
 }
 
 /// An engine without root shows this user's files as those of its root.
@@ -353,79 +341,47 @@ fn reason(error: &Error) -> String {
     }
 }
 
-/// A process of ours, by facts that no later process shares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Owner {
-    /// The start of the machine and the namespace that the number counts in.
-    world: String,
-    process: u32,
-    /// Start of the process, in ticks of the clock.
-    started: String,
+/// Returns the label of a process of ours, made of facts that no later process shares: the start of
+/// the machine and the namespace that the number counts in, the number, and when the process
+/// started, in ticks of the clock.
+fn label_of(process: u32) -> Option<String> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?.ino();
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name may hold blanks and brackets; the facts come after its last bracket.
+    let started = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
+    Some(format!("{}.{namespace} {process} {started}", boot.trim()))
 }
 
-impl Owner {
-    fn of(process: u32) -> Option<Self> {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?.ino();
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The name may hold blanks and brackets; the facts come after its last bracket.
-        let started = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
-        Some(Self {
-            world: format!("{}.{namespace}", boot.trim()),
-            process,
-            started: started.to_owned(),
-        })
-    }
-
-    /// Tells whether the process of a label has ended; false for one that cannot be seen from
-    /// here.
-    fn is_gone(label: &str) -> bool {
-        let mut words = label.split(' ');
-        let (Some(world), Some(process)) = (words.next(), words.next()) else {
-            return false;
-        };
-        let here = Self::of(std::process::id()).is_some_and(|own| own.world == world);
-        let Some(process) = process.parse().ok().filter(|_| here) else {
-            return false;
-        };
-        let now = Self::of(process).map(|owner| owner.to_string());
-        now.as_deref() != Some(label)
-    }
-}
-
-impl std::fmt::Display for Owner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} {}", self.world, self.process, self.started)
-    }
+/// Tells whether the process of a label has ended; false for one that cannot be seen from here.
+fn is_gone(label: &str) -> bool {
+    let (own, mut words) = (owner(), label.split(' '));
+    let is_here = words.next() == own.split(' ').next() && !own.is_empty();
+    let process = words.next().and_then(|process| process.parse().ok());
+    process.is_some_and(|process| is_here && label_of(process).as_deref() != Some(label))
 }
 
 /// Returns the label's value for containers of this process.
 pub(super) fn owner() -> String {
-    Owner::of(std::process::id()).map_or_else(String::new, |owner| owner.to_string())
+    label_of(std::process::id()).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Owner, owner, user};
+    use super::{is_gone, owner, user};
 
     #[test]
     fn only_what_a_dead_process_left_is_an_orphan() {
-        let own = Owner::of(std::process::id()).unwrap();
-        assert!(!Owner::is_gone(&owner()));
-        let before = Owner {
-            started: "1".to_owned(),
-            ..own.clone()
+        let own = owner();
+        let words: Vec<&str> = own.split(' ').collect();
+        let [world, process, _] = words[..] else {
+            panic!("{own}");
         };
-        assert!(
-            Owner::is_gone(&before.to_string()),
-            "the number was given again"
-        );
-        let elsewhere = Owner {
-            world: "another machine".replace(' ', "-"),
-            ..before
-        };
-        assert!(!Owner::is_gone(&elsewhere.to_string()));
-        assert!(!Owner::is_gone(""));
+        assert!(!is_gone(&own));
+        let before = format!("{world} {process} 1");
+        assert!(is_gone(&before), "the number was given again");
+        assert!(!is_gone(&format!("another-machine {process} 1")));
+        assert!(!is_gone(""));
     }
 
     #[test]

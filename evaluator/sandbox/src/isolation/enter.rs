@@ -225,10 +225,7 @@ fn limit(file_size: Option<u64>) -> Result<(), Errno> {
         maximum: Some(most),
     };
     setrlimit(Resource::Core, at_most(CORE))?;
-    match file_size {
-        Some(bytes) => setrlimit(Resource::Fsize, at_most(bytes)),
-        None => Ok(()),
-    }
+    file_size.map_or(Ok(()), |bytes| setrlimit(Resource::Fsize, at_most(bytes)))
 }
 
 /// The order matters: paths are opened while they can be reached, the user is

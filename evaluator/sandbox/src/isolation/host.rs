@@ -78,14 +78,10 @@ impl Host {
                 host.path.push(usual);
             }
         }
-        let foreign: Vec<PathBuf> = host
-            .path
-            .iter()
-            .filter(|folder| !is_system(folder))
-            .cloned()
-            .collect();
-        for folder in foreign {
-            host.show(&folder, home);
+        for folder in host.path.clone() {
+            if !is_system(&folder) {
+                host.show(&folder, home);
+            }
         }
         host.readable.sort();
         host.readable.dedup();
@@ -122,11 +118,7 @@ impl Host {
         let path = std::env::join_paths(&self.path).unwrap_or_default();
         environment.insert("PATH".to_owned(), path);
         environment.insert("LANG".to_owned(), "C.UTF-8".into());
-        let extra = if network {
-            Some(&self.network_variables)
-        } else {
-            None
-        };
+        let extra = network.then_some(&self.network_variables);
         for (name, value) in extra.into_iter().flatten().chain(&self.variables) {
             environment.insert(name.clone(), value.into());
         }
@@ -197,16 +189,10 @@ fn is_system(folder: &Path) -> bool {
 
 /// Debian keeps the settings of each JDK in a folder of its own.
 fn java_configuration() -> Vec<PathBuf> {
-    std::fs::read_dir(ETC)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("java"))
-        })
-        .collect()
+    let entries = std::fs::read_dir(ETC).into_iter().flatten().flatten();
+    let of_java = |name: OsString| name.as_encoded_bytes().starts_with(b"java");
+    let folders = entries.filter(|entry| of_java(entry.file_name()));
+    folders.map(|entry| entry.path()).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! here: a command sees its folders where they really are.
 
 use super::host::{MERGED, SYSTEM};
-use super::{Command, Host};
+use super::{Command, Host, Place};
 use crate::identity;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
@@ -46,18 +46,12 @@ pub(super) fn fence(host: &Host, command: &Command<'_>) -> Fence {
         .chain(host.toolchains().cloned())
         .chain([host.helper.clone()])
         .collect();
-    let mut write = Vec::new();
-    for place in command.places {
-        let to = if place.writable {
-            &mut write
-        } else {
-            &mut read
-        };
-        to.push(place.host.clone());
-    }
+    let (write, only_read): (Vec<&Place>, Vec<&Place>) =
+        command.places.iter().partition(|place| place.writable);
+    read.extend(only_read.into_iter().map(|place| place.host.clone()));
     Fence {
         read,
-        write,
+        write: write.into_iter().map(|place| place.host.clone()).collect(),
         network: command.network,
     }
 }

@@ -84,16 +84,12 @@ const SOCKET_KIND: u64 = 0xf;
 
 /// The filter that lets through only what is listed.
 pub(super) fn program(around: Surroundings) -> Made<BpfProgram> {
-    let mut rules: Rules = ALLOWED
-        .iter()
-        .chain(ALLOWED_ON_X86_64)
-        .map(|call| (*call, Vec::new()))
-        .collect();
+    let mut rules: Rules = freely(ALLOWED).chain(freely(ALLOWED_ON_X86_64)).collect();
     if around.namespaces {
-        rules.extend(IPC.iter().map(|call| (*call, Vec::new())));
+        rules.extend(freely(IPC));
     }
     if around.counted {
-        rules.extend(UNMAPPED_MEMORY.iter().map(|call| (*call, Vec::new())));
+        rules.extend(freely(UNMAPPED_MEMORY));
     }
     if around.counted && !around.namespaces {
         rules.remove(&libc::SYS_shmget);
@@ -137,7 +133,7 @@ pub(super) fn of_own_files(around: Surroundings) -> Made<Option<BpfProgram>> {
             modes.push((libc::SYS_chmod, 1));
         }
     }
-    let mut rules: Rules = calls.into_iter().map(|call| (call, Vec::new())).collect();
+    let mut rules: Rules = freely(&calls).collect();
     for (call, argument) in modes {
         let set = RISKY_MODES.map(|bit| rule(&[(argument, SeccompCmpOp::MaskedEq(bit), bit)]));
         rules.insert(call, set.into_iter().collect::<Result<_, _>>()?);
@@ -180,6 +176,11 @@ fn compile(rules: Rules, otherwise: SeccompAction, matched: SeccompAction) -> Ma
     Ok(SeccompFilter::new(rules, otherwise, matched, here)?.try_into()?)
 }
 
+/// System calls with whatever arguments.
+fn freely(calls: &[i64]) -> impl Iterator<Item = (i64, Vec<SeccompRule>)> {
+    calls.iter().map(|call| (*call, Vec::new()))
+}
+
 /// One rule: all of these arguments, by their lower 32 bits, compare so.
 fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, seccompiler::BackendError> {
     let all = conditions.iter().map(|(argument, compare, value)| {
@@ -209,12 +210,7 @@ fn processes(rules: &mut Rules, around: Surroundings) -> Made<()> {
             libc::SYS_setpriority,
             libc::SYS_ioprio_set,
         ];
-        rules.extend(
-            others
-                .iter()
-                .chain(OF_PROCESS)
-                .map(|call| (*call, Vec::new())),
-        );
+        rules.extend(freely(&others).chain(freely(OF_PROCESS)));
         return Ok(());
     }
     // Without a process namespace all processes of the user can be named.

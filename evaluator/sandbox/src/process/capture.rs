@@ -50,9 +50,7 @@ impl Collector {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             half: (limit / 2).max(1),
-            head: Vec::new(),
-            tail: VecDeque::new(),
-            total: 0,
+            ..Self::default()
         }
     }
 

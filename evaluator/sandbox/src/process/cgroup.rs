@@ -145,7 +145,7 @@ fn delegated(own: &Path) -> Option<Place> {
     }
     let processes = fs::read_to_string(own.join("cgroup.procs")).ok()?;
     let id = std::process::id().to_string();
-    if !has_controllers(own) || processes.lines().any(|process| process != id) {
+    if !lists(&own.join("cgroup.controllers")) || processes.lines().any(|process| process != id) {
         return None;
     }
     let moved = own.join(OWN);
@@ -196,10 +196,6 @@ fn enable(group: &Path) -> io::Result<()> {
 
 fn is_enabled(group: &Path) -> bool {
     lists(&group.join("cgroup.subtree_control"))
-}
-
-fn has_controllers(group: &Path) -> bool {
-    lists(&group.join("cgroup.controllers"))
 }
 
 fn lists(file: &Path) -> bool {

@@ -8,6 +8,7 @@
 //! fault of anybody's that could be told.
 
 use super::watch::{self, BLOCK, size_below};
+use super::{Limit, Overrun};
 use rustix::fs::StatVfs;
 use std::collections::BTreeMap;
 use std::fs;
@@ -58,16 +59,6 @@ impl Room {
     }
 }
 
-/// Standing of a command with the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DiskUse {
-    Fine,
-    /// It took more than it may.
-    TooMuch,
-    /// Next to nothing is left, and it did not take it as far as can be seen.
-    Full,
-}
-
 /// Watches what one command takes.
 #[derive(Debug)]
 pub(super) struct Disk {
@@ -89,28 +80,25 @@ impl Disk {
     }
 
     /// Looks again; the processes below `root` are the command's.
-    pub(super) fn look(&mut self, root: u32) -> DiskUse {
+    pub(super) fn look(&mut self, root: u32) -> Option<Overrun> {
         let now = self.folders.first().and_then(|folder| Room::of(folder));
         let (Some(before), Some(now)) = (self.most_free, now) else {
-            return DiskUse::Fine;
+            return None;
         };
         // What others give back meanwhile must not hide what the command takes.
         self.most_free = Some(before.most(now));
         let started = Instant::now();
         let full = is_full(before, now);
         if !full && (!has_shrunk(before, now, self.limit) || started < self.next) {
-            return DiskUse::Fine;
+            return None;
         }
         let named: u64 = self.folders.iter().map(|folder| size_below(folder)).sum();
         let taken = named + nameless(&self.folders, root);
         self.next = Instant::now() + started.elapsed() * PATIENCE;
-        if taken > self.limit {
-            DiskUse::TooMuch
-        } else if full {
-            DiskUse::Full
-        } else {
-            DiskUse::Fine
-        }
+        // Next to nothing is left, and the command did not take it as far as can be seen.
+        let shortage = (taken <= self.limit).then_some(FULL);
+        let limit = Limit::Disk;
+        (full || shortage.is_none()).then_some(Overrun { limit, shortage })
     }
 }
 
@@ -170,7 +158,7 @@ fn deleted(line: &str) -> Option<(u64, u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disk, DiskUse, Room, deleted, has_shrunk, is_full};
+    use super::{Disk, Limit, Overrun, Room, deleted, has_shrunk, is_full};
     use std::fs;
     use std::io::Write;
 
@@ -227,10 +215,11 @@ mod tests {
             bytes: u64::MAX,
             files: u64::MAX,
         });
-        assert_eq!(disk.look(std::process::id()), DiskUse::TooMuch);
+        let too_much = Overrun::of_command(Limit::Disk);
+        assert_eq!(disk.look(std::process::id()), Some(too_much));
         child.stdin.take().unwrap().write_all(b"\n").unwrap();
         child.wait().unwrap();
         disk.next = std::time::Instant::now();
-        assert_eq!(disk.look(std::process::id()), DiskUse::Fine);
+        assert_eq!(disk.look(std::process::id()), None);
     }
 }

@@ -1,31 +1,14 @@
 //! Overrun: compares what a running command uses with what it may use, and tells a command
 //! that took too much from a machine that has nothing left.
 
-use super::disk::{self, Disk, DiskUse};
-use super::{Limit, Limits, watch};
+use super::disk::Disk;
+use super::{Limit, Limits, Overrun, watch};
 use std::path::PathBuf;
 
 /// Said when a command ended only because the machine was out of memory.
 const OUT_OF_MEMORY: &str = "the machine ran out of memory while a small command ran";
 /// With less resident memory than this a command is not what filled the machine.
 const TO_BLAME: u64 = 1 << 30;
-
-/// A command that has to be ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Overrun {
-    pub(crate) limit: Limit,
-    /// The shortage of the machine, where the command is not to blame.
-    pub(crate) shortage: Option<&'static str>,
-}
-
-impl Overrun {
-    fn of_command(limit: Limit) -> Self {
-        Self {
-            limit,
-            shortage: None,
-        }
-    }
-}
 
 /// Looks at a command from time to time.
 #[derive(Debug)]
@@ -78,13 +61,6 @@ impl Watch {
         if usage.processes > self.limits.processes {
             return Some(Overrun::of_command(Limit::Processes));
         }
-        match self.disk.look(self.root) {
-            DiskUse::Fine => None,
-            DiskUse::TooMuch => Some(Overrun::of_command(Limit::Disk)),
-            DiskUse::Full => Some(Overrun {
-                limit: Limit::Disk,
-                shortage: Some(disk::FULL),
-            }),
-        }
+        self.disk.look(self.root)
     }
 }

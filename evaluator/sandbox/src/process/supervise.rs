@@ -272,12 +272,12 @@ fn map_users(child: &Child, mut input: &UnixStream, namespace: &Namespace) -> st
     input.set_read_timeout(Some(NAMESPACE_TIME))?;
     input.read_exact(&mut [0])?;
     let (mut users, mut groups) = (String::new(), String::new());
-    for (inside, ids) in &namespace.users {
+    for (inside, ids) in &namespace.0 {
         writeln!(users, "{inside} {} 1", ids.user).map_err(std::io::Error::other)?;
         writeln!(groups, "{inside} {} 1", ids.group).map_err(std::io::Error::other)?;
     }
     let set = |file: &str, text: &str| std::fs::write(format!("/proc/{}/{file}", child.id()), text);
-    if namespace.users.len() == 1 {
+    if namespace.0.len() == 1 {
         // Who maps but himself must first give up the right to drop groups.
         set("setgroups", "deny")?;
     }

@@ -162,15 +162,12 @@ pub fn size_below(folder: &Path) -> u64 {
 
 /// All processes that can be seen, with their parents.
 fn processes() -> Vec<(u32, u32)> {
-    fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-            Some((pid, parent(pid)?))
-        })
-        .collect()
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let processes = entries.filter_map(|entry| {
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        Some((pid, parent(pid)?))
+    });
+    processes.collect()
 }
 
 fn parent(pid: u32) -> Option<u32> {
