@@ -11,6 +11,16 @@ pub fn built_in_regex(expression: &str) -> Regex {
     compiled(Regex::new(expression))
 }
 
+/// Returns a built-in regular expression, which is compiled at its first use.
+#[macro_export]
+macro_rules! regex {
+    ($expression:expr) => {{
+        static COMPILED: ::std::sync::LazyLock<$crate::Regex> =
+            ::std::sync::LazyLock::new(|| $crate::built_in_regex($expression));
+        &*COMPILED
+    }};
+}
+
 /// Compiles a set of built-in regular expressions.
 pub fn built_in_regex_set<'a>(expressions: impl IntoIterator<Item = &'a str>) -> RegexSet {
     compiled(RegexSet::new(expressions))
@@ -31,6 +41,7 @@ mod tests {
     #[test]
     fn what_compiles_matches() {
         assert!(built_in_regex("^a+$").is_match("aa"));
+        assert!(crate::regex!(concat!("^a", "+$")).is_match("aa"));
         assert!(built_in_regex_set(["a", "b"]).is_match("b"));
     }
 

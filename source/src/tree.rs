@@ -62,20 +62,14 @@ pub struct Tree {
 impl Tree {
     /// Opens a folder.
     pub fn open(root: &Path) -> Result<Self, SourceError> {
-        let fail = |source| SourceError::Root {
-            path: root.to_path_buf(),
+        let fail = |path: &Path, source| SourceError::Root {
+            path: path.to_path_buf(),
             source,
         };
-        let root = root.canonicalize().map_err(fail)?;
-        let handle = rustix::fs::open(
-            &root,
-            OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )
-        .map_err(|errno| SourceError::Root {
-            path: root.clone(),
-            source: errno.into(),
-        })?;
+        let root = root.canonicalize().map_err(|error| fail(root, error))?;
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(&root, flags, Mode::empty());
+        let handle = handle.map_err(|errno| fail(&root, errno.into()))?;
         Ok(Self { root, handle })
     }
 
@@ -172,11 +166,8 @@ impl Tree {
     }
 
     fn open_file(&self, path: &TreePath) -> Result<File, SourceError> {
-        if path
-            .as_str()
-            .split('/')
-            .any(|part| HIDDEN_FOLDERS.contains(&part))
-        {
+        let mut parts = path.as_str().split('/');
+        if parts.any(|part| HIDDEN_FOLDERS.contains(&part)) {
             return Err(SourceError::Outside {
                 path: path.to_string(),
                 reason: "version control is no part of the tree",
