@@ -7,10 +7,8 @@
 use crate::TargetError;
 use crate::runner::{TargetTask, TestRun};
 use patchwright_sandbox::Limit;
-use patchwright_source::built_in_regex;
-use regex::Regex;
+use patchwright_source::regex;
 use std::path::Path;
-use std::sync::LazyLock;
 
 /// Sanitizers by the names that their reports hold, and the flag of each.
 const FLAGS: [(&str, &str); 5] = [
@@ -28,19 +26,15 @@ const SHARED: &[&str] = &[
 
 /// Returns the commands of a task as they were run, for whoever looks for the fault.
 pub fn commands_as_run(task: &TargetTask) -> Vec<String> {
-    let commands = &task.commands;
-    let named = [
-        ("build", Some(&commands.build)),
-        ("pov", commands.pov.as_ref()),
-    ];
-    let own = task.povs.iter().filter_map(|pov| pov.command.as_ref());
-    let named = named
-        .into_iter()
-        .filter_map(|(name, command)| Some((name, command?)))
-        .chain(own.map(|command| ("pov", command)));
-    named
-        .map(|(name, command)| format!("{name}: {command}"))
+    let povs = pov_commands(task).map(|command| format!("pov: {command}"));
+    std::iter::once(format!("build: {}", task.commands.build))
+        .chain(povs)
         .collect()
+}
+
+fn pov_commands(task: &TargetTask) -> impl Iterator<Item = &str> {
+    let of_povs = task.povs.iter().filter_map(|pov| pov.command.as_deref());
+    task.commands.pov.as_deref().into_iter().chain(of_povs)
 }
 
 /// Returns the likely causes of a baseline that failed.
@@ -53,7 +47,8 @@ pub fn of_failure(task: &TargetTask, error: &TargetError) -> Vec<String> {
     if matches!(error, TargetError::NotReproducible { .. }) {
         advice.extend(without_pov(task));
     }
-    if HOST_PATH.is_match(log) && advice.is_empty() {
+    let host_path = regex!(r"/(?:home|root|Users)/\S*: (?:No such file|not found)");
+    if host_path.is_match(log) && advice.is_empty() {
         advice.push(
             "a file was not found: commands see $TREE, $OUT, $TASK and the system's folders, \
              but not your home"
@@ -78,19 +73,6 @@ pub fn of_tests(run: &TestRun) -> Option<String> {
             .to_owned()
     })
 }
-
-static HOST_PATH: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"/(?:home|root|Users)/\S*: (?:No such file|not found)"));
-
-/// A path at the root of the file system, as a word of a command.
-static ROOTED: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(r#"(?:^|[\s=;&|(])["']{0,2}(/([A-Za-z0-9._+-]+)[^\s"';&|)]*)"#)
-});
-
-/// An option that wants a folder, with none behind it.
-static NO_FOLDER: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(r#"(?:^|\s)-(?:C|B|S|I|L|o)(?:\s{2,}|\s*$|\s+(?:&&|;|\|\||""))"#)
-});
 
 fn of_commands(task: &TargetTask) -> Vec<String> {
     let commands = &task.commands;
@@ -120,31 +102,33 @@ fn of_commands(task: &TargetTask) -> Vec<String> {
 
 /// Returns the part of a command in which a variable seems to be missing.
 fn emptied(command: &str) -> Option<&str> {
-    let option = NO_FOLDER.find(command).map(|found| found.as_str().trim());
-    option.or_else(|| {
-        let mut paths = ROOTED.captures_iter(command);
-        paths.find_map(|path| {
-            let (whole, first) = (path.get(1)?.as_str(), path.get(2)?.as_str());
-            let unknown = !SHARED.contains(&first) && !Path::new("/").join(first).exists();
-            unknown.then_some(whole)
-        })
-    })
+    // An option that wants a folder, with none behind it.
+    let no_folder = regex!(r#"(?:^|\s)-(?:C|B|S|I|L|o)(?:\s{2,}|\s*$|\s+(?:&&|;|\|\||""))"#);
+    let option = no_folder.find(command).map(|found| found.as_str().trim());
+    let unknown = |(_, first): &(&str, &str)| !Path::new("/").join(first).exists();
+    option.or_else(|| own_paths(command).find(unknown).map(|(path, _)| path))
 }
 
 /// Returns a path of a command that exists here and is not shown in the sandbox.
 fn host_path(command: &str) -> Option<&str> {
-    let mut paths = ROOTED.captures_iter(command);
-    paths.find_map(|path| {
+    own_paths(command)
+        .map(|(path, _)| path)
+        .find(|path| Path::new(path).exists())
+}
+
+/// Returns the paths from the root that a command names, but for those that mean the same inside
+/// the sandbox, each with its first part.
+fn own_paths(command: &str) -> impl Iterator<Item = (&str, &str)> {
+    let rooted = regex!(r#"(?:^|[\s=;&|(])["']{0,2}(/([A-Za-z0-9._+-]+)[^\s"';&|)]*)"#);
+    rooted.captures_iter(command).filter_map(|path| {
         let (whole, first) = (path.get(1)?.as_str(), path.get(2)?.as_str());
-        (!SHARED.contains(&first) && Path::new(whole).exists()).then_some(whole)
+        (!SHARED.contains(&first)).then_some((whole, first))
     })
 }
 
 fn without_pov(task: &TargetTask) -> Option<String> {
-    let of_povs = task.povs.iter().filter_map(|pov| pov.command.as_deref());
-    let commands = task.commands.pov.as_deref().into_iter().chain(of_povs);
-    let mut commands = commands.filter(|command| !command.contains("POV"));
-    commands.next().map(|command| {
+    let without = pov_commands(task).find(|command| !command.contains("POV"));
+    without.map(|command| {
         format!("the pov command `{command}` does not use $POV, the path of the crashing input")
     })
 }

@@ -7,7 +7,7 @@ use crate::TargetError;
 use crate::probe::{Probe, answer};
 use crate::runner::{Baseline, Build, BuildKind, InputFile, Pov, Target};
 use patchwright_crash::feedback::LineMap;
-use patchwright_source::{Changes, Tree, TreePath};
+use patchwright_source::{Changes, Tree};
 
 /// Asks all probes in one run of a PoV, or of an input that is run like it, on the unpatched build or on an attempt's.
 /// Returns one text for each probe, in order.
@@ -18,9 +18,9 @@ pub async fn inspect(
     input: Option<&[u8]>,
     questions: &[Probe],
 ) -> Result<Vec<String>, TargetError> {
+    let unanswered = |reason: &str| vec![reason.to_owned(); questions.len()];
     let Some(pov) = pov(target, baseline) else {
-        let reason = "there is no PoV that could be run";
-        return Ok(questions.iter().map(|_| reason.to_owned()).collect());
+        return Ok(unanswered("there is no PoV that could be run"));
     };
     let name = target.task().build_of(pov);
     let build = match changes {
@@ -31,8 +31,7 @@ pub async fn inspect(
         None => baseline.builds.get(&name).cloned(),
     };
     let Some(build) = build.filter(Build::succeeded) else {
-        let reason = "there is no build that could be run";
-        return Ok(questions.iter().map(|_| reason.to_owned()).collect());
+        return Ok(unanswered("there is no build that could be run"));
     };
     let root = &target.task().tree;
     let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
@@ -44,7 +43,9 @@ pub async fn inspect(
         .iter()
         .zip(&maps)
         .map(|(question, map)| Probe {
-            path: patched_path(changes, &question.path),
+            path: changes
+                .map_or(&question.path, |changes| changes.new_name(&question.path))
+                .clone(),
             line: map
                 .as_ref()
                 .map_or(question.line, |map| map.patched(question.line)),
@@ -65,16 +66,7 @@ pub async fn inspect(
 /// Returns the PoV to run: the first that crashes here.
 fn pov<'a>(target: &'a dyn Target, baseline: &Baseline) -> Option<&'a Pov> {
     let povs = &target.task().povs;
-    let crashing = povs
-        .iter()
-        .zip(&baseline.povs)
-        .find(|(_, before)| before.reproduces());
+    let mut pairs = povs.iter().zip(&baseline.povs);
+    let crashing = pairs.find(|(_, before)| before.reproduces());
     crashing.map(|(pov, _)| pov).or(povs.first())
-}
-
-fn patched_path(changes: Option<&Changes>, path: &TreePath) -> TreePath {
-    changes
-        .and_then(|changes| changes.renamed.get(path))
-        .unwrap_or(path)
-        .clone()
 }

@@ -47,8 +47,7 @@ use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
     Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
-    Instrumentation, Observed, ObservedRun, Pov, Replay, Target, TargetTask, TestRun, Watched,
-    judge, proof,
+    Instrumentation, Observed, ObservedRun, Pov, Replay, Target, TargetTask, TestRun,
 };
 use crate::workspace::Workspace;
 use async_trait::async_trait;
@@ -119,13 +118,7 @@ impl LocalTarget {
             Some(image) => Sandbox::in_container(image, host).await?,
             None => Sandbox::open(isolation, host).await?,
         };
-        let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
-        let scratch = if sandbox.maps_paths() {
-            Scratch::new(scratch)
-        } else {
-            Scratch::in_reach(scratch)
-        };
-        let scratch = scratch.map_err(fail)?;
+        let scratch = Scratch::open(scratch, &sandbox)?;
         sandbox.reach_helper(scratch.path())?;
         let digest = TaskDigest::new(task.clone(), &sandbox);
         Ok(Self {
@@ -219,10 +212,7 @@ impl Target for LocalTarget {
     }
 
     async fn baseline(&self) -> Result<Arc<Baseline>, TargetError> {
-        let made = self.baseline.get_or_try_init(|| async {
-            let baseline = self.make_baseline().await?;
-            Ok::<_, TargetError>(Arc::new(baseline))
-        });
+        let made = self.baseline.get_or_try_init(|| self.make_baseline());
         made.await.cloned()
     }
 
@@ -240,8 +230,6 @@ impl Target for LocalTarget {
     }
 
     async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
-        let expected = proof(pov.ran.as_deref())
-            .map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
         let stage = self.stage(build, pov).await?;
         let job = Job {
             wall: pov.timeout.unwrap_or(self.task.limits.pov),
@@ -250,12 +238,9 @@ impl Target for LocalTarget {
             ..stage.job(self.pov_command(pov)?)
         };
         let execution = self.command(job).await?;
-        let (outcome, crash) = judge(&execution, expected.as_ref());
         let replay = Replay {
-            outcome,
-            crash,
-            execution,
             unwatched: None,
+            ..Replay::judged(execution, pov.ran.as_deref())?
         };
         uncaught::look(self, build, pov, replay).await
     }
@@ -264,8 +249,7 @@ impl Target for LocalTarget {
         let Some(test) = &self.task.commands.test else {
             return Ok(None);
         };
-        let stage = self.copied(build).await?;
-        test_reports::clear(stage.workspace(), &self.task.commands.reports)?;
+        let stage = self.stage_of(build, None).await?;
         let job = Job {
             wall: self.task.limits.test,
             ..stage.job(test)
@@ -327,7 +311,7 @@ impl Target for LocalTarget {
         &self,
         build: &Build,
         pov: &Pov,
-        watched: &Watched,
+        watched: &Counted,
     ) -> Result<Exits, TargetError> {
         exits::run(self, build, pov, watched).await
     }

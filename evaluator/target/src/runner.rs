@@ -23,7 +23,7 @@ use crate::workspace::programs::Program;
 use crate::workspace::{Workspace, products};
 use async_trait::async_trait;
 pub use coverage::{Counted, Coverage, LineRange, Way};
-pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
+pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
 pub(crate) use hang::WITHOUT_TIMEOUT;
 pub use hang::asking_for_dumps;
 pub use input_file::{InputFile, content};
@@ -198,6 +198,9 @@ pub struct Baseline {
     pub seconds: f64,
 }
 
+/// The reason why a target that runs programs elsewhere observes nothing.
+const NO_DEBUGGER: &str = "no debugger can be run where this program runs";
+
 /// Something that can be built, replayed and tested.
 #[async_trait]
 pub trait Target: Send + Sync + fmt::Debug {
@@ -250,7 +253,7 @@ pub trait Target: Send + Sync + fmt::Debug {
         _probes: &[Probe],
     ) -> Result<Observations, TargetError> {
         Ok(Observations {
-            problem: Some("no debugger can be run where this program runs".to_owned()),
+            problem: Some(NO_DEBUGGER.to_owned()),
             ..Observations::default()
         })
     }
@@ -261,12 +264,9 @@ pub trait Target: Send + Sync + fmt::Debug {
         &self,
         _build: &Build,
         _pov: &Pov,
-        _watched: &Watched,
+        _watched: &Counted,
     ) -> Result<Exits, TargetError> {
-        Ok(Exits {
-            problem: Some("no debugger can be run where this program runs".to_owned()),
-            ..Exits::default()
-        })
+        Ok(Exits::unseen(NO_DEBUGGER))
     }
 
     /// Builds the changed tree with something added to it; nothing where that cannot be

@@ -10,11 +10,9 @@
 use crate::workspace::programs::{Program, programs};
 use object::{Object, ObjectSymbol};
 use patchwright_sandbox::contained_path::ContainedFolder;
-use patchwright_source::built_in_regex;
-use regex::Regex;
+use patchwright_source::regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::LazyLock;
 
 /// The largest program that is read.
 const LARGEST: u64 = 512 << 20;
@@ -22,11 +20,7 @@ const LARGEST: u64 = 512 << 20;
 const MOST: usize = 64;
 
 /// A symbol of a sanitizer, and how a program holds it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Hook {
-    name: String,
-    held: Held,
-}
+type Hook = (String, Held);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Held {
@@ -56,10 +50,11 @@ pub(crate) fn gained(unpatched: &Path, patched: &Path) -> Gained {
         if before.contains(&hook) {
             continue;
         }
-        match hook.held {
-            Held::Defined | Held::Weak => gained.hooks.push(format!("it defines {}", hook.name)),
-            Held::Called if is_unseen(&hook.name) => gained.unseen.push(hook.name),
-            Held::Called => gained.hooks.push(format!("it calls {}", hook.name)),
+        let (name, held) = hook;
+        match held {
+            Held::Defined | Held::Weak => gained.hooks.push(format!("it defines {name}")),
+            Held::Called if is_unseen(&name) => gained.unseen.push(name),
+            Held::Called => gained.hooks.push(format!("it calls {name}")),
         }
     }
     gained
@@ -117,10 +112,7 @@ fn read(bytes: &[u8]) -> BTreeSet<Hook> {
     let hooks = symbols.into_iter();
     hooks
         .filter(|symbol| is_hook(symbol.name) || unseen(symbol))
-        .map(|symbol| Hook {
-            held: symbol.held_among(&owners),
-            name: symbol.name.to_owned(),
-        })
+        .map(|symbol| (symbol.name.to_owned(), symbol.held_among(&owners)))
         .collect()
 }
 
@@ -165,49 +157,42 @@ impl<'a> Symbol<'a> {
 
 /// Tells whether a name is one of a sanitizer's runtime, also mangled.
 fn is_runtime(name: &str) -> bool {
-    static RUNTIME: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"^_*(?:(?:a|hwa|l|m|t|ub|df)san_|sanitizer_|interceptor_|interception|ZN?K?N?\d+__(?:asan|hwasan|lsan|msan|tsan|ubsan|dfsan|sanitizer|interception))",
-        )
-    });
-    RUNTIME.is_match(name)
+    regex!(
+        r"^_*(?:(?:a|hwa|l|m|t|ub|df)san_|sanitizer_|interceptor_|interception|ZN?K?N?\d+__(?:asan|hwasan|lsan|msan|tsan|ubsan|dfsan|sanitizer|interception))"
+    )
+    .is_match(name)
 }
 
 /// Tells whether a name is of a function that writes as much memory as it is told to, or as
 /// its input has, and that GCC's AddressSanitizer (12) does not check: each was tried.
 fn is_unseen(name: &str) -> bool {
-    static UNSEEN: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(concat!(
-            r"^(?:_IO_)?_{0,2}(?:memccpy|mempcpy|bcopy|swab|memfrob|strfry|stpn?cpy|strxfrm",
-            r"|explicit_bzero|wmem(?:set|p?cpy|move)|wcsn?cpy|wcpn?cpy|fgets|fread_unlocked",
-            r"|gets|gethostname|getentropy|arc4random_buf)(?:_chk|_unlocked)?$",
-        ))
-    });
-    UNSEEN.is_match(name)
+    regex!(concat!(
+        r"^(?:_IO_)?_{0,2}(?:memccpy|mempcpy|bcopy|swab|memfrob|strfry|stpn?cpy|strxfrm",
+        r"|explicit_bzero|wmem(?:set|p?cpy|move)|wcsn?cpy|wcpn?cpy|fgets|fread_unlocked",
+        r"|gets|gethostname|getentropy|arc4random_buf)(?:_chk|_unlocked)?$",
+    ))
+    .is_match(name)
 }
 
 /// Tells whether a name is a sanitizer's and none that a compiler refers to by
 /// itself in code that it instruments.
 fn is_hook(name: &str) -> bool {
-    static OURS: LazyLock<Regex> =
-        LazyLock::new(|| built_in_regex(r"^_{1,3}(?:(?:a|hwa|l|m|t|ub|df)san|sanitizer)_"));
-    static COMPILER: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(concat!(
-            r"^_{1,3}(?:",
-            r"asan_(?:report_)?(?:exp_)?(?:load|store)\w*|asan_(?:memcpy|memmove|memset)",
-            r"|asan_stack_(?:malloc|free)_\w+|asan_set_shadow_\w+|asan_(?:un)?poison_stack_memory",
-            r"|asan_handle_no_return|asan_allocas?_(?:un)?poison|asan_(?:un)?register_\w*globals",
-            r"|asan_(?:before|after)_dynamic_init|asan_init\w*|asan_version_mismatch_check_\w+",
-            r"|asan_option_detect_stack_use_after_return|asan_shadow_memory_dynamic_address|asan_gen_\w*",
-            r"|hwasan_(?:load|store|tag|init|generate|memcpy|memmove|memset|handle)\w*",
-            r"|msan_(?:warning|param|retval|va_arg|origin|maybe|get_|chain|poison_alloca|set_alloca|init|track|keep|memcpy|memmove|memset|poison_stack|metadata)\w*",
-            r"|tsan_(?:read|write|unaligned|func|atomic|init|vptr|mem|volatile|range)\w*",
-            r"|ubsan_handle_\w+|ubsan_vptr_type_cache",
-            r"|sanitizer_(?:cov|ptr)_\w+",
-            r")$",
-        ))
-    });
-    OURS.is_match(name) && !COMPILER.is_match(name)
+    let ours = regex!(r"^_{1,3}(?:(?:a|hwa|l|m|t|ub|df)san|sanitizer)_");
+    let of_compiler = regex!(concat!(
+        r"^_{1,3}(?:",
+        r"asan_(?:report_)?(?:exp_)?(?:load|store)\w*|asan_(?:memcpy|memmove|memset)",
+        r"|asan_stack_(?:malloc|free)_\w+|asan_set_shadow_\w+|asan_(?:un)?poison_stack_memory",
+        r"|asan_handle_no_return|asan_allocas?_(?:un)?poison|asan_(?:un)?register_\w*globals",
+        r"|asan_(?:before|after)_dynamic_init|asan_init\w*|asan_version_mismatch_check_\w+",
+        r"|asan_option_detect_stack_use_after_return|asan_shadow_memory_dynamic_address|asan_gen_\w*",
+        r"|hwasan_(?:load|store|tag|init|generate|memcpy|memmove|memset|handle)\w*",
+        r"|msan_(?:warning|param|retval|va_arg|origin|maybe|get_|chain|poison_alloca|set_alloca|init|track|keep|memcpy|memmove|memset|poison_stack|metadata)\w*",
+        r"|tsan_(?:read|write|unaligned|func|atomic|init|vptr|mem|volatile|range)\w*",
+        r"|ubsan_handle_\w+|ubsan_vptr_type_cache",
+        r"|sanitizer_(?:cov|ptr)_\w+",
+        r")$",
+    ));
+    ours.is_match(name) && !of_compiler.is_match(name)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub(crate) mod delta;
 pub(crate) mod products;
 pub(crate) mod programs;
 
-pub(crate) use copy::{copy_tree, copy_tree_except};
+pub(crate) use copy::copy_tree;
 
 use crate::TargetError;
 use crate::cache::{Cache, Entry};
@@ -101,7 +101,7 @@ impl Workspace {
     ) -> Result<Self, TargetError> {
         let mut workspace = Self::create(root)?;
         for part in [TREE, OUT, HOME] {
-            copy_tree(&other.root.join(part), &workspace.root.join(part), stop)?;
+            copy_tree(&other.root.join(part), &workspace.part(part), None, stop)?;
         }
         workspace.copied = Moment::now(&workspace.root).ok();
         Ok(workspace)

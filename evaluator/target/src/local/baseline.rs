@@ -5,7 +5,7 @@ use super::{LocalTarget, blocking};
 use crate::TargetError;
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, Target, TestRun, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
-use patchwright_sandbox::Execution;
+use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -28,10 +28,10 @@ impl LocalTarget {
             let (tree, root) = (self.task.tree.clone(), self.scratch.fresh("prepared"));
             let copied = blocking("copy of the tree", move || {
                 let workspace = Workspace::create(root)?;
-                copy_tree(&tree, &workspace.part(TREE), &AtomicBool::new(false))?;
+                copy_tree(&tree, &workspace.part(TREE), None, &AtomicBool::new(false))?;
                 Ok::<_, TargetError>(workspace)
             });
-            let workspace = copied.await??;
+            let mut workspace = copied.await??;
             if let Some(prepare) = &self.task.commands.prepare {
                 self.begin("preparing the tree".to_owned());
                 let main = self.task.main_build();
@@ -43,8 +43,7 @@ impl LocalTarget {
                 let execution = self.command(job).await?;
                 succeeded(&execution, "the prepare command")?;
                 // Without such a command this is a plain copy, which is not cached.
-                let workspace = self.keep_whole(&["prepared"], workspace, ()).await?;
-                return Ok(Arc::new(workspace));
+                workspace = self.keep_whole(&["prepared"], workspace, ()).await?;
             }
             Ok::<_, TargetError>(Arc::new(workspace))
         });
@@ -127,7 +126,7 @@ impl LocalTarget {
         Ok((povs, tests))
     }
 
-    pub(super) async fn make_baseline(&self) -> Result<Baseline, TargetError> {
+    pub(super) async fn make_baseline(&self) -> Result<Arc<Baseline>, TargetError> {
         let started = Instant::now();
         let mut builds = BTreeMap::new();
         for name in self.task.used_builds() {
@@ -164,11 +163,12 @@ impl LocalTarget {
         if !known {
             self.keep_baseline(&baseline).await;
         }
-        Ok(baseline)
+        Ok(Arc::new(baseline))
     }
 }
 
-fn succeeded(execution: &Execution, what: &str) -> Result<(), TargetError> {
+/// Refuses a task of which a command failed.
+pub(super) fn succeeded(execution: &Execution, what: &str) -> Result<(), TargetError> {
     if execution.ending.success() {
         return Ok(());
     }
@@ -180,7 +180,7 @@ fn succeeded(execution: &Execution, what: &str) -> Result<(), TargetError> {
 
 fn started_at_all(execution: &Execution, what: &str) -> Result<(), TargetError> {
     match execution.ending {
-        patchwright_sandbox::Ending::Exited(126 | 127) => succeeded(execution, what),
+        Ending::Exited(126 | 127) => succeeded(execution, what),
         _ => Ok(()),
     }
 }

@@ -88,9 +88,9 @@ impl BatchRun<'_> {
         while WorkTime::now() < self.until {
             let java = self.target.task.language == Language::Java;
             let size = match self.inputs.capture {
-                Capture::Values(_) if !java => VALUES_BATCH,
                 // One JVM runs a batch.
                 _ if java => BATCH,
+                Capture::Values(_) => VALUES_BATCH,
                 _ => BATCH.min(fair),
             };
             let start = next.fetch_add(size, Ordering::Relaxed);
@@ -98,9 +98,7 @@ impl BatchRun<'_> {
             if left.is_empty() {
                 break;
             }
-            if let Capture::Values(_) = self.inputs.capture
-                && !java
-            {
+            if matches!(self.inputs.capture, Capture::Values(_)) && !java {
                 runs.extend(self.debugged(&left).await?);
                 continue;
             }

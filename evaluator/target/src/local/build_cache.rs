@@ -99,12 +99,8 @@ impl LocalTarget {
     }
 
     pub(super) async fn keep_baseline(&self, baseline: &Baseline) {
-        let limited = |execution: &Execution| !matches!(execution.ending, Ending::Exited(_));
-        if baseline
-            .tests
-            .as_ref()
-            .is_some_and(|tests| limited(&tests.execution))
-        {
+        let limited = |tests: &TestRun| !matches!(tests.execution.ending, Ending::Exited(_));
+        if baseline.tests.as_ref().is_some_and(limited) {
             return;
         }
         let kept = KeptBaseline {

@@ -10,7 +10,7 @@ use super::{LocalTarget, disk_space};
 use crate::TargetError;
 use crate::workspace::{HOME, OUT, TREE, Workspace};
 use patchwright_sandbox::contained_path::give_all;
-use patchwright_sandbox::process::{Captured, Execution, Limits};
+use patchwright_sandbox::process::{Captured, Execution};
 use patchwright_sandbox::{Command, Place, Sandbox};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -76,12 +76,6 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The user's own files as commands see them.
-struct Own {
-    task: PathBuf,
-    pov: Option<PathBuf>,
-}
-
 /// The folders and the environment that a command sees.
 struct CommandView {
     places: Vec<Place>,
@@ -140,10 +134,8 @@ impl LocalTarget {
         } else {
             root.join(WORK)
         })?;
-        let own = Own {
-            task: self.shown_task().await?,
-            pov: job.pov.map(|pov| self.shown_pov(pov)).transpose()?,
-        };
+        let pov = job.pov.map(|pov| self.shown_pov(pov)).transpose()?;
+        let own = (self.shown_task().await?, pov);
         let mut seen = self.seen(job, root, work.path(), own);
         seen.places.extend(self.configuration().await?);
         let script = self.script(job, &mut seen);
@@ -155,14 +147,7 @@ impl LocalTarget {
             folder: &seen.tree,
             environment: seen.environment,
             network: job.network,
-            limits: Limits {
-                wall: job.wall,
-                idle: job.idle,
-                memory: limits.memory,
-                processes: limits.processes,
-                output: limits.output,
-                disk: limits.disk,
-            },
+            limits: limits.of_command(job.wall, job.idle),
             file_size: limits.file,
         };
         let mut execution = self.sandbox.run(command).await?;
@@ -171,7 +156,14 @@ impl LocalTarget {
         Ok(execution)
     }
 
-    fn seen(&self, job: &Job<'_>, root: &Path, work: &Path, own: Own) -> CommandView {
+    /// Shows a command its folders, among them the user's own: the task's and the PoV.
+    fn seen(
+        &self,
+        job: &Job<'_>,
+        root: &Path,
+        work: &Path,
+        (task, pov): (PathBuf, Option<PathBuf>),
+    ) -> CommandView {
         let maps = self.sandbox.maps_paths();
         let mut places = Vec::new();
         let mut show = |host: PathBuf, inside: PathBuf, writable: bool| {
@@ -217,8 +209,8 @@ impl LocalTarget {
             set("MAVEN_OPTS", option);
         }
         set("WORK", work.into());
-        set("TASK", show(own.task, usual("task"), false).into());
-        if let Some(pov) = own.pov {
+        set("TASK", show(task, usual("task"), false).into());
+        if let Some(pov) = pov {
             let folder = usual(&name(POV));
             paths.add(&folder, POV);
             let inside = folder.join(pov.file_name().unwrap_or_default());

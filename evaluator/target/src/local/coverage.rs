@@ -1,7 +1,7 @@
 //! Runs of builds with counters, of inputs and of tests.
 
 use super::instrumented::{ADDED, COMPILER, WITH_COMPILERS};
-use super::{Job, LocalTarget, test_reports};
+use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::runner::{Build, Counted, Coverage};
 use std::ffi::OsString;
@@ -77,8 +77,7 @@ pub(super) async fn tests(
     let Some(test) = &target.task.commands.test else {
         return Ok(None);
     };
-    let stage = target.copied(build).await?;
-    test_reports::clear(stage.workspace(), &target.task.commands.reports)?;
+    let stage = target.stage_of(build, None).await?;
     let script = format!("{WITH_COMPILERS}{COUNTS}{TESTS}");
     let arguments: [OsString; 2] = [test.into(), COMPILER.into()];
     let mut environment = variables(counted);

@@ -10,6 +10,7 @@ use crate::probe::{Observations, Probe};
 use crate::runner::{Build, Pov};
 use crate::workspace::programs::programs;
 use crate::workspace::{OUT, TREE};
+use patchwright_sandbox::Ending;
 use patchwright_source::Language;
 use std::time::Duration;
 
@@ -109,13 +110,9 @@ pub(super) async fn run(
     let answer = folder.left()?.read("answer.json", LIMIT).ok();
     let answer = answer.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     Ok(answer.unwrap_or_else(|| Observations {
-        problem: Some(match execution.text().lines().next() {
-            Some(line) if execution.ending == patchwright_sandbox::Ending::Exited(3) => {
-                line.to_owned()
-            }
-            _ if matches!(execution.ending, patchwright_sandbox::Ending::Limit(_)) => {
-                "it came to no end".to_owned()
-            }
+        problem: Some(match (execution.ending, execution.text().lines().next()) {
+            (Ending::Exited(3), Some(line)) => line.to_owned(),
+            (Ending::Limit(_), _) => "it came to no end".to_owned(),
             _ => "the command runs no program of the build that could be looked at".to_owned(),
         }),
         ..Observations::default()

@@ -7,7 +7,7 @@
 use super::LocalTarget;
 use super::debugger::{STAND_INS, names_of_programs};
 use crate::TargetError;
-use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched, content};
+use crate::runner::{Build, Counted, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, content};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::{Changes, Language};
@@ -36,21 +36,30 @@ pub(super) async fn run(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
-    watched: &Watched,
+    watched: &Counted,
 ) -> Result<Exits, TargetError> {
     if target.task.language == Language::Java {
-        return Ok(unseen("a Java program is not watched"));
+        return Ok(Exits::unseen("a Java program is not watched"));
     }
+    let lines = watched.lines.iter();
+    let touched: Vec<String> = lines
+        .map(|range| format!("{}:{}:{}", range.path, range.first, range.last))
+        .collect();
+    let environment = [
+        ("WATCH_SECONDS", TIME.as_secs().to_string()),
+        ("WATCHED", watched.functions.join("\n")),
+        ("TOUCHED", touched.join("\n")),
+    ];
     let unpatched = build.changes == Changes::default().digest();
-    if !unpatched || *watched != Watched::default() {
-        return run_again(target, build, pov, watched).await;
+    if !unpatched || *watched != Counted::default() {
+        return watch(target, build, pov, &environment).await;
     }
     let how = format!("{} {}", build.name, target.pov_command(pov)?);
     let key = (how, content(pov).unwrap_or_default());
     if let Some(known) = target.usual_exits.get(&key) {
         return Ok(known);
     }
-    let exits = run_again(target, build, pov, watched).await?;
+    let exits = watch(target, build, pov, &environment).await?;
     target.usual_exits.keep(key, &exits);
     Ok(exits)
 }
@@ -73,24 +82,6 @@ impl UsualExits {
             known.insert(key, exits.clone());
         }
     }
-}
-
-async fn run_again(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    watched: &Watched,
-) -> Result<Exits, TargetError> {
-    let lines = watched.lines.iter();
-    let touched: Vec<String> = lines
-        .map(|(path, first, last)| format!("{path}:{first}:{last}"))
-        .collect();
-    let environment = [
-        ("WATCH_SECONDS", TIME.as_secs().to_string()),
-        ("WATCHED", watched.functions.join("\n")),
-        ("TOUCHED", touched.join("\n")),
-    ];
-    watch(target, build, pov, &environment).await
 }
 
 /// Watches one run as the environment says; another one where gdb could not start the program,
@@ -127,7 +118,7 @@ async fn watch_once(
     let (folder, execution) = watched.await?;
     let processes = read(folder.path());
     if let Some(problem) = processes.iter().find_map(|process| process.problem.clone()) {
-        return Ok(unseen(&problem));
+        return Ok(Exits::unseen(&problem));
     }
     if !processes.is_empty() {
         return Ok(Exits {
@@ -137,16 +128,9 @@ async fn watch_once(
     }
     let text = execution.text();
     Ok(match text.lines().next() {
-        Some(line) if execution.ending == Ending::Exited(3) => unseen(line),
-        _ => unseen("the command runs no program of the build that could be looked at"),
+        Some(line) if execution.ending == Ending::Exited(3) => Exits::unseen(line),
+        _ => Exits::unseen("the command runs no program of the build that could be looked at"),
     })
-}
-
-fn unseen(problem: &str) -> Exits {
-    Exits {
-        processes: Vec::new(),
-        problem: Some(problem.to_owned()),
-    }
 }
 
 /// Reads the answers, in the order in which the processes began.
@@ -172,8 +156,8 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Exits, ProcessExit, UsualExits, unseen};
-    use crate::runner::{ExitEventKind, Target, Watched};
+    use super::{Exits, ProcessExit, UsualExits};
+    use crate::runner::{Counted, ExitEventKind, Target};
     use crate::test_support::attacking;
 
     #[test]
@@ -188,7 +172,7 @@ mod tests {
         for (exits, kept) in [
             (ended("exit status 1"), true),
             (ended("time"), false),
-            (unseen("no debugger"), false),
+            (Exits::unseen("no debugger"), false),
         ] {
             let usual = UsualExits::default();
             let key = |input: &[u8]| ("address prog".to_owned(), input.to_vec());
@@ -215,7 +199,7 @@ mod tests {
         let (target, build) = attacking(folder.path(), FORGES).await;
         let pov = &target.task().povs[0];
         let exits = target
-            .exits(&build, pov, &Watched::default())
+            .exits(&build, pov, &Counted::default())
             .await
             .unwrap();
         let [process] = &exits.processes[..] else {

@@ -1,5 +1,6 @@
 //! Fetch: the command that fills a tree once, with network where it needs that.
 
+use super::baseline::succeeded;
 use super::shown::Showing;
 use super::{INSIDE, Scratch};
 use crate::TargetError;
@@ -8,7 +9,6 @@ use crate::workspace::{TREE, copy_tree};
 use patchwright_sandbox::Execution;
 use patchwright_sandbox::contained_path::give_all;
 use patchwright_sandbox::identity;
-use patchwright_sandbox::process::Limits;
 use patchwright_sandbox::{Command, Host, IsolationChoice, Place, Sandbox};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -36,13 +36,7 @@ pub async fn fetch(
     let sandbox = Sandbox::open(place.isolation, place.host).await?;
     let maps_paths = sandbox.maps_paths();
     let beside = into.parent().unwrap_or(into);
-    let scratch = if maps_paths {
-        Scratch::new(beside)
-    } else {
-        Scratch::in_reach(beside)
-    };
-    let scratch =
-        scratch.map_err(|e| TargetError::io("no scratch folder could be made", into, e))?;
+    let scratch = Scratch::open(beside, &sandbox)?;
     let reached = maps_paths || identity::can_reach(&into.join(TREE));
     let tree = if reached {
         into.to_path_buf()
@@ -65,27 +59,15 @@ pub async fn fetch(
             folder: &folder.unwrap_or_default(),
             environment,
             network: place.network,
-            limits: Limits {
-                wall: limits.prepare,
-                idle: None,
-                memory: limits.memory,
-                processes: limits.processes,
-                output: limits.output,
-                disk: limits.disk,
-            },
+            limits: limits.of_command(limits.prepare, None),
             file_size: limits.file,
         })
         .await?;
-    if execution.ending.success() {
-        if !reached {
-            copy_tree(&tree, into, &AtomicBool::new(false))?;
-        }
-        return Ok(execution);
+    succeeded(&execution, "the fetch command")?;
+    if !reached {
+        copy_tree(&tree, into, None, &AtomicBool::new(false))?;
     }
-    Err(TargetError::InvalidTask {
-        reason: format!("the fetch command failed: {}", execution.ending),
-        log: execution.text(),
-    })
+    Ok(execution)
 }
 
 /// Returns the folders that the command sees, the tree first, and their variables.

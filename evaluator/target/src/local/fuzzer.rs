@@ -10,10 +10,8 @@ use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::runner::{Build, Fuzzed, Pov};
 use patchwright_sandbox::contained_path::ContainedFolder;
-use patchwright_source::built_in_regex;
-use regex::Regex;
+use patchwright_source::regex;
 use std::path::Path;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Spellings of the input in commands.
@@ -104,10 +102,8 @@ async fn takes_options(
 
 /// Returns the number of executions that a fuzzer prints at its end.
 fn executions(text: &str) -> Option<u64> {
-    static UNITS: LazyLock<Regex> =
-        LazyLock::new(|| built_in_regex(r"(?m)^stat::number_of_executed_units:\s*(\d+)"));
-    let found = UNITS.captures(text)?;
-    found.get(1)?.as_str().parse().ok()
+    let units = regex!(r"(?m)^stat::number_of_executed_units:\s*(\d+)");
+    units.captures(text)?.get(1)?.as_str().parse().ok()
 }
 
 /// Reads the inputs that a fuzzer saved because they crash or hang.

@@ -8,14 +8,11 @@ use crate::TargetError;
 use crate::runner::{Build, ExitEventKind, ExitFrame, Pov, Target, asking_for_dumps};
 use patchwright_crash::{CrashReport, Frame, Role, Stack, Tool, stack_text};
 use patchwright_source::Language;
-use std::time::Duration;
 
 /// Seconds of processor time after which a program is looked at, of the clock where it waits.
 const SAMPLES: &str = "4 5 6";
 /// Seconds after which it is ended, however busy the machine is.
 const END: u32 = 30;
-/// Time for the dumps of a JVM: the waits between them, and a machine that is busy.
-const DUMPS_TIME: Duration = Duration::from_secs(30);
 
 /// Runs a PoV that hangs once more and returns where it is.
 pub(super) async fn stack(
@@ -24,11 +21,7 @@ pub(super) async fn stack(
     pov: &Pov,
 ) -> Result<Option<CrashReport>, TargetError> {
     if target.task.language == Language::Java {
-        let asking = Pov {
-            timeout: Some(DUMPS_TIME),
-            command: Some(asking_for_dumps(target.pov_command(pov)?)),
-            ..pov.clone()
-        };
+        let asking = asking_for_dumps(pov, target.pov_command(pov)?);
         let replay = target.replay(build, &asking).await?;
         return Ok(patchwright_crash::parse(&replay.execution.text()).filter(CrashReport::is_hang));
     }

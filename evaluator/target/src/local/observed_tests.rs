@@ -1,8 +1,7 @@
 //! Observed runs of Java programs: the tests, or a PoV, with the agent in every JVM.
 
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
-use super::stage::Stage;
-use super::{Job, LocalTarget, coverage, test_reports};
+use super::{Job, LocalTarget, coverage};
 use crate::TargetError;
 use crate::runner::{Build, Counted, Coverage, Observed, ObservedRun, Pov};
 use patchwright_sandbox::Ending;
@@ -42,7 +41,7 @@ pub(super) async fn run(
     if !asked.functions.is_empty() {
         environment.push(("WATCHED", asked.functions.join("\n")));
     }
-    let stage = stage(target, build, pov).await?;
+    let stage = target.stage_of(build, pov).await?;
     let arguments: [OsString; 1] = [command.into()];
     let script = with_agent("eval \"$1\"");
     let job = Job {
@@ -67,20 +66,6 @@ pub(super) async fn run(
         observed.coverage.add(&Coverage::read(&text));
     }
     Ok(Some(observed.without_endless()))
-}
-
-/// Returns the stage for a PoV, or for the tests, without the reports of an earlier run.
-async fn stage<'a>(
-    target: &LocalTarget,
-    build: &'a Build,
-    pov: Option<&Pov>,
-) -> Result<Stage<'a>, TargetError> {
-    if let Some(pov) = pov {
-        return target.stage(build, pov).await;
-    }
-    let copied = target.copied(build).await?;
-    test_reports::clear(copied.workspace(), &target.task.commands.reports)?;
-    Ok(copied)
 }
 
 /// Runs the tests of a Java program and says what they cover; none where that cannot be

@@ -37,24 +37,17 @@ impl LocalTarget {
         if self.task.language != Language::Java {
             return Ok(false);
         }
-        let Some(unpatched) = self.baseline.get().and_then(|baseline| {
-            let builds = &baseline.builds;
-            builds.get(&build.name).cloned()
-        }) else {
+        let baseline = self.baseline.get();
+        let Some(unpatched) = baseline.and_then(|known| known.builds.get(&build.name)) else {
             return Ok(false);
         };
-        let tried = self.driver_fits.get_or_try_init(|| async {
-            let Some(agrees) = self.try_driver(&unpatched, pov).await? else {
-                return Ok(false);
-            };
-            tracing::info!(agrees, "one JVM for many inputs");
-            Ok(agrees)
-        });
+        let fits = &self.driver_fits;
+        let tried = fits.get_or_try_init(|| self.try_driver(unpatched, pov));
         tried.await.copied()
     }
 
     /// Runs three inputs both ways, and tells whether the driver tells the same.
-    async fn try_driver(&self, build: &Build, pov: &Pov) -> Result<Option<bool>, TargetError> {
+    async fn try_driver(&self, build: &Build, pov: &Pov) -> Result<bool, TargetError> {
         let bytes = content(pov)?;
         let half = bytes.get(..bytes.len() / 2).unwrap_or_default().to_vec();
         let inputs = Inputs {
@@ -73,7 +66,7 @@ impl LocalTarget {
         };
         let driven = run.in_one_jvm(&[0, 1, 2]).await?;
         if driven.len() < inputs.contents.len() {
-            return Ok(None);
+            return Ok(false);
         }
         let started = run.one_by_one(&[0, 1, 2], run.until).await?;
         let fails = driven.first().is_some_and(InputRun::is_failure);
@@ -81,7 +74,9 @@ impl LocalTarget {
             let other = started.iter().find(|other| other.index == one.index);
             other.is_some_and(|other| tells_the_same(one, other))
         });
-        Ok(Some(fails && pairs.all(|same| same)))
+        let agrees = fails && pairs.all(|same| same);
+        tracing::info!(agrees, "one JVM for many inputs");
+        Ok(agrees)
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::TargetError;
 use crate::workspace::lent_folder;
 use patchwright_sandbox::contained_path::{ContainedFolder, remove_folder};
-use patchwright_sandbox::identity;
+use patchwright_sandbox::{Sandbox, identity};
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -33,8 +33,18 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Creates a folder in `root`, where commands get to it.
+    pub(super) fn open(root: &Path, sandbox: &Sandbox) -> Result<Self, TargetError> {
+        let made = if sandbox.maps_paths() {
+            Self::new(root)
+        } else {
+            Self::in_reach(root)
+        };
+        made.map_err(|e| TargetError::io("no scratch folder could be made", root, e))
+    }
+
     /// Creates a folder in `root`, and removes the unlocked ones there.
-    pub(super) fn new(root: &Path) -> io::Result<Self> {
+    fn new(root: &Path) -> io::Result<Self> {
         fs::create_dir_all(root)?;
         remove_abandoned(root);
         loop {
@@ -56,7 +66,7 @@ impl Scratch {
     /// Makes a folder that the user commands run as gets to: in `root`, or where
     /// that is closed to it, as the home of root is, below a temporary folder of
     /// the system's.
-    pub(super) fn in_reach(root: &Path) -> io::Result<Self> {
+    fn in_reach(root: &Path) -> io::Result<Self> {
         fs::create_dir_all(root)?;
         let reached = |folder: &Path| identity::can_reach(&folder.join(PREFIX));
         let scratch = if reached(root) {

@@ -3,10 +3,11 @@
 
 use super::{LocalTarget, blocking};
 use crate::TargetError;
-use crate::workspace::{copy_tree_except, lent_folder};
+use crate::workspace::{copy_tree, lent_folder};
 use patchwright_sandbox::identity;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 impl LocalTarget {
     /// The task's folder, which is checked once.
@@ -58,7 +59,7 @@ impl Showing {
         }
         if path.is_dir() {
             lent_folder(copy).map_err(fail)?;
-            copy_tree_except(path, copy, &self.except)?;
+            copy_tree(path, copy, Some(&self.except), &AtomicBool::new(false))?;
         } else {
             lent_folder(copy.parent().unwrap_or(copy)).map_err(fail)?;
             fs::copy(path, copy).map_err(fail)?;

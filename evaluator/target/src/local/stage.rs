@@ -4,10 +4,10 @@
 //! the inputs that it is judged by. A PoV's command finds the build read-only. Tests write where
 //! they are, and so do a few PoVs; these get a copy that is thrown away.
 
-use super::LocalTarget;
 use super::command::Job;
 use super::disguise::EXPORTED;
 use super::scratch::CommandFolder;
+use super::{LocalTarget, test_reports};
 use crate::TargetError;
 use crate::runner::{BaselinePov, Build, Pov, measure};
 use crate::workspace::Workspace;
@@ -55,10 +55,6 @@ impl KnownNeeds {
         let held = known.iter().filter(|(text, _)| command.contains(*text));
         let held = held.map(|(_, needs)| *needs).max();
         held.map_or(Needs::Writing, |needs| needs.max(Needs::Variables))
-    }
-
-    fn known(&self, command: &str) -> Needs {
-        self.all().get(command).copied().unwrap_or_default()
     }
 
     fn set(&self, command: &str, needs: Needs) {
@@ -155,6 +151,20 @@ impl LocalTarget {
         })
     }
 
+    /// Returns the stage for a PoV, or for the tests, without the reports of an earlier run.
+    pub(super) async fn stage_of<'a>(
+        &self,
+        build: &'a Build,
+        pov: Option<&Pov>,
+    ) -> Result<Stage<'a>, TargetError> {
+        if let Some(pov) = pov {
+            return self.stage(build, pov).await;
+        }
+        let copied = self.copied(build).await?;
+        test_reports::clear(copied.workspace(), &self.task.commands.reports)?;
+        Ok(copied)
+    }
+
     /// Runs a PoV on the unpatched program with the least that it crashes with.
     pub(super) async fn measure_staged(
         &self,
@@ -162,7 +172,8 @@ impl LocalTarget {
         pov: &Pov,
     ) -> Result<BaselinePov, TargetError> {
         let command = self.pov_command(pov)?;
-        self.needs.set(command, self.needs.known(command));
+        let known = self.needs.all().get(command).copied();
+        self.needs.set(command, known.unwrap_or_default());
         loop {
             let measured = measure(self, build, pov).await?;
             let more = self

@@ -16,7 +16,7 @@ pub(super) fn checked(mut task: TargetTask) -> Result<TargetTask, TargetError> {
     task.task_folder = absolute(&task.task_folder, "the task's folder")?;
     for pov in &mut task.povs {
         pov.file = absolute(&pov.file, "the PoV")?;
-        proof(pov.ran.as_deref()).map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
+        proof(pov.ran.as_deref())?;
         if let Some(name) = &pov.build
             && !task.builds.contains_key(name)
         {

@@ -6,7 +6,7 @@ use crate::runner::TargetTask;
 use patchwright_sandbox::{Host, Sandbox};
 use sha2::{Digest, Sha256};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -159,11 +159,5 @@ fn folder(hash: &mut Sha256, root: &Path) -> io::Result<()> {
 fn file(hash: &mut Sha256, path: &Path) -> io::Result<()> {
     let mut file = fs::File::open(path)?;
     hash.update(file.metadata()?.len().to_le_bytes());
-    let mut part = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut part)? {
-            0 => return Ok(()),
-            read => hash.update(part.get(..read).unwrap_or_default()),
-        }
-    }
+    io::copy(&mut file, hash).map(drop)
 }

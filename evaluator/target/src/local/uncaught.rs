@@ -58,15 +58,12 @@ async fn uncaught(
         let told = target.told(folder.path(), &told);
         String::from_utf8_lossy(&told).trim_end().to_owned()
     };
-    Ok(if let Some(told) = read("uncaught") {
-        (text(told), None)
-    } else {
-        let why = read("unwatched").map_or_else(|| execution.text(), text);
-        (
-            String::new(),
-            Some(format!("the debugger of the JDK: {why}")),
-        )
-    })
+    if let Some(told) = read("uncaught") {
+        return Ok((text(told), None));
+    }
+    let why = read("unwatched").map_or_else(|| execution.text(), text);
+    let why = format!("the debugger of the JDK: {why}");
+    Ok((String::new(), Some(why)))
 }
 
 #[cfg(test)]

@@ -27,17 +27,8 @@ pub(crate) fn answer(
     }
     let mut text = String::new();
     if !observation.lines.contains(&asked.line) {
-        let lines: Vec<String> = observation
-            .lines
-            .iter()
-            .map(|number| line(*number))
-            .collect();
-        let there = line(asked.line);
-        let _ = writeln!(
-            text,
-            "line {there} holds no code; this is line {}",
-            lines.join(", ")
-        );
+        let (there, here) = (line(asked.line), all(&observation.lines, &line));
+        let _ = writeln!(text, "line {there} holds no code; this is line {here}");
     }
     let _ = writeln!(text, "reached {}:", times(observation.hits));
     values(&mut text, observation);
@@ -59,14 +50,18 @@ fn instead(observation: &Observation, line: &dyn Fn(u32) -> String) -> String {
             function that it is passed to.\n"
             .to_owned();
     };
-    let lines: Vec<String> = near.lines.iter().map(|number| line(*number)).collect();
     let mut text = format!(
         "The compiler kept no value of it there. At line {} of the same function, reached {}:\n",
-        lines.join(", "),
+        all(&near.lines, line),
         times(near.hits)
     );
     values(&mut text, near);
     text
+}
+
+fn all(lines: &[u32], line: &dyn Fn(u32) -> String) -> String {
+    let lines = lines.iter().map(|number| line(*number));
+    lines.collect::<Vec<_>>().join(", ")
 }
 
 fn times(hits: u64) -> String {
@@ -128,21 +123,11 @@ fn never(
         );
     }
     if !observation.code.is_empty() && !observation.code.contains(&asked.line) {
-        let before = observation
-            .code
-            .iter()
-            .filter(|code| **code < asked.line)
-            .max();
-        let after = observation
-            .code
-            .iter()
-            .filter(|code| **code > asked.line)
-            .min();
-        let near: Vec<String> = [before, after]
-            .into_iter()
-            .flatten()
-            .map(|code| line(*code))
-            .collect();
+        let code = observation.code.iter();
+        let before = code.clone().filter(|code| **code < asked.line).max();
+        let after = code.filter(|code| **code > asked.line).min();
+        let near = [before, after].into_iter().flatten();
+        let near: Vec<String> = near.map(|code| line(*code)).collect();
         return format!(
             "line {there} holds no code and was not come to; the nearest lines with code are {}",
             near.join(" and ")

@@ -4,7 +4,7 @@
 //! assignments and variables of the debugger are refused here with a reason, before any
 //! debugger sees them. Names are not resolved here.
 
-use super::token::{Token, tokens, word_of};
+use super::token::{Token, tokens};
 use std::fmt;
 
 /// The longest expression that is read, in characters.
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     fn is(&self, word: &str) -> bool {
-        self.peek() == Some(Token::Operator(word_of(word)))
+        matches!(self.peek(), Some(Token::Operator(there)) if there == word)
     }
 
     fn take(&mut self, word: &str) -> bool {

@@ -92,12 +92,3 @@ fn stray(c: char) -> String {
         other => format!("{other:?} has no place in an expression"),
     }
 }
-
-/// Returns the operator as the table holds it.
-pub(super) fn word_of(word: &str) -> &'static str {
-    OPERATORS
-        .iter()
-        .find(|known| **known == word)
-        .copied()
-        .unwrap_or_default()
-}

@@ -26,7 +26,7 @@ impl LineRange {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted {
     pub lines: Vec<LineRange>,
-    /// The functions, by their names without classes and namespaces.
+    /// The functions by their names; counters know them without classes and namespaces.
     pub functions: Vec<String>,
 }
 

@@ -15,6 +15,15 @@ pub struct Exits {
     pub problem: Option<String>,
 }
 
+impl Exits {
+    pub(crate) fn unseen(problem: &str) -> Self {
+        Self {
+            problem: Some(problem.to_owned()),
+            ..Self::default()
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessExit {
     /// `exit status 1`, `a signal`, `time`, `unknown`.
@@ -80,13 +89,4 @@ pub struct FunctionChecks {
     /// Kinds of checks for undefined behaviour.
     #[serde(default)]
     pub undefined: u64,
-}
-
-/// The functions whose checks are counted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Watched {
-    /// Functions by name.
-    pub functions: Vec<String>,
-    /// Ranges of lines by file, first and last: all functions that they are part of.
-    pub lines: Vec<(String, u32, u32)>,
 }

@@ -1,5 +1,8 @@
 //! Commands that hang, run so that they can be looked at.
 
+use super::Pov;
+use std::time::Duration;
+
 /// Takes the time limits out of a command: `timeout` would end the program before it is
 /// looked at, and tells nothing of where it is.
 pub(crate) const WITHOUT_TIMEOUT: &str = r#"timeout() {
@@ -31,7 +34,16 @@ done
 kill -KILL "$patchwright_job" 2>/dev/null || :
 "#;
 
-/// Returns the command of a Java PoV that hangs, with dumps of its threads.
-pub fn asking_for_dumps(command: &str) -> String {
-    format!("{WITHOUT_TIMEOUT}patchwright_pov() {{\n{command}\n}}\n{ASK_FOR_DUMPS}")
+/// Time for the dumps of a JVM: the waits between them, and a machine that is busy.
+const DUMPS_TIME: Duration = Duration::from_secs(30);
+
+/// Returns a Java PoV that hangs with its command, which then dumps the program's threads.
+pub fn asking_for_dumps(pov: &Pov, command: &str) -> Pov {
+    Pov {
+        timeout: Some(DUMPS_TIME),
+        command: Some(format!(
+            "{WITHOUT_TIMEOUT}patchwright_pov() {{\n{command}\n}}\n{ASK_FOR_DUMPS}"
+        )),
+        ..pov.clone()
+    }
 }

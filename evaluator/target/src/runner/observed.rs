@@ -62,7 +62,7 @@ impl ObservedRun {
                 self.calls.entry(call).or_default().insert(end);
             }
             "input" => {
-                self.given.insert(bytes(rest)?);
+                self.given.insert(hex::decode(rest).ok()?);
             }
             _ => {}
         }
@@ -74,14 +74,6 @@ impl ObservedRun {
         self.calls.retain(|_, ends| !ends.contains(AND_SO_ON));
         self
     }
-}
-
-fn bytes(hex: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u32>> = hex.chars().map(|c| c.to_digit(16)).collect();
-    let digits = digits?;
-    let pairs = digits.chunks_exact(2);
-    let byte = |pair: &[u32]| u8::try_from(pair.iter().fold(0, |all, digit| all * 16 + digit));
-    pairs.map(|pair| byte(pair).ok()).collect()
 }
 
 #[cfg(test)]

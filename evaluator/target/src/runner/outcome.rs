@@ -3,6 +3,7 @@
 //! A crash report alone proves nothing: a program can print one and exit normally. Only an
 //! abnormal end together with a report, or a deadly signal, is a crash.
 
+use crate::TargetError;
 use patchwright_crash::CrashReport;
 use patchwright_sandbox::{Ending, Execution, Limit};
 use regex::{Regex, RegexBuilder};
@@ -59,15 +60,15 @@ impl Outcome {
 }
 
 /// Compiles a PoV's own proof of having run.
-pub(crate) fn proof(expression: Option<&str>) -> Result<Option<Regex>, regex::Error> {
-    expression
-        .map(|text| {
-            RegexBuilder::new(text)
-                .multi_line(true)
-                .size_limit(1 << 20)
-                .build()
-        })
-        .transpose()
+pub(crate) fn proof(expression: Option<&str>) -> Result<Option<Regex>, TargetError> {
+    let compiled = expression.map(|text| {
+        RegexBuilder::new(text)
+            .multi_line(true)
+            .size_limit(1 << 20)
+            .build()
+    });
+    let compiled = compiled.transpose();
+    compiled.map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))
 }
 
 pub(crate) fn judge(

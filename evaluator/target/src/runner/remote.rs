@@ -1,7 +1,7 @@
 //! Remote targets: builds and executions of commands that ran on another machine, judged
 //! by the same rules as local ones.
 
-use super::{Build, Replay, outcome};
+use super::{Build, Replay, judge, proof};
 use crate::TargetError;
 use crate::workspace::Workspace;
 use patchwright_sandbox::Execution;
@@ -35,9 +35,7 @@ impl Build {
 impl Replay {
     /// Judges a run; `ran` is the PoV's own proof of having run.
     pub fn judged(execution: Execution, ran: Option<&str>) -> Result<Self, TargetError> {
-        let proof =
-            outcome::proof(ran).map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
-        let (outcome, crash) = outcome::judge(&execution, proof.as_ref());
+        let (outcome, crash) = judge(&execution, proof(ran)?.as_ref());
         Ok(Self {
             outcome,
             crash,

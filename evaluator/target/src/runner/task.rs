@@ -5,6 +5,7 @@ use patchwright_crash::signature::{self, Change};
 use patchwright_crash::{CrashReport, Frame};
 use patchwright_record::{Commands, Pov};
 use patchwright_sandbox::Image;
+use patchwright_sandbox::process::Limits;
 use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -72,6 +73,20 @@ pub struct CommandLimits {
     pub executions: u64,
     /// Inputs that have to reach what a patch touches before *same elsewhere* holds.
     pub reached: u64,
+}
+
+impl CommandLimits {
+    /// Returns the limits of a command with these times.
+    pub(crate) fn of_command(&self, wall: Duration, idle: Option<Duration>) -> Limits {
+        Limits {
+            wall,
+            idle,
+            memory: self.memory,
+            processes: self.processes,
+            output: self.output,
+            disk: self.disk,
+        }
+    }
 }
 
 impl TargetTask {

@@ -6,24 +6,15 @@ use rustix::fs::Stat;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Copies the content of `from` into the existing folder `to`, until `stop` becomes true.
-pub(crate) fn copy_tree(from: &Path, to: &Path, stop: &AtomicBool) -> Result<(), TargetError> {
-    copy(from, to, stop, None)
-}
-
-/// Copies the content of `from` into the existing folder `to`, but for the
-/// folder `except` in it.
-pub(crate) fn copy_tree_except(from: &Path, to: &Path, except: &Path) -> Result<(), TargetError> {
-    let except = except.strip_prefix(from).ok();
-    copy(from, to, &AtomicBool::new(false), except)
-}
-
-fn copy(
+/// Copies the content of `from` into the existing folder `to`, but for the folder `except` in it,
+/// until `stop` becomes true.
+pub(crate) fn copy_tree(
     from: &Path,
     to: &Path,
-    stop: &AtomicBool,
     except: Option<&Path>,
+    stop: &AtomicBool,
 ) -> Result<(), TargetError> {
+    let except = except.and_then(|except| except.strip_prefix(from).ok());
     let fail = |e| TargetError::io("a folder could not be copied", from, e);
     let (source, target) = opened(from, to).map_err(fail)?;
     let mut folders = Vec::new();
@@ -87,7 +78,7 @@ mod tests {
         file.write_all_at(b"one", 1 << 30).unwrap();
         file.write_all_at(b"two", 3 << 30).unwrap();
         fs::write(from.join("plain"), "plain").unwrap();
-        copy_tree(&from, &to, &AtomicBool::new(false)).unwrap();
+        copy_tree(&from, &to, None, &AtomicBool::new(false)).unwrap();
         let facts = fs::metadata(to.join("sparse")).unwrap();
         assert_eq!(facts.len(), 4 << 30);
         assert!(facts.blocks() * 512 < 1 << 20, "{}", facts.blocks());
@@ -122,7 +113,7 @@ mod tests {
             for number in 0..400 {
                 let to = at(&number.to_string());
                 fs::create_dir(&to).unwrap();
-                let copied = copy_tree(&at("from"), &to, &AtomicBool::new(false));
+                let copied = copy_tree(&at("from"), &to, None, &AtomicBool::new(false));
                 let copy = fs::symlink_metadata(to.join("a"));
                 let followed = copy.is_ok_and(|copy| copy.is_dir()) && to.join("a/secret").exists();
                 over.store(followed, Ordering::Relaxed);

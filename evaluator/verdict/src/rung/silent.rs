@@ -13,14 +13,12 @@ use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Doubt, FoundInput, Rung, RungName};
 use patchwright_crash::signature::Change;
 use patchwright_crash::{CrashReport, Tool};
-use patchwright_sandbox::Limit;
 use patchwright_source::{Language, counted};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, asking_for_dumps, missing_banner,
 };
 use returned::Verdict;
-use std::time::Duration;
 
 /// PoVs whose exits are watched.
 const WATCHED: usize = 4;
@@ -42,14 +40,9 @@ pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung, TargetError> {
         Some(why) if task.language == Language::Java => Verdict::Unseen(why),
         _ => vouched(on).await?,
     };
-    let result = result_of(
-        verdict,
-        baseline,
-        &FeedbackWriter::new(task, attempt),
-        &replays,
-    );
+    let writer = FeedbackWriter::new(task, attempt);
+    let mut result = result_of(verdict, baseline, &writer, &replays);
     let povs = task.povs.len() + attempt.found.len();
-    let mut result = result;
     result.doubts.extend(replays.doubts);
     Ok(result
         .count("povs", povs as u64)
@@ -80,7 +73,7 @@ impl Replays {
         for (pov, before) in task.povs.iter().zip(&baseline.povs) {
             let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
             for _ in 0..before.repeat {
-                let mut replay = replay_fairly(target, baseline, &build, pov).await?;
+                let mut replay = replay_fairly(target, baseline, &build, (pov, before)).await?;
                 self.runs += 1;
                 if let Some(doubt) = leaks_as_before(target, pov, before, &replay).await? {
                     self.doubts.push(doubt);
@@ -266,14 +259,10 @@ async fn replay_fairly(
     target: &dyn Target,
     baseline: &Baseline,
     build: &Build,
-    pov: &Pov,
+    (pov, before): (&Pov, &BaselinePov),
 ) -> Result<Replay, TargetError> {
     let replay = target.replay(build, pov).await?;
-    let before = baseline
-        .povs
-        .iter()
-        .find(|before| before.name == pov.name());
-    let hung_before = before.is_some_and(|before| before.replay.outcome == Outcome::Hung);
+    let hung_before = before.replay.outcome == Outcome::Hung;
     let old = baseline.builds.get(&target.task().build_of(pov));
     let (Outcome::Hung, None, false, Some(old)) =
         (&replay.outcome, &replay.crash, hung_before, old)
@@ -321,7 +310,7 @@ fn refuted(
         }
         Outcome::Hung if before.replay.outcome == Outcome::Hung => format!("{name} still hangs"),
         Outcome::Hung => format!("{name} no longer crashes, but the program hangs"),
-        Outcome::Exhausted(limit) => exhausted(&name, *limit),
+        Outcome::Exhausted(limit) => format!("{name} makes the program hit its {}", limit.text()),
         Outcome::NotRun(why) => format!("{name} was not really run: {why}"),
         Outcome::Silent if reports_anyway(before, &text) => {
             format!("{name} still makes the sanitizer report a crash, and the program ends well")
@@ -336,11 +325,8 @@ fn refuted(
 /// Tells whether a successful run printed a report that ends every program, such as the
 /// report of a child process. UndefinedBehaviorSanitizer may be set to warn only.
 fn reports_anyway(before: &BaselinePov, text: &str) -> bool {
-    let reported = |text: &str| {
-        let report = patchwright_crash::parse(text)?;
-        (report.tool != Tool::UndefinedBehaviorSanitizer).then_some(report.tool)
-    };
-    before.replay.crash.is_some() && reported(text).is_some()
+    let ends = |report: CrashReport| report.tool != Tool::UndefinedBehaviorSanitizer;
+    before.replay.crash.is_some() && patchwright_crash::parse(text).is_some_and(ends)
 }
 
 fn feedback(
@@ -357,9 +343,6 @@ fn feedback(
     }
 }
 
-/// Time for the dumps: the waits between them, and a machine that is busy.
-const DUMPS_TIME: Duration = Duration::from_secs(30);
-
 async fn dumps(
     target: &dyn Target,
     build: &Build,
@@ -375,11 +358,7 @@ async fn dumps(
     let (Some(command), Language::Java) = (command, task.language) else {
         return Ok(vec![text]);
     };
-    let asking = Pov {
-        timeout: Some(DUMPS_TIME),
-        command: Some(asking_for_dumps(command)),
-        ..pov.clone()
-    };
+    let asking = asking_for_dumps(pov, command);
     let text = target.replay(build, &asking).await?.execution.text();
     let dumps: Vec<String> = text
         .split("Full thread dump")
@@ -391,10 +370,6 @@ async fn dumps(
     } else {
         dumps
     })
-}
-
-fn exhausted(name: &str, limit: Limit) -> String {
-    format!("{name} makes the program hit its {}", limit.text())
 }
 
 /// Compares the crash with the one of the baseline; none where one of them has no report.

@@ -14,10 +14,9 @@ use crate::review;
 use patchwright_crash::Tool;
 use patchwright_source::{Tree, TreePath};
 use patchwright_target::TargetError;
-use patchwright_target::runner::InputFile;
 use patchwright_target::runner::{
-    BaselinePov, Build, Capture, ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks,
-    InputRun, Inputs, Pov, Target, Watched,
+    BaselinePov, Build, Capture, Counted, ExitEvent, ExitEventKind, ExitFrame, Exits,
+    FunctionChecks, InputFile, InputRun, Inputs, LineRange, Pov, Target,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -93,7 +92,7 @@ pub(super) async fn judge(
 
 /// Returns what is looked at for the sanitizer's checks: the touched functions, also those
 /// that only the debugger finds, and the functions of the crash.
-fn watched(target: &dyn Target, before: &BaselinePov, attempt: &AttemptFacts) -> Watched {
+fn watched(target: &dyn Target, before: &BaselinePov, attempt: &AttemptFacts) -> Counted {
     let mut functions = touched_functions(attempt);
     let crash = before.replay.crash.as_ref();
     let stack = crash.and_then(|crash| crash.main_stack());
@@ -106,11 +105,13 @@ fn watched(target: &dyn Target, before: &BaselinePov, attempt: &AttemptFacts) ->
         }
     }
     let touched = attempt.touched.iter().flat_map(|touched| {
-        let path = touched.path.as_str();
-        let ranges = touched.new.iter();
-        ranges.map(move |(first, last)| (path.to_owned(), *first, *last))
+        touched.new.iter().map(|(first, last)| LineRange {
+            path: touched.path.as_str().to_owned(),
+            first: *first,
+            last: *last,
+        })
     });
-    Watched {
+    Counted {
         functions,
         lines: touched.collect(),
     }
@@ -293,7 +294,7 @@ async fn unwatched(
     target: &dyn Target,
     (old, pov, before): (&Build, &Pov, &BaselinePov),
     exits: &Exits,
-    watched: &Watched,
+    watched: &Counted,
 ) -> Result<Verdict, TargetError> {
     let now = functions_of(exits);
     let blind = |found: &FunctionChecks| found.checks == 0 && found.accesses > 0;
@@ -374,7 +375,7 @@ async fn drop_usual(
             continue;
         };
         let input = InputFile::like(pov, bytes)?;
-        let exits = target.exits(old, input.pov(), &Watched::default()).await?;
+        let exits = target.exits(old, input.pov(), &Counted::default()).await?;
         let seen: BTreeSet<_> = departures(&exits).iter().map(Departure::key).collect();
         unusual.retain(|(departure, _)| !seen.contains(&departure.key()));
     }
