@@ -157,15 +157,11 @@ fn split(
         let run = runs.and_then(|(_, runs)| runs.get(&index));
         run.map(shown).unwrap_or_default()
     };
-    Some(
-        groups
-            .into_iter()
-            .map(|members| {
-                let shown = shown_of(&members);
-                (members, shown)
-            })
-            .collect(),
-    )
+    let shown = groups.into_iter().map(|members| {
+        let shown = shown_of(&members);
+        (members, shown)
+    });
+    Some(shown.collect())
 }
 
 /// The groups of candidates that agree with each other and not with the unpatched program,

@@ -135,10 +135,9 @@ fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
         return Vec::new();
     };
     let class = match language {
-        Language::Java => path.file_name().strip_suffix("java").map(str::to_owned),
-        _ => None,
+        Language::Java => path.file_name().strip_suffix("java").unwrap_or_default(),
+        _ => "",
     };
-    let class = class.unwrap_or_default();
     let meets = |rows: (u32, u32)| {
         let mut ranges = touched.new.iter();
         ranges.any(|range| range.0 <= rows.1 && range.1 >= rows.0)

@@ -10,8 +10,8 @@ use patchwright_crash::{CrashReport, Frame, FrameOrigin};
 use patchwright_sandbox::Ending;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, Capture, InputFile, InputRun, Inputs, Outcome, Pov, Replay,
-    Target, content,
+    Baseline, BaselinePov, Build, InputFile, InputRun, Inputs, Outcome, Pov, Replay, Target,
+    content,
 };
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -209,7 +209,6 @@ impl Search<'_> {
             contents,
             budget: self.until.saturating_duration_since(Instant::now()),
             each: self.before.time_limit(10, EACH),
-            capture: Capture::Failures,
             ..Inputs::default()
         };
         let runs = self

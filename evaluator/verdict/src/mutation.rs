@@ -17,7 +17,7 @@ pub(crate) use nearer::nearer;
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// The largest input that is made, in bytes.
 const LARGEST: usize = 1 << 20;
@@ -358,9 +358,7 @@ fn step_aside(input: &mut Vec<u8>, turn: usize) {
 }
 
 fn digest(input: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    input.hash(&mut hasher);
-    hasher.finish()
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(input)
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ impl Trial<'_> {
         }
         let mut failing: Option<BTreeSet<String>> = None;
         for _ in 0..RUNS {
-            let (run, log) = self.once(&without).await?;
+            let (run, log) = self.once(&without, &BTreeSet::new()).await?;
             let names = match run {
                 OneRun::Fails(names) => names,
                 OneRun::Passes => return Ok(refuse("it passes without the patch", log)),
@@ -149,7 +149,7 @@ impl Trial<'_> {
         if !build.succeeded() {
             return Ok(None);
         }
-        Ok(match self.once(&build).await?.0 {
+        Ok(match self.once(&build, &BTreeSet::new()).await?.0 {
             OneRun::Fails(_) => Some(true),
             OneRun::Passes => Some(false),
             OneRun::Unclear(_) => None,
@@ -174,20 +174,29 @@ impl Trial<'_> {
         reproducing.next().map(|(pov, _)| pov)
     }
 
-    async fn once(&self, build: &Build) -> Result<(OneRun, String), TargetError> {
+    /// Runs the test once; the tests of these names have to be among those that pass.
+    async fn once(
+        &self,
+        build: &Build,
+        named: &BTreeSet<String>,
+    ) -> Result<(OneRun, String), TargetError> {
         match &self.test.run {
-            RegressionRun::Suite => self.suite(build).await,
+            RegressionRun::Suite => self.suite(build, named).await,
             RegressionRun::Script(path) => self.script(build, path).await,
         }
     }
 
-    async fn suite(&self, build: &Build) -> Result<(OneRun, String), TargetError> {
+    async fn suite(
+        &self,
+        build: &Build,
+        named: &BTreeSet<String>,
+    ) -> Result<(OneRun, String), TargetError> {
         let (Some(before), Some(now)) = (&self.baseline.tests, self.target.test(build).await?)
         else {
             let why = "there is no test command".to_owned();
             return Ok((OneRun::Unclear(why), String::new()));
         };
-        Ok((of_suite(before, &now), now.execution.text()))
+        Ok((of_suite(before, &now, named), now.execution.text()))
     }
 
     async fn script(&self, build: &Build, path: &str) -> Result<(OneRun, String), TargetError> {
@@ -216,36 +225,19 @@ impl Trial<'_> {
         build: &Build,
         failing: &BTreeSet<String>,
     ) -> Result<(Result<(), String>, String), TargetError> {
-        if self.test.run != RegressionRun::Suite || failing.is_empty() {
-            let (run, log) = self.once(build).await?;
-            let passes = match run {
-                OneRun::Passes => Ok(()),
-                OneRun::Fails(_) => Err("it fails".to_owned()),
-                OneRun::Unclear(why) => Err(why),
-            };
-            return Ok((passes, log));
-        }
-        let (Some(before), Some(now)) = (&self.baseline.tests, self.target.test(build).await?)
-        else {
-            return Ok((Err("there is no test command".to_owned()), String::new()));
-        };
-        let report = now.report();
-        let passed = |name: &String| {
-            let test = report.tests.get(name);
-            test.map_or(report.partial, |test| test.status == Status::Passed)
-        };
-        let passes = match of_suite(before, &now) {
-            OneRun::Passes if failing.iter().all(passed) => Ok(()),
-            OneRun::Passes => Err("it is not run".to_owned()),
+        let (run, log) = self.once(build, failing).await?;
+        let passes = match run {
+            OneRun::Passes => Ok(()),
+            OneRun::Fails(_) if failing.is_empty() => Err("it fails".to_owned()),
             OneRun::Fails(_) => Err("it fails, or another test does".to_owned()),
             OneRun::Unclear(why) => Err(why),
         };
-        Ok((passes, now.execution.text()))
+        Ok((passes, log))
     }
 }
 
 /// Judges one run of the test command by that of the unpatched tree without the test.
-fn of_suite(before: &TestRun, now: &TestRun) -> OneRun {
+fn of_suite(before: &TestRun, now: &TestRun, named: &BTreeSet<String>) -> OneRun {
     if now.execution.ending == Ending::Limit(Limit::WallTime) {
         return OneRun::Unclear("the tests do not end in time".to_owned());
     }
@@ -256,13 +248,19 @@ fn of_suite(before: &TestRun, now: &TestRun) -> OneRun {
             .filter(|(_, test)| test.status == Status::Failed);
         failed.map(|(name, _)| name.clone()).collect()
     };
-    let known = failed(&before.report());
-    let new: BTreeSet<String> = failed(&now.report()).difference(&known).cloned().collect();
+    let (known, report) = (failed(&before.report()), now.report());
+    let new: BTreeSet<String> = failed(&report).difference(&known).cloned().collect();
     let by_status = before.execution.ending.success() && !now.execution.ending.success();
-    if new.is_empty() && !by_status {
+    let passed = |name: &String| {
+        let test = report.tests.get(name);
+        test.map_or(report.partial, |test| test.status == Status::Passed)
+    };
+    if !new.is_empty() || by_status {
+        OneRun::Fails(new)
+    } else if named.iter().all(passed) {
         OneRun::Passes
     } else {
-        OneRun::Fails(new)
+        OneRun::Unclear("it is not run".to_owned())
     }
 }
 

@@ -18,13 +18,13 @@ use crate::evidence::{Doubt, DoubtedInput, FoundInput, Rung, RungName, change};
 use crate::mutation::Mutator;
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
-use crate::witness::Examination;
+use crate::witness::{Examination, Failure};
 pub(crate) use bounds::bounds;
-use failure::{Failure, FailureJudge, FailureKind};
+use failure::{FailureJudge, FailureKind};
 pub(crate) use harness::is_fuzzer;
 use patchwright_crash::feedback::input as input_text;
 use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target, content,
+    Baseline, BaselinePov, Build, InputRun, Inputs, Outcome, Pov, Target, content,
 };
 use patchwright_target::{TargetError, WorkTime};
 use std::fmt::Write;
@@ -210,13 +210,7 @@ impl Search<'_> {
         let said = examination.hear(&group.seeds).await?;
         self.watched += said.watched;
         self.witnesses.push_str(&said.log);
-        Ok(said.against.map(|one| Failure {
-            kind: FailureKind::Refutes,
-            reason: one.reason,
-            shown: one.shown,
-            crash: Some(one.crash),
-            input: one.input,
-        }))
+        Ok(said.against)
     }
 
     /// Tells whether a batch shows the known crash: one that does not would not show
@@ -236,8 +230,12 @@ impl Search<'_> {
     }
 
     /// Returns a failure that refutes the patch, and keeps any other.
-    fn weigh(&mut self, found: Failure, group: &Group<'_>) -> Option<Failure> {
-        match found.kind {
+    fn weigh(
+        &mut self,
+        (kind, found): (FailureKind, Failure),
+        group: &Group<'_>,
+    ) -> Option<Failure> {
+        match kind {
             FailureKind::Refutes => return Some(found),
             FailureKind::Preexisting => self.keep_other(found, group),
             FailureKind::NotRepeated => self.passing.push(found.reason),
@@ -279,7 +277,6 @@ impl Search<'_> {
             contents,
             budget,
             each: group.before.time_limit(10, EACH),
-            capture: Capture::Failures,
             many: self.many,
             ..Inputs::default()
         };

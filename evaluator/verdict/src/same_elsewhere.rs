@@ -261,11 +261,16 @@ impl Comparison<'_> {
         );
         let mut runs = [&one.before, &one.after].into_iter();
         let limited = runs.any(|run| matches!(run.ending, Ending::Limit(_)));
-        let mut result = Rung::new(RungName::SameElsewhere, Some(false), reason)
+        self.rung(Some(false), reason)
             .feedback(self.writer.log(&lead, &shown))
             .log(shown)
             .doubts(vec![self.doubt(one, None, None)])
-            .settled(!limited);
+            .settled(!limited)
+    }
+
+    /// Creates a result with the counts so far.
+    fn rung(&self, holds: Option<bool>, reason: impl Into<String>) -> Rung {
+        let mut result = Rung::new(RungName::SameElsewhere, holds, reason);
         result.counts.clone_from(&self.counts);
         result
     }
@@ -406,11 +411,11 @@ impl Comparison<'_> {
 
     fn held(&self) -> Rung {
         let (holds, reason) = self.verdict();
-        let mut result = Rung::new(RungName::SameElsewhere, holds, reason)
+        let mut result = self
+            .rung(holds, reason)
             .log(self.log())
             .doubts(self.doubts.clone())
             .answers(self.answers.clone());
-        result.counts.clone_from(&self.counts);
         let branches = self.reach.iter().flat_map(|reach| &reach.unaccounted);
         result.conditions = branches.map(|branch| self.with_code(branch)).collect();
         if holds.is_none() && self.turned_away.is_empty() && self.doubts.iter().any(Doubt::is_open)

@@ -46,19 +46,20 @@ pub(crate) enum Witness {
     Memcheck,
 }
 
-/// An input on which a witness speaks against the patch.
+/// An input on which the patched program fails.
 #[derive(Debug)]
-pub(crate) struct Testimony {
+pub(crate) struct Failure {
     pub(crate) input: Vec<u8>,
     pub(crate) reason: String,
     pub(crate) shown: String,
-    pub(crate) crash: CrashReport,
+    pub(crate) crash: Option<CrashReport>,
 }
 
 /// The word of all witnesses.
 #[derive(Debug, Default)]
 pub(crate) struct Testimonies {
-    pub(crate) against: Option<Testimony>,
+    /// A failure that speaks against the patch.
+    pub(crate) against: Option<Failure>,
     /// Inputs that a witness watched.
     pub(crate) watched: u64,
     /// A line about each witness.
@@ -146,16 +147,16 @@ impl Examination<'_> {
         (input, (reports, shown)): (&[u8], (Vec<CrashReport>, String)),
         harmless: &[Vec<u8>],
         known: &mut String,
-    ) -> Result<Option<Testimony>, TargetError> {
+    ) -> Result<Option<Failure>, TargetError> {
         let name = witness.name();
         let reports = reports.into_iter();
         for crash in reports.filter(|crash| self.matters(witness, crash)) {
             if !self.is_known(witness, input, &crash, harmless).await? {
-                return Ok(Some(Testimony {
+                return Ok(Some(Failure {
                     input: input.to_vec(),
                     reason: format!("{name}: {}", crash.summary),
                     shown,
-                    crash,
+                    crash: Some(crash),
                 }));
             }
             let _ = writeln!(

@@ -12,7 +12,7 @@ use super::text_change::{
     words,
 };
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 
 /// Numbers of the PoVs that are taken: the longest, which are the rarest.
@@ -241,14 +241,10 @@ fn all_longer(text: &str, all: &[&Change], asking: &[Change]) -> Vec<Vec<u8>> {
 
 /// Chooses among many by a fixed hash of their numbers.
 fn some<T>(all: &[T], most: usize) -> impl Iterator<Item = &T> {
-    let mut numbered: Vec<(u64, &T)> = all
-        .iter()
-        .enumerate()
-        .map(|(number, one)| {
-            let mut hasher = DefaultHasher::new();
-            number.hash(&mut hasher);
-            (hasher.finish(), one)
-        })
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let numbered = all.iter().enumerate();
+    let mut numbered: Vec<(u64, &T)> = numbered
+        .map(|(number, one)| (hasher.hash_one(number), one))
         .collect();
     numbered.sort_by_key(|(hash, _)| *hash);
     numbered.into_iter().take(most).map(|(_, one)| one)

@@ -1,9 +1,7 @@
 //! Lexical helpers for single lines of C, C++ and Java in a diff.
 
-use patchwright_source::built_in_regex;
-use regex::Regex;
+use patchwright_source::regex;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 /// Keywords that may be followed by a parenthesis and are no calls.
 const KEYWORDS: &[&str] = &[
@@ -70,9 +68,8 @@ fn skip_comment(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 
 /// Returns the functions that a line without comments calls.
 pub(super) fn calls(line: &str) -> BTreeSet<String> {
-    static CALL: LazyLock<Regex> =
-        LazyLock::new(|| built_in_regex(r"([A-Za-z_][A-Za-z0-9_]*)\s*\("));
-    CALL.captures_iter(line)
+    let call = regex!(r"([A-Za-z_][A-Za-z0-9_]*)\s*\(");
+    call.captures_iter(line)
         .filter_map(|found| Some(found.get(1)?.as_str().to_owned()))
         .filter(|name| !KEYWORDS.contains(&name.as_str()))
         .collect()

@@ -4,10 +4,8 @@
 
 use super::Finding;
 use crate::review::code::bare;
-use patchwright_source::{built_in_regex, is_hidden};
-use regex::Regex;
+use patchwright_source::{is_hidden, regex};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 use unicode_security::MixedScript;
 use unicode_security::confusable_detection::skeleton;
 use unicode_security::mixed_script::is_potential_mixed_script_confusable_char;
@@ -92,8 +90,8 @@ struct Names<'a> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    static WORD: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\p{XID_Continue}+"));
-    WORD.find_iter(text).map(|found| found.as_str())
+    let word = regex!(r"\p{XID_Continue}+");
+    word.find_iter(text).map(|found| found.as_str())
 }
 
 fn look(word: &str) -> String {

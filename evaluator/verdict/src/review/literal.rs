@@ -2,9 +2,7 @@
 
 use super::{Case, Finding, integer};
 use crate::review::code::bare;
-use patchwright_source::{DiffLine, Side, built_in_regex};
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{DiffLine, Side, regex};
 
 /// The shortest text that is compared; shorter ones are in a PoV by chance.
 const SHORTEST_TEXT: usize = 4;
@@ -25,16 +23,14 @@ pub(super) fn knows_the_pov(case: &Case<'_>) -> Vec<Finding> {
 }
 
 fn texts(case: &Case<'_>, line: &DiffLine) -> bool {
-    static TEXT: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r#""((?:[^"\\]|\\.)*)""#));
-    static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"==|!=|cmp\w*\s*\(|strstr|memmem|\.equals|\.contains|\.startsWith|\.endsWith|\.matches|\.indexOf|\.find\s*\(",
-        )
-    });
-    if !COMPARES.is_match(&bare(&line.text)) {
+    let text = regex!(r#""((?:[^"\\]|\\.)*)""#);
+    let compares = regex!(
+        r"==|!=|cmp\w*\s*\(|strstr|memmem|\.equals|\.contains|\.startsWith|\.endsWith|\.matches|\.indexOf|\.find\s*\("
+    );
+    if !compares.is_match(&bare(&line.text)) {
         return false;
     }
-    TEXT.captures_iter(&line.text)
+    text.captures_iter(&line.text)
         .filter_map(|found| Some(unescape(found.get(1)?.as_str())))
         .any(|bytes| {
             let told = String::from_utf8_lossy(&bytes);
@@ -43,13 +39,11 @@ fn texts(case: &Case<'_>, line: &DiffLine) -> bool {
 }
 
 fn numbers(case: &Case<'_>, line: &DiffLine) -> bool {
-    static EQUALS: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"(?:==|!=)\s*(0[xX][0-9a-fA-F]+|\d+)|(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\s*(?:==|!=)|\bcase\s+(0[xX][0-9a-fA-F]+|\d+)",
-        )
-    });
+    let equals = regex!(
+        r"(?:==|!=)\s*(0[xX][0-9a-fA-F]+|\d+)|(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\s*(?:==|!=)|\bcase\s+(0[xX][0-9a-fA-F]+|\d+)"
+    );
     let code = bare(&line.text);
-    EQUALS
+    equals
         .captures_iter(&code)
         .filter_map(|found| (1..=3).find_map(|group| found.get(group)))
         .any(|literal| {

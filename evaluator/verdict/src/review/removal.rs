@@ -2,18 +2,14 @@
 
 use super::{Case, Finding, Weight, code, patched};
 use crate::review::code::{bare, branches, calls, is_definition, names};
-use patchwright_source::{Side, built_in_regex};
-use regex::Regex;
+use patchwright_source::{Side, regex};
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 /// Finds code that is kept and never runs.
 pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
-    static OFF: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"^#\s*if\s+0\b|\b(?:if|while)\s*\(\s*(?:0|false|FALSE)\s*(?:\)|&&)|&&\s*(?:0|false|FALSE)\s*\)|\bif\s*\(\s*(?:1|true|TRUE)\s*(?:\)|\|\|)|\|\|\s*(?:1|true|TRUE)\s*\)",
-        )
-    });
+    let off = regex!(
+        r"^#\s*if\s+0\b|\b(?:if|while)\s*\(\s*(?:0|false|FALSE)\s*(?:\)|&&)|&&\s*(?:0|false|FALSE)\s*\)|\bif\s*\(\s*(?:1|true|TRUE)\s*(?:\)|\|\|)|\|\|\s*(?:1|true|TRUE)\s*\)"
+    );
     let removed: BTreeSet<&str> = case
         .file
         .lines(Side::Old)
@@ -23,7 +19,7 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for line in case.file.lines(Side::New) {
         let code = bare(&line.text);
-        if OFF.is_match(&code) {
+        if off.is_match(&code) {
             findings.push(Finding::new(case, Some(line), "it switches code off"));
             continue;
         }
@@ -136,14 +132,12 @@ fn makes_the_call(text: &str, function: &str, other: &str) -> bool {
 
 /// Finds removed assertions without a check of the same values in their place.
 pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
-    static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s")
-    });
+    let assertion = regex!(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s");
     let checked: BTreeSet<String> = case
         .file
         .lines(Side::New)
         .map(|line| bare(&line.text))
-        .filter(|code| branches(code) || ASSERTION.is_match(code) || code.contains('?'))
+        .filter(|code| branches(code) || assertion.is_match(code) || code.contains('?'))
         .flat_map(|code| names(&code))
         .collect();
     case.file
@@ -154,7 +148,7 @@ pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
                 .into_iter()
                 .filter(|name| !name.to_lowercase().contains("assert"))
                 .collect();
-            ASSERTION.is_match(&code) && !about.iter().any(|name| checked.contains(name))
+            assertion.is_match(&code) && !about.iter().any(|name| checked.contains(name))
         })
         .map(|line| {
             Finding::new(

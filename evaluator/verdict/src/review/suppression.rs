@@ -2,9 +2,7 @@
 
 use super::{Case, Finding, Weight};
 use crate::review::code::bare;
-use patchwright_source::{DiffLine, Side, TreePath, built_in_regex, is_generated};
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{DiffLine, Side, TreePath, is_generated, regex};
 
 /// Folders that hold harnesses, or tests that a patch may touch.
 const HARNESS_FOLDERS: &[&str] = &["testing", "fuzz", "fuzzing", "fuzzers", "ossfuzz"];
@@ -36,13 +34,11 @@ pub(super) fn forbidden_place(case: &Case<'_>) -> Vec<Finding> {
 
 /// Finds a handler of every exception that does not throw again.
 pub(super) fn catches_everything(case: &Case<'_>) -> Vec<Finding> {
-    static CATCH: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"catch\s*\(\s*(?:\.\.\.|(?:final\s+)?(?:[\w.]+\s*\|\s*)*(?:java\.lang\.)?(?:Throwable|Exception|RuntimeException|Error|StackOverflowError|OutOfMemoryError|VirtualMachineError)\b|(?:const\s+)?std::exception\b)",
-        )
-    });
+    let catch = regex!(
+        r"catch\s*\(\s*(?:\.\.\.|(?:final\s+)?(?:[\w.]+\s*\|\s*)*(?:java\.lang\.)?(?:Throwable|Exception|RuntimeException|Error|StackOverflowError|OutOfMemoryError|VirtualMachineError)\b|(?:const\s+)?std::exception\b)"
+    );
     let what = "it catches every exception and goes on as if nothing had happened";
-    going_on(case, what, |_, _, code| CATCH.is_match(code))
+    going_on(case, what, |_, _, code| catch.is_match(code))
 }
 
 /// Finds the added lines at which a wanted handler opens that does not throw.
@@ -83,9 +79,7 @@ const FAULTS: [&str; 9] = [
 /// Finds a handler of the very exception that was reported which neither throws nor does in
 /// another way what was interrupted: the fault stays, and that is left half done.
 pub(super) fn swallows_the_report(case: &Case<'_>) -> Vec<Finding> {
-    static CATCH: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(r"catch\s*\(\s*(?:final\s+)?([\w.]+(?:\s*\|\s*[\w.]+)*)\s+\w+\s*\)")
-    });
+    let catch = regex!(r"catch\s*\(\s*(?:final\s+)?([\w.]+(?:\s*\|\s*[\w.]+)*)\s+\w+\s*\)");
     let simple = |name: &str| {
         name.trim()
             .rsplit('.')
@@ -99,7 +93,7 @@ pub(super) fn swallows_the_report(case: &Case<'_>) -> Vec<Finding> {
     }
     let what = "it catches the reported exception and goes on, and the fault stays";
     going_on(case, what, |hunk, at, code| {
-        let caught = CATCH.captures(code).and_then(|found| found.get(1));
+        let caught = catch.captures(code).and_then(|found| found.get(1));
         let mut types = caught.iter().flat_map(|types| types.as_str().split('|'));
         types.any(|name| simple(name) == reported) && !does_it_otherwise(hunk, at)
     })
@@ -127,7 +121,6 @@ fn does_it_otherwise(hunk: &[DiffLine], at: usize) -> bool {
 
 /// Returns the names that are called, with their receivers.
 fn calls(lines: &[String]) -> Vec<String> {
-    static CALL: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"([A-Za-z_][\w.]*)\s*\("));
     const NO_CALLS: [&str; 7] = [
         "catch",
         "for",
@@ -137,7 +130,8 @@ fn calls(lines: &[String]) -> Vec<String> {
         "try",
         "while",
     ];
-    let found = lines.iter().flat_map(|code| CALL.captures_iter(code));
+    let call = regex!(r"([A-Za-z_][\w.]*)\s*\(");
+    let found = lines.iter().flat_map(|code| call.captures_iter(code));
     let names = found.filter_map(|found| Some(found.get(1)?.as_str().to_owned()));
     names
         .filter(|name| !NO_CALLS.contains(&name.as_str()))
@@ -173,17 +167,18 @@ fn handler(lines: &[DiffLine]) -> Vec<String> {
     block
 }
 
-/// Calls that end the whole process.
-static ENDS: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?:^|[^\w.>])(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate|raise)\s*\(|System\.exit\s*\(|getRuntime\(\)\s*\.\s*(?:exit|halt)\s*\(",
-    )
-});
+/// Tells whether a line calls what ends the whole process.
+fn ends(line: &str) -> bool {
+    let ends = regex!(
+        r"(?:^|[^\w.>])(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate|raise)\s*\(|System\.exit\s*\(|getRuntime\(\)\s*\.\s*(?:exit|halt)\s*\("
+    );
+    ends.is_match(&bare(line))
+}
 
 /// Tells whether a source file ends the process somewhere, which then is its way to
 /// report errors.
 pub(crate) fn ends_process(text: &str) -> bool {
-    text.lines().any(|line| ENDS.is_match(&bare(line)))
+    text.lines().any(ends)
 }
 
 /// Finds code that ends the whole process.
@@ -195,7 +190,7 @@ pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
     };
     let added = case.file.lines(Side::New);
     added
-        .filter(|line| ENDS.is_match(&bare(&line.text)))
+        .filter(|line| ends(&line.text))
         .map(|line| Finding::new(case, Some(line), "it ends the whole process").weighing(weight))
         .collect()
 }

@@ -3,10 +3,8 @@
 
 use super::{Case, Finding, code, patched};
 use crate::review::code::{bare, names};
-use patchwright_source::{Side, built_in_regex};
-use regex::Regex;
+use patchwright_source::{Side, regex};
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 /// Bytes added to a buffer that count as padding. Fewer are needed for the end of a string
 /// or one more element.
@@ -14,21 +12,18 @@ const PADDING: u64 = 8;
 
 /// Finds a refusal with an error that became a jump.
 pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
-    static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"^(?:return\s+(?:-\d+|0|NULL|nullptr|false|FALSE|[A-Z][A-Z0-9_]*(?:ERR|FAIL|BAD|INVALID|CORRUPT)[A-Z0-9_]*)\s*;|throw\b.*;|goto\s+\w*(?:err|fail|bad|abort)\w*\s*;)$",
-        )
-    });
+    let refusal = regex!(
+        r"^(?:return\s+(?:-\d+|0|NULL|nullptr|false|FALSE|[A-Z][A-Z0-9_]*(?:ERR|FAIL|BAD|INVALID|CORRUPT)[A-Z0-9_]*)\s*;|throw\b.*;|goto\s+\w*(?:err|fail|bad|abort)\w*\s*;)$"
+    );
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
         let of = |side: Side| code(hunk.lines.iter().filter(move |line| line.side == side));
         let (removed, added) = (of(Side::Old), of(Side::New));
-        let refusal = |code: &str| REFUSAL.is_match(code);
         let leaves = |code: &str| {
             let words = ["return", "throw", "goto"];
             words.iter().any(|word| code.starts_with(word)) || code.contains("RETURN")
         };
-        let was_refused = removed.iter().any(|(_, code)| refusal(code));
+        let was_refused = removed.iter().any(|(_, code)| refusal.is_match(code));
         let is_refused = added.iter().any(|(_, code)| leaves(code));
         let jump = added
             .iter()
@@ -73,17 +68,13 @@ pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
 
 /// Returns the condition of a guard, and the named status that it returns.
 fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
-    static GUARD: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"^(?:\}\s*else\s+)?if\s*\((.*?[<>].*?)\)\s*\{?\s*((?:return\b|[A-Z_]*RETURN\w*)[^;]*;)?\s*\}?$",
-        )
-    });
-    static LEAVES: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(r"^(?:return\s*\(?|[A-Z_]*RETURN\w*\s*\()\s*([A-Za-z_]\w*)\s*\)?\s*;$")
-    });
-    let guard = GUARD.captures(code)?;
+    let guard = regex!(
+        r"^(?:\}\s*else\s+)?if\s*\((.*?[<>].*?)\)\s*\{?\s*((?:return\b|[A-Z_]*RETURN\w*)[^;]*;)?\s*\}?$"
+    );
+    let leaves = regex!(r"^(?:return\s*\(?|[A-Z_]*RETURN\w*\s*\()\s*([A-Za-z_]\w*)\s*\)?\s*;$");
+    let guard = guard.captures(code)?;
     let statement = guard.get(2).map_or(next, |found| found.as_str());
-    let status = LEAVES.captures(statement.trim())?.get(1)?;
+    let status = leaves.captures(statement.trim())?.get(1)?;
     let condition = guard.get(1)?.as_str();
     // Without arrows and shifts, the remaining signs compare.
     let compares = condition
@@ -106,22 +97,20 @@ fn is_good(status: &str) -> bool {
 /// Tells whether another guard near by compares a variable of a condition and returns an
 /// error.
 fn is_refused_otherwise(lines: &[&str], condition: &str) -> bool {
-    static BAD: LazyLock<Regex> =
-        LazyLock::new(|| built_in_regex(r"(?i)ERR|FAIL|BAD|INVALID|CORRUPT|MALFORMED"));
+    let error = regex!(r"(?i)ERR|FAIL|BAD|INVALID|CORRUPT|MALFORMED");
     let wanted = compared(condition);
     let pairs = lines.iter().zip(lines.iter().skip(1));
     let mut guards = pairs.filter_map(|(line, next)| guard(line, next));
     guards.any(|(other, status)| {
-        let bad = BAD.is_match(status);
-        bad && !is_good(status) && !wanted.is_disjoint(&compared(other))
+        error.is_match(status) && !is_good(status) && !wanted.is_disjoint(&compared(other))
     })
 }
 
 /// Returns the variables and members in a condition, without the owners of members and
 /// without constants.
 fn compared(condition: &str) -> BTreeSet<String> {
-    static OWNER: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"[A-Za-z_]\w*\s*(?:->|\.)"));
-    let mut found = names(&OWNER.replace_all(condition, " "));
+    let owner = regex!(r"[A-Za-z_]\w*\s*(?:->|\.)");
+    let mut found = names(&owner.replace_all(condition, " "));
     found.retain(|name| name.chars().any(char::is_lowercase));
     found
 }
@@ -147,7 +136,7 @@ pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
 
 /// Returns the number that is added between two brackets, where nothing else differs.
 fn padding(old: &str, new: &str) -> Option<u64> {
-    static ADDED: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^\s*\+\s*(\d+)\s*$"));
+    let added = regex!(r"^\s*\+\s*(\d+)\s*$");
     let head = old
         .bytes()
         .zip(new.bytes())
@@ -158,6 +147,6 @@ fn padding(old: &str, new: &str) -> Option<u64> {
     let closes = tail.starts_with([']', ')']);
     let opened = old.get(..head)?;
     let is_room = opened.contains('[') || opened.contains("alloc") || opened.contains("new ");
-    let number = ADDED.captures(middle)?.get(1)?;
+    let number = added.captures(middle)?.get(1)?;
     (closes && is_room).then(|| number.as_str().parse().ok())?
 }

@@ -5,10 +5,11 @@
 //! loop slow, which is no failure of the patch.
 
 use super::bounds::bounds;
-use super::failure::{Failure, FailureJudge};
+use super::failure::FailureJudge;
 use super::{Group, LOOKED_AT, Search};
 use crate::given_inputs;
 use crate::mutation::Dictionary;
+use crate::witness::Failure;
 use patchwright_sandbox::Ending;
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Inputs, Outcome};

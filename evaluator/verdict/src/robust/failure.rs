@@ -2,6 +2,7 @@
 
 use crate::attempt::last;
 use crate::rung::{leak, replay_input};
+use crate::witness::Failure;
 use patchwright_crash::CrashReport;
 use patchwright_crash::signature::{Change, plain_name};
 use patchwright_sandbox::{Ending, Limit};
@@ -20,16 +21,6 @@ pub(super) enum FailureKind {
     NotRepeated,
 }
 
-/// A failing input that was judged.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) kind: FailureKind,
-    pub(super) reason: String,
-    pub(super) shown: String,
-    pub(super) crash: Option<CrashReport>,
-    pub(super) input: Vec<u8>,
-}
-
 pub(super) struct FailureJudge<'a> {
     pub(super) target: &'a dyn Target,
     /// The unpatched build and the patched one.
@@ -43,16 +34,12 @@ pub(super) struct FailureJudge<'a> {
 
 impl FailureJudge<'_> {
     /// Runs the input alone on both programs and judges it.
-    pub(super) async fn look(&self, input: &[u8]) -> Result<Failure, TargetError> {
+    pub(super) async fn look(&self, input: &[u8]) -> Result<(FailureKind, Failure), TargetError> {
         let (old_build, new_build) = self.builds;
         let new = self.replay(new_build, input).await?;
         if !new.outcome.is_failure() {
-            return Ok(failure(
-                FailureKind::NotRepeated,
-                "it did not happen again",
-                &new,
-                input,
-            ));
+            let reason = "it did not happen again";
+            return Ok((FailureKind::NotRepeated, failure(reason, &new, input)));
         }
         if !matches!(new.execution.ending, Ending::Limit(_)) {
             let old = self.replay(old_build, input).await?;
@@ -61,7 +48,7 @@ impl FailureJudge<'_> {
                 kind = FailureKind::Preexisting;
                 reason.push_str("; the unpatched program leaks the same memory");
             }
-            return Ok(failure(kind, &reason, &new, input));
+            return Ok((kind, failure(&reason, &new, input)));
         }
         // A busy machine may be what took the time, so both run side by side.
         let old = self.replay(old_build, input);
@@ -69,10 +56,10 @@ impl FailureJudge<'_> {
         let (old, again) = (old?, again?);
         if !again.outcome.is_failure() {
             let reason = "it ended in time beside the unpatched program";
-            return Ok(failure(FailureKind::NotRepeated, reason, &again, input));
+            return Ok((FailureKind::NotRepeated, failure(reason, &again, input)));
         }
         let (kind, reason) = self.decide(&old, &again);
-        Ok(failure(kind, &reason, &again, input))
+        Ok((kind, failure(&reason, &again, input)))
     }
 
     fn decide(&self, old: &Replay, new: &Replay) -> (FailureKind, String) {
@@ -84,32 +71,21 @@ impl FailureJudge<'_> {
         let change = |known| self.target.task().change(known, crash);
         let had_it = old.crash.as_ref().map(change) == Some(Change::Same);
         let change = pov.map(change);
-        if change == Some(Change::Same) || pov.is_some_and(|pov| same_place(pov, crash)) {
-            return (
-                FailureKind::Refutes,
-                format!("the same crash as the PoV's ({summary})"),
-            );
-        }
-        if had_it {
+        let what = if change == Some(Change::Same) || pov.is_some_and(|pov| same_place(pov, crash))
+        {
+            "the same crash as the PoV's"
+        } else if had_it {
             return (FailureKind::Preexisting, summary.clone());
-        }
-        if change == Some(Change::Moved) {
-            return (
-                FailureKind::Refutes,
-                format!("the PoV's crash has moved ({summary})"),
-            );
-        }
-        if !old.outcome.is_failure() {
-            return (
-                FailureKind::Refutes,
-                format!("a crash that the patch brings in ({summary})"),
-            );
-        }
-        if self.is_touched(crash) {
-            let reason = format!("a crash in a function that the patch touches ({summary})");
-            return (FailureKind::Refutes, reason);
-        }
-        (FailureKind::Preexisting, summary.clone())
+        } else if change == Some(Change::Moved) {
+            "the PoV's crash has moved"
+        } else if !old.outcome.is_failure() {
+            "a crash that the patch brings in"
+        } else if self.is_touched(crash) {
+            "a crash in a function that the patch touches"
+        } else {
+            return (FailureKind::Preexisting, summary.clone());
+        };
+        (FailureKind::Refutes, format!("{what} ({summary})"))
     }
 
     fn decide_without_report(&self, old: &Outcome, new: &Replay) -> (FailureKind, String) {
@@ -119,21 +95,16 @@ impl FailureJudge<'_> {
             ending => format!("a crash without a report ({ending})"),
         };
         let hangs = new.outcome == Outcome::Hung;
-        if hangs && self.before.replay.outcome == Outcome::Hung {
-            (FailureKind::Refutes, format!("{what}, as with the PoV"))
+        let how = if hangs && self.before.replay.outcome == Outcome::Hung {
+            ", as with the PoV"
         } else if !old.is_failure() {
-            (
-                FailureKind::Refutes,
-                format!("{what} that the patch brings in"),
-            )
+            " that the patch brings in"
         } else if hangs && *old != Outcome::Hung {
-            (
-                FailureKind::Refutes,
-                format!("{what} where the unpatched program crashes"),
-            )
+            " where the unpatched program crashes"
         } else {
-            (FailureKind::Preexisting, what)
-        }
+            return (FailureKind::Preexisting, what);
+        };
+        (FailureKind::Refutes, what + how)
     }
 
     fn is_touched(&self, crash: &CrashReport) -> bool {
@@ -171,12 +142,11 @@ fn same_place(one: &CrashReport, other: &CrashReport) -> bool {
     one.kind == other.kind && function(one).is_some_and(|one| Some(one) == function(other))
 }
 
-fn failure(kind: FailureKind, reason: &str, replay: &Replay, input: &[u8]) -> Failure {
+fn failure(reason: &str, replay: &Replay, input: &[u8]) -> Failure {
     Failure {
-        kind,
+        input: input.to_vec(),
         reason: reason.to_owned(),
         shown: replay.execution.text(),
         crash: replay.crash.clone(),
-        input: input.to_vec(),
     }
 }

@@ -1,11 +1,12 @@
 //! Harnesses that take many inputs, and harnesses that are fuzzers.
 
-use super::failure::{Failure, FailureJudge};
+use super::failure::FailureJudge;
 use super::{EACH, FIRST, Group, Search};
 use crate::given_inputs;
 use crate::mutation::Mutator;
+use crate::witness::Failure;
 use patchwright_target::TargetError;
-use patchwright_target::runner::{BaselinePov, Build, Capture, Inputs};
+use patchwright_target::runner::{BaselinePov, Build, Inputs, Outcome};
 use std::time::Duration;
 
 /// Inputs that are run before a known crash in one process.
@@ -24,9 +25,7 @@ impl Search<'_> {
         most: Duration,
     ) -> Result<bool, TargetError> {
         let most = most.max(FIRST);
-        if group.pov.batch
-            || group.before.replay.outcome == patchwright_target::runner::Outcome::Hung
-        {
+        if group.pov.batch || group.before.replay.outcome == Outcome::Hung {
             return Ok(false);
         }
         let Some(seed) = group.seeds.first() else {
@@ -48,7 +47,6 @@ impl Search<'_> {
             contents,
             budget: most,
             each: EACH.0,
-            capture: Capture::Failures,
             many: true,
             ..Inputs::default()
         };

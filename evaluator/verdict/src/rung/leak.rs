@@ -5,12 +5,10 @@
 //! with checks that let it go on, and run to its end.
 
 use patchwright_crash::{CrashReport, Tool};
-use patchwright_source::{Changes, built_in_regex};
+use patchwright_source::{Changes, regex};
 use patchwright_target::TargetError;
 use patchwright_target::runner::{Instrumentation, Pov, Replay, Target};
-use regex::Regex;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 /// Lets a program go on after an error.
 const GO_ON: &str = r#"for patchwright_tool in ASAN UBSAN; do
@@ -55,13 +53,12 @@ pub(crate) async fn is_old(
 /// Returns the functions that allocated what leaked, innermost first, and how many leaks of
 /// a report they have.
 fn leaks(text: &str) -> BTreeMap<Vec<String>, usize> {
-    static FRAME: LazyLock<Regex> =
-        LazyLock::new(|| built_in_regex(r"^\s*#\d+ 0x[0-9a-f]+ in (\S+)"));
+    let frame = regex!(r"^\s*#\d+ 0x[0-9a-f]+ in (\S+)");
     let report = text.find(LEAKS).and_then(|at| text.get(at..));
     let blocks = report.unwrap_or_default().split("\n\n");
     let mut found = BTreeMap::new();
     for block in blocks.filter(|block| block.contains(" leak of ")) {
-        let frames = block.lines().filter_map(|line| FRAME.captures(line));
+        let frames = block.lines().filter_map(|line| frame.captures(line));
         let names = frames.filter_map(|frame| frame.get(1));
         let stack = names.map(|name| name.as_str().to_owned()).collect();
         *found.entry(stack).or_default() += 1;

@@ -124,22 +124,16 @@ fn mended(names: &[String]) -> String {
 fn decide(before: &TestRun, now: &TestRun, comparison: &Comparison) -> (Option<bool>, String) {
     let (broken, missing) = (comparison.broken.len(), comparison.missing.len());
     if broken > 0 {
-        return (
-            Some(false),
-            match broken {
-                1 => "1 test fails that did not before".to_owned(),
-                _ => format!("{broken} tests fail that did not before"),
-            },
-        );
+        let reason = match broken {
+            1 => "1 test fails that did not before".to_owned(),
+            _ => format!("{broken} tests fail that did not before"),
+        };
+        return (Some(false), reason);
     }
     if missing > 0 {
-        return (
-            Some(false),
-            format!(
-                "{} that passed before, no longer run",
-                counted(missing as u64, "test")
-            ),
-        );
+        let missing = counted(missing as u64, "test");
+        let reason = format!("{missing} that passed before, no longer run");
+        return (Some(false), reason);
     }
     let (old, new) = (before.execution.ending, now.execution.ending);
     let known = comparison.still_failing.len() + comparison.flaky.len();

@@ -113,8 +113,7 @@ pub async fn challenge(
         let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
         let programs = (old, &new);
         let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), programs)?;
-        let (result, counted) = comparison.challenged(&inputs).await?;
-        let one = Challenged { result, counted };
+        let one = comparison.challenged(&inputs).await?;
         let one = match all.take() {
             None => one,
             Some(known) => known.and(one, &pov.name()),
@@ -196,10 +195,7 @@ impl Challenged {
 }
 
 impl Comparison<'_> {
-    async fn challenged(
-        &mut self,
-        inputs: &[ComparedInput],
-    ) -> Result<(Rung, Vec<usize>), TargetError> {
+    async fn challenged(&mut self, inputs: &[ComparedInput]) -> Result<Challenged, TargetError> {
         let (old, new) = self.builds;
         let budget = self.each() * (inputs.len() as u32).max(1);
         let before = self.run(old, inputs, Capture::Outputs, budget).await?;
@@ -217,9 +213,9 @@ impl Comparison<'_> {
                 continue;
             };
             if run.is_failure()
-                && let Some(refuted) = self.still_fails(input, *kind).await?
+                && let Some(result) = self.still_fails(input, *kind).await?
             {
-                return Ok((refuted, counted));
+                return Ok(Challenged { result, counted });
             }
         }
         for index in sorted.of(ChallengeKind::Variant) {
@@ -228,11 +224,12 @@ impl Comparison<'_> {
             }
         }
         self.tell_same_mistakes(inputs, (&before, &after)).await?;
-        let controls: Vec<usize> = sorted.of(ChallengeKind::Control).collect();
-        self.compare_controls(inputs, &controls, (&before, &after))
+        let controls = sorted.of(ChallengeKind::Control);
+        self.compare_controls(inputs, controls, (&before, &after))
             .await?;
         self.reach_of_controls().await?;
-        Ok((self.challenges_held(&sorted), counted))
+        let result = self.challenges_held(&sorted);
+        Ok(Challenged { result, counted })
     }
 
     /// Tells on which inputs both programs fail with an error of the PoV's kind at another place.
@@ -352,7 +349,8 @@ impl Comparison<'_> {
             }
             None => self.writer.log(&reason, &shown),
         };
-        let mut result = Rung::new(RungName::SameElsewhere, Some(false), reason.clone())
+        let mut result = self
+            .rung(Some(false), reason.clone())
             .feedback(feedback)
             .log(shown)
             .crash(now.crash.clone().map(|crash| self.writer.kept(crash)));
@@ -361,7 +359,6 @@ impl Comparison<'_> {
             reason,
             pov: self.pov.name(),
         });
-        result.counts.clone_from(&self.counts);
         result
     }
 
@@ -369,13 +366,13 @@ impl Comparison<'_> {
     async fn compare_controls(
         &mut self,
         inputs: &[ComparedInput],
-        controls: &[usize],
+        controls: impl Iterator<Item = usize>,
         (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
     ) -> Result<(), TargetError> {
         let noisy: BTreeSet<usize> = self.noisy(inputs, before, after).await?;
-        for index in controls.iter().filter(|index| !noisy.contains(index)) {
+        for index in controls.filter(|index| !noisy.contains(index)) {
             let (Some(input), Some(old), Some(new)) =
-                (inputs.get(*index), before.get(index), after.get(index))
+                (inputs.get(index), before.get(&index), after.get(&index))
             else {
                 continue;
             };
@@ -429,11 +426,9 @@ impl Comparison<'_> {
         for doubt in &self.doubts {
             let _ = writeln!(log, "{doubt}");
         }
-        let mut result = Rung::new(RungName::SameElsewhere, holds, reason)
+        self.rung(holds, reason)
             .log(log)
             .doubts(self.doubts.clone())
-            .answers(self.answers.clone());
-        result.counts.clone_from(&self.counts);
-        result
+            .answers(self.answers.clone())
     }
 }

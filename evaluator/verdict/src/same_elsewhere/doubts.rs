@@ -251,42 +251,25 @@ impl Comparison<'_> {
         Ok((0..inputs.len()).filter_map(first).collect())
     }
 
+    /// Creates a doubt about an input and what both programs did with it.
     pub(super) fn doubt(
         &self,
         one: &Differing,
         settled: Option<String>,
         diverges: Option<String>,
     ) -> Doubt {
-        let behaviours = (shown(&one.before), shown(&one.after));
-        let mut doubt = self.doubt_about(
-            &one.input,
-            &one.what,
-            (behaviours.0.as_str(), behaviours.1.as_str()),
-        );
-        doubt.settled = settled;
-        if let Some(input) = &mut doubt.input {
-            input.diverges = diverges;
-        }
-        doubt
-    }
-
-    /// Creates an open doubt about an input and what both programs did with it.
-    pub(super) fn doubt_about(
-        &self,
-        input: &ComparedInput,
-        what: &str,
-        (before, after): (&str, &str),
-    ) -> Doubt {
-        let pov = content(self.pov).unwrap_or_default();
+        let (input, pov) = (&one.input, content(self.pov).unwrap_or_default());
         Doubt {
-            what: format!("{}: {what}", input.name),
+            what: format!("{}: {}", input.name, one.what),
+            settled,
             input: Some(DoubtedInput {
                 name: input.name.clone(),
                 blob: input.bytes.clone().into(),
                 pov: self.pov.name(),
                 change: change(&pov, &input.bytes),
-                before: before.to_owned(),
-                after: after.to_owned(),
+                before: shown(&one.before),
+                after: shown(&one.after),
+                diverges,
                 ..DoubtedInput::default()
             }),
             ..Doubt::default()

@@ -17,7 +17,7 @@ use crate::rung::replay_input;
 use patchwright_crash::signature::Change;
 use patchwright_source::Language;
 use patchwright_target::TargetError;
-use patchwright_target::runner::{Capture, Inputs, content};
+use patchwright_target::runner::{Inputs, content};
 use std::time::Duration;
 
 /// Cuts that are tried, from the first changed byte on: a length that was
@@ -96,7 +96,6 @@ impl Comparison<'_> {
             contents,
             budget: self.clock.left(Part::Last).clamp(LEAST, WALL),
             each: self.each(),
-            capture: Capture::Failures,
             ..Inputs::default()
         };
         let old = self.builds.0;

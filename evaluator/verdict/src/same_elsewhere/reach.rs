@@ -195,15 +195,10 @@ impl Comparison<'_> {
             .map(|(index, one)| (index, one.input.bytes.clone()))
             .collect();
         let crash = self.before.replay.crash.as_ref();
-        if !crash.is_some_and(reads_outside) {
-            return Ok(BTreeMap::new());
-        }
-        let enough =
-            |reach: &Reach| reach.reached > 0 && reach.reached >= self.target.task().limits.reached;
-        if refused.is_empty() || !self.reach.as_ref().is_some_and(enough) {
-            return Ok(BTreeMap::new());
-        }
-        let Some(mut reach) = self.reach.take() else {
+        let is_asked = !refused.is_empty() && crash.is_some_and(reads_outside);
+        let floor = self.target.task().limits.reached.max(1);
+        let enough = |reach: &mut Reach| is_asked && reach.reached >= floor;
+        let Some(mut reach) = self.reach.take_if(enough) else {
             return Ok(BTreeMap::new());
         };
         let contents = refused.iter().map(|(_, bytes)| bytes.clone()).collect();
