@@ -179,16 +179,13 @@ impl BuildSystem {
             &self.places
         };
         let set = self.options.set(root);
-        let more = [String::new(), set];
-        let more = more.iter().enumerate();
-        let more = more.filter(|(at, set)| *at == 0 || !set.is_empty());
-        let of_places = |(_, options): (usize, &String)| -> Vec<Proposal> {
+        let set = Some(set.as_str()).filter(|set| !set.is_empty());
+        let options = std::iter::once("").chain(set);
+        let proposals = options.flat_map(|options| {
             let places = places.iter();
-            places
-                .map(|place| self.proposal(mark, place, options))
-                .collect()
-        };
-        more.flat_map(of_places).collect()
+            places.map(move |place| self.proposal(mark, place, options))
+        });
+        proposals.collect()
     }
 
     fn proposal(&self, mark: &Mark, place: &str, options: &str) -> Proposal {

@@ -159,10 +159,9 @@ impl Project {
             ("FUZZING_LANGUAGE", &language),
             ("SANITIZER", sanitizer),
         ];
-        let variables = variables.into_iter();
         variables
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect()
+            .into()
     }
 
     /// Returns the proposal that runs `build.sh` without the image.
@@ -192,12 +191,14 @@ impl Project {
             "-g -O1 -fno-omit-frame-pointer -fsanitize={sanitizer}{coverage} \
              -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION"
         );
-        let (c, cpp) = if clang {
-            ("clang", "clang++")
+        let (c, cpp, engine) = if clang {
+            let engine = format!("-fsanitize={sanitizer},fuzzer");
+            ("clang", "clang++", ("LIB_FUZZING_ENGINE", engine))
         } else {
-            ("gcc", "g++")
+            ("gcc", "g++", ("STANDALONE", "1".to_owned()))
         };
-        let mut variables = vec![
+        let variables = [
+            engine,
             ("CC", c.to_owned()),
             ("CXX", cpp.to_owned()),
             ("CFLAGS", flags.clone()),
@@ -207,16 +208,7 @@ impl Project {
             ("ARCHITECTURE", std::env::consts::ARCH.to_owned()),
             ("SANITIZER", sanitizer.to_owned()),
         ];
-        if clang {
-            let engine = format!("-fsanitize={sanitizer},fuzzer");
-            variables.push(("LIB_FUZZING_ENGINE", engine));
-        } else {
-            variables.push(("STANDALONE", "1".to_owned()));
-        }
-        let variables = variables.into_iter();
-        variables
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect()
+        variables.map(|(key, value)| (key.to_owned(), value)).into()
     }
 }
 

@@ -141,9 +141,7 @@ impl<'a> HelperScript<'a> {
         if let Some(crash) = patchwright_crash::parse(&output.text) {
             return Ok(crash.summary);
         }
-        if !output.success {
-            self.refuse_failure("reproduce", &output).await?;
-        }
+        self.refuse_failure("reproduce", &output).await?;
         let (file, sanitizer) = (self.file.display(), self.sanitizer);
         Err(WrongInput(format!(
             "--helper: {file} reproduce: {harness} accepts {pov}: name another --harness, or the --sanitizer that the \
