@@ -202,6 +202,34 @@ async fn a_broken_input_that_is_accepted_while_those_near_it_are_refused_is_a_do
     }
 }
 
+/// Fills as many bytes as the number says, of 64 that there are.
+const COUNTED: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  int count = 0;\n  if (fscanf(f, \"n=%d\", &count) != 1 || count < 0) return 3;\n  char *b = malloc(64);\n  memset(b, 7, count);\n  printf(\"%d\\n\", b[0]);\n  free(b);\n  return 0;\n}\n";
+
+#[tokio::test]
+async fn a_number_that_is_refused_while_others_are_accepted_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(30);
+    one_file(&task, COUNTED);
+    task.povs[0].file = folder.path().join("pov.txt");
+    fs::write(&task.povs[0].file, "n=70\n").unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (answer, open) in [(3, true), (0, false)] {
+        let guard = format!("  if (count > 64) return {answer};\n  char *b");
+        let text = COUNTED.replace("  char *b", &guard);
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (9, 9)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        let mut doubts = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let stands_out = doubts.any(|doubt| {
+            doubt.what.starts_with("the PoV: ") && doubt.what.contains("in numbers alone")
+        });
+        assert_eq!(stands_out, open, "{answer}: {result:#?}");
+    }
+}
+
 /// Reads a number of two bytes from each record of the type 7, and passes over others.
 const TYPED: &str = "#include <stdio.h>\n#include <stdlib.h>\nint record(const unsigned char *b, long n) {\n  if (n < 2 || b[0] != 'R') return -1;\n  if (b[1] != 7) return 0;\n  printf(\"%d\\n\", b[2] << 8 | b[3]);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = record(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
 

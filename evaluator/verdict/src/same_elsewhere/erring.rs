@@ -6,7 +6,8 @@
 //! most from each other: is this what a correct program says? No run decides it, and every right
 //! repair raises it. So it is told, for a second reader or a person, and leaves the rung open only
 //! where a PoV is accepted now while most of what lies near it is refused: then an error may be
-//! swallowed.
+//! swallowed. Nearest of all are inputs that differ from a PoV in numbers alone, since these have
+//! its syntax; where the program accepts most of them and now refuses the PoV, the rung is open too.
 
 use super::Comparison;
 use super::doubts::{Differing, shown};
@@ -24,8 +25,9 @@ const MOST_INPUTS: usize = 24;
 const MOST_SHOWN: usize = 3;
 /// Answers that are kept of the class and of challenges.
 const MOST_ANSWERS: usize = 8;
-/// Inputs near a PoV that have to be refused before its acceptance is a doubt.
-const FEWEST_REFUSED: usize = 3;
+/// Inputs near a PoV that have to be refused before its acceptance is a doubt, and those of its
+/// own form that are enough to leave all others aside.
+const FEWEST: usize = 3;
 /// Reason why the question leaves nothing open.
 const TOLD: &str =
     "told for whoever reads the patch: every repair answers anew there, so it holds nothing back";
@@ -43,11 +45,11 @@ impl Comparison<'_> {
             answered.len() as u64,
         );
         let near = self.near(&povs, &answered);
-        let is_swallowed = |(input, run): &Answered| {
-            povs.contains(&input.bytes) && run.ending.success() && near.refuses_most()
+        let stands_out = |(input, run): &Answered| {
+            povs.contains(&input.bytes) && near.is_against(run.ending.success())
         };
-        let swallowed = answered.iter().position(is_swallowed);
-        if let Some(index) = swallowed {
+        let alone = answered.iter().position(stands_out);
+        if let Some(index) = alone {
             answered.swap(0, index);
         }
         for (input, run) in most_different(&answered) {
@@ -56,19 +58,15 @@ impl Comparison<'_> {
         let Some((input, after)) = answered.first().cloned() else {
             return Ok(());
         };
-        let what = match swallowed {
-            Some(_) => format!(
-                "accepted now, while {} of {} inputs near it are refused; is it malformed as they are?",
-                near.refused,
-                near.refused + near.accepted
-            ),
+        let what = match alone {
+            Some(_) => near.told(after.ending.success()),
             None => format!(
                 "one of {} on which only the patched program answers; is this what a correct program says?",
                 counted(answered.len() as u64, "input")
             ),
         };
         let settled = self.accepted(&input, &shown(&after));
-        let settled = settled.or_else(|| swallowed.is_none().then(|| TOLD.to_owned()));
+        let settled = settled.or_else(|| alone.is_none().then(|| TOLD.to_owned()));
         let one = Differing {
             what,
             input,
@@ -101,21 +99,24 @@ impl Comparison<'_> {
         Ok(answered.collect())
     }
 
-    /// Counts what the patched program does with mutants of the PoVs.
+    /// Counts what the patched program does with mutants of the PoVs: with those of the form of
+    /// one on which the unpatched program is defined, or else with all.
     fn near(&self, povs: &[Vec<u8>], answered: &[Answered]) -> Near {
         let compared = self.compared.iter();
         let compared = compared.filter(|input| input.kind == InputKind::Derived);
-        let compared = compared.map(|input| self.refused.contains(&input.bytes));
+        let is_refused = |input: &ComparedInput| self.refused.contains(&input.bytes);
+        let forms: BTreeSet<String> = povs.iter().filter_map(|pov| form(pov)).collect();
+        let has_form =
+            |input: &&ComparedInput| form(&input.bytes).is_some_and(|form| forms.contains(&form));
+        let own = Near::of(true, compared.clone().filter(has_form).map(is_refused));
+        if own.refused + own.accepted >= FEWEST {
+            return own;
+        }
         let erring = answered
             .iter()
             .filter(|(input, _)| !povs.contains(&input.bytes));
         let erring = erring.map(|(_, run)| !run.ending.success());
-        let refused: Vec<bool> = compared.chain(erring).collect();
-        let count = |wanted| refused.iter().filter(|one| **one == wanted).count();
-        Near {
-            refused: count(true),
-            accepted: count(false),
-        }
+        Near::of(false, compared.map(is_refused).chain(erring))
     }
 
     pub(super) fn crash_of_the_pov(&self) -> InputRun {
@@ -146,15 +147,67 @@ impl Comparison<'_> {
 }
 
 /// The numbers of mutants of the PoVs that are refused and accepted.
+#[derive(Debug, Default)]
 struct Near {
     refused: usize,
     accepted: usize,
+    /// True where they differ from a PoV in numbers alone.
+    of_form: bool,
 }
 
 impl Near {
-    fn refuses_most(&self) -> bool {
-        self.refused >= FEWEST_REFUSED && self.refused > self.accepted
+    fn of(of_form: bool, refused: impl Iterator<Item = bool>) -> Self {
+        let (refused, accepted): (Vec<bool>, Vec<bool>) = refused.partition(|one| *one);
+        Self {
+            refused: refused.len(),
+            accepted: accepted.len(),
+            of_form,
+        }
     }
+
+    /// Tells whether most of them are answered in the other way than a PoV.
+    fn is_against(&self, is_accepted: bool) -> bool {
+        if is_accepted {
+            self.refused >= FEWEST && self.refused > self.accepted
+        } else {
+            self.of_form && self.accepted >= FEWEST && self.accepted > self.refused
+        }
+    }
+
+    /// Says how a PoV stands out among them.
+    fn told(&self, is_accepted: bool) -> String {
+        let all = self.refused + self.accepted;
+        let which = if self.of_form {
+            "that differ from it in numbers alone"
+        } else {
+            "near it"
+        };
+        if is_accepted {
+            let refused = self.refused;
+            format!(
+                "accepted now, while {refused} of {all} inputs {which} are refused; is it malformed as they are?"
+            )
+        } else {
+            let accepted = self.accepted;
+            format!(
+                "refused now, while {accepted} of {all} inputs {which} are accepted; is it malformed, or would a correct program take it?"
+            )
+        }
+    }
+}
+
+/// Returns a text with one digit in place of each number; nothing for other bytes, or without a
+/// number.
+fn form(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut form = String::with_capacity(text.len());
+    for one in text.chars() {
+        let digit = one.is_ascii_digit();
+        if !(digit && form.ends_with('0')) {
+            form.push(if digit { '0' } else { one });
+        }
+    }
+    form.contains('0').then_some(form)
 }
 
 /// Returns the first answer and those that differ most from it and from each other: with other
@@ -176,7 +229,7 @@ fn without_digits(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answered, ComparedInput, InputKind, InputRun, Near, most_different};
+    use super::{Answered, ComparedInput, InputKind, InputRun, Near, form, most_different};
     use patchwright_sandbox::process::Ending;
 
     fn answered(name: &str, status: i32, said: &str) -> Answered {
@@ -205,9 +258,30 @@ mod tests {
     }
 
     #[test]
-    fn most_of_what_lies_near_has_to_be_refused() {
-        for (refused, accepted, expected) in [(3, 2, true), (2, 0, false), (4, 4, false)] {
-            assert_eq!(Near { refused, accepted }.refuses_most(), expected);
+    fn most_of_what_lies_near_is_answered_in_another_way() {
+        for (of_form, refused, accepted, is_accepted, expected) in [
+            (false, 3, 2, true, true),
+            (false, 2, 0, true, false),
+            (false, 4, 4, true, false),
+            (false, 0, 9, false, false),
+            (true, 1, 3, false, true),
+            (true, 3, 3, false, false),
+            (true, 0, 2, false, false),
+        ] {
+            let near = Near {
+                refused,
+                accepted,
+                of_form,
+            };
+            assert_eq!(near.is_against(is_accepted), expected, "{near:?}");
         }
+    }
+
+    #[test]
+    fn inputs_that_differ_in_numbers_have_one_form() {
+        assert_eq!(form(b"1e922337 + 07"), form(b"0e5 + 1"));
+        assert_ne!(form(b"1e9"), form(b"1e"));
+        assert_eq!(form(b"x"), None);
+        assert_eq!(form(&[b'1', 0xff]), None);
     }
 }
