@@ -151,7 +151,8 @@ fn read(text: &str) -> Option<CommandLine> {
             let mut pieces = command.arguments.iter().chain(&command.input);
             let stands =
                 text.contains(&command.program) && pieces.all(|piece| text.contains(piece));
-            let asks = command.arguments.len() == 1 && command.arguments.iter().all(is_question);
+            let asks = command.arguments.len() == 1
+                && command.arguments.iter().all(|word| is_question(word));
             return (stands && !asks && PROGRAM.is_match(&command.program)).then_some(command);
         }
     }
@@ -159,8 +160,8 @@ fn read(text: &str) -> Option<CommandLine> {
 }
 
 /// Tells whether a program with this argument alone only tells of itself.
-fn is_question(argument: &String) -> bool {
-    ["--version", "-version", "-V", "--help", "-h"].contains(&argument.as_str())
+fn is_question(argument: &str) -> bool {
+    ["--version", "-version", "-V", "--help", "-h"].contains(&argument)
 }
 
 /// Reads the words between two operators of the shell.
@@ -172,6 +173,10 @@ fn simple(words: &[String]) -> Option<CommandLine> {
         // `<file>` stands for some file.
         let is_known = !(word.starts_with('<') && word.ends_with('>'));
         if let Some(file) = word.strip_prefix('<').filter(|_| is_known) {
+            // `<1>` in front of a line is the kernel's.
+            if file.contains('>') {
+                return None;
+            }
             command.input = Some(file.to_owned()).filter(|file| !file.is_empty());
             command.input = command.input.or_else(|| words.next().cloned());
         } else if let Some((_, target)) = word.split_once('>').filter(|_| is_known) {
@@ -381,6 +386,7 @@ mod tests {
             ("$ git clone https://example.org/tap.git", true),
             ("it's `NULL` here", false),
             ("tap: error: no file a.pdf", true),
+            ("root@box:~# <1>Unable to handle a.bin at x/y", true),
             ("$ tail -n 30 trace.txt", true),
             ("$ ./tap --version | grep 2", true),
         ] {

@@ -108,7 +108,7 @@ static HOSTED: LazyLock<Regex> = LazyLock::new(|| {
 /// Files that are logs, documents or fixes, and not what crashed the program.
 static NO_INPUT: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
-        r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|screen-?shot|user-attachments/assets/",
+        r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/",
     )
 });
 /// Words of a path of which it is clear that a program reads it.
