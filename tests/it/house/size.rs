@@ -29,25 +29,25 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("daemon", 6_930, ""),
     (
         "evaluator/crash",
-        6_690,
+        6_700,
         "forms of reports that people paste, of Windows, kernels and Android too, behind any prefix and cut anywhere, \
          their own words and the commands that they ran; what is kept of a report moved here",
     ),
     (
         "evaluator/sandbox",
-        4_300,
+        4_190,
         "processes that end as one domain, programs kept from what is noted of them, many inputs \
          started by one process; copying and removing by handles moved here",
     ),
     (
         "evaluator/target",
-        5_860,
+        5_710,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, \
          builds that no sanitizer reached, budgets in work time",
     ),
     (
         "evaluator/verdict",
-        8_560,
+        8_490,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round",
     ),
