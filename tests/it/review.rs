@@ -393,9 +393,16 @@ fn a_review_by_mail_is_the_issue_and_each_of_its_points_is_answered() {
     ] {
         assert!(answer.contains(part), "{part}: {answer}");
     }
+    // Neither an answer of before nor a review without a remark costs an attempt.
+    let again = scene.plain(&["reply", first.run(), "--from", from, "--answer", to]);
+    assert!(again.stderr.contains("is there already"), "{again:#?}");
     std::fs::write(&review, "Hi,\n").unwrap();
     let refused = scene.plain(&["reply", first.run(), "--from", from]);
-    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert_eq!(
+        (again.code, refused.code),
+        (Some(2), Some(2)),
+        "{refused:#?}"
+    );
 }
 
 #[test]

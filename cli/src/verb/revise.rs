@@ -61,6 +61,14 @@ pub(crate) async fn revise(
     let old = candidate(&report, arguments.candidate)?;
     let wrong = |error: NoFollowUp| WrongInput(error.to_string());
     let review = arguments.from.as_deref().map(Review::of_file).transpose()?;
+    let answer = arguments.answer;
+    if review.is_some() && answer.exists() {
+        let there = format!(
+            "{} is there already: name another file with --answer",
+            answer.display()
+        );
+        return Err(WrongInput(there).into());
+    }
     let reason = review.as_ref().map(Review::reason).or(arguments.reason);
     let reason = reason.unwrap_or_default();
     let subject = (id.as_str(), old.number);
@@ -87,9 +95,8 @@ pub(crate) async fn revise(
     store.decide(&id, &revised).await?;
     let (_, told) = session::to_the_end(&session, output, (display, None)).await?;
     if let Some(review) = review {
-        let file = &arguments.answer;
-        let failed = || format!("{} cannot be written", file.display());
-        std::fs::write(file, review.answer(old, &told)?).with_context(failed)?;
+        let failed = || format!("{} cannot be written", answer.display());
+        std::fs::write(&answer, review.answer(old, &told)?).with_context(failed)?;
     }
     session::print(&told, output.format)?;
     Ok(session::status(&told))
