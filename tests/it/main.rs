@@ -70,6 +70,7 @@ mod replay;
 mod resume;
 #[cfg(test)]
 mod review;
+mod revise;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
