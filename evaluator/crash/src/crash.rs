@@ -9,6 +9,7 @@
 
 mod abort;
 mod access;
+mod around;
 mod chromium;
 mod command_line;
 mod cwe;
@@ -123,9 +124,12 @@ impl Families {
 static PRINTED: LazyLock<Families> = LazyLock::new(|| Families::new(FAMILIES.into()));
 /// The same, with the forms that only people paste.
 static PASTED: LazyLock<Families> = LazyLock::new(|| {
-    let forms = FAMILIES
-        .into_iter()
-        .chain([forms::FAMILY, sanitizer::HEADLESS, java::HEADLESS]);
+    let forms = FAMILIES.into_iter().chain([
+        forms::FAMILY,
+        abort::TOLD,
+        sanitizer::HEADLESS,
+        java::HEADLESS,
+    ]);
     Families::new(forms.collect())
 });
 

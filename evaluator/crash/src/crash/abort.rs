@@ -4,7 +4,7 @@
 use super::draft::{Draft, Part};
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, phrases};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex, regex};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ pub(super) const SIGNAL: Family = Family {
     strength: Strength::Last,
     mark: concat!(
         "[Ss]egmentation|Bus error|Floating point|Illegal inst|Aborted|trap|system call",
-        "|SIG[A-Z]|signal [0-9]|exit code -",
+        "|SIG[A-Z]|signal [0-9]",
     ),
     begins: |line| signal(line).is_some(),
     read: |log, at| {
@@ -35,6 +35,30 @@ pub(super) const SIGNAL: Family = Family {
         Some(draft)
     },
 };
+
+/// The same in the words of other parents, launchers and debuggers. Programs print such words of their own
+/// accord, so only pasted texts are searched for them.
+pub(super) const TOLD: Family = Family {
+    strength: Strength::Last,
+    mark: r"exited on signal|process has died|Program received signal|crashed with signal|^SIG[A-Z]+: ",
+    begins: |line| told(line).is_some(),
+    read: |log, at| {
+        let signal = told(log.line(at)?)?;
+        let kind = phrases::find("numbers", |number| number == signal).unwrap_or(signal);
+        let mut draft = Draft::new(Tool::Signal, kind);
+        draft.say(format!("the program was killed by SIG{kind}"));
+        Some(draft)
+    },
+};
+
+/// Returns the signal of such a line, by its name or its number.
+fn told(line: &str) -> Option<&str> {
+    let forms = regex!(
+        r"(?:exited on signal |crashed with signal |process has died \[pid \d+, exit code -|Program received signal SIG)([A-Z]+|\d+)|^SIG([A-Z]+): "
+    );
+    let found = forms.captures(line)?;
+    Some(found.get(1).or(found.get(2))?.as_str())
+}
 
 /// Lines above an abort in which its reason is searched.
 const REACH: usize = 40;
@@ -64,34 +88,24 @@ fn reason(line: &str) -> Option<&'static str> {
     (!line.contains('"') || kind == "uncaught-exception").then_some(kind)
 }
 
-/// Words with which a parent tells how its child ended.
-const TOLD: [&str; 8] = [
-    "terminated by",
-    "killed by",
-    "terminated with",
-    "rc=-",
-    "exited on signal",
-    "crashed with signal",
-    "process has died",
-    "Program received signal",
-];
-
 /// Returns the signal that a line reports: the word alone, the word before
 /// `(core dumped)`, or a parent's report of its child.
 fn signal(line: &str) -> Option<&'static str> {
     let line = line.trim();
-    if line.len() > 600 {
+    if line.len() > 300 {
         return None;
     }
     let bare = line.trim_end_matches("(core dumped)").trim_end();
     phrases::find("signals", |word| {
-        let number = word.starts_with("signal ") || word.starts_with("exit ");
-        let told = TOLD.iter().any(|words| line.contains(words));
+        let number = word.starts_with("signal ");
+        let told = line.contains("terminated by")
+            || line.contains("killed by")
+            || line.contains("terminated with")
+            || line.contains("rc=-");
         let shell = bare == word
             || line.ends_with("(core dumped)") && bare.ends_with(word)
             || bare.ends_with(word) && is_job(bare, word)
             || line.contains(&format!("{word} (core dumped)"))
-            || line.starts_with(&format!("{word}: "))
             || is_job_line(line, word);
         let ends = |text: &str| {
             text.split_once(word)

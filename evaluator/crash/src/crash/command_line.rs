@@ -1,6 +1,6 @@
 //! Command lines in reports: the program that was run, its options and its files.
 
-use patchwright_source::built_in_regex;
+use patchwright_source::{built_in_regex, regex};
 use regex::Regex;
 use serde::Serialize;
 use std::sync::LazyLock;
@@ -37,9 +37,6 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 /// The mark of an entry of a list.
 static LISTED: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"^\s*(?:(?:\d+[.)]|[*-]|#{2,6})\s+)?"));
-/// A command for which variables are set.
-static WITH_VARIABLES: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+(\.{0,2}/\S.*)$"));
 /// Ends and parts that code and sentences have, and no command.
 static NO_COMMAND: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"[;{},:]\s*$|\s[=+]\s|\w\(|\s\(|//"));
@@ -90,8 +87,9 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
                 .as_str(),
         )
     };
+    let with_variables = regex!(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+(\.{0,2}/\S.*)$");
     let told = behind(&PROMPT).or_else(|| behind(&ENDED));
-    if let Some(command) = told.or_else(|| behind(&WITH_VARIABLES)) {
+    if let Some(command) = told.or_else(|| behind(with_variables)) {
         return read(command).into_iter().collect();
     }
     let bare = LISTED
@@ -151,8 +149,7 @@ fn read(text: &str) -> Option<CommandLine> {
             let mut pieces = command.arguments.iter().chain(&command.input);
             let stands =
                 text.contains(&command.program) && pieces.all(|piece| text.contains(piece));
-            let asks = command.arguments.len() == 1
-                && command.arguments.iter().all(|word| is_question(word));
+            let asks = matches!(&*command.arguments, [only] if is_question(only));
             return (stands && !asks && PROGRAM.is_match(&command.program)).then_some(command);
         }
     }
@@ -202,10 +199,7 @@ fn simple(words: &[String]) -> Option<CommandLine> {
             let own = |(at, word): &(usize, &String)| {
                 word.starts_with('-')
                     || word.starts_with(|c: char| c.is_ascii_digit())
-                    || at
-                        .checked_sub(1)
-                        .and_then(|at| others.get(at))
-                        .is_some_and(valued)
+                    || others.get(at.wrapping_sub(1)).is_some_and(valued)
             };
             let options = others.iter().enumerate().take_while(own).count();
             let skipped = marked.map_or(options, |at| at + 1);

@@ -8,7 +8,7 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Family, Operation, Role, Strength, Tool, access, frame_origin, phrases, sanitizer};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex, regex};
 use regex::{Captures, Regex};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -33,20 +33,6 @@ pub(super) const FAMILY: Family = Family {
         read(form, &begin, log, at)
     },
 };
-
-/// The beginning of a frame of lldb or of macOS, which never ends with the name.
-static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r#"^\s*File "[^"]*(?:", line ?\d*)?$|^\s*at [\w$.<>/]+(?:\([^)]*)?$|^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$"#,
-    )
-});
-
-/// The access that Windows, Unreal Engine or Delphi could not make.
-static VIOLATION: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?i)(?:access.violation.*?|\bAV Type *: *|attempt to )\b(read|writ)(?:ing|e)?(?: of| at| from| to)?(?: location| address)? (?:0x)?([0-9a-f]{4,16})\b",
-    )
-});
 
 /// Lines after its beginning in which a form's stacks are searched.
 const MAX_LINES: usize = 4_000;
@@ -115,8 +101,10 @@ pub(super) fn is_cut(log: &Log<'_>) -> bool {
     let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
     last.is_some_and(|line| {
         let open = line.matches('(').count() > line.matches(')').count();
+        // The beginning of a frame of lldb or of macOS, which never ends with the name.
+        let begun = regex!(r#"^\s*File "[^"]*(?:", line ?\d*)?$|^\s*at [\w$.<>/]+(?:\([^)]*)?$|^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$"#);
         let is_whole = is_frame(line);
-        is_whole && open || !is_whole && BEGUN.is_match(line)
+        is_whole && open || !is_whole && begun.is_match(line)
     })
 }
 
@@ -217,19 +205,26 @@ fn push_all(draft: &mut Draft, form: &Form, frames: &mut Vec<Frame>) {
 
 /// Reads what a line beside the frames says of the crash.
 fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
+    // The access that Windows, Unreal Engine or Delphi could not make.
+    let violation = regex!(
+        r"(?i)(?:access.violation.*?|\bAV Type *: *|attempt to )\b(read|writ)(?:ing|e)?(?: of| at| from| to)?(?: location| address)? (?:0x)?([0-9a-f]{4,16})\b"
+    );
     let text = line.trim();
-    let address = text.split_once("fault addr 0x");
-    let address = address.or_else(|| text.split_once("_ADDRESS at 0x"));
-    let address = address.or_else(|| text.strip_prefix("address 0x").map(|rest| ("", rest)));
-    let others = ["page fault for address: ", "SEGV) at 0x"];
-    let others = others.iter().find_map(|words| text.split_once(words));
-    let address = address.or(others);
-    if let Some((_, address)) = address.or_else(|| text.split_once("Crash address: 0x")) {
+    let addresses = [
+        "fault addr 0x",
+        "_ADDRESS at 0x",
+        "Crash address: 0x",
+        "page fault for address: ",
+        "SEGV) at 0x",
+    ];
+    let address = addresses.iter().find_map(|words| text.split_once(words));
+    let address = address.map(|(_, address)| address);
+    if let Some(address) = address.or_else(|| text.strip_prefix("address 0x")) {
         let digits = address.split([' ', ',']).next().unwrap_or(address);
         draft.access.address = Some(format!("0x{digits}"));
     } else if let Some(code) = text.strip_prefix("Exception code: ") {
         draft.kind = plain_kind(code);
-    } else if let Some(found) = VIOLATION.captures(text) {
+    } else if let Some(found) = violation.captures(text) {
         let access = found.get(1).map_or("", |access| access.as_str());
         let operation = if access.starts_with(['w', 'W']) {
             Operation::Write
@@ -238,8 +233,7 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
         };
         draft.access.operation = Some(operation);
         let address = found.get(2).map_or("", |address| address.as_str());
-        let digits = address.trim_start_matches("0x").to_lowercase();
-        draft.access.address = Some(format!("0x{digits}"));
+        draft.access.address = Some(format!("0x{}", address.to_lowercase()));
     } else if text.starts_with("Read of size ") || text.starts_with("Write of size ") {
         access::read_race(&mut draft.access, text);
     } else if form.tool == Tool::Python

@@ -115,6 +115,8 @@ fn output_of_a_run_holds_no_pasted_forms() {
         "java.lang.IllegalStateException: expected by a test\n",
         "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nIndexError: x\n",
         "TypeError: x\n    at f (/a.js:1:2)\n",
+        "[pool www] child 7 exited on signal 11 (SIGSEGV)\n",
+        "SIGSEGV: Illegal storage access.\n",
     ] {
         assert_eq!(parse(text), None, "{text}");
         assert_eq!(read_pasted(text).len(), 1, "{text}");

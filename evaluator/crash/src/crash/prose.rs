@@ -3,11 +3,12 @@
 //! Nothing is invented. A name counts where it is written as code is written, and each one
 //! stands in the text as it is given.
 
+use super::around::Around;
 use super::command_line::{CommandLine, is_preparing, read_line};
 use super::failure_words::{kind, vagueness};
 use super::pasted;
 use patchwright_source::built_in_regex;
-use regex::{Captures, Regex};
+use regex::Regex;
 use serde::{Serialize, Serializer};
 use std::sync::LazyLock;
 
@@ -444,65 +445,4 @@ fn is_told(block: &str) -> bool {
     let lines = || block.lines().filter(|line| !line.trim().is_empty());
     let told = lines().filter(of_words).count();
     told >= 2 && told * 2 >= lines().count()
-}
-
-/// The text around a piece of a sentence.
-struct Around<'a> {
-    /// True where a letter stands right before or behind it: it is a part of a word.
-    joined: bool,
-    quoted: bool,
-    indexed: bool,
-    /// True between double quotes.
-    literal: bool,
-    previous: Option<char>,
-    /// The words before and behind it.
-    words: [&'a str; 2],
-}
-
-impl<'a> Around<'a> {
-    fn of(text: &'a str, found: &Captures<'_>, start: usize) -> Self {
-        let name = found.name("name").or(found.get(0));
-        let end = name.map_or(start, |name| name.end());
-        let before = text.get(..start).unwrap_or_default();
-        let behind = text.get(end..).unwrap_or_default();
-        let (previous, next) = (before.chars().next_back(), behind.chars().next());
-        // Scripts without spaces between words stand right beside a name.
-        // A slash is part of a path.
-        let joins = |c: char| c == '/' || c.is_alphanumeric() && c < '\u{2e80}';
-        let letter = |c: Option<char>| c.is_some_and(joins);
-        // Between a dot and a letter a longer name goes on, which is of no known form.
-        let goes_on = |mut text: std::str::Chars<'_>| {
-            text.next() == Some('.') && text.next().is_some_and(|c| c.is_ascii_alphanumeric())
-        };
-        let dotted = goes_on(behind.chars())
-            || before.ends_with('.')
-                && before
-                    .trim_end_matches('.')
-                    .ends_with(|c: char| c.is_ascii_alphanumeric());
-        let edge = |c: char| !c.is_ascii_alphanumeric();
-        let last = before.trim_end_matches(edge).rsplit(edge).next();
-        let first = behind.trim_start_matches(edge).split(edge).next();
-        Self {
-            joined: letter(previous) || letter(next) || dotted,
-            quoted: previous == Some('`') && next == Some('`'),
-            indexed: next == Some('['),
-            literal: previous == Some('"') && next == Some('"'),
-            previous,
-            words: [last.unwrap_or_default(), first.unwrap_or_default()],
-        }
-    }
-
-    fn is_among(&self, list: &str) -> bool {
-        let mut words = self.words.iter();
-        words.any(|word| !word.is_empty() && list.contains(&format!(" {} ", word.to_lowercase())))
-    }
-
-    /// Tells whether a word with a dash in front is an option here.
-    fn is_option(&self, word: &str) -> bool {
-        let apart = |c: char| c.is_whitespace() || "`\"'([,/".contains(c);
-        self.previous.is_none_or(apart)
-            && (word.starts_with("--")
-                || self.quoted
-                || self.is_among(" option flag switch options flags "))
-    }
 }

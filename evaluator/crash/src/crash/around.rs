@@ -1,0 +1,65 @@
+//! Surroundings of a piece of a sentence: what stands next to a name says what it names. Which words
+//! say what is decided by who asks.
+
+use regex::Captures;
+
+/// The text around a piece of a sentence.
+pub(super) struct Around<'a> {
+    /// True where a letter stands right before or behind it: it is a part of a word.
+    pub(super) joined: bool,
+    pub(super) quoted: bool,
+    pub(super) indexed: bool,
+    /// True between double quotes.
+    pub(super) literal: bool,
+    pub(super) previous: Option<char>,
+    /// The words before and behind it.
+    pub(super) words: [&'a str; 2],
+}
+
+impl<'a> Around<'a> {
+    pub(super) fn of(text: &'a str, found: &Captures<'_>, start: usize) -> Self {
+        let name = found.name("name").or(found.get(0));
+        let end = name.map_or(start, |name| name.end());
+        let before = text.get(..start).unwrap_or_default();
+        let behind = text.get(end..).unwrap_or_default();
+        let (previous, next) = (before.chars().next_back(), behind.chars().next());
+        // Scripts without spaces between words stand right beside a name.
+        // A slash is part of a path.
+        let joins = |c: char| c == '/' || c.is_alphanumeric() && c < '\u{2e80}';
+        let letter = |c: Option<char>| c.is_some_and(joins);
+        // Between a dot and a letter a longer name goes on, which is of no known form.
+        let goes_on = |mut text: std::str::Chars<'_>| {
+            text.next() == Some('.') && text.next().is_some_and(|c| c.is_ascii_alphanumeric())
+        };
+        let dotted = goes_on(behind.chars())
+            || before.ends_with('.')
+                && before
+                    .trim_end_matches('.')
+                    .ends_with(|c: char| c.is_ascii_alphanumeric());
+        let edge = |c: char| !c.is_ascii_alphanumeric();
+        let last = before.trim_end_matches(edge).rsplit(edge).next();
+        let first = behind.trim_start_matches(edge).split(edge).next();
+        Self {
+            joined: letter(previous) || letter(next) || dotted,
+            quoted: previous == Some('`') && next == Some('`'),
+            indexed: next == Some('['),
+            literal: previous == Some('"') && next == Some('"'),
+            previous,
+            words: [last.unwrap_or_default(), first.unwrap_or_default()],
+        }
+    }
+
+    pub(super) fn is_among(&self, list: &str) -> bool {
+        let mut words = self.words.iter();
+        words.any(|word| !word.is_empty() && list.contains(&format!(" {} ", word.to_lowercase())))
+    }
+
+    /// Tells whether a word with a dash in front is an option here.
+    pub(super) fn is_option(&self, word: &str) -> bool {
+        let apart = |c: char| c.is_whitespace() || "`\"'([,/".contains(c);
+        self.previous.is_none_or(apart)
+            && (word.starts_with("--")
+                || self.quoted
+                || self.is_among(" option flag switch options flags "))
+    }
+}
