@@ -50,6 +50,7 @@ sanitizes() { # sanitizes COMPILER LANGUAGE FLAGS..: compiles, links and runs a 
   esac >"$scratch/try.$language"
   "$compiler" "$@" -o "$scratch/try" "$scratch/try.$language" && ASAN_OPTIONS=detect_leaks=0 "$scratch/try" -runs=1
 }
+mails() { [ -x "$(git --exec-path)/git-send-email" ] && perl -MMail::Address -e 1; }
 browser() { command -v chromium && command -v chromedriver; }
 # crun, Podman's own choice, refuses control groups of the older kind; runc takes both.
 containers() { command -v podman && { [ -f /sys/fs/cgroup/cgroup.controllers ] || command -v runc; }; }
@@ -66,6 +67,8 @@ check() {
   need "curl" "curl ca-certificates" command -v curl
   [ "$purpose" = test ] || return 0
   need "git" "git" command -v git
+  need "git send-email" "git-email libmailtools-perl" mails
+  need "gh" "gh" command -v gh
   need "clang with sanitizers and libFuzzer" "clang llvm $(clang_runtime)" sanitizes clang++ cc -fsanitize=fuzzer,address
   need "Valgrind" "valgrind libc6-dbg" valgrind --quiet true
   need "llvm-symbolizer" "llvm" command -v llvm-symbolizer

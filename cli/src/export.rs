@@ -21,7 +21,7 @@ pub(crate) use style::{Style, reproduction};
 use patchwright_agent::report::{AttemptReport, Report};
 
 /// A candidate of a run, and what its readers are told beside it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Exported<'a> {
     /// The task's title.
     pub title: Option<&'a str>,
@@ -32,12 +32,16 @@ pub(crate) struct Exported<'a> {
     /// The smallest input that shows the crash.
     pub smallest: Option<&'a [u8]>,
     /// The people whose names it bears.
-    pub signatures: &'a Signatures,
+    pub signatures: Signatures,
     /// The commit that changed the crashing line last.
-    pub changed_by: Option<&'a LastChange>,
-    pub style: &'a Style,
+    pub changed_by: Option<LastChange>,
+    pub style: Style,
+    /// 1 for a first patch, more for one that answers reviews of those before it.
+    pub version: u32,
+    /// The review that it answers.
+    pub review: Option<&'a str>,
     /// Lines for a shell that show the crash in a fresh clone.
-    pub reproduction: Option<&'a str>,
+    pub reproduction: Option<String>,
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 /// Settings under which nothing that a repository configures is run.
-const QUIET: [&str; 8] = [
+pub(crate) const QUIET: [&str; 8] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",

@@ -1,5 +1,6 @@
 //! An issue of a public forge as the start of a repair: its text is the report, its attachments
-//! and the inputs that it quotes are candidates for the PoV.
+//! and the inputs that it quotes are candidates for the PoV. The comments to a pull request are a
+//! review of its patch.
 //!
 //! Only the forge that the address names is asked, under the rules for addresses that somebody
 //! else names (`patchwright_run::intake`). Everything it answers is data: file names are made
@@ -91,15 +92,9 @@ fn written(issue: &Value, comments: &Value) -> String {
     let _ = write!(text, "\n{}\n", text_of(issue, &["body", "description"]));
     let said = comments.as_array().into_iter().flatten();
     for comment in said.filter(|comment| comment["system"] != true) {
-        let who = comment.pointer("/user/login");
-        let who = who.or_else(|| comment.pointer("/author/username"));
-        let who = who.and_then(Value::as_str);
+        let who = author(comment).unwrap_or("somebody");
         let body = text_of(comment, &["body"]);
-        let _ = write!(
-            text,
-            "\nComment of {}:\n\n{body}\n",
-            who.unwrap_or("somebody")
-        );
+        let _ = write!(text, "\nComment of {who}:\n\n{body}\n");
     }
     text
 }
@@ -108,6 +103,82 @@ fn written(issue: &Value, comments: &Value) -> String {
 fn text_of(value: &Value, fields: &[&str]) -> String {
     let mut texts = fields.iter().filter_map(|field| value[*field].as_str());
     texts.next().unwrap_or_default().replace("\r\n", "\n")
+}
+
+/// A comment to a pull request.
+#[derive(Debug)]
+pub(crate) struct Remark {
+    pub(crate) text: String,
+    /// The lines of the diff that it is about, as far as the forge gives them.
+    pub(crate) lines: String,
+}
+
+/// Reads what others than its author said of a pull request, in the order in which they said it,
+/// with its title; `None` where the address is none of a forge.
+///
+/// # Errors
+/// The forge does not answer, or not in JSON.
+pub(crate) async fn remarks(
+    url: &str,
+    settings: &Settings,
+) -> anyhow::Result<Option<(String, Vec<Remark>)>> {
+    let Some(forge) = Forge::read(url, &settings.intake) else {
+        return Ok(None);
+    };
+    let request = forge.json(&forge.issue).await?;
+    let mut said = Vec::new();
+    for address in std::iter::once(&forge.comments).chain(&forge.reviews) {
+        let answer = forge.json(address).await?;
+        said.extend(answer.as_array().cloned().unwrap_or_default());
+    }
+    let author = author(&request);
+    said.retain(|remark| self::author(remark) != author && remark["system"] != true);
+    let since = |remark: &Value| text_of(remark, &["created_at", "submitted_at"]);
+    said.sort_by_key(since);
+    let remark = |said: &Value| Remark {
+        text: text_of(said, &["body"]),
+        lines: text_of(said, &["diff_hunk"]),
+    };
+    let remarks = said.iter().map(remark).collect();
+    Ok(Some((text_of(&request, &["title"]), remarks)))
+}
+
+/// Whoever wrote an issue, a request or a comment.
+fn author(value: &Value) -> Option<&str> {
+    let who = value.pointer("/user/login");
+    who.or_else(|| value.pointer("/author/username"))?.as_str()
+}
+
+/// Reads what an address names.
+///
+/// # Errors
+/// The address is not allowed, or nothing answers there.
+pub(crate) async fn bytes(url: &str, settings: &Settings) -> anyhow::Result<Vec<u8>> {
+    let address = Url::parse(url).context("it is no address")?;
+    let host = address.host_str().context("it names no host")?;
+    read(url, &allowed(&address, &[host], &settings.intake)).await
+}
+
+async fn read(url: &str, allowed: &Intake) -> anyhow::Result<Vec<u8>> {
+    let file = tempfile::NamedTempFile::new()?;
+    download::to_file(url, file.path(), LARGEST, allowed).await?;
+    Ok(std::fs::read(file.path())?)
+}
+
+/// Returns what may be asked for an address that somebody gave: these hosts, and one inside only
+/// where the settings allow this very one.
+fn allowed(url: &Url, hosts: &[&str], intake: &Intake) -> Intake {
+    let inside = Intake {
+        hosts: Vec::new(),
+        ..intake.clone()
+    };
+    let private = address::check_url(url, &inside).is_ok();
+    let host = url.host_str().filter(|_| private);
+    Intake {
+        hosts: hosts.iter().copied().map(str::to_owned).collect(),
+        private_hosts: host.into_iter().map(str::to_owned).collect(),
+        ..inside
+    }
 }
 
 /// The most bytes of an answer or of an attachment.
@@ -125,6 +196,8 @@ pub(super) struct Forge {
     /// The issue and its comments in the forge's API.
     pub(super) issue: String,
     pub(super) comments: String,
+    /// Where a forge keeps the reviews of a pull request apart.
+    reviews: Vec<String>,
     allowed: Intake,
 }
 
@@ -135,44 +208,47 @@ impl Forge {
         let origin = url.origin().ascii_serialization();
         let host = url.host_str()?.to_owned();
         let parts: Vec<&str> = url.path().trim_matches('/').split('/').collect();
+        let mut reviews = Vec::new();
         let (project, issue, comments) = match parts.as_slice() {
-            [project @ .., "-", "issues" | "work_items", number] if !project.is_empty() => {
+            [
+                project @ ..,
+                "-",
+                kind @ ("issues" | "work_items" | "merge_requests"),
+                number,
+            ] if !project.is_empty() => {
                 let api = format!("{origin}/api/v4/projects/{}", project.join("%2F"));
-                let issue = format!("{api}/issues/{number}");
+                let kind = kind.replace("work_items", "issues");
+                let issue = format!("{api}/{kind}/{number}");
                 let comments = format!("{issue}/notes?sort=asc&per_page=100");
                 (project.join("/"), issue, comments)
             }
-            [owner, name, "issues" | "pull", number] => {
+            [owner, name, kind @ ("issues" | "pull"), number, ..] => {
                 let api = match host.as_str() {
                     "github.com" => "https://api.github.com".to_owned(),
                     _ => format!("{origin}/api/v3"),
                 };
-                let issue = format!("{api}/repos/{owner}/{name}/issues/{number}");
+                let api = format!("{api}/repos/{owner}/{name}");
+                let issue = format!("{api}/issues/{number}");
                 let comments = format!("{issue}/comments?per_page=100");
+                if *kind == "pull" {
+                    let of = |what| format!("{api}/pulls/{number}/{what}?per_page=100");
+                    reviews = ["comments", "reviews"].map(of).to_vec();
+                }
                 (format!("{owner}/{name}"), issue, comments)
             }
             _ => return None,
         };
         let hosts = match host.as_str() {
-            "github.com" => GITHUB.map(str::to_owned).to_vec(),
-            _ => vec![host.clone()],
+            "github.com" => GITHUB.to_vec(),
+            host => vec![host],
         };
-        // A host inside is asked only where the settings allow this very one.
-        let inside = Intake {
-            hosts: Vec::new(),
-            ..intake.clone()
-        };
-        let private = address::check_url(&url, &inside).is_ok();
         Some(Self {
             project: format!("{origin}/{project}"),
             origin,
             issue,
             comments,
-            allowed: Intake {
-                hosts,
-                private_hosts: Some(host).filter(|_| private).into_iter().collect(),
-                ..inside
-            },
+            reviews,
+            allowed: allowed(&url, &hosts, intake),
         })
     }
 
@@ -181,9 +257,7 @@ impl Forge {
     }
 
     pub(super) async fn bytes(&self, url: &str) -> anyhow::Result<Vec<u8>> {
-        let file = tempfile::NamedTempFile::new()?;
-        download::to_file(url, file.path(), LARGEST, &self.allowed).await?;
-        Ok(std::fs::read(file.path())?)
+        read(url, &self.allowed).await
     }
 }
 
@@ -207,6 +281,10 @@ mod tests {
             (
                 "https://gitlab.com/g/h/p/-/issues/12",
                 Some("https://gitlab.com/api/v4/projects/g%2Fh%2Fp/issues/12"),
+            ),
+            (
+                "https://gitlab.com/g/p/-/merge_requests/3",
+                Some("https://gitlab.com/api/v4/projects/g%2Fp/merge_requests/3"),
             ),
             ("https://github.com/a/b", None),
             ("issues/7", None),

@@ -1,20 +1,23 @@
-//! Review of a patch as somebody wrote it: a mail, a thread of them, or words with quotes. Its
-//! points are the issue of the next attempt, and each is answered by what became of the lines
+//! Review of a patch as somebody wrote it: a mail, a thread of them, words with quotes, or the
+//! comments to a pull request. Its points are the issue of the next attempt, and each is answered by what became of the lines
 //! that it quotes.
 //!
 //! Nothing is sent here. What a reviewer means is the model's to read.
 
-use crate::common::WrongInput;
+use crate::common::{WrongInput, read_named};
 use crate::export;
+use crate::issue::{self, Remark};
 use anyhow::Context;
 use mail_parser::MessageParser;
 use mail_parser::mailbox::mbox::MessageIterator;
 use patchwright_agent::report::{AttemptReport, Report};
+use patchwright_config::Settings;
 use serde::Serialize;
 use serde_json::json;
-use std::io::Read as _;
 use std::path::Path;
 
+/// The most bytes of a review.
+const LARGEST: u64 = 16 << 20;
 /// Words of a paragraph below which it is a greeting or a name.
 const GREETING: usize = 3;
 /// Lines of a quotation that say what a point is about.
@@ -38,25 +41,46 @@ struct Point {
 }
 
 impl Review {
-    /// Reads a review from a file, or from standard input where that is `-`; of a thread the
-    /// last mail.
+    /// Reads a review from a file, from standard input where that is `-`, or from an address: the
+    /// comments to a pull request of a forge, else a mail. Of a thread the last mail is read.
     ///
     /// # Errors
     /// It cannot be read, or it says nothing.
-    pub(crate) fn of_file(path: &Path) -> anyhow::Result<Self> {
-        let mut bytes = Vec::new();
-        let read = if path == Path::new("-") {
-            std::io::stdin().read_to_end(&mut bytes).map(|_| ())
+    pub(crate) async fn of(place: &str, settings: &Settings) -> anyhow::Result<Self> {
+        let unread = || format!("the review {place} cannot be read");
+        let review = if place.starts_with("https://") || place.starts_with("http://") {
+            Self::of_address(place, settings)
+                .await
+                .with_context(unread)?
         } else {
-            std::fs::read(path).map(|content| bytes = content)
+            Self::read(&read_named("review", Path::new(place), LARGEST)?)
         };
-        read.with_context(|| format!("the review {} cannot be read", path.display()))?;
-        let review = Self::read(&bytes);
         if review.points.is_empty() {
-            let empty = format!("the review {} has no remark of its own", path.display());
+            let empty = format!("the review {place} has no remark of its own");
             return Err(WrongInput(empty).into());
         }
         Ok(review)
+    }
+
+    async fn of_address(url: &str, settings: &Settings) -> anyhow::Result<Self> {
+        let Some((title, remarks)) = issue::remarks(url, settings).await? else {
+            return Ok(Self::read(&issue::bytes(url, settings).await?));
+        };
+        let of_remark = |remark: &Remark| {
+            let lines = remark.lines.lines().skip(1).map(str::to_owned);
+            let mut lines: Vec<String> = lines.collect();
+            lines.drain(..lines.len().saturating_sub(QUOTED));
+            let mut points = points(&remark.text);
+            if let Some(first) = points.first_mut().filter(|first| first.quoted.is_empty()) {
+                first.quoted = lines;
+            }
+            points
+        };
+        Ok(Self {
+            subject: title,
+            points: remarks.iter().flat_map(of_remark).collect(),
+            ..Self::default()
+        })
     }
 
     fn read(bytes: &[u8]) -> Self {

@@ -40,6 +40,7 @@ pub(crate) mod review;
 pub(crate) mod revise;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod send;
 #[cfg(feature = "daemon")]
 pub(crate) mod serve;
 mod session;
@@ -89,6 +90,8 @@ pub(crate) enum Command {
     Revise(revise::ReviseArguments),
     /// Hand on a finished run: a folder with its story, a diff, a mail, a branch
     Export(export::ExportArguments),
+    /// Open a draft pull request with a patch, or send it by mail, after one look and one yes
+    Send(send::SendArguments),
     /// Go on with a run that was cut off
     Resume(resume::ResumeArguments),
     /// Walk a finished run again, offline, and judge its patches anew
@@ -186,6 +189,7 @@ async fn execute_command(CommandLine { common, command }: CommandLine) -> anyhow
         #[cfg(feature = "daemon")]
         Command::Revise(arguments) => Box::pin(revise::revise(common, arguments)).await,
         Command::Export(arguments) => export::export(common, arguments).await,
+        Command::Send(arguments) => send::send(common, arguments).await,
         Command::Resume(arguments) => Box::pin(resume::resume(common, arguments)).await,
         Command::Replay(arguments) => Box::pin(replay::replay(common, arguments)).await,
         Command::Judge(arguments) => Box::pin(judge::judge(common, arguments)).await,

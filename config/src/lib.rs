@@ -25,7 +25,7 @@ mod value;
 pub use crs::{Crs, Least};
 pub use daemon::{Http, Intake, LogFormat, Telemetry};
 pub use entry::{Entry, HIDDEN};
-pub use environment::tool_environment;
+pub use environment::{person_environment, tool_environment};
 pub use error::SettingsError;
 pub use load::{DEFAULTS, Flag, Loaded, Sources, load};
 pub use private::private_folder;

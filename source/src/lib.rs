@@ -41,7 +41,7 @@ pub use kind::{is_generated, is_version_control};
 pub use language::{Language, UnknownLanguage, product_of_template};
 pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;
-pub use pattern::{built_in_regex, built_in_regex_set};
+pub use pattern::{Pattern, built_in_regex, built_in_regex_set};
 pub use regex::Regex;
 pub use text::{Encoding, LineEnding, Text, counted, is_binary};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};

@@ -5,6 +5,33 @@
 //! relies on it, and nobody would be told.
 
 use regex::{Error, Regex, RegexSet};
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+/// A built-in regular expression, which is compiled at its first use.
+#[derive(Debug)]
+pub struct Pattern {
+    expression: &'static str,
+    compiled: OnceLock<Regex>,
+}
+
+impl Pattern {
+    pub const fn new(expression: &'static str) -> Self {
+        Self {
+            expression,
+            compiled: OnceLock::new(),
+        }
+    }
+}
+
+impl Deref for Pattern {
+    type Target = Regex;
+
+    fn deref(&self) -> &Regex {
+        self.compiled
+            .get_or_init(|| built_in_regex(self.expression))
+    }
+}
 
 /// Compiles a built-in regular expression.
 pub fn built_in_regex(expression: &str) -> Regex {
@@ -15,9 +42,8 @@ pub fn built_in_regex(expression: &str) -> Regex {
 #[macro_export]
 macro_rules! regex {
     ($expression:expr) => {{
-        static COMPILED: ::std::sync::LazyLock<$crate::Regex> =
-            ::std::sync::LazyLock::new(|| $crate::built_in_regex($expression));
-        &*COMPILED
+        static PATTERN: $crate::Pattern = $crate::Pattern::new($expression);
+        &*PATTERN
     }};
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t"])
         .args(["-c", "init.defaultBranch=main"])
@@ -25,7 +25,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 }
 
 /// A repository that holds the task; its source is a folder in it.
-fn repository(scene: &Scene) -> std::path::PathBuf {
+pub(crate) fn repository(scene: &Scene) -> std::path::PathBuf {
     let folder = scene.path("");
     git(&folder, &["init", "--quiet"]);
     git(&folder, &["add", "."]);
@@ -33,7 +33,7 @@ fn repository(scene: &Scene) -> std::path::PathBuf {
     folder
 }
 
-fn proposed(scene: &Scene, answers: &[&str]) -> Told {
+pub(crate) fn proposed(scene: &Scene, answers: &[&str]) -> Told {
     let model = ScriptedModel::start(answers.iter().copied()).unwrap();
     let told = scene.run(&model, &["--dry-run", "--out", "out"]);
     told.expect("proposed", 0, "");

@@ -80,6 +80,8 @@ mod sandbox;
 #[cfg(test)]
 mod scene;
 #[cfg(test)]
+mod send;
+#[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod siblings;

@@ -1,8 +1,12 @@
 //! Another attempt because of a rejection or a review, from the command line.
 
+use crate::crs::served::Served;
 use crate::review::decisions;
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene};
+use axum::Router;
+use axum::routing::get;
 use patchwright_tests::model::ScriptedModel;
+use serde_json::{Value, json};
 
 #[test]
 fn a_rejection_on_the_command_line_is_the_issue_of_the_next_attempt() {
@@ -93,6 +97,14 @@ fn a_review_by_mail_is_the_issue_and_each_of_its_points_is_answered() {
     ] {
         assert!(answer.contains(part), "{part}: {answer}");
     }
+    let mail = scene.plain(&["export", second.run(), "--format", "mbox"]);
+    for part in [
+        "\nSubject: [PATCH v2] ",
+        "\nv2 answers the review of v1:\n",
+        "  That is still one byte too many.\n",
+    ] {
+        assert!(mail.stdout.contains(part), "{part}: {mail:#?}");
+    }
     // Neither an answer of before nor a review without a remark costs an attempt.
     let again = scene.plain(&["reply", first.run(), "--from", from, "--answer", to]);
     assert!(again.stderr.contains("is there already"), "{again:#?}");
@@ -103,4 +115,83 @@ fn a_review_by_mail_is_the_issue_and_each_of_its_points_is_answered() {
         (Some(2), Some(2)),
         "{refused:#?}"
     );
+}
+
+#[test]
+fn comments_to_a_pull_request_are_a_review() {
+    let scene = Scene::new();
+    let model = ScriptedModel::start([QUERIES, STILL_CRASHES, GOOD, GOOD]).unwrap();
+    let first = scene.run(&model, &[]);
+    let diff = first.report["attempts"][0]["diff"].as_str().unwrap();
+    let line = diff.lines().find(|line| line.contains("NAME_LIMIT + 2"));
+    let hunk = format!("@@ -25,6 +25,7 @@\n   int value;\n{}", line.unwrap());
+    let by = |who: &str, at: &str, body: &str, hunk: &str| json!({ "user": { "login": who }, "created_at": at, "body": body, "diff_hunk": hunk });
+    let answer = |value: Value| get(move || async move { axum::Json(value) });
+    let forge = Served::start(
+        Router::new()
+            .route(
+                "/api/v3/repos/o/records/issues/9",
+                answer(json!({ "title": "records: check it", "user": { "login": "bob" } })),
+            )
+            .route(
+                "/api/v3/repos/o/records/issues/9/comments",
+                answer(json!([by(
+                    "bob",
+                    "2026-01-01",
+                    "I opened this one myself.",
+                    ""
+                )])),
+            )
+            .route(
+                "/api/v3/repos/o/records/pulls/9/comments",
+                answer(json!([by(
+                    "ann",
+                    "2026-01-03",
+                    "That is one byte too many.",
+                    &hunk
+                )])),
+            )
+            .route(
+                "/api/v3/repos/o/records/pulls/9/reviews",
+                answer(json!([by(
+                    "ann",
+                    "2026-01-02",
+                    "Please add a test, too.",
+                    ""
+                )])),
+            ),
+    );
+    let (endpoint, forge) = (model.base_url(), forge.url());
+    let address = format!("{forge}/o/records/pull/9/files");
+    let reply = ["reply", first.run(), "1", "--from", &address];
+    let inside = "intake.private_hosts=[\"127.0.0.1\"]";
+    let flags = [
+        "--model",
+        "scripted",
+        "--base-url",
+        &endpoint,
+        "--set",
+        inside,
+    ];
+    let second = scene.json(&[&reply[..], &flags].concat());
+    second.expect("verified", 0, "attempt 2 holds every rung");
+    let asked = model.requests();
+    let prompt = asked.last().unwrap().body["messages"].to_string();
+    assert!(prompt.contains("1. Please add a test, too."), "{prompt}");
+    assert!(prompt.contains("That is one byte too many."), "{prompt}");
+    assert!(!prompt.contains("I opened this one"), "{prompt}");
+    let answer = std::fs::read_to_string(scene.patchwright.scratch("answer.txt")).unwrap();
+    let point =
+        "> That is one byte too many.\n\nChanged: none of these lines is in the new patch.\n";
+    assert!(answer.contains(point), "{answer}");
+    let outside = scene.plain(&[
+        "reply",
+        first.run(),
+        "--from",
+        &address,
+        "--answer",
+        "other.txt",
+    ]);
+    assert_eq!(outside.code, Some(5), "{outside:#?}");
+    assert!(outside.stderr.contains("cannot be read"), "{outside:#?}");
 }

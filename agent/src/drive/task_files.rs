@@ -1,17 +1,14 @@
 //! Files of the task's folder that a command names, such as a script that starts the program or
 //! a second input. They are part of how an input is run: shown with it, and carried with it.
 
-use patchwright_source::{Tree, TreePath, built_in_regex};
-use regex::Regex;
+use patchwright_source::{Pattern, Tree, TreePath};
 use std::path::Path;
-use std::sync::LazyLock;
 
 /// Files of one command that are read, and the largest of them in bytes.
 const FILES: usize = 4;
 const LARGEST: u64 = 64 << 10;
 
-static NAMED: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r#"\$(?:TASK|\{TASK\})["']?/([\w./+-]*\w)"#));
+static NAMED: Pattern = Pattern::new(r#"\$(?:TASK|\{TASK\})["']?/([\w./+-]*\w)"#);
 
 /// A file of the task's folder.
 #[derive(Debug, PartialEq, Eq)]

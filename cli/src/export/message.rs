@@ -68,7 +68,7 @@ fn changed_file(attempt: &AttemptReport) -> Option<&str> {
 
 /// Returns what the templates of a candidate read.
 pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
-    let (report, style) = (exported.report, exported.style);
+    let (report, style) = (exported.report, &exported.style);
     let introduced_by = report.introduced_by.as_ref();
     json!({
         "report": report,
@@ -76,6 +76,8 @@ pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
         "signatures": exported.signatures,
         "changed_by": exported.changed_by,
         "fixes": style.fixes,
+        "version_of_patch": exported.version,
+        "review": exported.review,
         "reproduction": exported.reproduction,
         "width": style.width.unwrap_or(COLUMNS),
         "day": day,
@@ -182,11 +184,15 @@ const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 /// not fit the report.
 pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> anyhow::Result<String> {
     let date = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC))?;
+    let mark = match exported.version {
+        ..=1 => "[PATCH]".to_owned(),
+        version => format!("[PATCH v{version}]"),
+    };
     Ok(letter(&Letter {
         commit: NO_COMMIT,
         author: &exported.signatures.author(),
         date: &date,
-        subject: &format!("[PATCH] {}", subject(exported)),
+        subject: &format!("{mark} {}", subject(exported)),
         body: mail_body(exported)?.as_bytes(),
     }))
 }

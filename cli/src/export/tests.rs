@@ -45,9 +45,11 @@ fn mailed(explanation: &str, diff: &str) -> String {
         report: &report,
         attempt: &best,
         smallest: None,
-        signatures: &Signatures::default(),
+        signatures: Signatures::default(),
         changed_by: None,
-        style: &Style::default(),
+        style: Style::default(),
+        version: 1,
+        review: None,
         reproduction: None,
     };
     mail(&exported, "2026-01-02T03:04:05Z".parse().unwrap()).unwrap()

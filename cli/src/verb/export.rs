@@ -6,21 +6,21 @@ use crate::export::{self, Branch, Exported, LastChange, Signatures, Style};
 use crate::output;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use patchwright_agent::record::FollowUp;
 use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::{Source, Task};
 use patchwright_source::FileDiff;
 use patchwright_store::Store;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct ExportArguments {
-    /// The run's id, its task's, the folder that --out made, or a task of the daemon that
-    /// client.server names; the last run when none is named
-    pub run: Option<String>,
-    /// Which candidate, by its number; the best when none is named
-    pub candidate: Option<u32>,
+    /// The candidate that is handed on
+    #[command(flatten)]
+    pub chosen: Chosen,
     /// Form of the export
     #[arg(long, value_enum, default_value_t)]
     pub format: Form,
@@ -31,14 +31,24 @@ pub(crate) struct ExportArguments {
     /// Replace the result of another run in that folder
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// With --format branch: the repository, or the folder in it that the tree
+}
+
+/// A candidate, the names that it bears, and the repository that it is for.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Chosen {
+    /// The run's id, its task's, the folder that --out made, or a task of the daemon that
+    /// client.server names; the last run when none is named
+    pub run: Option<String>,
+    /// Which candidate, by its number; the best when none is named
+    pub candidate: Option<u32>,
+    /// For a branch: the repository, or the folder in it that the tree
     /// is; by default the source of the task
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
-    /// With --format branch: where the branch begins
+    /// For a branch: where it begins
     #[arg(long, value_name = "REVISION", default_value = "HEAD")]
     pub base: String,
-    /// With --format branch: its name; by default patchwright/RUN
+    /// For a branch: its name; by default patchwright/RUN
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
     /// The author of the patch, as in 'Name <name@example.org>'
@@ -75,13 +85,15 @@ pub(crate) enum Form {
 }
 
 /// A finished run, of this machine or of a daemon.
-struct Finished {
+pub(super) struct Finished {
     title: Option<String>,
     /// The task; none for a run of a daemon.
     task: Option<Task>,
-    report: Report,
+    pub(super) report: Report,
     smallest: Option<Vec<u8>>,
-    began: jiff::Timestamp,
+    pub(super) began: jiff::Timestamp,
+    /// Patches of the same crash that a person rejected before this run.
+    rejected: u32,
 }
 
 /// Exports a run.
@@ -93,11 +105,7 @@ pub(crate) async fn export(
     common: &Common,
     arguments: ExportArguments,
 ) -> anyhow::Result<ExitCode> {
-    let (loaded, store) = common.open().await?;
-    let finished = match Place::of((&loaded, &store), arguments.run.as_deref()).await? {
-        Place::Here(id) => of_store(&store, &id).await?,
-        Place::There(daemon, task) => of_daemon(&daemon, &task).await?,
-    };
+    let (finished, store) = finished(common, arguments.chosen.run.as_deref()).await?;
     match (arguments.format, &finished.task) {
         (Form::Folder, Some(task)) => folder(&store, task, finished.report, &arguments).await,
         (Form::Folder, None) => Err(WrongInput(
@@ -109,6 +117,22 @@ pub(crate) async fn export(
     }
 }
 
+/// Reads a finished run.
+///
+/// # Errors
+/// There is no such run, or it has not ended.
+pub(super) async fn finished(
+    common: &Common,
+    run: Option<&str>,
+) -> anyhow::Result<(Finished, Store)> {
+    let (loaded, store) = common.open().await?;
+    let finished = match Place::of((&loaded, &store), run).await? {
+        Place::Here(id) => of_store(&store, &id).await?,
+        Place::There(daemon, task) => of_daemon(&daemon, &task).await?,
+    };
+    Ok((finished, store))
+}
+
 async fn of_store(store: &Store, id: &str) -> anyhow::Result<Finished> {
     let report = report(store, id).await?;
     let (task, _) = store.run(id).await?;
@@ -117,11 +141,27 @@ async fn of_store(store: &Store, id: &str) -> anyhow::Result<Finished> {
     let began = events.first().context("the journal of the run is empty")?;
     Ok(Finished {
         title: task.title.clone(),
+        rejected: rejected(store, &task).await?,
         task: Some(task),
         smallest: smallest(store, &report).await?,
         began: began.time.parse().context("the journal holds no time")?,
         report,
     })
+}
+
+/// Counts the runs before this one of which each was to mend the patch of the one before it.
+async fn rejected(store: &Store, task: &Task) -> anyhow::Result<u32> {
+    let mut seen = BTreeSet::new();
+    let mut follows = task.follows.clone();
+    while let Some(FollowUp::Revise(revision)) = follows {
+        if !seen.insert(revision.run.clone()) {
+            break;
+        }
+        let (task, _) = store.run(&revision.run).await?;
+        let task: Task = serde_json::from_str(&task).context("an earlier task cannot be read")?;
+        follows = task.follows;
+    }
+    Ok(u32::try_from(seen.len())?)
 }
 
 /// A run that a daemon carried out. Its logs and inputs stay there.
@@ -134,6 +174,7 @@ async fn of_daemon(daemon: &Daemon, task: &str) -> anyhow::Result<Finished> {
         task: None,
         report: serde_json::from_value(report).context("the daemon's report cannot be read")?,
         smallest: None,
+        rejected: 0,
         began: created
             .and_then(|time| time.parse().ok())
             .context("the daemon tells no time of the task")?,
@@ -147,40 +188,90 @@ async fn one_file(finished: &Finished, arguments: &ExportArguments) -> anyhow::R
         put(arguments.out.as_deref(), fix.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let folder = repository(finished.task.as_ref(), arguments);
-    let folder = folder.unwrap_or_else(|_| PathBuf::from("."));
-    let author = match &arguments.author {
-        Some(author) => Some(author.clone()),
-        None => export::identity(&folder).await,
-    };
-    let signatures = Signatures {
-        author,
-        signoff: arguments.signoff,
-        reported_by: arguments.reported_by.clone(),
-    };
-    let attempt = candidate(report, arguments.candidate)?;
-    let diff = FileDiff::read(&attempt.diff).unwrap_or_default();
-    let files: Vec<&str> = diff.iter().filter_map(|file| file.old.as_deref()).collect();
-    let style = Style::learn(&folder, &files).await;
-    let reproduction = finished.task.as_ref().and_then(export::reproduction);
-    let changed_by = changed_by(&folder, report).await;
-    let exported = Exported {
-        title: finished.title.as_deref(),
-        report,
-        attempt,
-        smallest: finished.smallest.as_deref(),
-        signatures: &signatures,
-        changed_by: changed_by.as_ref(),
-        style: &style,
-        reproduction: reproduction.as_deref(),
-    };
+    let exported = finished.exported(&arguments.chosen).await?;
     if arguments.format == Form::Branch {
-        branch(finished.task.as_ref(), &exported, arguments).await?;
+        let (name, commit) = finished.branch(&exported, &arguments.chosen).await?;
+        write_out(format!("{name} {commit}\n"))?;
     } else {
         let text = written(&exported, finished.began, arguments.format)?;
         put(arguments.out.as_deref(), &text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl Finished {
+    /// A candidate with what its readers are told beside it.
+    ///
+    /// # Errors
+    /// There is no such candidate.
+    pub(super) async fn exported(&self, chosen: &Chosen) -> anyhow::Result<Exported<'_>> {
+        let report = &self.report;
+        let folder = self.repository(chosen);
+        let folder = folder.unwrap_or_else(|_| PathBuf::from("."));
+        let author = match &chosen.author {
+            Some(author) => Some(author.clone()),
+            None => export::identity(&folder).await,
+        };
+        let attempt = candidate(report, chosen.candidate)?;
+        let diff = FileDiff::read(&attempt.diff).unwrap_or_default();
+        let files: Vec<&str> = diff.iter().filter_map(|file| file.old.as_deref()).collect();
+        Ok(Exported {
+            title: self.title.as_deref(),
+            report,
+            attempt,
+            smallest: self.smallest.as_deref(),
+            signatures: Signatures {
+                author,
+                signoff: chosen.signoff,
+                reported_by: chosen.reported_by.clone(),
+            },
+            changed_by: changed_by(&folder, report).await,
+            style: Style::learn(&folder, &files).await,
+            version: 1 + self.rejected,
+            review: self.task.as_ref().and_then(|task| match &task.follows {
+                Some(FollowUp::Revise(revision)) => Some(&*revision.reason),
+                _ => None,
+            }),
+            reproduction: self.task.as_ref().and_then(export::reproduction),
+        })
+    }
+
+    /// The folder of the repository that the tree of the task is.
+    ///
+    /// # Errors
+    /// None is named, and the task has no folder of this machine.
+    pub(super) fn repository(&self, chosen: &Chosen) -> anyhow::Result<PathBuf> {
+        match (&chosen.repo, self.task.as_ref().map(|task| &task.source)) {
+            (Some(repo), _) => Ok(repo.clone()),
+            (None, Some(Source::Path(path))) => Ok(path.clone()),
+            (None, _) => anyhow::bail!(
+                "the source of the task is no folder of yours; name your repository with --repo DIR"
+            ),
+        }
+    }
+
+    /// Makes the branch of a candidate and returns its name and commit.
+    ///
+    /// # Errors
+    /// The patch does not fit the base, or the branch is there already.
+    pub(super) async fn branch(
+        &self,
+        exported: &Exported<'_>,
+        chosen: &Chosen,
+    ) -> anyhow::Result<(String, String)> {
+        let named = chosen.branch.clone();
+        let name = named.unwrap_or_else(|| format!("patchwright/{}", self.report.run));
+        let commit = export::make_branch(&Branch {
+            folder: &self.repository(chosen)?,
+            base: &chosen.base,
+            name: &name,
+            diff: &exported.attempt.delivered_bytes(),
+            message: &export::commit_message(exported)?,
+            author: &exported.signatures.author(),
+        })
+        .await?;
+        Ok((name, commit))
+    }
 }
 
 /// The smallest input that shows the crash, where one was found.
@@ -214,17 +305,6 @@ fn written(exported: &Exported<'_>, began: jiff::Timestamp, form: Form) -> anyho
 async fn changed_by(folder: &Path, report: &Report) -> Option<LastChange> {
     let crash = report.crash.as_ref()?;
     export::last_change(folder, crash.file.as_deref()?, crash.line?).await
-}
-
-/// The folder of the repository that the tree of the task is.
-fn repository(task: Option<&Task>, arguments: &ExportArguments) -> anyhow::Result<PathBuf> {
-    match (&arguments.repo, task.map(|task| &task.source)) {
-        (Some(repo), _) => Ok(repo.clone()),
-        (None, Some(Source::Path(path))) => Ok(path.clone()),
-        (None, _) => anyhow::bail!(
-            "the source of the task is no folder of yours; name your repository with --repo DIR"
-        ),
-    }
 }
 
 /// Checks the form of a person's name with an address.
@@ -273,8 +353,8 @@ async fn folder(
     mut report: Report,
     arguments: &ExportArguments,
 ) -> anyhow::Result<ExitCode> {
-    if arguments.candidate.is_some() {
-        report.best = Some(candidate(&report, arguments.candidate)?.clone());
+    if arguments.chosen.candidate.is_some() {
+        report.best = Some(candidate(&report, arguments.chosen.candidate)?.clone());
     }
     let out = arguments
         .out
@@ -290,28 +370,6 @@ async fn folder(
     write(&out.join("story.md"), story.as_bytes())?;
     write_out(format!("{}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-async fn branch(
-    task: Option<&Task>,
-    exported: &Exported<'_>,
-    arguments: &ExportArguments,
-) -> anyhow::Result<()> {
-    let folder = repository(task, arguments)?;
-    let name = arguments
-        .branch
-        .clone()
-        .unwrap_or_else(|| format!("patchwright/{}", exported.report.run));
-    let commit = export::make_branch(&Branch {
-        folder: &folder,
-        base: &arguments.base,
-        name: &name,
-        diff: &exported.attempt.delivered_bytes(),
-        message: &export::commit_message(exported)?,
-        author: &exported.signatures.author(),
-    })
-    .await?;
-    write_out(format!("{name} {commit}\n"))
 }
 
 fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {

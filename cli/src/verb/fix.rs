@@ -6,7 +6,7 @@
 //! diagnosis, and says what to set.
 
 use super::check;
-use super::export::{self, ExportArguments, Form};
+use super::export::{self, Chosen, ExportArguments, Form};
 use super::init::{self, InitArguments};
 use super::model_arguments::ModelArguments;
 use super::run;
@@ -150,7 +150,10 @@ async fn conclude(common: &Common, report: &Report, out: &Path) -> anyhow::Resul
     }
     let mail = out.join(MAIL);
     let exported = ExportArguments {
-        run: Some(report.run.clone()),
+        chosen: Chosen {
+            run: Some(report.run.clone()),
+            ..Chosen::default()
+        },
         format: Form::Mbox,
         out: Some(mail.clone()),
         ..ExportArguments::default()

@@ -26,9 +26,9 @@ pub(crate) struct ReviseArguments {
     #[arg(long, value_name = "TEXT", required_unless_present = "from")]
     pub reason: Option<String>,
     /// The review of it, as the issue to solve: a mail, a thread in mbox, or words, which may quote the patch; `-`
-    /// for standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "reason")]
-    pub from: Option<PathBuf>,
+    /// for standard input, or the address of the pull request or of a mail
+    #[arg(long, value_name = "FILE|URL", conflicts_with = "reason")]
+    pub from: Option<String>,
     /// With --from: where the answer to each of its points goes; a mail where the review is one
     #[arg(
         long,
@@ -60,7 +60,10 @@ pub(crate) async fn revise(
     let report = snapshot.report(&id);
     let old = candidate(&report, arguments.candidate)?;
     let wrong = |error: NoFollowUp| WrongInput(error.to_string());
-    let review = arguments.from.as_deref().map(Review::of_file).transpose()?;
+    let review = match &arguments.from {
+        Some(place) => Some(Review::of(place, &loaded.settings).await?),
+        None => None,
+    };
     let answer = arguments.answer;
     if review.is_some() && answer.exists() {
         let there = format!(

@@ -5,12 +5,10 @@
 //! It holds no addresses, arguments, template arguments or numbers of anonymous classes.
 
 use crate::crash::{CrashReport, Frame, FrameOrigin, Role, Stack, root_cause};
-use patchwright_source::built_in_regex;
-use regex::Regex;
+use patchwright_source::Pattern;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::LazyLock;
 
 /// Functions of a signature. Three, as ClusterFuzz takes: one would join different bugs
 /// of one function, many would split one bug by its callers.
@@ -21,11 +19,10 @@ const CYCLE_FRAMES: usize = 256;
 const CYCLE_TIMES: usize = 3;
 
 /// Suffixes that compilers append to the names of copies.
-static CLONE: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"\.(?:constprop|isra|part|cold|llvm|localalias)"));
+static CLONE: Pattern = Pattern::new(r"\.(?:constprop|isra|part|cold|llvm|localalias)");
 /// Numbers of anonymous classes: `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and
 /// `lambda$f$1`.
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\$[0-9]+"));
+static NUMBER: Pattern = Pattern::new(r"\$[0-9]+");
 
 /// The part of a crash that equal crashes share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,15 +1,11 @@
 //! Words of code lines, and how much each tells.
 
-use patchwright_source::built_in_regex;
-use regex::Regex;
+use patchwright_source::Pattern;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 
-static WORD: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r#""(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[\p{Alphabetic}_$][\w$]*|\d[\w.]*|->|::|&&|\|\||\+\+|--|<<=?|>>=?|[<>=!+\-*/%&|^]=|\S"#,
-    )
-});
+static WORD: Pattern = Pattern::new(
+    r#""(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[\p{Alphabetic}_$][\w$]*|\d[\w.]*|->|::|&&|\|\||\+\+|--|<<=?|>>=?|[<>=!+\-*/%&|^]=|\S"#,
+);
 
 /// Words of statements that many languages share: they relate no line to another.
 const CONTROL: &str = "if else for while do return break continue goto switch case default sizeof const int char \

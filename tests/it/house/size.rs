@@ -19,17 +19,21 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        10_360,
+        10_670,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
-         a review as the issue of the next attempt, each of its points answered; \
+         a review as the issue of the next attempt, each of its points answered; a patch that is sent; \
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver",
     ),
-    ("config", 1_260, ""),
+    (
+        "config",
+        1_270,
+        "variables of programs that act for a person",
+    ),
     ("daemon", 6_930, ""),
     (
         "evaluator/crash",
-        6_700,
+        6_630,
         "forms of reports that people paste, of Windows, kernels and Android too, behind any prefix and cut anywhere, \
          their own words and the commands that they ran; what is kept of a report moved here",
     ),
@@ -71,7 +75,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "source",
-        1_340,
+        1_360,
         "what reads diffs and knows kinds of files moved here",
     ),
     ("store", 2_470, ""),

@@ -5,7 +5,7 @@ use super::Backport;
 use super::branch::{Branch, Carried, file_name};
 use crate::common::Common;
 use crate::export::{Letter, letter};
-use crate::verb::export::{ExportArguments, Form, export};
+use crate::verb::export::{Chosen, ExportArguments, Form, export};
 use anyhow::Context;
 use patchwright_agent::report::Report;
 use patchwright_source::visible_line;
@@ -130,7 +130,10 @@ fn message(commit: &str, body: &str, note: &str, picks: bool) -> String {
 /// Writes the mail of a judged patch that is no commit yet.
 async fn export_run(common: &Common, run: &str, file: &Path) -> anyhow::Result<()> {
     let arguments = ExportArguments {
-        run: Some(run.to_owned()),
+        chosen: Chosen {
+            run: Some(run.to_owned()),
+            ..Chosen::default()
+        },
         format: Form::Mbox,
         out: Some(file.to_path_buf()),
         ..ExportArguments::default()

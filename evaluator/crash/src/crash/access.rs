@@ -2,24 +2,18 @@
 //! relative to the object next to it.
 
 use super::{Access, Operation, Side};
-use patchwright_source::built_in_regex;
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::Pattern;
 
 /// `.. is located 0 bytes to the right of 28-byte region [..)`, in the words of older and
 /// newer releases.
-static DISTANCE: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?x)\ is\ located\ .*?(?P<distance>\d+)\ bytes\ (?P<side>to\ the\ right\ of|after|to\ the\ left\ of|before|inside\ of)\ 
+static DISTANCE: Pattern = Pattern::new(
+    r"(?x)\ is\ located\ .*?(?P<distance>\d+)\ bytes\ (?P<side>to\ the\ right\ of|after|to\ the\ left\ of|before|inside\ of)\ 
           (?:.*?\b(?P<block>\d+)-byte\ region|.*?global\ variable\ '(?P<variable>[^']*)')?",
-    )
-});
+);
 /// `[96, 2144) 'buf' (line 261) <== Memory access at offset 2144 overflows ..`
-static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"^\[(?P<start>\d+),\s*(?P<end>\d+)\)[^']*(?:'(?P<name>[^']*)')?.*<== Memory access at offset (?P<offset>\d+)",
-    )
-});
+static VARIABLE: Pattern = Pattern::new(
+    r"^\[(?P<start>\d+),\s*(?P<end>\d+)\)[^']*(?:'(?P<name>[^']*)')?.*<== Memory access at offset (?P<offset>\d+)",
+);
 
 /// Returns the first `0x..` of a text.
 pub(super) fn first_address(text: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Words for kinds of failures, as people say them.
 
 use super::phrases;
-use patchwright_source::built_in_regex;
+use patchwright_source::{Pattern, built_in_regex};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -19,11 +19,9 @@ static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         .collect()
 });
 /// Words before a kind that deny it.
-static DENIED: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?i)(?:\bno|\bnot|n't|without|instead of|rather than|\bnever|\bexpected)(?: \w+)?\W*$",
-    )
-});
+static DENIED: Pattern = Pattern::new(
+    r"(?i)(?:\bno|\bnot|n't|without|instead of|rather than|\bnever|\bexpected)(?: \w+)?\W*$",
+);
 
 pub(super) fn vagueness(kind: &str) -> Option<usize> {
     GENERAL.iter().position(|general| *general == kind)

@@ -9,9 +9,7 @@
 use super::draft::Draft;
 use super::log_lines::{Log, MAX_LINE};
 use super::{Family, FrameOrigin, Stack, Strength, Tool, native};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
@@ -25,12 +23,10 @@ const MAX_LINES: usize = 20_000;
 /// Bytes of a frame from which on it is not wrapped, but the line that a log was cut to.
 const WRAPPED: usize = MAX_LINE / 2;
 
-static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r#"(?x)assertion=0x[^\s"]*\ "(?P<assertion>[^"]*)"(?:.*?file=0x[^\s"]*\ "(?P<file>[^"]*)")?
+static ASSERTION: Pattern = Pattern::new(
+    r#"(?x)assertion=0x[^\s"]*\ "(?P<assertion>[^"]*)"(?:.*?file=0x[^\s"]*\ "(?P<file>[^"]*)")?
           .*?\bline=(?P<line>\d+)(?:.*?function=0x[^\s"]*\ "(?:[^"(]*[\ *&])?(?P<function>[^"(\ *&]+)[("])?"#,
-    )
-});
+);
 
 /// Returns the signal of a stop.
 fn stopped(line: &str) -> Option<&str> {

@@ -5,9 +5,7 @@ use super::draft::Draft;
 use super::log_lines::Log;
 use super::native::{looks_like_file, read_position};
 use super::{Family, Role, Stack, Strength, Tool};
-use patchwright_source::{Frame, built_in_regex};
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{Frame, Pattern};
 
 /// An exception that ended a thread.
 pub(super) const THROWN: Family = Family {
@@ -64,11 +62,9 @@ pub(super) const HEADLESS: Family = Family {
 };
 
 /// An exception behind what a logger writes.
-static LOGGED: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?:^|[\s\]:|])(?P<thrown>(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable|Failure)(?:: .*)?)$",
-    )
-});
+static LOGGED: Pattern = Pattern::new(
+    r"(?:^|[\s\]:|])(?P<thrown>(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable|Failure)(?:: .*)?)$",
+);
 
 /// The most lines of a trace with all its causes.
 const MAX_LINES: usize = 20_000;

@@ -4,21 +4,18 @@
 //! left out, is a prefix, and is removed wherever it begins a line. A line alone shows no
 //! prefix.
 
-use patchwright_source::built_in_regex;
+use patchwright_source::Pattern;
 use regex::Regex;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 /// Bytes of the longest prefix, and the most of them in one text.
 const MAX_PREFIX: usize = 160;
 const MAX_PREFIXES: usize = 16;
 
 /// The beginnings of what a report prints on a line of its own: frames, then headlines.
-static ANCHOR: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?P<frame># [CVJjv]\s+\[|#\d{1,3}\s+(?:pc\s+)?(?:0x)?[0-9a-f]{4}|\bat (?:[\w$]+[./])+[\w$<>]+\((?:[\w$]+\.\w+(?::\d+)?|Native Method|Unknown Source)\)|\bat (?:[\w.$<>]+ )?\(?(?:file://)?[^\s()]+:\d+:\d+\)?$)|#  SIG[A-Z]+ \(0x|==\d+==(?:ERROR|WARNING)|(?:READ|WRITE) of size \d|\*\*\* \*\*\* |signal \d+ \(SIG|(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b|Caused by: ",
-    )
-});
+static ANCHOR: Pattern = Pattern::new(
+    r"(?P<frame># [CVJjv]\s+\[|#\d{1,3}\s+(?:pc\s+)?(?:0x)?[0-9a-f]{4}|\bat (?:[\w$]+[./])+[\w$<>]+\((?:[\w$]+\.\w+(?::\d+)?|Native Method|Unknown Source)\)|\bat (?:[\w.$<>]+ )?\(?(?:file://)?[^\s()]+:\d+:\d+\)?$)|#  SIG[A-Z]+ \(0x|==\d+==(?:ERROR|WARNING)|(?:READ|WRITE) of size \d|\*\*\* \*\*\* |signal \d+ \(SIG|(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b|Caused by: ",
+);
 
 /// Removes the prefixes from the lines of a text.
 pub(super) fn without_prefixes<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {

@@ -10,12 +10,10 @@
 //! ```
 
 use super::log_lines::Log;
-use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
 
 /// A library in the place of a function.
-static LIBRARY: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^[\w.+-]+\.so(?:\.\d+)*$"));
+static LIBRARY: Pattern = Pattern::new(r"^[\w.+-]+\.so(?:\.\d+)*$");
 
 /// Reads a frame line of either form: its number and the frame. A line that was cut
 /// before the function holds none.

@@ -11,7 +11,7 @@ use super::{
     CrashReport, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,
     parse_with, purify, sanitizer, undefined, valgrind,
 };
-use patchwright_source::built_in_regex;
+use patchwright_source::{Pattern, built_in_regex};
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -23,9 +23,8 @@ const WRAPPED: std::ops::RangeInclusive<usize> = 60..=80;
 
 /// Prefixes that systems write in front of each line: continuous integration, systemd's journal, a
 /// kernel's log, Android's log in two forms, a counter of build steps; and colours without their escape.
-static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?x)^(?:
+static PREFIX: Pattern = Pattern::new(
+    r"(?x)^(?:
           (?:\d{4}-)?\d\d-\d\d[T\ ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\s?
         | \d+-\d+/\S+\ [VDIWEFA]/[^:]{1,60}:\ ?
         | \p{L}{3,5}\.?\ [\ \d]\d\ \d\d:\d\d:\d\d\ \S+\ [\w./@-]+(?:\[\d+\])?:\s
@@ -37,8 +36,7 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
         | \#\#\[\w+\]
         | (?:>\ ?)+
         )",
-    )
-});
+);
 /// Parts that lines lost on their way, with their repair: the escape of colours, the process
 /// of Valgrind's lines, and the usual form of a Java frame.
 static LOST: LazyLock<[(Regex, &str); 10]> = LazyLock::new(|| {
@@ -77,30 +75,24 @@ static LOST: LazyLock<[(Regex, &str); 10]> = LazyLock::new(|| {
     ]
 });
 /// Entities and marks of HTML, and pictures of a screen.
-static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
-    )
-});
+static ENTITY: Pattern = Pattern::new(
+    r"!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
+);
 
 /// Characters that Markdown would take for its own, and that code never escapes.
-static MARKDOWN: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\\([#`_*~])"));
+static MARKDOWN: Pattern = Pattern::new(r"\\([#`_*~])");
 
 /// The beginning of a frame with its address, or a whole one of Java: a line has only one.
-static FRAME_OF_LINE: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"\s*(#\d{1,3}\s+0x[0-9a-f]+ (?:in |\()|\bat (?:[\w$]+\.)+[\w$<>]+\((?:[\w$]+\.java:\d+|Native Method|Unknown Source)\)|Caused by: )",
-    )
-});
+static FRAME_OF_LINE: Pattern = Pattern::new(
+    r"\s*(#\d{1,3}\s+0x[0-9a-f]+ (?:in |\()|\bat (?:[\w$]+\.)+[\w$<>]+\((?:[\w$]+\.java:\d+|Native Method|Unknown Source)\)|Caused by: )",
+);
 
-static GDB_FRAME: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \("));
-static CODE_IN_A_SENTENCE: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"`([^`\n]+)`"));
+static GDB_FRAME: Pattern = Pattern::new(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \(");
+static CODE_IN_A_SENTENCE: Pattern = Pattern::new(r"`([^`\n]+)`");
 
 /// Lines of logs that are neither a report's first line nor a frame.
-static LOG: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^(?:\*\ |\s*)(?:frame\ \#\d+:\ |thread\ \#\d+)|^(?:Using\ host\ libthread_db|\[(?:New\ )?Thread\ |\[Inferior\ )|^note:\ (?:run\ with|Some\ details)|^\s*(?:
+static LOG: Pattern = Pattern::new(
+    r"(?x)^\s{2,}(?:\d+:\s+\S|at\s+\S+:\d+)|^(?:\*\ |\s*)(?:frame\ \#\d+:\ |thread\ \#\d+)|^(?:Using\ host\ libthread_db|\[(?:New\ )?Thread\ |\[Inferior\ )|^note:\ (?:run\ with|Some\ details)|^\s*(?:
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s|[a-z][a-z\d]{1,3}:\s+0x[0-9a-f]{8,16}\b
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
@@ -110,8 +102,7 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
         | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
         | Caused\ by:\ |\.\.\.\ \d+\ more|at\ [\w.$/<>]+\(|\d+\s+\S.*\s0x[0-9a-f]{6,}\s|[\w./-]+\(\+?[\w+]*\)\s?\[0x
         )",
-    )
-});
+);
 
 /// Lines between two of one log that may be anything.
 const GAP: usize = 8;

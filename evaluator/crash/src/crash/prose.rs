@@ -7,7 +7,7 @@ use super::around::Around;
 use super::command_line::{CommandLine, is_preparing, read_line};
 use super::failure_words::{kind, vagueness};
 use super::pasted;
-use patchwright_source::built_in_regex;
+use patchwright_source::{Pattern, built_in_regex};
 use regex::Regex;
 use serde::{Serialize, Serializer};
 use std::sync::LazyLock;
@@ -85,42 +85,32 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         "#
     ))
 });
-static VERSION: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r#"(?x)
+static VERSION: Pattern = Pattern::new(
+    r#"(?x)
           (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+-]*)
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b"#,
-    )
-});
+);
 /// Names of systems and tools in front of their own versions.
-static OF_SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
-    )
-});
+static OF_SYSTEM: Pattern = Pattern::new(
+    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
+);
 /// Places of files outside the text, and files that it says are attached.
-static HOSTED: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"/files/|attachment|pastebin|gist\.|dropbox|drive\.google|(?i:poc|crash|repro)[\w.-]*$",
-    )
-});
+static HOSTED: Pattern = Pattern::new(
+    r"/files/|attachment|pastebin|gist\.|dropbox|drive\.google|(?i:poc|crash|repro)[\w.-]*$",
+);
 /// Files that are logs, documents or fixes, and not what crashed the program.
-static NO_INPUT: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/",
-    )
-});
+static NO_INPUT: Pattern = Pattern::new(
+    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/",
+);
 /// Words of a path of which it is clear that a program reads it.
-static SAMPLE: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"(?i)sample|poc|crash|corpus|seed|repro|broken|input"));
-static ATTACHED: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(r#"(?i:attach)\w*\b[^.\n]{0,40}?["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`]"#)
-});
+static SAMPLE: Pattern = Pattern::new(r"(?i)sample|poc|crash|corpus|seed|repro|broken|input");
+static ATTACHED: Pattern =
+    Pattern::new(r#"(?i:attach)\w*\b[^.\n]{0,40}?["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`]"#);
 
 /// A change from small to capital letters, or some of each.
-static CAMEL: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}"));
+static CAMEL: Pattern = Pattern::new(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}");
 
 /// Words next to a name that say what it names.
 const FUNCTIONS: &str =

@@ -3,9 +3,7 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Family, FrameOrigin, Strength, Tool, native, phrases};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -17,7 +15,7 @@ pub(super) const FAMILY: Family = Family {
 const MAX_LINES: usize = 4_000;
 
 /// The hash behind a mangled name, which differs from build to build.
-static HASH: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"::h[0-9a-f]{16}$"));
+static HASH: Pattern = Pattern::new(r"::h[0-9a-f]{16}$");
 
 /// Returns the text after `panicked at`: a position in newer releases, a quoted
 /// message and a position in older ones.

@@ -4,9 +4,7 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Access, Family, Role, Stack, Strength, Tool, abort, access, native, phrases};
-use patchwright_source::built_in_regex;
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::Pattern;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -26,11 +24,9 @@ pub(super) const HEADLESS: Family = Family {
 };
 
 /// `KIND a.c:1:2 in f`, or `KIND (module+0x1) (BuildId: ab) in f`.
-static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"SUMMARY: (?<tool>\w+Sanitizer): (?:(?<leaked>\d+ byte\(s\) leaked)|(?<kind>[A-Za-z][\w ()-]*?) (?<place>[^\s(]+:\d+|\([^\s()]+\+0x[0-9a-f]+\))(?: \(BuildId: \w+\))?(?: in (?<function>.+)| in)?\s*$)",
-    )
-});
+static SUMMARY: Pattern = Pattern::new(
+    r"SUMMARY: (?<tool>\w+Sanitizer): (?:(?<leaked>\d+ byte\(s\) leaked)|(?<kind>[A-Za-z][\w ()-]*?) (?<place>[^\s(]+:\d+|\([^\s()]+\+0x[0-9a-f]+\))(?: \(BuildId: \w+\))?(?: in (?<function>.+)| in)?\s*$)",
+);
 
 /// The most lines of a report. The longest are those of leak checks, with some
 /// hundred lines for each leak.

@@ -3,9 +3,8 @@
 //! Addresses, process and thread numbers, build ids and temporary paths tell
 //! nothing about the program.
 
-use patchwright_source::{Language, TreePath, built_in_regex};
-use regex::{Captures, Regex};
-use std::sync::LazyLock;
+use patchwright_source::{Language, Pattern, TreePath};
+use regex::Captures;
 
 /// The largest number that is no address: field offsets from null, characters, flags.
 const SMALL: u64 = 0xffff;
@@ -14,11 +13,9 @@ const SMALL: u64 = 0xffff;
 const LONG_STRING: &str =
     "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
 
-static ADDRESS: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"\b0x[0-9a-fA-F]+(?:/0x[0-9a-fA-F]+)?\b"));
-static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?x) ==[0-9]+==\ ?
+static ADDRESS: Pattern = Pattern::new(r"\b0x[0-9a-fA-F]+(?:/0x[0-9a-fA-F]+)?\b");
+static NUMBERS: Pattern = Pattern::new(
+    r"(?x) ==[0-9]+==\ ?
     | \ at\ pc\ 0x[0-9a-f]+\ bp\ 0x[0-9a-f]+\ sp\ 0x[0-9a-f]+
     | \ \(pc\ 0x[0-9a-f]+\ bp\ 0x[0-9a-f]+\ sp\ 0x[0-9a-f]+\ T[0-9]+\)
     | \ \[0x[0-9a-f]+,\ ?0x[0-9a-f]+\)
@@ -28,14 +25,11 @@ static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
     | \s?\(pid=[0-9]+\)
     | ,?\s?\b(?:pid|tid|nid|lwp|LWP)[=\ :]\s?(?:0x)?[0-9a-f]+
     | ,\s?\(?tid=[0-9]+",
-    )
-});
-static HASH: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r"\b(?P<class>[A-Za-z_][\w.$]*)@[0-9a-f]{4,16}\b"));
-static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(r#"(?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+"#)
-});
-static MUTEX: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\bM[0-9]{3,}\b"));
+);
+static HASH: Pattern = Pattern::new(r"\b(?P<class>[A-Za-z_][\w.$]*)@[0-9a-f]{4,16}\b");
+static TEMPORARY: Pattern =
+    Pattern::new(r#"(?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+"#);
+static MUTEX: Pattern = Pattern::new(r"\bM[0-9]{3,}\b");
 
 /// Removes the parts of a sentence that differ from run to run.
 pub fn scrub(text: &str) -> String {

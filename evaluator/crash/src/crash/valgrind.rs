@@ -10,9 +10,7 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Access, Family, Operation, Role, Side, Strength, Tool, native, phrases};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex};
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -25,17 +23,13 @@ const MAX_LINES: usize = 2_000;
 /// Lines between two parts of an error that may be anything: words of the reporter.
 const GAP: usize = 12;
 
-static FRAME: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"^(?:at|by) 0x[0-9A-Fa-f]+: (?P<name>.+?)(?: \((?:in (?P<module>[^()]+)|(?P<place>[^()]+))\))?$",
-    )
-});
+static FRAME: Pattern = Pattern::new(
+    r"^(?:at|by) 0x[0-9A-Fa-f]+: (?P<name>.+?)(?: \((?:in (?P<module>[^()]+)|(?P<place>[^()]+))\))?$",
+);
 /// `Address 0x4a57068 is 0 bytes after a block of size 40 alloc'd`
-static DISTANCE: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?P<distance>[\d,]+) bytes (?P<side>after|before|inside) a block(?:.* of size (?P<size>[\d,]+))?",
-    )
-});
+static DISTANCE: Pattern = Pattern::new(
+    r"(?P<distance>[\d,]+) bytes (?P<side>after|before|inside) a block(?:.* of size (?P<size>[\d,]+))?",
+);
 
 /// Returns the text of one of Valgrind's lines, with its indentation.
 fn body(line: &str) -> Option<&str> {

@@ -2,10 +2,8 @@
 
 use super::{LocationTranslator, bytes};
 use crate::crash::{fold, scrub, strip_colours};
-use patchwright_source::built_in_regex;
-use regex::Regex;
+use patchwright_source::Pattern;
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
 /// The longest line that is shown, in bytes.
 const MAX_LINE: usize = 400;
@@ -23,16 +21,14 @@ const NOISE: &str = "Downloading from |Downloaded from |Downloading: |Downloaded
      -- Detecting |-- Looking for |make: Nothing to be done|Picked up JAVA_TOOL_OPTIONS|\
      INFO: Instrumented ";
 
-static TIMES: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r"(?x) (?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2}[T\ ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?
+static TIMES: Pattern = Pattern::new(
+    r"(?x) (?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2}[T\ ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?
                (?:Z|[+-][0-9]{2}:?[0-9]{2})?)
         | (?P<clock>\b[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?\b)
         | (?P<span>(?i:\b(?:in|time|elapsed|took|after|real|user|sys|time\ elapsed)[:=]?\s+|\()
             [0-9]+(?:[.,:][0-9]+)*\s?(?:ms|s|sec|secs|seconds|minutes|m)\b\)?)
         | (?P<sec>\s[0-9]+\.[0-9]+\s(?:sec|s)\b)",
-    )
-});
+);
 
 /// Removes the parts of a text that differ from run to run: addresses, process ids,
 /// temporary paths, times.

@@ -3,10 +3,9 @@
 
 use super::LineMap;
 use crate::crash::read_java_frame;
-use patchwright_source::{TreePath, built_in_regex};
-use regex::{Captures, Regex};
+use patchwright_source::{Pattern, TreePath};
+use regex::Captures;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 /// Translates the locations in the output of a patched build.
 pub struct LocationTranslator<'a> {
@@ -30,15 +29,13 @@ impl std::fmt::Debug for LocationTranslator<'_> {
 
 /// `path.ext:12`, `path.ext:12:5`, Maven's `path.ext:[12,5]`, Make's and
 /// CMake's `Makefile:12`, Python's `"path.py", line 12`.
-static LOCATION: LazyLock<Regex> = LazyLock::new(|| {
-    built_in_regex(
-        r#"(?x)(?P<path>(?:[\w@+~.$/\\-]*/)?[\w@+~.$-]+\.[A-Za-z]\w{0,7}|[\w./-]*Makefile)
+static LOCATION: Pattern = Pattern::new(
+    r#"(?x)(?P<path>(?:[\w@+~.$/\\-]*/)?[\w@+~.$-]+\.[A-Za-z]\w{0,7}|[\w./-]*Makefile)
            (?: :(?P<line>[0-9]{1,7})(?P<column>:[0-9]{1,5})?
              | :\[(?P<mline>[0-9]{1,7}),(?P<mcolumn>[0-9]{1,5})\]
              | ",\ line\ (?P<pline>[0-9]{1,7})
              | \ \(line\ (?P<bline>[0-9]{1,7})\) )"#,
-    )
-});
+);
 
 impl LocationTranslator<'_> {
     /// Translates all locations of a text.
