@@ -6,7 +6,7 @@
 
 use crate::price::{Priced, Prices};
 use crate::tokens::Counter;
-use crate::{Model, ModelError, Reply, Request, Usage, connect};
+use crate::{Model, ModelError, Reply, Request, Result, Usage, connect};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use patchwright_config as settings;
@@ -145,10 +145,7 @@ impl Accounted {
     ///
     /// # Errors
     /// As [`connect`].
-    pub fn connect(
-        settings: &settings::Model,
-        account: &Arc<Account>,
-    ) -> Result<Arc<dyn Model>, ModelError> {
+    pub fn connect(settings: &settings::Model, account: &Arc<Account>) -> Result<Arc<dyn Model>> {
         let endpoints = settings.endpoints();
         Ok(Arc::new(Self {
             model: connect(settings)?,
@@ -164,7 +161,7 @@ impl Model for Accounted {
         self.model.name()
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
             let tokens = self.counter.count_request(request);
             let at_most = |prices: &Prices| prices.at_most(tokens, request.max_output_tokens);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::fallback::Fallback;
 use crate::openai::OpenAi;
 use crate::retry::Retry;
-use crate::{Model, ModelError};
+use crate::{Model, Result};
 use patchwright_config as settings;
 
 /// The models of a run: who is asked for what.
@@ -26,7 +26,7 @@ impl Models {
     ///
     /// # Errors
     /// As [`connect`].
-    pub fn connect(settings: &settings::Settings) -> Result<Self, ModelError> {
+    pub fn connect(settings: &settings::Settings) -> Result<Self> {
         let lanes = settings.lanes();
         Ok(Self {
             lanes: lanes
@@ -66,12 +66,12 @@ impl Models {
 ///
 /// # Errors
 /// No model is named, or a key or header cannot be sent.
-pub fn connect(settings: &settings::Model) -> Result<Arc<dyn Model>, ModelError> {
+pub fn connect(settings: &settings::Model) -> Result<Arc<dyn Model>> {
     in_turn(&settings.endpoints())
 }
 
 /// The first of these endpoints that can answers.
-fn in_turn(endpoints: &[settings::Model]) -> Result<Arc<dyn Model>, ModelError> {
+fn in_turn(endpoints: &[settings::Model]) -> Result<Arc<dyn Model>> {
     let mut models = Vec::new();
     for endpoint in endpoints {
         let plain: Arc<dyn Model> = Arc::new(OpenAi::new(endpoint)?);

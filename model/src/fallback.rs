@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::{Model, ModelError, Reply, Request, Usage};
+use crate::{Model, ModelError, Reply, Request, Result, Usage};
 
 /// Several models, of which the first that can answers.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Model for Fallback {
         current.map_or("", |model| model.name())
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
             let start = self.current.load(Ordering::Relaxed);
             let in_turn = self.models.iter().enumerate().cycle().skip(start);

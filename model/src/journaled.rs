@@ -7,7 +7,7 @@
 //! to be the same. A request that the journal does not know is a failure; no model is ever asked
 //! instead.
 
-use crate::{Model, ModelError, Reply, Request};
+use crate::{Model, ModelError, Reply, Request, Result};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Mutex;
@@ -59,7 +59,7 @@ impl Model for Journaled {
         "journal"
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
         let prompt = request
             .messages

@@ -24,4 +24,4 @@ mod test_double;
 pub mod tokens;
 
 pub use connect::{Models, connect};
-pub use model::{Finish, Message, Model, ModelError, Reply, Request, Role, Usage};
+pub use model::{Finish, Message, Model, ModelError, Reply, Request, Result, Role, Usage};

@@ -13,7 +13,7 @@ pub trait Model: Send + Sync + fmt::Debug {
     fn name(&self) -> &str;
 
     /// Asks once. What a failure means for the caller is in its variant.
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>>;
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>>;
 
     /// Returns what a person should know about the reply to this request, before
     /// it is asked for. A live model has nothing to tell.
@@ -144,6 +144,9 @@ impl Usage {
         }
     }
 }
+
+/// Outcome of a question.
+pub type Result<T, E = ModelError> = std::result::Result<T, E>;
 
 /// Why there is no reply, sorted by what the caller can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

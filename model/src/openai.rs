@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::tokens::Counter;
-use crate::{Model, ModelError, Reply, Request};
+use crate::{Model, ModelError, Reply, Request, Result};
 use patchwright_config::{self as settings, Api};
 
 mod body;
@@ -51,7 +51,7 @@ impl OpenAi {
     ///
     /// # Errors
     /// No model is named, or a header cannot be written.
-    pub fn new(settings: &settings::Model) -> Result<Self, ModelError> {
+    pub fn new(settings: &settings::Model) -> Result<Self> {
         if settings.name.is_empty() {
             return Err(ModelError::fatal(
                 "no model is named: set model.name, or give --model",
@@ -73,7 +73,7 @@ impl OpenAi {
 
     /// Made when something is sent: it reads every certificate of the system,
     /// and a run begins sooner than it asks.
-    fn client(&self) -> Result<reqwest::Client, ModelError> {
+    fn client(&self) -> Result<reqwest::Client> {
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
@@ -82,7 +82,7 @@ impl OpenAi {
         Ok(self.client.get_or_init(|| made).clone())
     }
 
-    async fn exchange(&self, request: &Request, slot: Slot) -> Result<Collected, ModelError> {
+    async fn exchange(&self, request: &Request, slot: Slot) -> Result<Collected> {
         let exchange = Exchange {
             client: self.client()?,
             timeouts: self.settings.timeouts,
@@ -116,7 +116,7 @@ impl OpenAi {
         collector.end()
     }
 
-    async fn ask_once(&self, request: &Request) -> Result<Reply, ModelError> {
+    async fn ask_once(&self, request: &Request) -> Result<Reply> {
         let total = self.settings.timeouts.total;
         let slot = match &self.wire {
             Some(_) => Slot::recording(),
@@ -176,7 +176,7 @@ impl Model for OpenAi {
         &self.settings.name
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
             let answer = self.ask_once(request).await;
             answer.map_err(|error| self.without_key(error))
@@ -196,7 +196,7 @@ struct Address {
 }
 
 impl Address {
-    fn new(settings: &settings::Model) -> Result<Self, ModelError> {
+    fn new(settings: &settings::Model) -> Result<Self> {
         let mut headers = HeaderMap::new();
         let key = settings.api_key.expose_secret();
         if !key.is_empty() {
@@ -219,7 +219,7 @@ impl Address {
 }
 
 /// A header whose value is never printed.
-fn header(key: &str, value: &str) -> Result<HeaderValue, ModelError> {
+fn header(key: &str, value: &str) -> Result<HeaderValue> {
     let mut value = HeaderValue::from_str(value)
         .map_err(|_| ModelError::fatal(format!("{key} holds a character that no header may")))?;
     value.set_sensitive(true);

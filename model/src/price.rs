@@ -1,7 +1,7 @@
 //! Turns token counts into money. Knows no price by itself: prices change, and
 //! a wrong one breaks a money limit, so they come from the settings.
 
-use crate::{ModelError, Reply, Usage};
+use crate::{Reply, Result, Usage};
 
 /// Tokens that a price is given for.
 const PER: f64 = 1_000_000.0;
@@ -119,7 +119,7 @@ impl Prices {
     /// Returns the cost of a call with this result. One that failed before anything was
     /// written costs nothing; one that broke off may cost as much as the dearest
     /// would.
-    pub fn of_call(&self, answered: &Result<Reply, ModelError>) -> f64 {
+    pub fn of_call(&self, answered: &Result<Reply>) -> f64 {
         match answered {
             Ok(reply) => self.of(&reply.model, &reply.usage),
             Err(error) => self.of("", &error.spent()),

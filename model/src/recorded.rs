@@ -17,7 +17,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::{Model, ModelError, Reply, Request, Role};
+use crate::{Model, ModelError, Reply, Request, Result, Role};
 
 /// Lines of a diff that are shown; the rest is counted.
 const SHOWN_LINES: usize = 24;
@@ -37,7 +37,7 @@ pub struct Exchange {
 ///
 /// # Errors
 /// The file cannot be read, or a line is not an exchange.
-pub fn read(path: &Path) -> Result<Vec<Exchange>, ModelError> {
+pub fn read(path: &Path) -> Result<Vec<Exchange>> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         ModelError::fatal(format!("transcript {shown} cannot be read: {error}"))
@@ -81,7 +81,7 @@ impl Recorded {
     ///
     /// # Errors
     /// As [`read`]; and a transcript without any exchange.
-    pub fn open(path: &Path) -> Result<Self, ModelError> {
+    pub fn open(path: &Path) -> Result<Self> {
         let exchanges = read(path)?;
         let Some(first) = exchanges.first() else {
             let shown = path.display();
@@ -104,7 +104,7 @@ impl Recorded {
     }
 
     /// Takes the reply of the turn that fits the request best.
-    fn take(&self, request: &Request) -> Result<Reply, ModelError> {
+    fn take(&self, request: &Request) -> Result<Reply> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         match best_fit(&waiting, request) {
             Some(at) => Ok(waiting.remove(at).exchange.reply),
@@ -168,7 +168,7 @@ impl Model for Recorded {
         &self.name
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move { self.take(request) }.boxed()
     }
 
@@ -195,7 +195,7 @@ impl Recording {
     ///
     /// # Errors
     /// The file cannot be made.
-    pub fn new(inner: Arc<dyn Model>, path: &Path) -> Result<Self, ModelError> {
+    pub fn new(inner: Arc<dyn Model>, path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(|error| not_written(path, &error))?;
         Ok(Self {
             inner,
@@ -220,7 +220,7 @@ impl Model for Recording {
         self.inner.name()
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
             let exchange = Exchange {
                 reply: self.inner.ask(request).await?,

@@ -10,7 +10,7 @@ use backon::{ExponentialBuilder, Retryable};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::{Model, ModelError, Reply, Request, Usage};
+use crate::{Model, ModelError, Reply, Request, Result, Usage};
 use patchwright_config::{self as settings, write_duration};
 
 /// A model that is asked again.
@@ -83,7 +83,7 @@ impl Model for Retry {
         self.inner.name()
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
             let limit = self.settings.retry_after_limit;
             let lost = FailedTries::default();
@@ -144,7 +144,7 @@ mod tests {
         Retry::new(script.clone(), settings)
     }
 
-    fn busy(after: Option<u64>) -> Result<Reply, ModelError> {
+    fn busy(after: Option<u64>) -> Result<Reply> {
         Err(ModelError::Retry {
             after: after.map(Duration::from_millis),
             reason: "busy".to_owned(),
@@ -152,7 +152,7 @@ mod tests {
         })
     }
 
-    fn broken() -> Result<Reply, ModelError> {
+    fn broken() -> Result<Reply> {
         let spent = Usage {
             tokens_in: 100,
             tokens_out: 10,

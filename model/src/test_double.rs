@@ -5,18 +5,18 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::{Finish, Message, Model, ModelError, Reply, Request, Usage};
+use crate::{Finish, Message, Model, Reply, Request, Result, Usage};
 
 /// Answers in the given order and remembers what it was asked.
 #[derive(Debug)]
 pub(crate) struct Script {
     name: String,
-    answers: Mutex<Vec<Result<Reply, ModelError>>>,
+    answers: Mutex<Vec<Result<Reply>>>,
     requests: Mutex<Vec<Request>>,
 }
 
 impl Script {
-    pub(crate) fn new(name: &str, answers: Vec<Result<Reply, ModelError>>) -> Arc<Self> {
+    pub(crate) fn new(name: &str, answers: Vec<Result<Reply>>) -> Arc<Self> {
         Arc::new(Self {
             name: name.to_owned(),
             answers: Mutex::new(answers),
@@ -38,7 +38,7 @@ impl Model for Script {
         &self.name
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
             self.requests.lock().unwrap().push(request.clone());
             self.answers.lock().unwrap().remove(0)
@@ -58,7 +58,7 @@ pub(crate) fn question() -> Request {
     clippy::unnecessary_wraps,
     reason = "it is an answer as a model gives it"
 )]
-pub(crate) fn hello() -> Result<Reply, ModelError> {
+pub(crate) fn hello() -> Result<Reply> {
     Ok(Reply {
         text: "hello".to_owned(),
         finish: Finish::Stop,

@@ -4,7 +4,7 @@
 //! Nothing is put back here; that is the business of the operator.
 
 use crate::address::DatabaseKind;
-use crate::store::{Store, StoreError};
+use crate::store::{Result, Store, StoreError};
 use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
@@ -31,7 +31,7 @@ impl Store {
     /// # Errors
     /// When the file is there, or cannot be written; for PostgreSQL when
     /// `pg_dump` is missing or refuses.
-    pub async fn back_up(&self, file: &Path) -> Result<(), StoreError> {
+    pub async fn back_up(&self, file: &Path) -> Result<()> {
         let unusable = |source| StoreError::Folder {
             path: file.to_path_buf(),
             source,
@@ -60,7 +60,7 @@ impl Store {
 /// Has the whole database written to a file, in the form that `pg_restore`
 /// reads. Everybody on a machine sees the arguments of a program, so the
 /// password goes by the environment.
-async fn dump(url: &str, file: &Path) -> Result<(), StoreError> {
+async fn dump(url: &str, file: &Path) -> Result<()> {
     let failed = |reason: &dyn std::fmt::Display| StoreError::NotCopied(reason.to_string());
     let (address, password) = apart(url).ok_or(StoreError::Address)?;
     let mut command = Command::new("pg_dump");

@@ -1,12 +1,12 @@
 //! Logs, diffs and other large texts, kept once by the hash of their content.
 
-use crate::store::{Store, StoreError};
+use crate::store::{Result, Store};
 use sha2::{Digest, Sha256};
 
 impl Store {
     /// Keeps some bytes and returns their SHA-256 in hexadecimal; empty bytes
     /// are not kept and have an empty hash.
-    pub async fn keep(&self, bytes: &[u8]) -> Result<String, StoreError> {
+    pub async fn keep(&self, bytes: &[u8]) -> Result<String> {
         if bytes.is_empty() {
             return Ok(String::new());
         }
@@ -22,7 +22,7 @@ impl Store {
     }
 
     /// The bytes of a hash; `None` when they are not kept here.
-    pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>> {
         let bytes = sqlx::query_scalar("SELECT bytes FROM blobs WHERE hash = $1").bind(hash);
         Ok(bytes.fetch_optional(&self.pool).await?)
     }

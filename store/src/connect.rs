@@ -7,7 +7,7 @@
 //! words of its migrations.
 
 use crate::address::{Address, DatabaseKind};
-use crate::store::{Store, StoreError};
+use crate::store::{Result, Store, StoreError};
 use futures::future::BoxFuture;
 use patchwright_config::Settings;
 use secrecy::ExposeSecret;
@@ -88,7 +88,7 @@ fn migrator(kind: DatabaseKind) -> Migrator {
 
 impl Store {
     /// Opens the store that the settings name, and makes what is not there.
-    pub async fn of(settings: &Settings) -> Result<Self, StoreError> {
+    pub async fn of(settings: &Settings) -> Result<Self> {
         let Some(url) = &settings.database.url else {
             return Self::open(&settings.store.folder).await;
         };
@@ -105,7 +105,7 @@ impl Store {
     }
 
     /// Opens the SQLite store of a state folder; makes both when they are not there.
-    pub async fn open(folder: &Path) -> Result<Self, StoreError> {
+    pub async fn open(folder: &Path) -> Result<Self> {
         make(folder)?;
         // SQLite only says that it cannot open a file where nothing can be written.
         File::create(folder.join(LOCK)).map_err(|source| unusable(folder, source))?;
@@ -118,7 +118,7 @@ impl Store {
         Self::connect(folder, address).await
     }
 
-    async fn connect(folder: &Path, address: Address) -> Result<Self, StoreError> {
+    async fn connect(folder: &Path, address: Address) -> Result<Self> {
         sqlx::any::install_default_drivers();
         let kind = address.kind;
         let pool = AnyPoolOptions::new()
@@ -145,7 +145,7 @@ impl Store {
         Ok(store)
     }
 
-    async fn migrate(&self) -> Result<(), StoreError> {
+    async fn migrate(&self) -> Result<()> {
         let migrator = migrator(self.address.kind);
         let _held = match self.address.kind {
             DatabaseKind::Postgres => None,
@@ -159,7 +159,7 @@ impl Store {
 
     /// Lets one process at a time make tables in a SQLite file. Held until it
     /// is dropped.
-    pub async fn lock(&self) -> Result<File, StoreError> {
+    pub async fn lock(&self) -> Result<File> {
         let path = self.folder.join(LOCK);
         let lock = tokio::task::spawn_blocking(move || {
             let file = File::create(&path)?;
@@ -202,12 +202,9 @@ impl Store {
     /// Does something, and does it again while the database is away and there
     /// is patience. The operation is told whether it was tried before: a commit
     /// whose answer was lost may have been made.
-    pub(crate) async fn patiently<'a, T, F>(
-        &'a self,
-        operation: impl Fn(bool) -> F,
-    ) -> Result<T, StoreError>
+    pub(crate) async fn patiently<'a, T, F>(&'a self, operation: impl Fn(bool) -> F) -> Result<T>
     where
-        F: Future<Output = Result<T, StoreError>> + 'a,
+        F: Future<Output = Result<T>> + 'a,
     {
         let since = Instant::now();
         let mut again = false;
@@ -259,7 +256,7 @@ fn is_away(error: &sqlx::Error) -> bool {
 
 /// Makes the state folder for nobody but its owner: what is stored tells of
 /// bugs that nobody has mended yet. One that is there keeps its mode.
-fn make(folder: &Path) -> Result<(), StoreError> {
+fn make(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|source| unusable(folder, source))
 }

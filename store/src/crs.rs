@@ -1,7 +1,7 @@
 //! Records of the interfaces for cyber reasoning systems: cases, findings and patches, as
 //! JSON under the keys that they are found by. What they mean is the business of the daemon.
 
-use crate::store::{Store, StoreError, in_journal_form, now};
+use crate::store::{Result, Store, in_journal_form, now};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,7 +27,7 @@ impl Written {
     /// Writes a record as JSON. Its keys are what it is found by: `id`, and `case`, where it is no case
     /// itself. `state` and `round` are compared before it is changed: those of a finding that is
     /// worked on begin with `open`. `deadline` says until when somebody wants a case.
-    pub fn of<R: Record>(record: &R) -> Result<Self, StoreError> {
+    pub fn of<R: Record>(record: &R) -> Result<Self> {
         let body = serde_json::to_value(record);
         let body = body.map_err(|error| sqlx::Error::Encode(error.into()))?;
         let text = |key| body.get(key).and_then(Value::as_str);
@@ -44,11 +44,7 @@ impl Written {
         })
     }
 
-    async fn insert(
-        &self,
-        database: &mut AnyConnection,
-        statement: &'static str,
-    ) -> Result<(), StoreError> {
+    async fn insert(&self, database: &mut AnyConnection, statement: &'static str) -> Result<()> {
         sqlx::query(statement)
             .bind(self.kind)
             .bind(&self.id)
@@ -73,11 +69,7 @@ impl Store {
     /// Writes down what a message brings, all of it or nothing. Records that are known stay
     /// as they are, and a message that was taken before brings nothing. A request that is
     /// known by its record has no message.
-    pub async fn crs_take(
-        &self,
-        message: Option<&str>,
-        brought: &[Written],
-    ) -> Result<(), StoreError> {
+    pub async fn crs_take(&self, message: Option<&str>, brought: &[Written]) -> Result<()> {
         let mut transaction = self.begin().await?;
         if let Some(message) = message {
             let taken = sqlx::query(
@@ -98,7 +90,7 @@ impl Store {
         Ok(())
     }
 
-    pub async fn crs_record<R: Record>(&self, id: &str) -> Result<Option<R>, StoreError> {
+    pub async fn crs_record<R: Record>(&self, id: &str) -> Result<Option<R>> {
         let found: Option<String> =
             sqlx::query_scalar("SELECT body FROM crs_records WHERE kind = $1 AND id = $2")
                 .bind(R::KIND)
@@ -109,7 +101,7 @@ impl Store {
     }
 
     /// The records of a case, or of all cases, the oldest first.
-    pub async fn crs_records<R: Record>(&self, case: Option<&str>) -> Result<Vec<R>, StoreError> {
+    pub async fn crs_records<R: Record>(&self, case: Option<&str>) -> Result<Vec<R>> {
         let found: Vec<String> = sqlx::query_scalar(
             "SELECT body FROM crs_records WHERE kind = $1 AND ($2 = '' OR crs_case = $2)
              ORDER BY created, id",
@@ -122,14 +114,14 @@ impl Store {
     }
 
     /// Writes a record down, new or changed.
-    pub async fn crs_set<R: Record>(&self, record: &R) -> Result<(), StoreError> {
+    pub async fn crs_set<R: Record>(&self, record: &R) -> Result<()> {
         let mut connection = self.pool.acquire().await?;
         Written::of(record)?.insert(&mut connection, SET).await
     }
 
     /// Writes down what became of a record since it was read; false, and nothing is written,
     /// when somebody else changed its tag.
-    pub async fn crs_change<R: Record>(&self, before: &R, after: &R) -> Result<bool, StoreError> {
+    pub async fn crs_change<R: Record>(&self, before: &R, after: &R) -> Result<bool> {
         let after = Written::of(after)?;
         let done = sqlx::query(
             "UPDATE crs_records SET tag = $1, body = $2 WHERE kind = $3 AND id = $4 AND tag = $5",
@@ -146,7 +138,7 @@ impl Store {
 
     /// Forgets messages that came before a time, challenges whose deadline lies
     /// before it, and what came of findings of known projects before it.
-    pub(super) async fn crs_prune(&self, before: jiff::Timestamp) -> Result<(), StoreError> {
+    pub(super) async fn crs_prune(&self, before: jiff::Timestamp) -> Result<()> {
         let mut transaction = self.begin().await?;
         sqlx::query("DELETE FROM crs_messages WHERE received < $1")
             .bind(in_journal_form(before))
@@ -173,7 +165,7 @@ impl Store {
 
     /// Makes one process the one that watches over the cases, until `until`.
     /// Times are milliseconds of 13 digits, so that they compare as text.
-    pub async fn crs_lease(&self, holder: &str, now: i64, until: i64) -> Result<bool, StoreError> {
+    pub async fn crs_lease(&self, holder: &str, now: i64, until: i64) -> Result<bool> {
         let leased = sqlx::query(
             "INSERT INTO switches (name, value) VALUES ('crs watch', $1)
              ON CONFLICT (name) DO UPDATE SET value = excluded.value
@@ -188,7 +180,7 @@ impl Store {
     }
 }
 
-fn read<R: Record>(body: &str) -> Result<R, StoreError> {
+fn read<R: Record>(body: &str) -> Result<R> {
     let record = serde_json::from_str(body);
     Ok(record.map_err(|error| sqlx::Error::Decode(error.into()))?)
 }

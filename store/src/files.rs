@@ -1,7 +1,7 @@
 //! Files that came with a task, kept by the hash of their content and in
 //! pieces, so that no machine ever holds a large one in its memory.
 
-use crate::store::{Store, StoreError, execute_all, now};
+use crate::store::{Result, Store, execute_all, now};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -15,12 +15,7 @@ impl Store {
     /// Keeps the content of a file under its SHA-256, for the quota of who sent
     /// it first. A file counts when it is
     /// there as a whole; writing it again changes nothing.
-    pub async fn keep_file(
-        &self,
-        hash: &str,
-        path: &Path,
-        submitter: Option<&str>,
-    ) -> Result<(), StoreError> {
+    pub async fn keep_file(&self, hash: &str, path: &Path, submitter: Option<&str>) -> Result<()> {
         if self.renewed(hash).await? {
             return Ok(());
         }
@@ -66,7 +61,7 @@ impl Store {
 
     /// Returns true when it is kept; its age begins anew, so that it is not forgotten
     /// before the task that is about to name it is written down.
-    async fn renewed(&self, hash: &str) -> Result<bool, StoreError> {
+    async fn renewed(&self, hash: &str) -> Result<bool> {
         let done = sqlx::query("UPDATE files SET created = $1 WHERE hash = $2")
             .bind(now())
             .bind(hash)
@@ -76,7 +71,7 @@ impl Store {
     }
 
     /// Forgets the files that came before a time and that no task and no case names.
-    pub(super) async fn prune_files(&self, before: &str) -> Result<u64, StoreError> {
+    pub(super) async fn prune_files(&self, before: &str) -> Result<u64> {
         let old: Vec<String> = sqlx::query_scalar(
             "SELECT hash FROM files WHERE created < $1
              AND NOT EXISTS (SELECT 1 FROM submissions WHERE submissions.task LIKE '%' || hash || '%')
@@ -98,7 +93,7 @@ impl Store {
     }
 
     /// Writes the content of a hash to a new file.
-    pub async fn file_to(&self, hash: &str, path: &Path) -> Result<(), StoreError> {
+    pub async fn file_to(&self, hash: &str, path: &Path) -> Result<()> {
         let pieces = sqlx::query_scalar("SELECT pieces FROM files WHERE hash = $1").bind(hash);
         let pieces: Option<i64> = pieces.fetch_optional(&self.pool).await?;
         let gone = || {

@@ -4,7 +4,7 @@
 //! event is written together with the check that the writer still owns the
 //! run, in one transaction.
 
-use crate::store::{RAISE_EPOCH, Store, StoreError, now, storable};
+use crate::store::{RAISE_EPOCH, Result, Store, StoreError, now, storable};
 use crate::submissions::Claimed;
 use futures::future::BoxFuture;
 use patchwright_agent::journal::{
@@ -25,11 +25,11 @@ impl Journal {
     ///
     /// # Errors
     /// When there is no such run, or its task is in the hands of a queue.
-    pub async fn claim(store: &Store, run: &str) -> Result<Self, StoreError> {
+    pub async fn claim(store: &Store, run: &str) -> Result<Self> {
         store.patiently(|_| Self::try_claim(store, run)).await
     }
 
-    async fn try_claim(store: &Store, run: &str) -> Result<Self, StoreError> {
+    async fn try_claim(store: &Store, run: &str) -> Result<Self> {
         let queued: Option<(String, String)> = sqlx::query_as(
             "SELECT id, state FROM submissions WHERE run = $1 AND state IN ('queued', 'running', 'paused')",
         )
@@ -67,7 +67,7 @@ impl Journal {
         store: &Store,
         claimed: &Claimed,
         (task, settings): (&str, &str),
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self> {
         store
             .patiently(|_| async {
                 let begun = sqlx::query(
@@ -102,7 +102,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the run is somebody else's.
-    pub async fn standing(&self) -> Result<Standing, StoreError> {
+    pub async fn standing(&self) -> Result<Standing> {
         let row: Result<Option<(i64, Option<i64>)>, _> = sqlx::query_as(
             "SELECT runs.epoch, submissions.cancel FROM runs LEFT JOIN submissions
              ON submissions.id = runs.task AND submissions.run = runs.id WHERE runs.id = $1",
@@ -118,7 +118,7 @@ impl Journal {
     }
 
     /// Writes an event and returns its number.
-    pub async fn append(&self, event: NewEvent) -> Result<i64, StoreError> {
+    pub async fn append(&self, event: NewEvent) -> Result<i64> {
         let (time, body) = (now(), event.body.to_string());
         self.store
             .patiently(|again| self.try_append(&event, (&time, &body), again))
@@ -132,7 +132,7 @@ impl Journal {
         event: &NewEvent,
         (time, body): (&str, &str),
         again: bool,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64> {
         let mut transaction = self.store.begin().await?;
         let place = [event.step.lane, event.step.number].map(i64::from);
         if again {
@@ -160,7 +160,7 @@ impl Journal {
     }
 
     /// Writes down how the run ended.
-    pub async fn finish(&self, ending: &str, report: &str) -> Result<(), StoreError> {
+    pub async fn finish(&self, ending: &str, report: &str) -> Result<()> {
         self.store
             .patiently(|_| async {
                 let done = sqlx::query(
@@ -181,10 +181,7 @@ impl Journal {
     }
 
     /// Locks the run for the rest of a transaction, if it is still ours.
-    pub(super) async fn hold(
-        &self,
-        transaction: &mut Transaction<'static, Any>,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn hold(&self, transaction: &mut Transaction<'static, Any>) -> Result<()> {
         let held = sqlx::query("UPDATE runs SET epoch = epoch WHERE id = $1 AND epoch = $2")
             .bind(&self.run)
             .bind(self.epoch)
@@ -248,7 +245,7 @@ pub(crate) async fn write_event(
     transaction: &mut Transaction<'static, Any>,
     (run, epoch): (&str, Option<i64>),
     (event, time, body): (&NewEvent, &str, &str),
-) -> Result<Option<i64>, StoreError> {
+) -> Result<Option<i64>> {
     let next: Option<(i64, i64)> = sqlx::query_as(
         "UPDATE runs SET events = events + 1 WHERE id = $1 AND ($2 < 0 OR epoch = $2) RETURNING events, epoch",
     )
@@ -288,17 +285,12 @@ type Row = (i64, i64, String, i64, i64, String, String, String, String);
 
 impl Store {
     /// The journal of a run, from its first event.
-    pub async fn events(&self, run: &str) -> Result<Vec<Event>, StoreError> {
+    pub async fn events(&self, run: &str) -> Result<Vec<Event>> {
         self.events_after(run, 0, u32::MAX).await
     }
 
     /// The events of a run with a higher number, at most `limit` of them.
-    pub async fn events_after(
-        &self,
-        run: &str,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<Event>, StoreError> {
+    pub async fn events_after(&self, run: &str, after: i64, limit: u32) -> Result<Vec<Event>> {
         let rows: Vec<Row> = self
             .patiently(|_| async {
                 let rows = sqlx::query_as(
@@ -320,7 +312,7 @@ fn number_of(value: i64) -> Result<u32, sqlx::Error> {
     u32::try_from(value).map_err(|error| sqlx::Error::Decode(error.into()))
 }
 
-fn event(run: &str, row: Row) -> Result<Event, StoreError> {
+fn event(run: &str, row: Row) -> Result<Event> {
     let (number, epoch, time, lane, step, kind, name, summary, body) = row;
     let body = serde_json::from_str(&body).map_err(|source| StoreError::Damaged {
         what: format!("event {number} of run {run}"),

@@ -26,4 +26,4 @@ pub use address::DatabaseKind;
 pub use journal::Journal;
 pub use prune::Pruned;
 pub use quota::{Quota, Usage};
-pub use store::{Store, StoreError, in_journal_form, now};
+pub use store::{Result, Store, StoreError, in_journal_form, now};

@@ -3,7 +3,7 @@
 //! Tasks and runs that ended long ago go, with their events and the logs that
 //! nobody else names. What was spent stays: a limit over all time counts it.
 
-use crate::store::{Store, StoreError, execute_all, in_journal_form};
+use crate::store::{Result, Store, execute_all, in_journal_form};
 use sqlx::{Any, Executor};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct Pruned {
 
 impl Store {
     /// Forgets what ended longer ago than `keep`.
-    pub async fn prune(&self, keep: Duration) -> Result<Pruned, StoreError> {
+    pub async fn prune(&self, keep: Duration) -> Result<Pruned> {
         let age = jiff::SignedDuration::try_from(keep).unwrap_or(jiff::SignedDuration::MAX);
         let now = jiff::Timestamp::now();
         let before = now.checked_sub(age).unwrap_or(jiff::Timestamp::MIN);
@@ -56,11 +56,7 @@ impl Store {
     }
 
     /// Some runs that ended before, and the hashes that they named.
-    async fn prune_runs(
-        &self,
-        before: &str,
-        named: &mut BTreeSet<String>,
-    ) -> Result<u64, StoreError> {
+    async fn prune_runs(&self, before: &str, named: &mut BTreeSet<String>) -> Result<u64> {
         let mut transaction = self.begin().await?;
         let runs: Vec<(String, Option<String>)> = sqlx::query_as(
             "SELECT id, report FROM runs WHERE report IS NOT NULL AND created < $1
@@ -85,7 +81,7 @@ impl Store {
     }
 
     /// Deletes those of these blobs that nothing names any more.
-    async fn prune_blobs(&self, mut named: BTreeSet<String>) -> Result<u64, StoreError> {
+    async fn prune_blobs(&self, mut named: BTreeSet<String>) -> Result<u64> {
         if named.is_empty() {
             return Ok(0);
         }
@@ -114,7 +110,7 @@ async fn named_by_events<'c>(
     database: impl Executor<'c, Database = Any>,
     run: &str,
     into: &mut BTreeSet<String>,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let bodies = sqlx::query_scalar("SELECT body FROM events WHERE run = $1").bind(run);
     let bodies: Vec<String> = bodies.fetch_all(database).await?;
     for body in bodies {

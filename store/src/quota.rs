@@ -1,6 +1,6 @@
 //! Quotas: tasks, bytes and files that one caller may have in the store.
 
-use crate::store::{Store, StoreError};
+use crate::store::{Result, Store};
 use sqlx::{Any, Executor};
 
 /// The most that one caller may have in the store.
@@ -41,12 +41,12 @@ impl Quota {
 
 impl Store {
     /// Returns what a caller has in the store.
-    pub async fn usage(&self, submitter: &str) -> Result<Usage, StoreError> {
+    pub async fn usage(&self, submitter: &str) -> Result<Usage> {
         usage(&self.pool, submitter).await
     }
 
     /// Returns true when a file is kept.
-    pub async fn has_file(&self, hash: &str) -> Result<bool, StoreError> {
+    pub async fn has_file(&self, hash: &str) -> Result<bool> {
         let row = sqlx::query("SELECT hash FROM files WHERE hash = $1").bind(hash);
         let row = row.fetch_optional(&self.pool).await?;
         Ok(row.is_some())
@@ -57,7 +57,7 @@ impl Store {
 pub(crate) async fn usage<'c>(
     database: impl Executor<'c, Database = Any>,
     submitter: &str,
-) -> Result<Usage, StoreError> {
+) -> Result<Usage> {
     let (tasks, task_bytes, files, file_bytes): (i64, i64, i64, i64) = sqlx::query_as(
         "SELECT
          (SELECT COUNT(*) FROM submissions WHERE submitter = $1 AND state IN ('queued', 'running', 'paused')),

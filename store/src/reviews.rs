@@ -6,7 +6,7 @@ mod list;
 pub use list::{DayFigures, ListFilter, ListPage, ListedTask};
 
 use crate::journal::write_event;
-use crate::store::{Store, StoreError, now};
+use crate::store::{Result, Store, StoreError, now};
 use patchwright_agent::journal::{EventKind, NewEvent};
 use patchwright_agent::record::StepId;
 use patchwright_agent::words;
@@ -138,11 +138,11 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such run, or the database fails.
-    pub async fn decide(&self, run: &str, decision: &NewDecision) -> Result<i64, StoreError> {
+    pub async fn decide(&self, run: &str, decision: &NewDecision) -> Result<i64> {
         self.patiently(|_| self.try_decide(run, decision)).await
     }
 
-    async fn try_decide(&self, run: &str, decision: &NewDecision) -> Result<i64, StoreError> {
+    async fn try_decide(&self, run: &str, decision: &NewDecision) -> Result<i64> {
         let mut transaction = self.begin().await?;
         let event = NewEvent {
             step: StepId { lane: 0, number: 0 },
@@ -162,7 +162,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails, or a decision cannot be read.
-    pub async fn decisions(&self, run: Option<&str>) -> Result<Vec<Decision>, StoreError> {
+    pub async fn decisions(&self, run: Option<&str>) -> Result<Vec<Decision>> {
         let rows: Vec<(String, String, i64, String, String)> = sqlx::query_as(
             "SELECT events.run, runs.task, events.number, events.time, events.body FROM events
              JOIN runs ON runs.id = events.run
@@ -192,12 +192,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn headings(
-        &self,
-        run: &str,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<Heading>, StoreError> {
+    pub async fn headings(&self, run: &str, after: i64, limit: u32) -> Result<Vec<Heading>> {
         let rows = sqlx::query_as(
             "SELECT number, time, lane, step, kind, name, summary FROM events
              WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3",
@@ -212,7 +207,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn cost_by_step(&self, run: &str) -> Result<Vec<(String, f64)>, StoreError> {
+    pub async fn cost_by_step(&self, run: &str) -> Result<Vec<(String, f64)>> {
         let rows = sqlx::query_as(
             "SELECT events.name, SUM(COALESCE(spending.settled, spending.reserved)) FROM spending
              JOIN events ON events.run = spending.run AND events.number = spending.number

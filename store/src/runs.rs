@@ -1,6 +1,6 @@
 //! Runs of a store in a list: what a person names one by.
 
-use crate::store::{Store, StoreError};
+use crate::store::{Result, Store};
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
@@ -37,7 +37,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>> {
         let limit = if filter.limit == 0 {
             i64::MAX
         } else {
@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such run, or the database fails.
-    pub async fn run_named(&self, name: &str) -> Result<String, StoreError> {
+    pub async fn run_named(&self, name: &str) -> Result<String> {
         let id: Option<String> = sqlx::query_scalar(
             "SELECT id FROM runs WHERE id = $1 OR task = $1
              ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END, created DESC, id DESC LIMIT 1",

@@ -7,7 +7,7 @@
 
 use crate::address::DatabaseKind;
 use crate::journal::Journal;
-use crate::store::{StoreError, now};
+use crate::store::{Result, StoreError, now};
 use patchwright_agent::journal::SpendingLimits;
 use sqlx::{Any, Transaction};
 
@@ -25,12 +25,7 @@ const TOTAL_SUM: &str = "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) 
 impl Journal {
     /// Books what the call of event `number` may cost at most, or says which
     /// limit stands against it.
-    pub async fn reserve(
-        &self,
-        number: i64,
-        usd: f64,
-        limits: SpendingLimits,
-    ) -> Result<(), StoreError> {
+    pub async fn reserve(&self, number: i64, usd: f64, limits: SpendingLimits) -> Result<()> {
         self.store()
             .patiently(|again| self.try_reserve(number, usd, (limits, again)))
             .await
@@ -41,7 +36,7 @@ impl Journal {
         number: i64,
         usd: f64,
         (limits, again): (SpendingLimits, bool),
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let day: String = now().chars().take(10).collect();
         let mut transaction = self.store().begin().await?;
         if self.store().kind() == DatabaseKind::Postgres {
@@ -67,7 +62,7 @@ impl Journal {
         &self,
         transaction: &mut Transaction<'static, Any>,
         number: i64,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let row = sqlx::query("SELECT number FROM spending WHERE run = $1 AND number = $2")
             .bind(self.run())
             .bind(number)
@@ -81,7 +76,7 @@ impl Journal {
         transaction: &mut Transaction<'static, Any>,
         day: &str,
         (wanted, limits): (f64, SpendingLimits),
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let of_run = sqlx::query_scalar(RUN_SUM).bind(self.run());
         let of_day = sqlx::query_scalar(DAY_SUM).bind(day);
         let of_all = sqlx::query_scalar(TOTAL_SUM);
@@ -105,7 +100,7 @@ impl Journal {
     }
 
     /// Books what the call really cost.
-    pub async fn settle(&self, number: i64, usd: f64) -> Result<(), StoreError> {
+    pub async fn settle(&self, number: i64, usd: f64) -> Result<()> {
         self.store()
             .patiently(|_| async {
                 let mut transaction = self.store().begin().await?;

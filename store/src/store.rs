@@ -10,6 +10,9 @@ use std::time::Duration;
 pub(crate) const RAISE_EPOCH: &str =
     "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
 
+/// Outcome of what the store does.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The state folder cannot be made or written.
@@ -107,22 +110,12 @@ impl Store {
     }
 
     /// Writes down a task and a new run of it. Doing it twice does it once.
-    pub async fn create_run(
-        &self,
-        run: &str,
-        task: (&str, &str),
-        settings: &str,
-    ) -> Result<(), StoreError> {
+    pub async fn create_run(&self, run: &str, task: (&str, &str), settings: &str) -> Result<()> {
         self.patiently(|_| self.try_create_run(run, task, settings))
             .await
     }
 
-    async fn try_create_run(
-        &self,
-        run: &str,
-        task: (&str, &str),
-        settings: &str,
-    ) -> Result<(), StoreError> {
+    async fn try_create_run(&self, run: &str, task: (&str, &str), settings: &str) -> Result<()> {
         let mut transaction = self.begin().await?;
         write_run(&mut transaction, run, task, settings).await?;
         transaction.commit().await?;
@@ -130,7 +123,7 @@ impl Store {
     }
 
     /// The task of a run and the settings it was started with, as JSON.
-    pub async fn run(&self, run: &str) -> Result<(String, String), StoreError> {
+    pub async fn run(&self, run: &str) -> Result<(String, String)> {
         sqlx::query_as("SELECT definition, settings FROM runs WHERE id = $1")
             .bind(run)
             .fetch_optional(&self.pool)
@@ -146,7 +139,7 @@ impl Store {
     }
 
     /// The report of a run, once it has ended.
-    pub async fn report(&self, run: &str) -> Result<Option<Report>, StoreError> {
+    pub async fn report(&self, run: &str) -> Result<Option<Report>> {
         let report = sqlx::query_scalar("SELECT report FROM runs WHERE id = $1").bind(run);
         let report: Option<Option<String>> = report.fetch_optional(&self.pool).await?;
         let report = report.ok_or_else(|| self.no_run(run))?;
@@ -164,7 +157,7 @@ pub(crate) async fn write_run(
     run: &str,
     (id, task): (&str, &str),
     settings: &str,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let now = now();
     sqlx::query("INSERT INTO tasks (id, created) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING")
         .bind(id)
@@ -198,7 +191,7 @@ pub(crate) async fn execute_all(
     transaction: &mut Transaction<'static, Any>,
     statements: &[&'static str],
     value: &str,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     for statement in statements {
         let statement = sqlx::query(*statement).bind(value);
         statement.execute(&mut **transaction).await?;

@@ -13,7 +13,7 @@ pub(crate) use list::pattern;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState, UnknownState};
 
 use crate::quota::{self, Quota, Usage};
-use crate::store::{Store, StoreError, execute_all, in_journal_form, now, storable};
+use crate::store::{Result, Store, execute_all, in_journal_form, now, storable};
 use sha2::{Digest, Sha256};
 use sqlx::{Any, Transaction};
 
@@ -73,7 +73,7 @@ async fn over_quota(
     transaction: &mut Transaction<'static, Any>,
     task: &NewTask,
     bytes: i64,
-) -> Result<Option<&'static str>, StoreError> {
+) -> Result<Option<&'static str>> {
     let Some(quota) = &task.quota else {
         return Ok(None);
     };
@@ -95,11 +95,11 @@ async fn over_quota(
 
 impl Store {
     /// Writes tasks down in one commit.
-    pub async fn submit(&self, tasks: &[NewTask]) -> Result<Vec<Submitted>, StoreError> {
+    pub async fn submit(&self, tasks: &[NewTask]) -> Result<Vec<Submitted>> {
         self.patiently(|_| self.try_submit(tasks)).await
     }
 
-    async fn try_submit(&self, tasks: &[NewTask]) -> Result<Vec<Submitted>, StoreError> {
+    async fn try_submit(&self, tasks: &[NewTask]) -> Result<Vec<Submitted>> {
         let now = now();
         let mut transaction = self.begin().await?;
         let mut submitted = Vec::with_capacity(tasks.len());
@@ -149,7 +149,7 @@ impl Store {
 
     /// Writes what a submission writes, and takes it back: fails when the
     /// database takes no submission, because its disk is full for example.
-    pub async fn try_submission(&self) -> Result<(), StoreError> {
+    pub async fn try_submission(&self) -> Result<()> {
         const NAME: &str = "-readiness";
         // As large as a large task: the last free page is not enough.
         let text = "-".repeat(64 << 10);
@@ -174,11 +174,11 @@ impl Store {
     }
 
     /// Takes a task out of the queue, or asks whoever runs it to stop.
-    pub async fn cancel(&self, id: &str) -> Result<Canceled, StoreError> {
+    pub async fn cancel(&self, id: &str) -> Result<Canceled> {
         self.patiently(|_| self.try_cancel(id)).await
     }
 
-    async fn try_cancel(&self, id: &str) -> Result<Canceled, StoreError> {
+    async fn try_cancel(&self, id: &str) -> Result<Canceled> {
         let mut transaction = self.begin().await?;
         let queued = sqlx::query(
             "UPDATE submissions SET state = 'canceled', ended = $1, ending = 'canceled',
@@ -209,7 +209,7 @@ impl Store {
     }
 
     /// Forgets tasks that have ended, so that they can be submitted anew.
-    pub async fn forget(&self, ids: &[&str]) -> Result<(), StoreError> {
+    pub async fn forget(&self, ids: &[&str]) -> Result<()> {
         let mut transaction = self.begin().await?;
         let forget = "DELETE FROM submissions WHERE id = $1 AND state IN ('done', 'canceled')";
         for id in ids {
@@ -220,24 +220,24 @@ impl Store {
     }
 
     /// Pauses the whole queue, or lets it go on.
-    pub async fn set_paused(&self, paused: bool) -> Result<(), StoreError> {
+    pub async fn set_paused(&self, paused: bool) -> Result<()> {
         let value = if paused { "yes" } else { "no" };
         self.set_switch("paused", value).await
     }
 
     /// Returns true when the queue is paused.
-    pub async fn paused(&self) -> Result<bool, StoreError> {
+    pub async fn paused(&self) -> Result<bool> {
         Ok(self.switch("paused").await?.as_deref() == Some("yes"))
     }
 
     /// Reads a value that all processes share.
-    pub async fn switch(&self, name: &str) -> Result<Option<String>, StoreError> {
+    pub async fn switch(&self, name: &str) -> Result<Option<String>> {
         let value = sqlx::query_scalar("SELECT value FROM switches WHERE name = $1").bind(name);
         Ok(value.fetch_optional(&self.pool).await?)
     }
 
     /// Writes a value that all processes share.
-    pub async fn set_switch(&self, name: &str, value: &str) -> Result<(), StoreError> {
+    pub async fn set_switch(&self, name: &str, value: &str) -> Result<()> {
         sqlx::query(SET_SWITCH)
             .bind(name)
             .bind(value)

@@ -3,7 +3,7 @@
 //! Only the hash of a token is kept. Tokens are long and random, so that a
 //! plain hash gives nothing away. A token that was revoked stays in the list.
 
-use crate::store::{Store, StoreError, now};
+use crate::store::{Result, Store, now};
 use patchwright_agent::words;
 use sha2::{Digest, Sha256};
 
@@ -79,7 +79,7 @@ impl Store {
         name: &str,
         role: Role,
         expires: Option<jiff::Timestamp>,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<String>> {
         let secret = secret().map_err(sqlx::Error::from)?;
         let expires = expires.map(crate::store::in_journal_form);
         let now = now();
@@ -106,13 +106,13 @@ impl Store {
     }
 
     /// Every token that was ever made, the newest first.
-    pub async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
+    pub async fn tokens(&self) -> Result<Vec<Token>> {
         let sql = "SELECT hash, name, role, created, expires, revoked FROM tokens ORDER BY created DESC, name";
         Ok(sqlx::query_as(sql).fetch_all(&self.pool).await?)
     }
 
     /// Takes away what the tokens of a name allow; how many there were.
-    pub async fn revoke_token(&self, name: &str) -> Result<u64, StoreError> {
+    pub async fn revoke_token(&self, name: &str) -> Result<u64> {
         let done =
             sqlx::query("UPDATE tokens SET revoked = $1 WHERE name = $2 AND revoked IS NULL")
                 .bind(now())

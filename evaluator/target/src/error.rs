@@ -4,6 +4,9 @@ use patchwright_sandbox::SandboxError;
 use patchwright_source::SourceError;
 use std::path::{Path, PathBuf};
 
+/// Outcome of what a target does.
+pub type Result<T, E = TargetError> = std::result::Result<T, E>;
+
 /// The reason why nothing could be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {

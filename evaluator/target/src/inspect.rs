@@ -3,9 +3,9 @@
 //! A probe names a line of the pristine tree. It is asked of the unpatched build or of an
 //! attempt's, where the line may have moved. The caller decides which probes to ask.
 
-use crate::TargetError;
 use crate::probe::{Probe, answer};
 use crate::runner::{Baseline, Build, BuildKind, InputFile, Pov, Target};
+use crate::{Result, TargetError};
 use patchwright_crash::feedback::LineMap;
 use patchwright_source::{Changes, Tree};
 
@@ -17,7 +17,7 @@ pub async fn inspect(
     changes: Option<&Changes>,
     input: Option<&[u8]>,
     questions: &[Probe],
-) -> Result<Vec<String>, TargetError> {
+) -> Result<Vec<String>> {
     let unanswered = |reason: &str| vec![reason.to_owned(); questions.len()];
     let Some(pov) = pov(target, baseline) else {
         return Ok(unanswered("there is no PoV that could be run"));

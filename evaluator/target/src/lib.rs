@@ -17,7 +17,7 @@ mod work_time;
 mod workspace;
 
 pub use cache::Cache;
-pub use error::TargetError;
+pub use error::{Result, TargetError};
 pub use inspect::inspect;
 pub use local::{
     FetchPlace, LocalTarget, Scratch, TaskDigest, digest_of_inputs, fetch, put_record, quoted,

@@ -42,7 +42,6 @@ pub use fetch::{FetchPlace, fetch};
 pub use scratch::Scratch;
 pub use task_digest::{TaskDigest, digest_of_inputs};
 
-use crate::TargetError;
 use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
@@ -50,6 +49,7 @@ use crate::runner::{
     Instrumentation, Observed, ObservedRun, Pov, Replay, Target, TargetTask, TestRun,
 };
 use crate::workspace::Workspace;
+use crate::{Result, TargetError};
 use async_trait::async_trait;
 use builds::BuildKey;
 use command::Job;
@@ -112,7 +112,7 @@ impl LocalTarget {
         isolation: IsolationChoice,
         host: Host,
         scratch: &Path,
-    ) -> Result<Self, TargetError> {
+    ) -> Result<Self> {
         let task = checked(task)?;
         let mut sandbox = match &task.image {
             Some(image) => Sandbox::in_container(image, host).await?,
@@ -171,17 +171,17 @@ impl LocalTarget {
     }
 
     /// Copies a workspace on a thread for blocking work.
-    async fn copy(&self, of: &Arc<Workspace>) -> Result<Workspace, TargetError> {
+    async fn copy(&self, of: &Arc<Workspace>) -> Result<Workspace> {
         let (of, root) = (Arc::clone(of), self.scratch.fresh("workspace"));
         blocking("copy of a workspace", move || Workspace::copy_of(&of, root)).await?
     }
 
     /// Creates a folder for the inputs of a batch and their outputs.
-    fn batch_folder(&self) -> Result<CommandFolder, TargetError> {
+    fn batch_folder(&self) -> Result<CommandFolder> {
         CommandFolder::create(self.scratch.path().join(disguise::fresh_name()))
     }
 
-    fn pov_command<'a>(&'a self, pov: &'a Pov) -> Result<&'a str, TargetError> {
+    fn pov_command<'a>(&'a self, pov: &'a Pov) -> Result<&'a str> {
         pov.command
             .as_deref()
             .or(self.task.commands.pov.as_deref())
@@ -195,7 +195,7 @@ impl LocalTarget {
 async fn blocking<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, TargetError> {
+) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|e| TargetError::machinery(e.to_string(), what))
 }
@@ -211,25 +211,20 @@ impl Target for LocalTarget {
         doing.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn baseline(&self) -> Result<Arc<Baseline>, TargetError> {
+    async fn baseline(&self) -> Result<Arc<Baseline>> {
         let made = self.baseline.get_or_try_init(|| self.make_baseline());
         made.await.cloned()
     }
 
-    async fn build(
-        &self,
-        changes: &Changes,
-        name: &str,
-        how: BuildKind,
-    ) -> Result<Build, TargetError> {
+    async fn build(&self, changes: &Changes, name: &str, how: BuildKind) -> Result<Build> {
         self.build_changed(changes, name, how).await
     }
 
-    async fn build_ahead(&self, changes: &Changes, name: &str) -> Result<(), TargetError> {
+    async fn build_ahead(&self, changes: &Changes, name: &str) -> Result<()> {
         self.clean_build_ahead(changes, name).await
     }
 
-    async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
+    async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay> {
         let stage = self.stage(build, pov).await?;
         let job = Job {
             wall: pov.timeout.unwrap_or(self.task.limits.pov),
@@ -245,7 +240,7 @@ impl Target for LocalTarget {
         uncaught::look(self, build, pov, replay).await
     }
 
-    async fn test(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
+    async fn test(&self, build: &Build) -> Result<Option<TestRun>> {
         let Some(test) = &self.task.commands.test else {
             return Ok(None);
         };
@@ -259,21 +254,11 @@ impl Target for LocalTarget {
         Ok(Some(TestRun { execution, reports }))
     }
 
-    async fn run_inputs(
-        &self,
-        build: &Build,
-        pov: &Pov,
-        inputs: &Inputs,
-    ) -> Result<Vec<InputRun>, TargetError> {
+    async fn run_inputs(&self, build: &Build, pov: &Pov, inputs: &Inputs) -> Result<Vec<InputRun>> {
         batch::run(self, build, pov, inputs).await
     }
 
-    async fn probe(
-        &self,
-        build: &Build,
-        pov: &Pov,
-        probes: &[Probe],
-    ) -> Result<Observations, TargetError> {
+    async fn probe(&self, build: &Build, pov: &Pov, probes: &[Probe]) -> Result<Observations> {
         debugger::run(self, build, pov, probes).await
     }
 
@@ -282,7 +267,7 @@ impl Target for LocalTarget {
         changes: &Changes,
         name: &str,
         added: &Instrumentation,
-    ) -> Result<Option<Build>, TargetError> {
+    ) -> Result<Option<Build>> {
         instrumented::build(self, changes, name, added).await
     }
 
@@ -291,7 +276,7 @@ impl Target for LocalTarget {
         build: &Build,
         counted: &Counted,
         most: Duration,
-    ) -> Result<Option<Coverage>, TargetError> {
+    ) -> Result<Option<Coverage>> {
         match self.task.language {
             Language::Java => observed_tests::covered(self, build, counted, most).await,
             _ => coverage::tests(self, build, counted, most).await,
@@ -303,32 +288,19 @@ impl Target for LocalTarget {
         build: &Build,
         pov: Option<&Pov>,
         asked: &Observed,
-    ) -> Result<Option<ObservedRun>, TargetError> {
+    ) -> Result<Option<ObservedRun>> {
         observed_tests::run(self, build, pov, asked).await
     }
 
-    async fn exits(
-        &self,
-        build: &Build,
-        pov: &Pov,
-        watched: &Counted,
-    ) -> Result<Exits, TargetError> {
+    async fn exits(&self, build: &Build, pov: &Pov, watched: &Counted) -> Result<Exits> {
         exits::run(self, build, pov, watched).await
     }
 
-    async fn run_script(
-        &self,
-        build: &Build,
-        script: &str,
-    ) -> Result<Result<Vec<u8>, String>, TargetError> {
+    async fn run_script(&self, build: &Build, script: &str) -> Result<Result<Vec<u8>, String>> {
         script::run(self, build, script).await
     }
 
-    async fn stack_of_hang(
-        &self,
-        build: &Build,
-        pov: &Pov,
-    ) -> Result<Option<CrashReport>, TargetError> {
+    async fn stack_of_hang(&self, build: &Build, pov: &Pov) -> Result<Option<CrashReport>> {
         hang::stack(self, build, pov).await
     }
 
@@ -338,7 +310,7 @@ impl Target for LocalTarget {
         pov: &Pov,
         seeds: &[Vec<u8>],
         time: Duration,
-    ) -> Result<Option<Fuzzed>, TargetError> {
+    ) -> Result<Option<Fuzzed>> {
         fuzzer::fuzz(self, build, pov, (seeds, time)).await
     }
 }

@@ -14,13 +14,13 @@ mod remote;
 mod reproduction;
 mod task;
 
-use crate::TargetError;
 use crate::probe::{Observations, Probe};
 use crate::sanitizer_hooks;
 pub use crate::sanitizer_hooks::Gained;
 use crate::workspace::programs;
 use crate::workspace::programs::Program;
 use crate::workspace::{Workspace, products};
+use crate::{Result, TargetError};
 use async_trait::async_trait;
 pub use coverage::{Counted, Coverage, LineRange, Way};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
@@ -103,7 +103,7 @@ impl Build {
         workspace.is_some_and(|workspace| sanitizer_hooks::is_sanitized(workspace.root()))
     }
 
-    pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
+    pub(crate) fn place(&self) -> Result<&Arc<Workspace>> {
         self.workspace.as_ref().ok_or_else(|| {
             TargetError::machinery("a build of another target was asked for", "target")
         })
@@ -213,45 +213,30 @@ pub trait Target: Send + Sync + fmt::Debug {
     }
 
     /// Builds the pristine tree and runs every PoV and the tests, once.
-    async fn baseline(&self) -> Result<Arc<Baseline>, TargetError>;
+    async fn baseline(&self) -> Result<Arc<Baseline>>;
 
     /// Builds the changed tree; `name` is one of the task's builds.
-    async fn build(
-        &self,
-        changes: &Changes,
-        name: &str,
-        how: BuildKind,
-    ) -> Result<Build, TargetError>;
+    async fn build(&self, changes: &Changes, name: &str, how: BuildKind) -> Result<Build>;
 
     /// Makes the clean build of the changed tree ahead of time, at a low priority, so that
     /// the confirmation of a patch finds it at hand. Only a build that succeeds is kept. Does
     /// nothing where builds cannot be made beside other commands.
-    async fn build_ahead(&self, _changes: &Changes, _name: &str) -> Result<(), TargetError> {
+    async fn build_ahead(&self, _changes: &Changes, _name: &str) -> Result<()> {
         Ok(())
     }
 
     /// Runs one PoV once.
-    async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError>;
+    async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay>;
 
     /// Runs the tests once; none when the task has none.
-    async fn test(&self, build: &Build) -> Result<Option<TestRun>, TargetError>;
+    async fn test(&self, build: &Build) -> Result<Option<TestRun>>;
 
     /// Runs many inputs the way a PoV is run.
-    async fn run_inputs(
-        &self,
-        build: &Build,
-        pov: &Pov,
-        inputs: &Inputs,
-    ) -> Result<Vec<InputRun>, TargetError>;
+    async fn run_inputs(&self, build: &Build, pov: &Pov, inputs: &Inputs) -> Result<Vec<InputRun>>;
 
     /// Runs a PoV once under a debugger and returns its observations at lines of this
     /// build. Not every target has a debugger.
-    async fn probe(
-        &self,
-        _build: &Build,
-        _pov: &Pov,
-        _probes: &[Probe],
-    ) -> Result<Observations, TargetError> {
+    async fn probe(&self, _build: &Build, _pov: &Pov, _probes: &[Probe]) -> Result<Observations> {
         Ok(Observations {
             problem: Some(NO_DEBUGGER.to_owned()),
             ..Observations::default()
@@ -260,12 +245,7 @@ pub trait Target: Send + Sync + fmt::Debug {
 
     /// Runs a PoV once under a debugger and returns the ends of its processes, and the
     /// number of sanitizer checks in these functions. Not every target has a debugger.
-    async fn exits(
-        &self,
-        _build: &Build,
-        _pov: &Pov,
-        _watched: &Counted,
-    ) -> Result<Exits, TargetError> {
+    async fn exits(&self, _build: &Build, _pov: &Pov, _watched: &Counted) -> Result<Exits> {
         Ok(Exits::unseen(NO_DEBUGGER))
     }
 
@@ -276,7 +256,7 @@ pub trait Target: Send + Sync + fmt::Debug {
         _changes: &Changes,
         _name: &str,
         _added: &Instrumentation,
-    ) -> Result<Option<Build>, TargetError> {
+    ) -> Result<Option<Build>> {
         Ok(None)
     }
 
@@ -287,7 +267,7 @@ pub trait Target: Send + Sync + fmt::Debug {
         _build: &Build,
         _counted: &Counted,
         _most: Duration,
-    ) -> Result<Option<Coverage>, TargetError> {
+    ) -> Result<Option<Coverage>> {
         Ok(None)
     }
 
@@ -298,17 +278,13 @@ pub trait Target: Send + Sync + fmt::Debug {
         _build: &Build,
         _pov: Option<&Pov>,
         _asked: &Observed,
-    ) -> Result<Option<ObservedRun>, TargetError> {
+    ) -> Result<Option<ObservedRun>> {
         Ok(None)
     }
 
     /// Runs a Python script that nobody trusts, and returns what it writes to its standard
     /// output, or why there is nothing. Not every target runs scripts.
-    async fn run_script(
-        &self,
-        _build: &Build,
-        _script: &str,
-    ) -> Result<Result<Vec<u8>, String>, TargetError> {
+    async fn run_script(&self, _build: &Build, _script: &str) -> Result<Result<Vec<u8>, String>> {
         Ok(Err(
             "no script can be run where this program runs".to_owned()
         ))
@@ -316,11 +292,7 @@ pub trait Target: Send + Sync + fmt::Debug {
 
     /// Runs a PoV that hangs once more and returns where it is after a while; none where
     /// that cannot be seen.
-    async fn stack_of_hang(
-        &self,
-        _build: &Build,
-        _pov: &Pov,
-    ) -> Result<Option<CrashReport>, TargetError> {
+    async fn stack_of_hang(&self, _build: &Build, _pov: &Pov) -> Result<Option<CrashReport>> {
         Ok(None)
     }
 
@@ -332,7 +304,7 @@ pub trait Target: Send + Sync + fmt::Debug {
         _pov: &Pov,
         _seeds: &[Vec<u8>],
         _time: Duration,
-    ) -> Result<Option<Fuzzed>, TargetError> {
+    ) -> Result<Option<Fuzzed>> {
         Ok(None)
     }
 }

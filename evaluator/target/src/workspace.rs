@@ -12,8 +12,8 @@ pub(crate) mod programs;
 
 pub(crate) use copy::copy_tree;
 
-use crate::TargetError;
 use crate::cache::{Cache, Entry};
+use crate::{Result, TargetError};
 use delta::Moment;
 use patchwright_sandbox::contained_path::{ContainedFolder, remove_folder};
 use patchwright_sandbox::identity;
@@ -44,7 +44,7 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     /// Creates an empty one. The folder must not exist yet.
-    pub(crate) fn create(root: PathBuf) -> Result<Self, TargetError> {
+    pub(crate) fn create(root: PathBuf) -> Result<Self> {
         let workspace = Self {
             root,
             kept: None,
@@ -89,16 +89,12 @@ impl Workspace {
     }
 
     /// Copies another one, with all its times.
-    pub(crate) fn copy_of(other: &Self, root: PathBuf) -> Result<Self, TargetError> {
+    pub(crate) fn copy_of(other: &Self, root: PathBuf) -> Result<Self> {
         Self::copy_unless(other, root, &AtomicBool::new(false))
     }
 
     /// Copies another one, unless `stop` becomes true.
-    pub(crate) fn copy_unless(
-        other: &Self,
-        root: PathBuf,
-        stop: &AtomicBool,
-    ) -> Result<Self, TargetError> {
+    pub(crate) fn copy_unless(other: &Self, root: PathBuf, stop: &AtomicBool) -> Result<Self> {
         let mut workspace = Self::create(root)?;
         for part in [TREE, OUT, HOME] {
             copy_tree(&other.root.join(part), &workspace.part(part), None, stop)?;
@@ -121,17 +117,14 @@ impl Workspace {
     }
 
     /// Opens the tree so that no path leads out of it.
-    pub(crate) fn tree(&self) -> Result<ContainedFolder, TargetError> {
+    pub(crate) fn tree(&self) -> Result<ContainedFolder> {
         let path = self.part(TREE);
         ContainedFolder::open(&path)
             .map_err(|e| TargetError::io("a workspace cannot be opened", path, e))
     }
 
     /// Writes files of the tree anew as they are, so that they count as changed.
-    pub(crate) fn touch<'a>(
-        &self,
-        paths: impl Iterator<Item = &'a TreePath>,
-    ) -> Result<(), TargetError> {
+    pub(crate) fn touch<'a>(&self, paths: impl Iterator<Item = &'a TreePath>) -> Result<()> {
         let tree = self.tree()?;
         for path in paths {
             let path = path.as_str();
@@ -144,7 +137,7 @@ impl Workspace {
     }
 
     /// Writes an attempt's changes into the tree. Files with equal content keep their time.
-    pub(crate) fn apply(&self, changes: &Changes) -> Result<(), TargetError> {
+    pub(crate) fn apply(&self, changes: &Changes) -> Result<()> {
         let tree = self.tree()?;
         let fail = |path: &str, e| TargetError::io("a changed file could not be written", path, e);
         for (from, to) in &changes.renamed {

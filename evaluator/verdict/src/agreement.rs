@@ -11,7 +11,7 @@ use crate::mutation::Mutator;
 use crate::same_elsewhere::{ChallengeInput, run_how, shown};
 use patchwright_record::{AgreedInput, Agreement, Split};
 use patchwright_source::Changes;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{
     Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target, content,
 };
@@ -42,7 +42,7 @@ pub async fn agreement(
     baseline: &Baseline,
     candidates: &[Candidate],
     inputs: &[ChallengeInput],
-) -> Result<Agreement, TargetError> {
+) -> Result<Agreement> {
     let started = Instant::now();
     let Ok((pov, _, old)) = run_how(target, baseline) else {
         return Ok(Agreement::default());
@@ -54,7 +54,7 @@ pub async fn agreement(
         capture: Capture::Outputs,
         ..Inputs::default()
     };
-    let run = async |build: &Build| -> Result<BTreeMap<usize, InputRun>, TargetError> {
+    let run = async |build: &Build| -> Result<BTreeMap<usize, InputRun>> {
         let runs = target.run_inputs(build, pov, &inputs_run).await?;
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     };
@@ -104,11 +104,7 @@ pub async fn agreement(
 }
 
 /// The inputs that the programs are run on: those that were handed in first.
-fn contents(
-    target: &dyn Target,
-    pov: &Pov,
-    inputs: &[ChallengeInput],
-) -> Result<Vec<Vec<u8>>, TargetError> {
+fn contents(target: &dyn Target, pov: &Pov, inputs: &[ChallengeInput]) -> Result<Vec<Vec<u8>>> {
     let task = target.task();
     let mut contents: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
     let given = given_inputs::inputs(task, pov)?.into_iter();

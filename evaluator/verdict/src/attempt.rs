@@ -7,8 +7,8 @@
 use crate::evidence::{AcceptedInput, FoundInput};
 use patchwright_crash::signature::plain_name;
 use patchwright_source::{Changes, Language, SourceError, Touched, Tree, TreePath, parse};
-use patchwright_target::TargetError;
 use patchwright_target::runner::{Baseline, Target};
+use patchwright_target::{Result, TargetError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -83,10 +83,7 @@ pub(crate) fn touched_functions(attempt: &AttemptFacts) -> Vec<String> {
 
 /// Returns the touched functions that the pristine files define too: only the patched
 /// program calls a function that the patch adds.
-pub(crate) fn touched_in_baseline(
-    attempt: &AttemptFacts,
-    root: &Path,
-) -> Result<Vec<String>, TargetError> {
+pub(crate) fn touched_in_baseline(attempt: &AttemptFacts, root: &Path) -> Result<Vec<String>> {
     let fail = |error: SourceError| TargetError::tree(&error, root);
     let tree = Tree::open(root).map_err(fail)?;
     let mut pristine: BTreeSet<String> = BTreeSet::new();

@@ -6,8 +6,8 @@
 mod likeness;
 
 use patchwright_source::{Language, Tree, TreePath};
-use patchwright_target::TargetError;
 use patchwright_target::runner::{Pov, TargetTask, content};
+use patchwright_target::{Result, TargetError};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const MOST_OF_TESTS: usize = 48;
 const LARGEST_OF_TESTS: usize = 1 << 16;
 
 /// Returns the inputs by their files' names, each once; the PoVs are none of them.
-pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
+pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
     let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().collect();
     let mut found = Vec::new();
     let mut add = |name: String, bytes: Vec<u8>| {
@@ -50,10 +50,7 @@ pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8
 
 /// Returns files of the tree's tests that are no source code, by their names; each may be
 /// an input or not.
-pub(crate) fn of_tests(
-    task: &TargetTask,
-    pov: &Pov,
-) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
+pub(crate) fn of_tests(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
     let known = inputs(task, pov)?.into_iter().map(|(_, bytes)| bytes);
     let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().chain(known).collect();
     let root = &task.tree;
@@ -93,12 +90,12 @@ fn read_some(files: impl Iterator<Item = (String, PathBuf)>) -> Vec<(String, Vec
 }
 
 /// Returns the contents of a task's PoVs.
-pub(crate) fn povs(task: &TargetTask) -> Result<Vec<Vec<u8>>, TargetError> {
+pub(crate) fn povs(task: &TargetTask) -> Result<Vec<Vec<u8>>> {
     task.povs.iter().map(content).collect()
 }
 
 /// Reads a file that serves as an input; none where it is too large for one.
-pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, TargetError> {
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     let fail = |e| TargetError::io("an input cannot be read", path, e);
     let facts = fs::metadata(path).map_err(fail)?;
     if !facts.is_file() || facts.len() > LARGEST {
@@ -109,7 +106,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, TargetError> {
 
 /// Returns files of the tree and of the task's folder with the file extension of the PoV, which
 /// are mostly inputs of tests, by their names.
-fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
+fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
     let Some(ending) = pov.file.extension().and_then(|e| e.to_str()) else {
         return Ok(Vec::new());
     };

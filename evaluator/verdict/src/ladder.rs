@@ -8,7 +8,7 @@ use crate::attempt::AttemptFacts;
 use crate::evidence::{Rung, RungName};
 use crate::verdict_cache::{VerdictCache, VerdictKey};
 use crate::{review, robust, rung, same_elsewhere};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, Target};
 use std::time::Instant;
 
@@ -43,7 +43,7 @@ impl<'a> Ladder<'a> {
         attempt: &AttemptFacts,
         climbed: &[Rung],
         next: RungName,
-    ) -> Result<Rung, TargetError> {
+    ) -> Result<Rung> {
         let started = Instant::now();
         if let Some(broken) = climbed
             .iter()
@@ -57,11 +57,7 @@ impl<'a> Ladder<'a> {
         Ok(result)
     }
 
-    async fn recall_or_climb(
-        &self,
-        attempt: &AttemptFacts,
-        next: RungName,
-    ) -> Result<Rung, TargetError> {
+    async fn recall_or_climb(&self, attempt: &AttemptFacts, next: RungName) -> Result<Rung> {
         let key = VerdictKey::of(self.baseline, attempt, next);
         let (Some(verdicts), Some(key)) = (self.verdicts, key) else {
             return self.climb_anew(attempt, next).await;
@@ -74,11 +70,7 @@ impl<'a> Ladder<'a> {
         Ok(result)
     }
 
-    async fn climb_anew(
-        &self,
-        attempt: &AttemptFacts,
-        next: RungName,
-    ) -> Result<Rung, TargetError> {
+    async fn climb_anew(&self, attempt: &AttemptFacts, next: RungName) -> Result<Rung> {
         let on = (self.target, self.baseline, attempt);
         Ok(match next {
             RungName::Applies => rung::patch::applies(attempt),

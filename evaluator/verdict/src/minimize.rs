@@ -8,7 +8,7 @@
 
 use patchwright_crash::{CrashReport, Frame, FrameOrigin};
 use patchwright_sandbox::Ending;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, InputFile, InputRun, Inputs, Outcome, Pov, Replay, Target,
     content,
@@ -52,7 +52,7 @@ pub async fn minimize(
     target: &dyn Target,
     baseline: &Baseline,
     budget: Duration,
-) -> Result<Option<SmallestPov>, TargetError> {
+) -> Result<Option<SmallestPov>> {
     let task = target.task();
     let mut povs = task.povs.iter().zip(&baseline.povs);
     let Some((pov, before)) = povs.find(|(_, before)| before.reproduces()) else {
@@ -131,7 +131,7 @@ impl Trace {
 impl Search<'_> {
     /// Leaves out chunks of ever smaller size; tells also whether single bytes were tried to
     /// the end.
-    async fn reduce(&mut self, original: Vec<u8>) -> Result<(Vec<u8>, bool), TargetError> {
+    async fn reduce(&mut self, original: Vec<u8>) -> Result<(Vec<u8>, bool)> {
         let mut best = original;
         let seen = self.run(vec![best.clone()]).await?;
         self.known = seen.first().filter(|run| run.is_failure()).map(Trace::of);
@@ -153,7 +153,7 @@ impl Search<'_> {
     }
 
     /// Tries every chunk of one size; false when the time was over before.
-    async fn pass(&mut self, best: &mut Vec<u8>, chunk: usize) -> Result<bool, TargetError> {
+    async fn pass(&mut self, best: &mut Vec<u8>, chunk: usize) -> Result<bool> {
         let mut from = 0;
         while from < best.len() {
             if Instant::now() >= self.until {
@@ -170,11 +170,7 @@ impl Search<'_> {
     }
 
     /// Returns the ranges that can be left out together.
-    async fn free(
-        &mut self,
-        best: &[u8],
-        ranges: &[Range<usize>],
-    ) -> Result<Vec<Range<usize>>, TargetError> {
+    async fn free(&mut self, best: &[u8], ranges: &[Range<usize>]) -> Result<Vec<Range<usize>>> {
         let contents = ranges
             .iter()
             .map(|range| without(best, std::slice::from_ref(range)))
@@ -197,14 +193,14 @@ impl Search<'_> {
     }
 
     /// Returns the indexes of the inputs that crash as the PoV does.
-    async fn crashing(&mut self, contents: Vec<Vec<u8>>) -> Result<Vec<usize>, TargetError> {
+    async fn crashing(&mut self, contents: Vec<Vec<u8>>) -> Result<Vec<usize>> {
         let runs = self.run(contents).await?;
         let failing = runs.iter().filter(|run| run.is_failure());
         let crashing = failing.filter(|run| self.known.as_ref() == Some(&Trace::of(run)));
         Ok(crashing.map(|run| run.index).collect())
     }
 
-    async fn run(&mut self, contents: Vec<Vec<u8>>) -> Result<Vec<InputRun>, TargetError> {
+    async fn run(&mut self, contents: Vec<Vec<u8>>) -> Result<Vec<InputRun>> {
         let inputs = Inputs {
             contents,
             budget: self.until.saturating_duration_since(Instant::now()),
@@ -220,7 +216,7 @@ impl Search<'_> {
     }
 
     /// Tells whether an input shows the crash of the PoV, by a report with names.
-    async fn is_the_crash(&mut self, input: &[u8]) -> Result<bool, TargetError> {
+    async fn is_the_crash(&mut self, input: &[u8]) -> Result<bool> {
         let input = InputFile::like(self.pov, input)?;
         let replay = self.target.replay(self.build, input.pov()).await?;
         self.runs += 1;

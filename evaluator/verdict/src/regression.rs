@@ -6,7 +6,7 @@ use patchwright_crash::test_report::{Status, TestReport};
 use patchwright_record::RegressionRecord;
 use patchwright_sandbox::process::{Ending, Limit};
 use patchwright_source::Changes;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, Build, BuildKind, Outcome, Pov, Target, TestRun};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -53,7 +53,7 @@ pub async fn prove_regression_test(
     test: &RegressionTest,
     patch: &Changes,
     refuted: &[Changes],
-) -> Result<RegressionRecord, TargetError> {
+) -> Result<RegressionRecord> {
     let started = Instant::now();
     let trial = Trial {
         target,
@@ -81,7 +81,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    async fn prove(&self, patch: &Changes) -> Result<RegressionRecord, TargetError> {
+    async fn prove(&self, patch: &Changes) -> Result<RegressionRecord> {
         let refuse = |reason: &str, log: String| RegressionRecord {
             reason: reason.to_owned(),
             log: log.into_bytes().into(),
@@ -141,7 +141,7 @@ impl Trial<'_> {
     }
 
     /// Tells whether the test fails on a refuted patch; nothing where that cannot be said.
-    async fn fails_on(&self, changes: &Changes) -> Result<Option<bool>, TargetError> {
+    async fn fails_on(&self, changes: &Changes) -> Result<Option<bool>> {
         let Some(merged) = merged(changes, &self.test.changes) else {
             return Ok(None);
         };
@@ -156,7 +156,7 @@ impl Trial<'_> {
         })
     }
 
-    async fn build(&self, changes: &Changes) -> Result<Build, TargetError> {
+    async fn build(&self, changes: &Changes) -> Result<Build> {
         let task = self.target.task();
         let name = match (&self.test.run, self.pov()) {
             (RegressionRun::Script(_), Some(pov)) => task.build_of(pov),
@@ -175,22 +175,14 @@ impl Trial<'_> {
     }
 
     /// Runs the test once; the tests of these names have to be among those that pass.
-    async fn once(
-        &self,
-        build: &Build,
-        named: &BTreeSet<String>,
-    ) -> Result<(OneRun, String), TargetError> {
+    async fn once(&self, build: &Build, named: &BTreeSet<String>) -> Result<(OneRun, String)> {
         match &self.test.run {
             RegressionRun::Suite => self.suite(build, named).await,
             RegressionRun::Script(path) => self.script(build, path).await,
         }
     }
 
-    async fn suite(
-        &self,
-        build: &Build,
-        named: &BTreeSet<String>,
-    ) -> Result<(OneRun, String), TargetError> {
+    async fn suite(&self, build: &Build, named: &BTreeSet<String>) -> Result<(OneRun, String)> {
         let (Some(before), Some(now)) = (&self.baseline.tests, self.target.test(build).await?)
         else {
             let why = "there is no test command".to_owned();
@@ -199,7 +191,7 @@ impl Trial<'_> {
         Ok((of_suite(before, &now, named), now.execution.text()))
     }
 
-    async fn script(&self, build: &Build, path: &str) -> Result<(OneRun, String), TargetError> {
+    async fn script(&self, build: &Build, path: &str) -> Result<(OneRun, String)> {
         let Some(pov) = self.pov() else {
             let why = "there is no PoV that reproduces".to_owned();
             return Ok((OneRun::Unclear(why), String::new()));
@@ -224,7 +216,7 @@ impl Trial<'_> {
         &self,
         build: &Build,
         failing: &BTreeSet<String>,
-    ) -> Result<(Result<(), String>, String), TargetError> {
+    ) -> Result<(Result<(), String>, String)> {
         let (run, log) = self.once(build, failing).await?;
         let passes = match run {
             OneRun::Passes => Ok(()),

@@ -17,7 +17,7 @@ use crate::evidence::{Doubt, Rung, RungName};
 use crate::given_inputs;
 pub(crate) use code::bare;
 pub(crate) use constants::{constants, integer};
-use patchwright_target::TargetError;
+use patchwright_target::{Result, TargetError};
 pub(crate) use suppression::ends_process;
 
 use disguised::Texts;
@@ -28,7 +28,7 @@ use std::fmt;
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
 
-pub(crate) fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
+pub(crate) fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     let open = |reason: &str| Rung::new(RungName::Reviewed, None, reason);
     let Some(mut files) = FileDiff::read(&attempt.diff) else {
         return Ok(open("a header of the diff cannot be read"));
@@ -78,7 +78,7 @@ fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
 }
 
 /// Returns the pristine text of a file; empty for a new file.
-fn pristine(tree: &Tree, path: &TreePath, attempt: &AttemptFacts) -> Result<String, TargetError> {
+fn pristine(tree: &Tree, path: &TreePath, attempt: &AttemptFacts) -> Result<String> {
     match tree.read(attempt.changes.pristine_name(path)) {
         Ok(text) => Ok(String::from_utf8_lossy(text.bytes()).into_owned()),
         Err(SourceError::NotFound { .. }) => Ok(String::new()),
@@ -88,7 +88,7 @@ fn pristine(tree: &Tree, path: &TreePath, attempt: &AttemptFacts) -> Result<Stri
 
 /// Returns the findings on what is written otherwise than it reads. They look at the
 /// bytes of the files, not at a diff of them.
-fn disguises(tree: &Tree, attempt: &AttemptFacts) -> Result<Vec<Finding>, TargetError> {
+fn disguises(tree: &Tree, attempt: &AttemptFacts) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (path, bytes) in &attempt.changes.files {
         findings.extend(disguised::findings(&Texts {

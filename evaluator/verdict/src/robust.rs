@@ -26,7 +26,7 @@ use patchwright_crash::feedback::input as input_text;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, InputRun, Inputs, Outcome, Pov, Target, content,
 };
-use patchwright_target::{TargetError, WorkTime};
+use patchwright_target::{Result, TargetError, WorkTime};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,7 @@ const OTHER: &str = "the unpatched program crashes on it in the same way";
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
-pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
+pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     let task = target.task();
     let groups = groups(target, baseline)?;
     if groups.is_empty() {
@@ -89,10 +89,7 @@ struct Group<'a> {
     seeds: Vec<Vec<u8>>,
 }
 
-fn groups<'a>(
-    target: &'a dyn Target,
-    baseline: &'a Baseline,
-) -> Result<Vec<Group<'a>>, TargetError> {
+fn groups<'a>(target: &'a dyn Target, baseline: &'a Baseline) -> Result<Vec<Group<'a>>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for (pov, before) in target.task().povs.iter().zip(&baseline.povs) {
         if !before.reproduces() {
@@ -137,11 +134,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    async fn group(
-        &mut self,
-        group: &Group<'_>,
-        budget: Duration,
-    ) -> Result<Option<Failure>, TargetError> {
+    async fn group(&mut self, group: &Group<'_>, budget: Duration) -> Result<Option<Failure>> {
         let name = self.target.task().build_of(group.pov);
         let missing = || TargetError::machinery("the unpatched build is missing", name.clone());
         let old = self.baseline.builds.get(&name).ok_or_else(missing)?;
@@ -200,7 +193,7 @@ impl Search<'_> {
     }
 
     /// Asks second witnesses, which take time of their own.
-    async fn witnessed(&mut self, group: &Group<'_>) -> Result<Option<Failure>, TargetError> {
+    async fn witnessed(&mut self, group: &Group<'_>) -> Result<Option<Failure>> {
         let examination = Examination {
             target: self.target,
             attempt: self.attempt,
@@ -220,7 +213,7 @@ impl Search<'_> {
         old: &Build,
         group: &Group<'_>,
         most: Duration,
-    ) -> Result<bool, TargetError> {
+    ) -> Result<bool> {
         if group.before.replay.outcome == Outcome::Hung {
             return Ok(true);
         }
@@ -272,7 +265,7 @@ impl Search<'_> {
         group: &Group<'_>,
         contents: Vec<Vec<u8>>,
         budget: Duration,
-    ) -> Result<Vec<InputRun>, TargetError> {
+    ) -> Result<Vec<InputRun>> {
         let inputs = Inputs {
             contents,
             budget,

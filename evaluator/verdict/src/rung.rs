@@ -8,7 +8,7 @@ pub(crate) mod patch;
 pub(crate) mod silent;
 pub(crate) mod tested;
 
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Build, InputFile, Pov, Replay, Target};
 
 /// Runs an input the way a PoV is run.
@@ -17,7 +17,7 @@ pub(crate) async fn replay_input(
     build: &Build,
     pov: &Pov,
     input: &[u8],
-) -> Result<Replay, TargetError> {
+) -> Result<Replay> {
     let input = InputFile::like(pov, input)?;
     target.replay(build, input.pov()).await
 }

@@ -41,7 +41,7 @@ use clock::Clock;
 use doubts::Differing;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::{TreePath, counted};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, BaselinePov, Build, Pov, Target, TargetTask};
 use pool::ComparedInput;
 use reach::Reach;
@@ -62,7 +62,7 @@ pub const MISSING_REACH: &str = "inputs missing at the patched lines";
 /// Count of an open rung: 1 where it holds once its differences are settled, else 0.
 pub const OPEN_FOR_DIFFERENCES: &str = "open for its differences alone";
 
-pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
+pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     let (pov, before, old) = match run_how(target, baseline) {
         Ok(how) => how,
         Err(reason) => return Ok(Rung::new(RungName::SameElsewhere, None, reason)),
@@ -110,11 +110,7 @@ pub(crate) fn run_how<'a>(
 /// Returns the functions whose values are compared: those that the attempt touches and that
 /// the unpatched program has too; where there are none (a table, a macro, a new function),
 /// those of the crash.
-fn watched(
-    task: &TargetTask,
-    before: &BaselinePov,
-    attempt: &AttemptFacts,
-) -> Result<Vec<String>, TargetError> {
+fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> Result<Vec<String>> {
     let touched = touched_in_baseline(attempt, &task.tree)?;
     if !touched.is_empty() {
         return Ok(touched);
@@ -189,7 +185,7 @@ impl<'a> Comparison<'a> {
         attempt: &'a AttemptFacts,
         (pov, before): (&'a Pov, &'a BaselinePov),
         builds: (&'a Build, &'a Build),
-    ) -> Result<Self, TargetError> {
+    ) -> Result<Self> {
         let task = target.task();
         Ok(Self {
             target,

@@ -20,7 +20,7 @@ use patchwright_source::{Changes, Language, TreePath};
 use patchwright_target::runner::{
     BaselinePov, Build, Instrumentation, Pov, Replay, Target, program_and_arguments,
 };
-use patchwright_target::{TargetError, WorkTime, quoted};
+use patchwright_target::{Result, WorkTime, quoted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
@@ -77,7 +77,7 @@ pub(crate) struct Examination<'a> {
 
 impl Examination<'_> {
     /// Hears all witnesses; ends with the first one that speaks against the patch.
-    pub(crate) async fn hear(&self, seeds: &[Vec<u8>]) -> Result<Testimonies, TargetError> {
+    pub(crate) async fn hear(&self, seeds: &[Vec<u8>]) -> Result<Testimonies> {
         let mut all = Testimonies::default();
         let harmless = given_inputs::inputs(self.target.task(), self.pov)?;
         let harmless: Vec<Vec<u8>> = harmless.into_iter().map(|(_, bytes)| bytes).collect();
@@ -101,7 +101,7 @@ impl Examination<'_> {
         witness: Witness,
         inputs: &[Vec<u8>],
         harmless: &[Vec<u8>],
-    ) -> Result<Testimonies, TargetError> {
+    ) -> Result<Testimonies> {
         let mut said = Testimonies::default();
         let name = witness.name();
         let Some(build) = self.build(witness, &self.attempt.changes).await? else {
@@ -147,7 +147,7 @@ impl Examination<'_> {
         (input, (reports, shown)): (&[u8], (Vec<CrashReport>, String)),
         harmless: &[Vec<u8>],
         known: &mut String,
-    ) -> Result<Option<Failure>, TargetError> {
+    ) -> Result<Option<Failure>> {
         let name = witness.name();
         let reports = reports.into_iter();
         for crash in reports.filter(|crash| self.matters(witness, crash)) {
@@ -169,7 +169,7 @@ impl Examination<'_> {
     }
 
     /// Builds the unpatched program for a witness; nothing where that cannot be had.
-    pub(crate) async fn unpatched(&self, witness: Witness) -> Result<Option<Build>, TargetError> {
+    pub(crate) async fn unpatched(&self, witness: Witness) -> Result<Option<Build>> {
         self.build(witness, &Changes::default()).await
     }
 
@@ -181,7 +181,7 @@ impl Examination<'_> {
         build: &Build,
         (accepted, inputs): (&[Vec<u8>], &[&[u8]]),
         time: Duration,
-    ) -> Result<Result<Vec<usize>, &'static str>, TargetError> {
+    ) -> Result<Result<Vec<usize>, &'static str>> {
         let until = WorkTime::now() + time;
         for input in accepted {
             match self.run(witness, build, input).await? {
@@ -206,11 +206,7 @@ impl Examination<'_> {
         Ok(Ok(erring))
     }
 
-    async fn build(
-        &self,
-        witness: Witness,
-        changes: &Changes,
-    ) -> Result<Option<Build>, TargetError> {
+    async fn build(&self, witness: Witness, changes: &Changes) -> Result<Option<Build>> {
         let task = self.target.task();
         let added = match witness {
             Witness::Memcheck => Instrumentation::Plain,
@@ -232,7 +228,7 @@ impl Examination<'_> {
         witness: Witness,
         build: &Build,
         input: &[u8],
-    ) -> Result<Option<(Vec<CrashReport>, String)>, TargetError> {
+    ) -> Result<Option<(Vec<CrashReport>, String)>> {
         let task = self.target.task();
         let command = self.pov.command.as_ref().or(task.commands.pov.as_ref());
         let Some(command) = command else {
@@ -294,7 +290,7 @@ impl Examination<'_> {
         input: &[u8],
         crash: &CrashReport,
         harmless: &[Vec<u8>],
-    ) -> Result<bool, TargetError> {
+    ) -> Result<bool> {
         let Some(old) = self.unpatched(witness).await? else {
             return Ok(false);
         };

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::failure;
-use crate::{Finish, ModelError};
+use crate::{Finish, ModelError, Result};
 
 /// Text and counts of a stream so far.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ impl Collector {
     }
 
     /// Takes one event.
-    pub(super) fn event(&mut self, event: &Value) -> Result<Demand, ModelError> {
+    pub(super) fn event(&mut self, event: &Value) -> Result<Demand> {
         if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
             return Err(failure::in_stream(error));
         }
@@ -78,7 +78,7 @@ impl Collector {
     }
 
     /// The reply, once no more events come.
-    pub(super) fn end(self) -> Result<Collected, ModelError> {
+    pub(super) fn end(self) -> Result<Collected> {
         let Some(finish) = self.finish else {
             return Err(ModelError::retry(if self.choices {
                 "the reply broke off in the middle".to_owned()
@@ -102,7 +102,7 @@ impl Collector {
         })
     }
 
-    fn chat(&mut self, event: &Value) -> Result<(), ModelError> {
+    fn chat(&mut self, event: &Value) -> Result<()> {
         self.note_model(event);
         self.note_usage(event);
         let choice = event
@@ -152,7 +152,7 @@ impl Collector {
         }
     }
 
-    fn response_event(&mut self, kind: &str, event: &Value) -> Result<(), ModelError> {
+    fn response_event(&mut self, kind: &str, event: &Value) -> Result<()> {
         self.choices = true;
         let delta = event.get("delta").and_then(Value::as_str);
         match (kind, delta) {
@@ -170,7 +170,7 @@ impl Collector {
     }
 
     /// The whole object: at the end of a stream, or all that a plain reply has.
-    fn response(&mut self, response: &Value) -> Result<(), ModelError> {
+    fn response(&mut self, response: &Value) -> Result<()> {
         self.choices = true;
         self.note_model(response);
         self.note_usage(response);

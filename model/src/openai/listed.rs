@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{OpenAi, failure, transport};
-use crate::ModelError;
+use crate::Result;
 use crate::http::body;
 
 /// A list of models is short and needs no thought.
@@ -21,7 +21,7 @@ impl OpenAi {
     ///
     /// # Errors
     /// The endpoint cannot be reached, or does not take the key.
-    pub async fn listed(&self) -> Result<Option<Vec<String>>, ModelError> {
+    pub async fn listed(&self) -> Result<Option<Vec<String>>> {
         let listed = match timeout(PATIENCE, self.list()).await {
             Ok(listed) => listed,
             Err(_) => Err(transport::late(
@@ -33,7 +33,7 @@ impl OpenAi {
         listed.map_err(|error| self.without_key(error))
     }
 
-    async fn list(&self) -> Result<Option<Vec<String>>, ModelError> {
+    async fn list(&self) -> Result<Option<Vec<String>>> {
         let broken = |error: reqwest::Error| failure::of_connection(&error, &self.address.base);
         let response = self
             .client()?

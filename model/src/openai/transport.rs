@@ -7,7 +7,7 @@ pub(super) use slot::Slot;
 
 use super::failure;
 use super::wire::KEPT;
-use crate::ModelError;
+use crate::{ModelError, Result};
 use encoding_rs::{Decoder, UTF_8};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -31,12 +31,12 @@ pub(super) struct Exchange {
     pub(super) slot: Slot,
 }
 
-type Pieces = BoxStream<'static, Result<Vec<u8>, ModelError>>;
+type Pieces = BoxStream<'static, Result<Vec<u8>>>;
 
 impl Exchange {
     /// Sends the request and returns an answer whose body is a guarded stream of
     /// events.
-    pub(super) async fn send(self, request: Request) -> Result<Response, ModelError> {
+    pub(super) async fn send(self, request: Request) -> Result<Response> {
         let opened = timeout(self.timeouts.first_byte, self.open(request)).await;
         let (response, first, rest) = match opened {
             Ok(opened) => opened?,
@@ -54,10 +54,7 @@ impl Exchange {
     }
 
     /// Up to and with the first piece of the body.
-    async fn open(
-        &self,
-        request: Request,
-    ) -> Result<(http::Response<()>, Vec<u8>, Pieces), ModelError> {
+    async fn open(&self, request: Request) -> Result<(http::Response<()>, Vec<u8>, Pieces)> {
         self.slot.record(|tape| {
             let body = request.body().and_then(reqwest::Body::as_bytes);
             tape.sent = body.unwrap_or_default().to_vec();
@@ -106,7 +103,7 @@ impl Exchange {
     }
 
     /// An answer in one piece of JSON, as one event.
-    async fn whole_reply(&self, first: Vec<u8>, mut rest: Pieces) -> Result<Vec<u8>, ModelError> {
+    async fn whole_reply(&self, first: Vec<u8>, mut rest: Pieces) -> Result<Vec<u8>> {
         let mut body = first;
         while let Some(piece) = self.next(&mut rest).await {
             body.extend_from_slice(&piece?);
@@ -135,7 +132,7 @@ impl Exchange {
         .boxed()
     }
 
-    async fn next(&self, rest: &mut Pieces) -> Option<Result<Vec<u8>, ModelError>> {
+    async fn next(&self, rest: &mut Pieces) -> Option<Result<Vec<u8>>> {
         match timeout(self.timeouts.silence, rest.next()).await {
             Ok(piece) => piece,
             Err(_) => Some(Err(ModelError::retry(format!(
@@ -214,7 +211,7 @@ impl Guarded {
     }
 }
 
-fn as_response(pieces: BoxStream<'static, Piece>) -> Result<Response, ModelError> {
+fn as_response(pieces: BoxStream<'static, Piece>) -> Result<Response> {
     http::Response::builder()
         .header(reqwest::header::CONTENT_TYPE, "text/event-stream")
         .body(reqwest::Body::wrap_stream(pieces))

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::ModelError;
+use crate::{ModelError, Result};
 
 /// Bytes of one answer that are kept.
 pub(super) const KEPT: usize = 4 * 1024 * 1024;
@@ -30,7 +30,7 @@ pub(super) struct WireLog(Mutex<File>);
 
 impl WireLog {
     /// Appends to the file at `path`.
-    pub(super) fn open(path: &str) -> Result<Self, ModelError> {
+    pub(super) fn open(path: &str) -> Result<Self> {
         let file = OpenOptions::new()
             .create(true)
             .append(true)

@@ -1,7 +1,7 @@
 //! List of runs, and of tasks that no worker has begun: a page at a time, filtered by
 //! the database; and the figures of each day.
 
-use crate::store::{Store, StoreError};
+use crate::store::{Result, Store};
 use crate::submissions::pattern;
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn listed(&self, filter: &ListFilter) -> Result<ListPage, StoreError> {
+    pub async fn listed(&self, filter: &ListFilter) -> Result<ListPage> {
         let limit = filter.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
         // No time of a journal is above this one.
         let (time, id) = filter.after.clone().unwrap_or(("~".into(), String::new()));
@@ -110,7 +110,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn listed_counts(&self) -> Result<Vec<(String, String, i64)>, StoreError> {
+    pub async fn listed_counts(&self) -> Result<Vec<(String, String, i64)>> {
         let sql = format!(
             "SELECT state, ending, COUNT(*) FROM ({ROWS}) AS every GROUP BY state, ending ORDER BY state, ending"
         );
@@ -122,7 +122,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn listed_run(&self, run: &str) -> Result<Option<ListedTask>, StoreError> {
+    pub async fn listed_run(&self, run: &str) -> Result<Option<ListedTask>> {
         let sql = format!(
             "SELECT every.*, 0 AS decisions FROM ({ROWS}) AS every WHERE id = $1 AND begun = 1"
         );
@@ -149,7 +149,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn daily(&self, since: &str) -> Result<Vec<DayFigures>, StoreError> {
+    pub async fn daily(&self, since: &str) -> Result<Vec<DayFigures>> {
         let rows = sqlx::query_as(
             "SELECT substr(ended, 1, 10) AS day, COALESCE(ending, '') AS ending, COUNT(*) AS runs,
              SUM(COALESCE(usd, 0.0)) AS usd, SUM(COALESCE(seconds, 0.0)) AS seconds
@@ -161,11 +161,7 @@ impl Store {
     }
 
     /// Writes what lists and plots need of a report.
-    pub(crate) async fn summarise(
-        &self,
-        run: &str,
-        (ending, report): (&str, &str),
-    ) -> Result<(), StoreError> {
+    pub(crate) async fn summarise(&self, run: &str, (ending, report): (&str, &str)) -> Result<()> {
         let report: serde_json::Value =
             serde_json::from_str(report).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
         let figure = |path: &str| report.pointer(path).and_then(serde_json::Value::as_f64);

@@ -6,7 +6,7 @@
 //! epoch changes nothing any more, neither the task nor its run.
 
 use crate::address::DatabaseKind;
-use crate::store::{Store, StoreError, in_journal_form, now, storable, write_run};
+use crate::store::{Result, Store, in_journal_form, now, storable, write_run};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Transaction};
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ impl Store {
         &self,
         claimant: &Claimant,
         run_of: fn(&str) -> String,
-    ) -> Result<Option<Claimed>, StoreError> {
+    ) -> Result<Option<Claimed>> {
         // Looking costs no lock; most looks find nothing.
         let mut connection = self.pool.acquire().await?;
         if next(&mut connection, claimant, "").await?.is_none() {
@@ -95,7 +95,7 @@ impl Store {
         &self,
         claimant: &Claimant,
         run_of: fn(&str) -> String,
-    ) -> Result<Option<Claimed>, StoreError> {
+    ) -> Result<Option<Claimed>> {
         let mut transaction = self.begin().await?;
         let lock = match self.kind() {
             DatabaseKind::Sqlite => "",
@@ -144,7 +144,7 @@ impl Store {
     }
 
     /// Renews the leases of the owners whose names begin so.
-    pub async fn renew(&self, owners: &str, lease: Duration) -> Result<(), StoreError> {
+    pub async fn renew(&self, owners: &str, lease: Duration) -> Result<()> {
         let sql = format!(
             "UPDATE submissions SET lease_until = {} + $1 WHERE state = 'running' AND owner LIKE $2",
             self.clock()
@@ -158,7 +158,7 @@ impl Store {
     }
 
     /// Takes away the leases that ran out, so that their tasks can be claimed.
-    pub async fn take_away_lost(&self) -> Result<(), StoreError> {
+    pub async fn take_away_lost(&self) -> Result<()> {
         let sql = format!(
             "UPDATE submissions SET owner = NULL, lease_until = NULL
              WHERE state = 'running' AND lease_until <= {}",
@@ -181,11 +181,11 @@ impl Store {
     }
 
     /// Ends a task; false when the claim does not count any more.
-    pub async fn end(&self, claimed: &Claimed, ending: &Ending) -> Result<bool, StoreError> {
+    pub async fn end(&self, claimed: &Claimed, ending: &Ending) -> Result<bool> {
         self.patiently(|_| self.try_end(claimed, ending)).await
     }
 
-    async fn try_end(&self, claimed: &Claimed, ending: &Ending) -> Result<bool, StoreError> {
+    async fn try_end(&self, claimed: &Claimed, ending: &Ending) -> Result<bool> {
         let mut transaction = self.begin().await?;
         let ended = write_ending(&mut transaction, claimed, ending).await?;
         if ended {
@@ -202,7 +202,7 @@ impl Store {
         claimed: &Claimed,
         due: jiff::Timestamp,
         why: Back,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         self.patiently(|_| self.try_hand_back(claimed, due, why))
             .await
     }
@@ -212,7 +212,7 @@ impl Store {
         claimed: &Claimed,
         due: jiff::Timestamp,
         why: Back,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let state = match why {
             Back::Paused => "paused",
             Back::Stopped | Back::Failed => "queued",
@@ -259,7 +259,7 @@ async fn next(
     connection: &mut AnyConnection,
     claimant: &Claimant,
     lock: &str,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<String>> {
     let own = sqlx::query_scalar(OWN).bind(&claimant.owner);
     let own = own.fetch_optional(&mut *connection).await?;
     if own.is_some() {
@@ -281,7 +281,7 @@ async fn write_ending(
     transaction: &mut Transaction<'static, Any>,
     claimed: &Claimed,
     ending: &Ending,
-) -> Result<bool, StoreError> {
+) -> Result<bool> {
     let state = match ending.ending.as_str() {
         "canceled" => "canceled",
         _ => "done",
@@ -305,10 +305,7 @@ async fn write_ending(
 
 /// Commits what a claim changed. A run that was never begun is forgotten when
 /// its task has ended or goes on with another one.
-async fn settle(
-    mut transaction: Transaction<'static, Any>,
-    claimed: &Claimed,
-) -> Result<(), StoreError> {
+async fn settle(mut transaction: Transaction<'static, Any>, claimed: &Claimed) -> Result<()> {
     let forgotten = sqlx::query(
         "DELETE FROM runs WHERE id = $1 AND settings = '' AND NOT EXISTS
          (SELECT 1 FROM submissions WHERE id = $2 AND run = $1 AND state IN ('queued', 'paused'))",

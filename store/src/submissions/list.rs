@@ -1,6 +1,6 @@
 //! Reads tasks: one, many by filter and page, and their number in each state.
 
-use crate::store::{Store, StoreError};
+use crate::store::{Result, Store};
 use patchwright_agent::words;
 use serde::{Deserialize, Serialize};
 use sqlx::FromRow;
@@ -163,7 +163,7 @@ pub struct TaskVersion {
 
 impl Store {
     /// Reads the states of tasks by their ids. Unknown ids are left out.
-    pub async fn versions(&self, ids: &[String]) -> Result<Vec<(String, TaskVersion)>, StoreError> {
+    pub async fn versions(&self, ids: &[String]) -> Result<Vec<(String, TaskVersion)>> {
         let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
         let sql = format!(
             "SELECT submissions.id, submissions.state, submissions.run, COALESCE(runs.events, 0)
@@ -183,7 +183,7 @@ impl Store {
     }
 
     /// A task as it stands.
-    pub async fn task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
+    pub async fn task(&self, id: &str) -> Result<Option<TaskRow>> {
         self.patiently(|_| async {
             let sql = format!("SELECT {COLUMNS} FROM submissions WHERE id = $1");
             let row = sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(id);
@@ -193,7 +193,7 @@ impl Store {
     }
 
     /// A page of tasks, the newest first.
-    pub async fn tasks(&self, filter: &TaskFilter) -> Result<Page, StoreError> {
+    pub async fn tasks(&self, filter: &TaskFilter) -> Result<Page> {
         let limit = filter.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
         // An empty text stands for "does not matter"; the names of columns are
         // this module's own.
@@ -221,7 +221,7 @@ impl Store {
     }
 
     /// Counts the tasks in each state.
-    pub async fn depth(&self) -> Result<Depth, StoreError> {
+    pub async fn depth(&self) -> Result<Depth> {
         let rows: Vec<(String, i64)> =
             sqlx::query_as("SELECT state, COUNT(*) FROM submissions GROUP BY state")
                 .fetch_all(&self.pool)

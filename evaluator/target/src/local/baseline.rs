@@ -2,9 +2,9 @@
 
 use super::command::Job;
 use super::{LocalTarget, blocking};
-use crate::TargetError;
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, Target, TestRun, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
+use crate::{Result, TargetError};
 use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ impl LocalTarget {
     }
 
     /// Returns the tree as `prepare` left it.
-    pub(super) async fn prepared(&self) -> Result<Arc<Workspace>, TargetError> {
+    pub(super) async fn prepared(&self) -> Result<Arc<Workspace>> {
         let made = self.prepared.get_or_try_init(|| async {
             if let Some((workspace, ())) = self.kept_whole(&["prepared"]).await {
                 return Ok(Arc::new(workspace));
@@ -51,7 +51,7 @@ impl LocalTarget {
     }
 
     /// Returns the built unpatched tree, a copy of which every attempt starts from.
-    pub(super) async fn pristine(&self, name: &str) -> Result<Build, TargetError> {
+    pub(super) async fn pristine(&self, name: &str) -> Result<Build> {
         let mut pristine = self.pristine.lock().await;
         if let Some(build) = pristine.get(name) {
             return Ok(build.clone());
@@ -64,7 +64,7 @@ impl LocalTarget {
         Ok(build)
     }
 
-    async fn build_pristine(&self, name: &str) -> Result<Build, TargetError> {
+    async fn build_pristine(&self, name: &str) -> Result<Build> {
         let prepared = self.prepared().await?;
         let workspace = Arc::new(self.copy(&prepared).await?);
         self.begin(
@@ -100,7 +100,7 @@ impl LocalTarget {
     async fn observe(
         &self,
         builds: &BTreeMap<String, Build>,
-    ) -> Result<(Vec<BaselinePov>, Option<TestRun>), TargetError> {
+    ) -> Result<(Vec<BaselinePov>, Option<TestRun>)> {
         let mut povs = Vec::new();
         let count = self.task.povs.len();
         for (index, pov) in self.task.povs.iter().enumerate() {
@@ -126,7 +126,7 @@ impl LocalTarget {
         Ok((povs, tests))
     }
 
-    pub(super) async fn make_baseline(&self) -> Result<Arc<Baseline>, TargetError> {
+    pub(super) async fn make_baseline(&self) -> Result<Arc<Baseline>> {
         let started = Instant::now();
         let mut builds = BTreeMap::new();
         for name in self.task.used_builds() {
@@ -168,7 +168,7 @@ impl LocalTarget {
 }
 
 /// Refuses a task of which a command failed.
-pub(super) fn succeeded(execution: &Execution, what: &str) -> Result<(), TargetError> {
+pub(super) fn succeeded(execution: &Execution, what: &str) -> Result<()> {
     if execution.ending.success() {
         return Ok(());
     }
@@ -178,7 +178,7 @@ pub(super) fn succeeded(execution: &Execution, what: &str) -> Result<(), TargetE
     })
 }
 
-fn started_at_all(execution: &Execution, what: &str) -> Result<(), TargetError> {
+fn started_at_all(execution: &Execution, what: &str) -> Result<()> {
     match execution.ending {
         Ending::Exited(126 | 127) => succeeded(execution, what),
         _ => Ok(()),

@@ -8,7 +8,7 @@ use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
 use super::scratch::CommandFolder;
 use super::values::{VALUES, VALUES_PROGRAM};
 use super::{Job, LocalTarget, coverage};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Pov, program_and_arguments};
 use crate::work_time::WorkTime;
 use patchwright_sandbox::{Ending, Execution, Limit};
@@ -53,7 +53,7 @@ pub(super) async fn run(
     build: &Build,
     pov: &Pov,
     inputs: &Inputs,
-) -> Result<Vec<InputRun>, TargetError> {
+) -> Result<Vec<InputRun>> {
     let batches = BatchRun {
         target,
         build,
@@ -81,7 +81,7 @@ pub(super) struct BatchRun<'a> {
 }
 
 impl BatchRun<'_> {
-    async fn lane(&self, next: &AtomicUsize) -> Result<Vec<InputRun>, TargetError> {
+    async fn lane(&self, next: &AtomicUsize) -> Result<Vec<InputRun>> {
         let mut runs = Vec::new();
         // The last batch is not to keep one lane busy while the others wait.
         let fair = self.wanted_indexes().count().div_ceil(self.lanes()).max(1);
@@ -130,11 +130,7 @@ impl BatchRun<'_> {
     }
 
     /// Runs a batch input by input, in the way in which what is captured can be had.
-    async fn started_for_each(
-        &self,
-        batch: &[usize],
-        until: WorkTime,
-    ) -> Result<Vec<InputRun>, TargetError> {
+    async fn started_for_each(&self, batch: &[usize], until: WorkTime) -> Result<Vec<InputRun>> {
         let java = self.target.task.language == Language::Java;
         match self.inputs.capture {
             Capture::Values(_) | Capture::Coverage(_) if java => self.watched(batch).await,
@@ -155,7 +151,7 @@ impl BatchRun<'_> {
         &self,
         batch: &[usize],
         until: WorkTime,
-    ) -> Result<Vec<InputRun>, TargetError> {
+    ) -> Result<Vec<InputRun>> {
         let folder = self.write(batch)?;
         let left = until.left_on_the_wall();
         let script = match self.inputs.capture {
@@ -211,7 +207,7 @@ impl BatchRun<'_> {
         })
     }
 
-    pub(super) fn write(&self, batch: &[usize]) -> Result<CommandFolder, TargetError> {
+    pub(super) fn write(&self, batch: &[usize]) -> Result<CommandFolder> {
         let folder = self.target.batch_folder()?;
         for part in ["in", "out"] {
             folder.make(part)?;
@@ -239,7 +235,7 @@ impl BatchRun<'_> {
         script: &str,
         notes: &Path,
         (wall, idle): (Duration, Option<Duration>),
-    ) -> Result<Execution, TargetError> {
+    ) -> Result<Execution> {
         let command = self.target.pov_command(self.pov)?;
         let stage = self.target.stage(self.build, self.pov).await?;
         let mut script = script.to_owned();
@@ -283,7 +279,7 @@ impl BatchRun<'_> {
 
 impl BatchRun<'_> {
     /// Runs a batch under the debugger.
-    async fn debugged(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+    async fn debugged(&self, batch: &[usize]) -> Result<Vec<InputRun>> {
         let folder = self.write(batch)?;
         let left = self.until.left_on_the_wall();
         self.execute(VALUES, folder.path(), (left, None)).await?;
@@ -291,7 +287,7 @@ impl BatchRun<'_> {
     }
 
     /// Runs a batch of a Java program with the agent, a JVM for each input.
-    async fn watched(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+    async fn watched(&self, batch: &[usize]) -> Result<Vec<InputRun>> {
         let folder = self.write(batch)?;
         let workspace = self.build.place()?;
         if !self.target.put_agent(workspace, &folder).await? {
@@ -319,7 +315,7 @@ impl BatchRun<'_> {
         batch: &[usize],
         folder: &CommandFolder,
         answers: &str,
-    ) -> Result<Vec<InputRun>, TargetError> {
+    ) -> Result<Vec<InputRun>> {
         let outputs = folder.left()?;
         let name = |index: &usize| format!("{answers}/{index:08}{}", self.name_ending());
         let runs = batch.iter().filter_map(|index| {

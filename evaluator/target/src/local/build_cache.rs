@@ -5,10 +5,10 @@
 
 use super::stage::Needs;
 use super::{BuildKey, LocalTarget, blocking, disguise};
-use crate::TargetError;
 use crate::cache::{Cache, Entry};
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun};
 use crate::workspace::{Workspace, delta};
+use crate::{Result, TargetError};
 use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use serde::de::DeserializeOwned;
@@ -84,7 +84,7 @@ impl LocalTarget {
         parts: &[&str],
         workspace: Workspace,
         record: impl Serialize + Send + 'static,
-    ) -> Result<Workspace, TargetError> {
+    ) -> Result<Workspace> {
         let (Some(cache), Some(key)) = (self.cache.clone(), self.entry_name(parts).await) else {
             return Ok(workspace);
         };
@@ -116,7 +116,7 @@ impl LocalTarget {
         &self,
         changes: &Changes,
         key: &BuildKey,
-    ) -> Result<Option<Build>, TargetError> {
+    ) -> Result<Option<Build>> {
         let Some((entry, kept)) = self.kept::<KeptBuild>(&parts(key)).await else {
             return Ok(None);
         };
@@ -138,11 +138,7 @@ impl LocalTarget {
     }
 
     /// Keeps the files that an attempt's build changed.
-    pub(super) async fn keep_build(
-        &self,
-        key: &BuildKey,
-        build: &Build,
-    ) -> Result<(), TargetError> {
+    pub(super) async fn keep_build(&self, key: &BuildKey, build: &Build) -> Result<()> {
         let Ending::Exited(_) = build.execution.ending else {
             return Ok(());
         };

@@ -2,9 +2,9 @@
 //! `build_cache` keeps them beyond the run.
 
 use super::{Job, LocalTarget};
-use crate::TargetError;
 use crate::runner::{Build, BuildKind};
 use crate::workspace::Workspace;
+use crate::{Result, TargetError};
 use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ pub(super) type BuildKey = (String, String, BuildKind);
 
 impl LocalTarget {
     /// Returns a copy of the built tree, made in advance if possible.
-    pub(super) async fn copy_of_pristine(&self, name: &str) -> Result<Workspace, TargetError> {
+    pub(super) async fn copy_of_pristine(&self, name: &str) -> Result<Workspace> {
         let pristine = self.pristine(name).await?;
         let copy = match self.spares.take(name).await {
             Some(copy) => copy,
@@ -33,7 +33,7 @@ impl LocalTarget {
     }
 
     /// Starts to make the copy for the next attempt.
-    pub(super) async fn make_spare(&self, name: &str) -> Result<(), TargetError> {
+    pub(super) async fn make_spare(&self, name: &str) -> Result<()> {
         let pristine = self.pristine(name).await?;
         self.spares
             .prepare(name, pristine.place()?, self.scratch.fresh("spare"));
@@ -62,7 +62,7 @@ impl LocalTarget {
         changes: &Changes,
         name: &str,
         how: BuildKind,
-    ) -> Result<Build, TargetError> {
+    ) -> Result<Build> {
         let key = (changes.digest(), name.to_owned(), how);
         if let Some(build) = self.known(changes, &key).await? {
             return Ok(build);
@@ -82,11 +82,7 @@ impl LocalTarget {
     /// Makes a clean build beside other commands. One that fails is not kept: it may have
     /// waited too long for the processor. Where paths cannot be mapped, commands take turns,
     /// and others would wait for it.
-    pub(super) async fn clean_build_ahead(
-        &self,
-        changes: &Changes,
-        name: &str,
-    ) -> Result<(), TargetError> {
+    pub(super) async fn clean_build_ahead(&self, changes: &Changes, name: &str) -> Result<()> {
         let key = (changes.digest(), name.to_owned(), BuildKind::Clean);
         if !self.maps_paths() || self.known(changes, &key).await?.is_some() {
             return Ok(());
@@ -109,7 +105,7 @@ impl LocalTarget {
     }
 
     /// Returns a build of this run or of an earlier one.
-    async fn known(&self, changes: &Changes, key: &BuildKey) -> Result<Option<Build>, TargetError> {
+    async fn known(&self, changes: &Changes, key: &BuildKey) -> Result<Option<Build>> {
         if let Some(build) = self.at_hand(key) {
             return Ok(Some(build));
         }
@@ -125,7 +121,7 @@ impl LocalTarget {
         workspace: Arc<Workspace>,
         name: &str,
         changes: &str,
-    ) -> Result<Build, TargetError> {
+    ) -> Result<Build> {
         let job = Job {
             wall: self.task.limits.build,
             ..Job::writing(&self.task.commands.build, &workspace, name)

@@ -7,8 +7,8 @@
 use super::disguise::{Paths, assigned, fresh_name, quoted};
 use super::scratch::CommandFolder;
 use super::{LocalTarget, disk_space};
-use crate::TargetError;
 use crate::workspace::{HOME, OUT, TREE, Workspace};
+use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::give_all;
 use patchwright_sandbox::process::{Captured, Execution};
 use patchwright_sandbox::{Command, Place, Sandbox};
@@ -99,7 +99,7 @@ const VARIABLES: [&str; 9] = [
 
 impl LocalTarget {
     /// Runs one command of the task in a workspace.
-    pub(crate) async fn command(&self, job: Job<'_>) -> Result<Execution, TargetError> {
+    pub(crate) async fn command(&self, job: Job<'_>) -> Result<Execution> {
         if self.sandbox.maps_paths() {
             return self.command_at(&job, job.workspace.root()).await;
         }
@@ -124,7 +124,7 @@ impl LocalTarget {
         paths.told(bytes)
     }
 
-    async fn command_at(&self, job: &Job<'_>, root: &Path) -> Result<Execution, TargetError> {
+    async fn command_at(&self, job: &Job<'_>, root: &Path) -> Result<Execution> {
         if let Some(notes) = job.notes {
             give_all(notes)
                 .map_err(|e| TargetError::io("a folder cannot be given away", notes, e))?;
@@ -249,7 +249,7 @@ impl LocalTarget {
     }
 
     /// The system's configuration for commands, where paths are mapped.
-    async fn configuration(&self) -> Result<Option<Place>, TargetError> {
+    async fn configuration(&self) -> Result<Option<Place>> {
         if !self.sandbox.needs_configuration() {
             return Ok(None);
         }
@@ -306,7 +306,7 @@ struct Seated {
 }
 
 impl Seated {
-    fn take(home: &Path, at: PathBuf) -> Result<Self, TargetError> {
+    fn take(home: &Path, at: PathBuf) -> Result<Self> {
         std::fs::rename(home, &at)
             .map_err(|e| TargetError::io("a workspace could not take its seat", &at, e))?;
         Ok(Self {

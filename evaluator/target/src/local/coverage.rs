@@ -2,7 +2,7 @@
 
 use super::instrumented::{ADDED, COMPILER, WITH_COMPILERS};
 use super::{Job, LocalTarget};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Build, Counted, Coverage};
 use std::ffi::OsString;
 use std::path::Path;
@@ -73,7 +73,7 @@ pub(super) async fn tests(
     build: &Build,
     counted: &Counted,
     most: Duration,
-) -> Result<Option<Coverage>, TargetError> {
+) -> Result<Option<Coverage>> {
     let Some(test) = &target.task.commands.test else {
         return Ok(None);
     };

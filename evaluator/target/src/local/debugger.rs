@@ -5,7 +5,7 @@
 //! untrusted data.
 
 use super::LocalTarget;
-use crate::TargetError;
+use crate::Result;
 use crate::probe::{Observations, Probe};
 use crate::runner::{Build, Pov};
 use crate::workspace::programs::programs;
@@ -69,7 +69,7 @@ const JAVA_PROGRAM: &str = concat!(
 );
 
 /// Returns the variables that name the programs of a build for [`STAND_INS`].
-pub(super) fn names_of_programs(build: &Build) -> Result<[(&'static str, String); 2], TargetError> {
+pub(super) fn names_of_programs(build: &Build) -> Result<[(&'static str, String); 2]> {
     let programs = programs(build.place()?.root());
     let names = |part: &str| {
         let of_part = programs.iter().filter(|program| program.part == part);
@@ -89,7 +89,7 @@ pub(super) async fn run(
     build: &Build,
     pov: &Pov,
     probes: &[Probe],
-) -> Result<Observations, TargetError> {
+) -> Result<Observations> {
     let rows: Vec<String> = probes
         .iter()
         .map(|probe| format!("{}\t{}\t{}", probe.path, probe.line, probe.expression))

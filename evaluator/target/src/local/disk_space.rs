@@ -1,7 +1,7 @@
 //! Disk space for workspaces: a command that fails on a full disk says nothing about a
 //! patch. The limits of a command keep it from filling the disk, not this module.
 
-use crate::TargetError;
+use crate::{Result, TargetError};
 use patchwright_sandbox::process::Execution;
 use patchwright_sandbox::process::disk::FULL;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 const LEAST: u64 = 32 << 20;
 
 /// Returns an error where a command failed and the disk is full.
-pub(super) fn check(execution: &Execution, folder: &Path) -> Result<(), TargetError> {
+pub(super) fn check(execution: &Execution, folder: &Path) -> Result<()> {
     if execution.ending.success() {
         return Ok(());
     }

@@ -6,7 +6,7 @@
 
 use super::LocalTarget;
 use super::debugger::{STAND_INS, names_of_programs};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Build, Counted, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, content};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
@@ -37,7 +37,7 @@ pub(super) async fn run(
     build: &Build,
     pov: &Pov,
     watched: &Counted,
-) -> Result<Exits, TargetError> {
+) -> Result<Exits> {
     if target.task.language == Language::Java {
         return Ok(Exits::unseen("a Java program is not watched"));
     }
@@ -91,7 +91,7 @@ pub(super) async fn watch(
     build: &Build,
     pov: &Pov,
     environment: &[(&'static str, String)],
-) -> Result<Exits, TargetError> {
+) -> Result<Exits> {
     let mut exits = watch_once(target, build, pov, environment).await?;
     for _ in 1..STARTS {
         let problem = exits.problem.as_deref().unwrap_or_default();
@@ -108,7 +108,7 @@ async fn watch_once(
     build: &Build,
     pov: &Pov,
     environment: &[(&'static str, String)],
-) -> Result<Exits, TargetError> {
+) -> Result<Exits> {
     let mut environment = environment.to_vec();
     environment.extend(names_of_programs(build)?);
     let looks = "[ -z \"${SAMPLES-}\" ] ||";

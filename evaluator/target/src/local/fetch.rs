@@ -3,9 +3,9 @@
 use super::baseline::succeeded;
 use super::shown::Showing;
 use super::{INSIDE, Scratch};
-use crate::TargetError;
 use crate::runner::CommandLimits;
 use crate::workspace::{TREE, copy_tree};
+use crate::{Result, TargetError};
 use patchwright_sandbox::Execution;
 use patchwright_sandbox::contained_path::give_all;
 use patchwright_sandbox::identity;
@@ -32,7 +32,7 @@ pub async fn fetch(
     into: &Path,
     place: FetchPlace,
     limits: &CommandLimits,
-) -> Result<Execution, TargetError> {
+) -> Result<Execution> {
     let sandbox = Sandbox::open(place.isolation, place.host).await?;
     let maps_paths = sandbox.maps_paths();
     let beside = into.parent().unwrap_or(into);
@@ -76,7 +76,7 @@ fn seen(
     task_folder: &Path,
     into: &Path,
     scratch: &Path,
-) -> Result<(Vec<Place>, BTreeMap<String, OsString>), TargetError> {
+) -> Result<(Vec<Place>, BTreeMap<String, OsString>)> {
     let (mut places, mut environment) = (Vec::new(), BTreeMap::<String, OsString>::new());
     for (name, part, host, writable) in [
         ("TREE", "tree", into.to_path_buf(), true),

@@ -7,8 +7,8 @@
 //! own.
 
 use super::{Job, LocalTarget};
-use crate::TargetError;
 use crate::runner::{Build, Fuzzed, Pov};
+use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::regex;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(super) async fn fuzz(
     build: &Build,
     pov: &Pov,
     (seeds, time): (&[Vec<u8>], Duration),
-) -> Result<Option<Fuzzed>, TargetError> {
+) -> Result<Option<Fuzzed>> {
     if !takes_options(target, build, pov, time).await? {
         return Ok(None);
     }
@@ -86,7 +86,7 @@ async fn takes_options(
     build: &Build,
     pov: &Pov,
     time: Duration,
-) -> Result<bool, TargetError> {
+) -> Result<bool> {
     let Some(script) = with(target.pov_command(pov)?, "-runs=0 -help=1") else {
         return Ok(false);
     };

@@ -4,7 +4,7 @@
 //! asked by a signal. Frames that all looks have in common are those that do not return.
 
 use super::{LocalTarget, exits};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Build, ExitEventKind, ExitFrame, Pov, Target, asking_for_dumps};
 use patchwright_crash::{CrashReport, Frame, Role, Stack, Tool, stack_text};
 use patchwright_source::Language;
@@ -19,7 +19,7 @@ pub(super) async fn stack(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
-) -> Result<Option<CrashReport>, TargetError> {
+) -> Result<Option<CrashReport>> {
     if target.task.language == Language::Java {
         let asking = asking_for_dumps(pov, target.pov_command(pov)?);
         let replay = target.replay(build, &asking).await?;

@@ -9,7 +9,7 @@
 //! program serves all patches, and is kept in the cache.
 
 use super::{Job, LocalTarget};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Build, BuildKind, Instrumentation};
 use crate::workspace::{OUT, Workspace};
 use patchwright_source::{Changes, Language, TreePath};
@@ -32,7 +32,7 @@ pub(super) async fn build(
     changes: &Changes,
     name: &str,
     added: &Instrumentation,
-) -> Result<Option<Build>, TargetError> {
+) -> Result<Option<Build>> {
     if target.task.language == Language::Java {
         return counted_by_the_agent(target, changes, name, added).await;
     }
@@ -82,7 +82,7 @@ async fn workspace_for(
     changes: &Changes,
     name: &str,
     added: &Instrumentation,
-) -> Result<Option<Arc<Workspace>>, TargetError> {
+) -> Result<Option<Arc<Workspace>>> {
     if *added == Instrumentation::Plain {
         let workspace = target.copy(&target.prepared().await?).await?;
         workspace.apply(changes)?;
@@ -106,7 +106,7 @@ async fn counted_by_the_agent(
     changes: &Changes,
     name: &str,
     added: &Instrumentation,
-) -> Result<Option<Build>, TargetError> {
+) -> Result<Option<Build>> {
     if *added != Instrumentation::Counters {
         return Ok(None);
     }

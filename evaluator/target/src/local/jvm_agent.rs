@@ -13,8 +13,8 @@
 use super::disguise::{EXPORTED, fresh_name};
 use super::scratch::CommandFolder;
 use super::{Job, LocalTarget};
-use crate::TargetError;
 use crate::workspace::Workspace;
+use crate::{Result, TargetError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ impl LocalTarget {
         &self,
         workspace: &Arc<Workspace>,
         folder: &CommandFolder,
-    ) -> Result<bool, TargetError> {
+    ) -> Result<bool> {
         let Some(jar) = self.compiled_agent(workspace).await? else {
             return Ok(false);
         };
@@ -64,15 +64,12 @@ impl LocalTarget {
     }
 
     /// Returns the agent, compiled at the first call; none where it does not compile.
-    pub(super) async fn compiled_agent(
-        &self,
-        workspace: &Arc<Workspace>,
-    ) -> Result<Option<&[u8]>, TargetError> {
+    pub(super) async fn compiled_agent(&self, workspace: &Arc<Workspace>) -> Result<Option<&[u8]>> {
         let made = self.agent.get_or_try_init(|| self.compile(workspace));
         Ok(made.await?.as_deref())
     }
 
-    async fn compile(&self, workspace: &Arc<Workspace>) -> Result<Option<Vec<u8>>, TargetError> {
+    async fn compile(&self, workspace: &Arc<Workspace>) -> Result<Option<Vec<u8>>> {
         let folder = self.batch_folder()?;
         // A class of the program that had the agent's name would take its place.
         let package = fresh_name();

@@ -2,7 +2,7 @@
 
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
 use super::{Job, LocalTarget, coverage};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Build, Counted, Coverage, Observed, ObservedRun, Pov};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
@@ -24,7 +24,7 @@ pub(super) async fn run(
     build: &Build,
     pov: Option<&Pov>,
     asked: &Observed,
-) -> Result<Option<ObservedRun>, TargetError> {
+) -> Result<Option<ObservedRun>> {
     let command = match pov {
         Some(pov) => Some(target.pov_command(pov)?),
         None => target.task.commands.test.as_deref(),
@@ -75,7 +75,7 @@ pub(super) async fn covered(
     build: &Build,
     counted: &Counted,
     most: Duration,
-) -> Result<Option<Coverage>, TargetError> {
+) -> Result<Option<Coverage>> {
     let asked = Observed {
         functions: Vec::new(),
         counted: counted.clone(),

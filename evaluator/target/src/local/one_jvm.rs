@@ -10,7 +10,7 @@ use super::batch::BatchRun;
 use super::jvm_agent::with_agent;
 use crate::runner::{Capture, InputRun, Inputs, content};
 use crate::work_time::WorkTime;
-use crate::{Build, Pov, TargetError};
+use crate::{Build, Pov, Result};
 use patchwright_sandbox::process::{Ending, Limit};
 use patchwright_source::Language;
 use std::time::Duration;
@@ -33,7 +33,7 @@ const FUZZER: [&str; 2] = ["INFO: ", "Running: "];
 impl LocalTarget {
     /// Tells whether the driver may run the inputs of a PoV: it is tried once, on the
     /// unpatched program.
-    async fn drives(&self, build: &Build, pov: &Pov) -> Result<bool, TargetError> {
+    async fn drives(&self, build: &Build, pov: &Pov) -> Result<bool> {
         if self.task.language != Language::Java {
             return Ok(false);
         }
@@ -47,7 +47,7 @@ impl LocalTarget {
     }
 
     /// Runs three inputs both ways, and tells whether the driver tells the same.
-    async fn try_driver(&self, build: &Build, pov: &Pov) -> Result<bool, TargetError> {
+    async fn try_driver(&self, build: &Build, pov: &Pov) -> Result<bool> {
         let bytes = content(pov)?;
         let half = bytes.get(..bytes.len() / 2).unwrap_or_default().to_vec();
         let inputs = Inputs {
@@ -82,7 +82,7 @@ impl LocalTarget {
 
 impl BatchRun<'_> {
     /// Runs as much of a batch as the driver can, and returns what was run.
-    pub(super) async fn driven(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+    pub(super) async fn driven(&self, batch: &[usize]) -> Result<Vec<InputRun>> {
         // Values are compared with those of other calls, which have to be read alike.
         let worth = batch.len() > 1 || matches!(self.inputs.capture, Capture::Values(_));
         let may = worth && self.inputs.memory.is_none();
@@ -92,7 +92,7 @@ impl BatchRun<'_> {
         self.in_one_jvm(batch).await
     }
 
-    async fn in_one_jvm(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+    async fn in_one_jvm(&self, batch: &[usize]) -> Result<Vec<InputRun>> {
         let folder = self.write(batch)?;
         let workspace = self.build.place()?;
         if !self.target.put_agent(workspace, &folder).await? {

@@ -1,8 +1,8 @@
 //! Scratch folder of a target. A folder belongs to the process that holds its lock; those
 //! of killed processes are removed.
 
-use crate::TargetError;
 use crate::workspace::lent_folder;
+use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::{ContainedFolder, remove_folder};
 use patchwright_sandbox::{Sandbox, identity};
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -34,7 +34,7 @@ pub struct Scratch {
 
 impl Scratch {
     /// Creates a folder in `root`, where commands get to it.
-    pub(super) fn open(root: &Path, sandbox: &Sandbox) -> Result<Self, TargetError> {
+    pub(super) fn open(root: &Path, sandbox: &Sandbox) -> Result<Self> {
         let made = if sandbox.maps_paths() {
             Self::new(root)
         } else {
@@ -110,7 +110,7 @@ impl Drop for Scratch {
 pub(super) struct CommandFolder(PathBuf);
 
 impl CommandFolder {
-    pub(super) fn create(path: PathBuf) -> Result<Self, TargetError> {
+    pub(super) fn create(path: PathBuf) -> Result<Self> {
         let made = lent_folder(&path);
         made.map_err(|e| TargetError::io("no folder for a command could be made", &path, e))?;
         Ok(Self(path))
@@ -121,21 +121,21 @@ impl CommandFolder {
     }
 
     /// Makes a folder in it.
-    pub(super) fn make(&self, part: &str) -> Result<(), TargetError> {
+    pub(super) fn make(&self, part: &str) -> Result<()> {
         let path = self.0.join(part);
         let made = fs::create_dir(&path);
         made.map_err(|e| TargetError::io("no folder for a command could be made", path, e))
     }
 
     /// Writes a file for the command.
-    pub(super) fn put(&self, name: &str, bytes: &[u8]) -> Result<(), TargetError> {
+    pub(super) fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.0.join(name);
         let put = fs::write(&path, bytes);
         put.map_err(|e| TargetError::io("a file for a command could not be written", path, e))
     }
 
     /// Opens what the command left.
-    pub(super) fn left(&self) -> Result<ContainedFolder, TargetError> {
+    pub(super) fn left(&self) -> Result<ContainedFolder> {
         ContainedFolder::open(&self.0)
             .map_err(|e| TargetError::io("what a command left cannot be read", &self.0, e))
     }

@@ -2,7 +2,7 @@
 //! writes to its standard output is an input for the program under repair.
 
 use super::{Job, LocalTarget};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Build, content};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) async fn run(
     target: &LocalTarget,
     build: &Build,
     script: &str,
-) -> Result<Result<Vec<u8>, String>, TargetError> {
+) -> Result<Result<Vec<u8>, String>> {
     let folder = target.batch_folder()?;
     folder.put("make.py", script.as_bytes())?;
     if let Some(pov) = target.task.povs.first() {

@@ -5,7 +5,7 @@
 
 use super::batch::BatchRun;
 use super::fuzzer;
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Capture, Outcome, judge};
 use crate::work_time::WorkTime;
 use patchwright_sandbox::Ending;
@@ -53,7 +53,7 @@ impl BatchRun<'_> {
     }
 
     /// Splits a batch into passing and suspected inputs with few processes.
-    pub(super) async fn together(&self, batch: &[usize]) -> Result<BatchSplit, TargetError> {
+    pub(super) async fn together(&self, batch: &[usize]) -> Result<BatchSplit> {
         let mut sorted = BatchSplit::default();
         let mut until = self.until;
         let mut open = vec![batch];
@@ -77,7 +77,7 @@ impl BatchRun<'_> {
     }
 
     /// Runs a part of a batch in one process.
-    async fn at_once(&self, part: &[usize]) -> Result<BatchEnd, TargetError> {
+    async fn at_once(&self, part: &[usize]) -> Result<BatchEnd> {
         let folder = self.write(part)?;
         let left = self.until.left_on_the_wall();
         let limits = (wall(self.inputs.each, part.len(), left), None);

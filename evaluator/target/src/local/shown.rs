@@ -2,8 +2,8 @@
 //! user that commands run as cannot read them in place.
 
 use super::{LocalTarget, blocking};
-use crate::TargetError;
 use crate::workspace::{copy_tree, lent_folder};
+use crate::{Result, TargetError};
 use patchwright_sandbox::identity;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 impl LocalTarget {
     /// The task's folder, which is checked once.
-    pub(super) async fn shown_task(&self) -> Result<PathBuf, TargetError> {
+    pub(super) async fn shown_task(&self) -> Result<PathBuf> {
         let shown = self.shown_task.get_or_try_init(|| async {
             let (folder, copy) = (self.task.task_folder.clone(), self.scratch.fresh("task"));
             let how = self.showing();
@@ -24,7 +24,7 @@ impl LocalTarget {
     }
 
     /// A PoV, which may be another file at the same path next time.
-    pub(super) fn shown_pov(&self, file: &Path) -> Result<PathBuf, TargetError> {
+    pub(super) fn shown_pov(&self, file: &Path) -> Result<PathBuf> {
         let copy = self
             .scratch
             .fresh("pov")
@@ -50,7 +50,7 @@ pub(super) struct Showing {
 
 impl Showing {
     /// Returns the path that is shown: the path itself, or `copy`.
-    pub(super) fn show(&self, path: &Path, copy: &Path) -> Result<PathBuf, TargetError> {
+    pub(super) fn show(&self, path: &Path, copy: &Path) -> Result<PathBuf> {
         let what = "a file of the task cannot be shown to its commands";
         let fail = |e| TargetError::io(what, path, e);
         let reached = self.maps_paths || identity::can_reach(path);

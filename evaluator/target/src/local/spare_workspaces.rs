@@ -3,7 +3,7 @@
 //! Copying a large tree takes longer than building one changed file of it, so the copy for
 //! the next attempt is made while the model answers.
 
-use crate::TargetError;
+use crate::Result;
 use crate::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 /// One copy for each build, ready or in the making.
 #[derive(Debug, Default)]
 pub(super) struct SpareWorkspaces {
-    ready: Mutex<BTreeMap<String, JoinHandle<Result<Workspace, TargetError>>>>,
+    ready: Mutex<BTreeMap<String, JoinHandle<Result<Workspace>>>>,
     stop: Arc<AtomicBool>,
 }
 

@@ -8,7 +8,7 @@ use super::command::Job;
 use super::disguise::EXPORTED;
 use super::scratch::CommandFolder;
 use super::{LocalTarget, test_reports};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{BaselinePov, Build, Pov, measure};
 use crate::workspace::Workspace;
 use patchwright_sandbox::Execution;
@@ -99,11 +99,7 @@ impl Stage<'_> {
 
 impl LocalTarget {
     /// Returns the stage for a PoV's command.
-    pub(super) async fn stage<'a>(
-        &self,
-        build: &'a Build,
-        pov: &Pov,
-    ) -> Result<Stage<'a>, TargetError> {
+    pub(super) async fn stage<'a>(&self, build: &'a Build, pov: &Pov) -> Result<Stage<'a>> {
         let needs = self.needs.of(self.pov_command(pov)?);
         if needs == Needs::Writing {
             return self.copied(build).await;
@@ -124,7 +120,7 @@ impl LocalTarget {
         (script, program): (&str, &str),
         environment: &[(&'static str, String)],
         wall: Duration,
-    ) -> Result<(CommandFolder, Execution), TargetError> {
+    ) -> Result<(CommandFolder, Execution)> {
         let (folder, stage) = (self.batch_folder()?, self.stage(build, pov).await?);
         let arguments: [OsString; 2] = [self.pov_command(pov)?.into(), program.into()];
         let script = format!("{EXPORTED}{script}");
@@ -142,7 +138,7 @@ impl LocalTarget {
     }
 
     /// Returns a stage that may be written to and that nobody sees again.
-    pub(super) async fn copied<'a>(&self, build: &'a Build) -> Result<Stage<'a>, TargetError> {
+    pub(super) async fn copied<'a>(&self, build: &'a Build) -> Result<Stage<'a>> {
         Ok(Stage {
             workspace: Arc::new(self.copy(build.place()?).await?),
             build: &build.name,
@@ -156,7 +152,7 @@ impl LocalTarget {
         &self,
         build: &'a Build,
         pov: Option<&Pov>,
-    ) -> Result<Stage<'a>, TargetError> {
+    ) -> Result<Stage<'a>> {
         if let Some(pov) = pov {
             return self.stage(build, pov).await;
         }
@@ -166,11 +162,7 @@ impl LocalTarget {
     }
 
     /// Runs a PoV on the unpatched program with the least that it crashes with.
-    pub(super) async fn measure_staged(
-        &self,
-        build: &Build,
-        pov: &Pov,
-    ) -> Result<BaselinePov, TargetError> {
+    pub(super) async fn measure_staged(&self, build: &Build, pov: &Pov) -> Result<BaselinePov> {
         let command = self.pov_command(pov)?;
         let known = self.needs.all().get(command).copied();
         self.needs.set(command, known.unwrap_or_default());

@@ -1,12 +1,12 @@
 //! Task check: refuses a task that could never run, before any command runs.
 
 use super::INSIDE;
-use crate::TargetError;
 use crate::runner::{TargetTask, proof};
+use crate::{Result, TargetError};
 use std::path::{Component, Path};
 
 /// Checks a task and makes its paths absolute.
-pub(super) fn checked(mut task: TargetTask) -> Result<TargetTask, TargetError> {
+pub(super) fn checked(mut task: TargetTask) -> Result<TargetTask> {
     let absolute = |path: &Path, what: &str| {
         std::fs::canonicalize(path).map_err(|e| {
             TargetError::invalid(format!("{what} {:?} cannot be found: {e}", path.display()))
@@ -40,7 +40,7 @@ pub(super) fn checked(mut task: TargetTask) -> Result<TargetTask, TargetError> {
 
 /// Checks the path of the tree: absolute, without `..`, and not used by the system or the
 /// sandbox.
-fn check_seen_as(path: &Path) -> Result<(), TargetError> {
+fn check_seen_as(path: &Path) -> Result<()> {
     const TAKEN: &[&str] = &[
         "/bin", "/dev", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt",
         "/proc", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var", INSIDE,

@@ -1,7 +1,7 @@
 //! Result files of tests: found, cleared and read.
 
-use crate::TargetError;
 use crate::workspace::Workspace;
+use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::TreePath;
 use regex::Regex;
@@ -15,7 +15,7 @@ const FILE_LIMIT: u64 = 16 << 20;
 const TOTAL_LIMIT: usize = 64 << 20;
 
 /// Removes result files of an earlier run or of the build.
-pub(super) fn clear(workspace: &Workspace, patterns: &[String]) -> Result<(), TargetError> {
+pub(super) fn clear(workspace: &Workspace, patterns: &[String]) -> Result<()> {
     let tree = workspace.tree()?;
     for path in find(&tree, patterns)? {
         tree.remove(Path::new(&path))
@@ -26,10 +26,7 @@ pub(super) fn clear(workspace: &Workspace, patterns: &[String]) -> Result<(), Ta
 
 /// Reads the result files in order of their paths, except those that are too long or no
 /// regular files.
-pub(super) fn read(
-    workspace: &Workspace,
-    patterns: &[String],
-) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
+pub(super) fn read(workspace: &Workspace, patterns: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
     let tree = workspace.tree()?;
     let mut total = 0;
     let mut reports = Vec::new();
@@ -45,7 +42,7 @@ pub(super) fn read(
     Ok(reports)
 }
 
-fn find(tree: &ContainedFolder, patterns: &[String]) -> Result<Vec<String>, TargetError> {
+fn find(tree: &ContainedFolder, patterns: &[String]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for pattern in patterns {
         let pattern = TreePath::new(pattern)

@@ -6,7 +6,7 @@
 
 use super::LocalTarget;
 use super::debugger::{LIMIT, MORE, TIME, java};
-use crate::TargetError;
+use crate::Result;
 use crate::runner::{Build, Outcome, Pov, Replay};
 use patchwright_source::{Changes, Language};
 
@@ -22,7 +22,7 @@ pub(super) async fn look(
     build: &Build,
     pov: &Pov,
     mut replay: Replay,
-) -> Result<Replay, TargetError> {
+) -> Result<Replay> {
     let java = target.task.language == Language::Java;
     let patched = build.changes != Changes::default().digest();
     let known = target.task.povs.iter().any(|known| known.file == pov.file);
@@ -46,7 +46,7 @@ async fn uncaught(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
-) -> Result<(String, Option<String>), TargetError> {
+) -> Result<(String, Option<String>)> {
     let environment = [("PROBE_SECONDS", TIME.as_secs().to_string())];
     let script = java("Uncaught");
     let how = (script.as_str(), PROGRAM);

@@ -1,7 +1,7 @@
 //! Input file: bytes in a file of their own, to be run the way a PoV is run.
 
 use super::Pov;
-use crate::TargetError;
+use crate::{Result, TargetError};
 
 /// An input written to a file of its own, to be run the way a PoV is run.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct InputFile {
 
 impl InputFile {
     /// Writes the input; its file has the name of the PoV's.
-    pub fn like(pov: &Pov, input: &[u8]) -> Result<Self, TargetError> {
+    pub fn like(pov: &Pov, input: &[u8]) -> Result<Self> {
         let folder = tempfile::tempdir()
             .map_err(|e| TargetError::io("no folder for an input", "temporary folder", e))?;
         let file = folder.path().join(pov.file.file_name().unwrap_or_default());
@@ -37,6 +37,6 @@ impl InputFile {
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn content(pov: &Pov) -> Result<Vec<u8>, TargetError> {
+pub fn content(pov: &Pov) -> Result<Vec<u8>> {
     std::fs::read(&pov.file).map_err(|e| TargetError::io("a PoV cannot be read", &pov.file, e))
 }

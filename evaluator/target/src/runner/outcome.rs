@@ -3,7 +3,7 @@
 //! A crash report alone proves nothing: a program can print one and exit normally. Only an
 //! abnormal end together with a report, or a deadly signal, is a crash.
 
-use crate::TargetError;
+use crate::{Result, TargetError};
 use patchwright_crash::CrashReport;
 use patchwright_sandbox::{Ending, Execution, Limit};
 use regex::{Regex, RegexBuilder};
@@ -60,7 +60,7 @@ impl Outcome {
 }
 
 /// Compiles a PoV's own proof of having run.
-pub(crate) fn proof(expression: Option<&str>) -> Result<Option<Regex>, TargetError> {
+pub(crate) fn proof(expression: Option<&str>) -> Result<Option<Regex>> {
     let compiled = expression.map(|text| {
         RegexBuilder::new(text)
             .multi_line(true)

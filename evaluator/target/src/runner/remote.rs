@@ -2,7 +2,7 @@
 //! by the same rules as local ones.
 
 use super::{Build, Replay, judge, proof};
-use crate::TargetError;
+use crate::Result;
 use crate::workspace::Workspace;
 use patchwright_sandbox::Execution;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Build {
 
 impl Replay {
     /// Judges a run; `ran` is the PoV's own proof of having run.
-    pub fn judged(execution: Execution, ran: Option<&str>) -> Result<Self, TargetError> {
+    pub fn judged(execution: Execution, ran: Option<&str>) -> Result<Self> {
         let (outcome, crash) = judge(&execution, proof(ran)?.as_ref());
         Ok(Self {
             outcome,

@@ -3,7 +3,7 @@
 //! It runs and counts; the rungs decide what a flaky crash means for a patched program.
 
 use super::{BaselinePov, Build, Outcome, Pov, Target};
-use crate::TargetError;
+use crate::{Result, TargetError};
 
 /// Runs of a PoV that does not crash at once.
 const TRIES: u32 = 5;
@@ -15,11 +15,7 @@ const LUCK: f64 = 0.01;
 const MOST_REPEATS: u32 = 20;
 
 /// Runs a PoV on the unpatched program until it is known how reliably it crashes.
-pub async fn measure(
-    target: &dyn Target,
-    build: &Build,
-    pov: &Pov,
-) -> Result<BaselinePov, TargetError> {
+pub async fn measure(target: &dyn Target, build: &Build, pov: &Pov) -> Result<BaselinePov> {
     let mut best = target.replay(build, pov).await?;
     let (mut runs, mut crashes) = (1, u32::from(best.outcome.is_failure()));
     loop {
@@ -63,7 +59,7 @@ fn repeats(runs: u32, crashes: u32) -> u32 {
 }
 
 /// Refuses PoVs of which none crashes the unpatched program.
-pub fn reproducible(povs: &[BaselinePov]) -> Result<(), TargetError> {
+pub fn reproducible(povs: &[BaselinePov]) -> Result<()> {
     let Some(last) = povs.last() else {
         return Ok(());
     };

@@ -1,6 +1,6 @@
 //! Copies of folders with times, permissions and links.
 
-use crate::TargetError;
+use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use rustix::fs::Stat;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(crate) fn copy_tree(
     to: &Path,
     except: Option<&Path>,
     stop: &AtomicBool,
-) -> Result<(), TargetError> {
+) -> Result<()> {
     let except = except.and_then(|except| except.strip_prefix(from).ok());
     let fail = |e| TargetError::io("a folder could not be copied", from, e);
     let (source, target) = opened(from, to).map_err(fail)?;

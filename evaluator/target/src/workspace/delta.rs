@@ -7,7 +7,7 @@
 
 use super::copy::{opened, settle};
 use super::{HOME, OUT, TREE, lent_folder};
-use crate::TargetError;
+use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::{ContainedFolder, Entry};
 use rustix::fs::{FileType, Stat, fstat};
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ pub(crate) fn write(
     base: &Path,
     (now, copied): (&Path, Option<Moment>),
     into: &Path,
-) -> Result<Vec<PathBuf>, TargetError> {
+) -> Result<Vec<PathBuf>> {
     let mut gone = Vec::new();
     let mut parts = PARTS.iter();
     let written = parts.try_for_each(|part| {
@@ -87,7 +87,7 @@ fn write_part(
 }
 
 /// Applies a delta to a fresh copy of the base.
-pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), TargetError> {
+pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<()> {
     let applied = || {
         let root = ContainedFolder::open(to)?;
         gone.iter().try_for_each(|path| root.remove(path))?;

@@ -11,7 +11,7 @@ use crate::given_inputs;
 use crate::mutation::Dictionary;
 use crate::witness::Failure;
 use patchwright_sandbox::Ending;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Inputs, Outcome};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Search<'_> {
         judge: &FailureJudge<'_>,
         group: &Group<'_>,
         budget: Duration,
-    ) -> Result<Option<Failure>, TargetError> {
+    ) -> Result<Option<Failure>> {
         if group.before.replay.outcome == Outcome::Hung {
             return Ok(None);
         }

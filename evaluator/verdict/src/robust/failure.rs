@@ -6,7 +6,7 @@ use crate::witness::Failure;
 use patchwright_crash::CrashReport;
 use patchwright_crash::signature::{Change, plain_name};
 use patchwright_sandbox::{Ending, Limit};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{BaselinePov, Build, InputFile, Outcome, Pov, Replay, Target};
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(super) struct FailureJudge<'a> {
 
 impl FailureJudge<'_> {
     /// Runs the input alone on both programs and judges it.
-    pub(super) async fn look(&self, input: &[u8]) -> Result<(FailureKind, Failure), TargetError> {
+    pub(super) async fn look(&self, input: &[u8]) -> Result<(FailureKind, Failure)> {
         let (old_build, new_build) = self.builds;
         let new = self.replay(new_build, input).await?;
         if !new.outcome.is_failure() {
@@ -116,13 +116,13 @@ impl FailureJudge<'_> {
         touched.any(|function| last(&plain_name(function)) == last(&crashed))
     }
 
-    async fn leaks_as_before(&self, input: &[u8], new: &Replay) -> Result<bool, TargetError> {
+    async fn leaks_as_before(&self, input: &[u8], new: &Replay) -> Result<bool> {
         let file = InputFile::like(self.pov, input)?;
         let known = self.before.replay.crash.as_ref();
         leak::is_old(self.target, file.pov(), known, new).await
     }
 
-    async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay, TargetError> {
+    async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay> {
         let usual = self.pov.timeout.unwrap_or(self.target.task().limits.pov);
         let pov = Pov {
             timeout: Some(usual.min(2 * self.each)),

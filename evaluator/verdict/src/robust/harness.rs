@@ -5,7 +5,7 @@ use super::{EACH, FIRST, Group, Search};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::witness::Failure;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{BaselinePov, Build, Inputs, Outcome};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl Search<'_> {
         old: &Build,
         group: &Group<'_>,
         most: Duration,
-    ) -> Result<bool, TargetError> {
+    ) -> Result<bool> {
         let most = most.max(FIRST);
         if group.pov.batch || group.before.replay.outcome == Outcome::Hung {
             return Ok(false);
@@ -61,7 +61,7 @@ impl Search<'_> {
         judge: &FailureJudge<'_>,
         group: &Group<'_>,
         budget: Duration,
-    ) -> Result<Option<Failure>, TargetError> {
+    ) -> Result<Option<Failure>> {
         if !is_fuzzer(group.before) {
             return Ok(None);
         }

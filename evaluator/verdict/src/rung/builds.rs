@@ -4,13 +4,10 @@ use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Rung, RungName};
 use patchwright_sandbox::{Ending, Limit};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Build, BuildKind, Target};
 
-pub(crate) async fn climb(
-    target: &dyn Target,
-    attempt: &AttemptFacts,
-) -> Result<Rung, TargetError> {
+pub(crate) async fn climb(target: &dyn Target, attempt: &AttemptFacts) -> Result<Rung> {
     let mut log = String::new();
     let names = target.task().used_builds();
     for name in &names {
@@ -35,7 +32,7 @@ pub(crate) async fn build(
     target: &dyn Target,
     attempt: &AttemptFacts,
     name: &str,
-) -> Result<Build, TargetError> {
+) -> Result<Build> {
     let changes = &attempt.changes;
     let build = target.build(changes, name, BuildKind::Incremental).await?;
     let files_went = !changes.deleted.is_empty() || !changes.renamed.is_empty();

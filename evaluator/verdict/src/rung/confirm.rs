@@ -8,7 +8,7 @@
 use super::feedback::FeedbackWriter;
 use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Rung, RungName};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, BuildKind, Outcome, Replay, Target};
 
 /// Builds an attempt from scratch, and runs its PoVs and tests there unless the build gives
@@ -18,7 +18,7 @@ pub async fn confirm(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<Rung, TargetError> {
+) -> Result<Rung> {
     let started = std::time::Instant::now();
     let mut result = check((target, baseline, attempt)).await?;
     result.seconds = started.elapsed().as_secs_f64();
@@ -26,14 +26,14 @@ pub async fn confirm(
 }
 
 /// Makes the builds of [`confirm`] ahead of time, beside the rungs that come before it.
-pub async fn confirm_ahead(target: &dyn Target, attempt: &AttemptFacts) -> Result<(), TargetError> {
+pub async fn confirm_ahead(target: &dyn Target, attempt: &AttemptFacts) -> Result<()> {
     for name in target.task().used_builds() {
         target.build_ahead(&attempt.changes, &name).await?;
     }
     Ok(())
 }
 
-async fn check((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
+async fn check((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     let task = target.task();
     let writer = FeedbackWriter::new(task, attempt);
     let changes = &attempt.changes;
@@ -90,10 +90,7 @@ async fn check((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetEr
 
 /// Tells whether the clean builds have the same products as those that the rungs were climbed
 /// with. Without its source a product may stay behind unnoticed.
-async fn gives_the_same_files(
-    target: &dyn Target,
-    attempt: &AttemptFacts,
-) -> Result<bool, TargetError> {
+async fn gives_the_same_files(target: &dyn Target, attempt: &AttemptFacts) -> Result<bool> {
     let changes = &attempt.changes;
     if !changes.deleted.is_empty() || !changes.renamed.is_empty() {
         return Ok(false);
@@ -109,10 +106,7 @@ async fn gives_the_same_files(
 }
 
 /// Returns the run of the first input that refuted an earlier attempt and still fails.
-async fn failing_again(
-    target: &dyn Target,
-    attempt: &AttemptFacts,
-) -> Result<Option<Replay>, TargetError> {
+async fn failing_again(target: &dyn Target, attempt: &AttemptFacts) -> Result<Option<Replay>> {
     let task = target.task();
     for input in &attempt.found {
         let Some(pov) = task.pov_like(&input.pov) else {

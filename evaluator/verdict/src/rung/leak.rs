@@ -6,7 +6,7 @@
 
 use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::{Changes, regex};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Instrumentation, Pov, Replay, Target};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(crate) async fn is_old(
     pov: &Pov,
     known: Option<&CrashReport>,
     now: &Replay,
-) -> Result<bool, TargetError> {
+) -> Result<bool> {
     let task = target.task();
     let command = pov.command.as_ref().or(task.commands.pov.as_ref());
     let tool = now.crash.as_ref().map(|crash| crash.tool);

@@ -14,7 +14,7 @@ use crate::evidence::{Doubt, FoundInput, Rung, RungName};
 use patchwright_crash::signature::Change;
 use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::{Language, counted};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, asking_for_dumps, missing_banner,
 };
@@ -23,7 +23,7 @@ use returned::Verdict;
 /// PoVs whose exits are watched.
 const WATCHED: usize = 4;
 
-pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung, TargetError> {
+pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung> {
     let (target, baseline, attempt) = on;
     let task = target.task();
     if task.povs.is_empty() {
@@ -65,10 +65,7 @@ struct Replays {
 impl Replays {
     /// Replays every PoV of the task as often as it has to be; the result of one
     /// that refutes the patch.
-    async fn povs(
-        &mut self,
-        (target, baseline, attempt): Ground<'_>,
-    ) -> Result<Option<Rung>, TargetError> {
+    async fn povs(&mut self, (target, baseline, attempt): Ground<'_>) -> Result<Option<Rung>> {
         let task = target.task();
         for (pov, before) in task.povs.iter().zip(&baseline.povs) {
             let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
@@ -97,10 +94,7 @@ impl Replays {
     }
 
     /// Replays the inputs that refuted earlier attempts.
-    async fn found(
-        &mut self,
-        (target, baseline, attempt): Ground<'_>,
-    ) -> Result<Option<Rung>, TargetError> {
+    async fn found(&mut self, (target, baseline, attempt): Ground<'_>) -> Result<Option<Rung>> {
         let task = target.task();
         for (pov, before, input) in found((target, baseline, attempt)) {
             let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
@@ -155,7 +149,7 @@ fn result_of(
 
 /// Judges whether silence means anything: the sanitizer could have spoken, and
 /// the runs came back from the harness.
-async fn vouched((target, baseline, attempt): Ground<'_>) -> Result<Verdict, TargetError> {
+async fn vouched((target, baseline, attempt): Ground<'_>) -> Result<Verdict> {
     let task = target.task();
     if task.language == Language::Java {
         return Ok(Verdict::Returned);
@@ -209,7 +203,7 @@ pub async fn stopped(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> Result<Vec<bool>, TargetError> {
+) -> Result<Vec<bool>> {
     let task = target.task();
     let mut stopped = Vec::new();
     for (pov, before) in task.povs.iter().zip(&baseline.povs) {
@@ -237,7 +231,7 @@ async fn leaks_as_before(
     pov: &Pov,
     before: &BaselinePov,
     replay: &Replay,
-) -> Result<Option<Doubt>, TargetError> {
+) -> Result<Option<Doubt>> {
     let Some(leak) = &replay.crash else {
         return Ok(None);
     };
@@ -260,7 +254,7 @@ async fn replay_fairly(
     baseline: &Baseline,
     build: &Build,
     (pov, before): (&Pov, &BaselinePov),
-) -> Result<Replay, TargetError> {
+) -> Result<Replay> {
     let replay = target.replay(build, pov).await?;
     let hung_before = before.replay.outcome == Outcome::Hung;
     let old = baseline.builds.get(&target.task().build_of(pov));
@@ -348,7 +342,7 @@ async fn dumps(
     build: &Build,
     pov: &Pov,
     replay: &Replay,
-) -> Result<Vec<String>, TargetError> {
+) -> Result<Vec<String>> {
     let text = replay.execution.text();
     if replay.outcome != Outcome::Hung {
         return Ok(Vec::new());

@@ -10,14 +10,14 @@ use crate::evidence::{Rung, RungName};
 use patchwright_crash::test_report::{Comparison, Status};
 use patchwright_sandbox::{Ending, Limit};
 use patchwright_source::counted;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, Build, Target, TestRun};
 use std::collections::BTreeSet;
 
 /// Tests that are named in a reason.
 const MOST_NAMED: usize = 5;
 
-pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung, TargetError> {
+pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     let no_tests = || Rung::new(RungName::Tested, None, "the task has no tests");
     let Some(before) = &baseline.tests else {
         return Ok(no_tests());
@@ -58,7 +58,7 @@ async fn beside_the_unpatched(
     build: &Build,
     writer: &FeedbackWriter<'_>,
     result: Rung,
-) -> Result<Rung, TargetError> {
+) -> Result<Rung> {
     let task = target.task();
     let (Some(before), Some(old)) = (&baseline.tests, baseline.builds.get(&task.main_build()))
     else {

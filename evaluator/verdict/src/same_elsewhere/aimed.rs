@@ -15,7 +15,7 @@ use super::{CHUNK, Comparison};
 use crate::mutation::Dictionary;
 use crate::robust::bounds;
 use patchwright_crash::CrashReport;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::Outcome;
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ const LEAST: Duration = Duration::from_secs(12);
 
 impl Comparison<'_> {
     /// Compares the outputs of inputs that are aimed at the patch's numbers.
-    pub(super) async fn aimed(&mut self) -> Result<Option<Differing>, TargetError> {
+    pub(super) async fn aimed(&mut self) -> Result<Option<Differing>> {
         if self.is_exhaustion() {
             return Ok(None);
         }

@@ -19,7 +19,7 @@ use crate::rung::{builds, replay_input};
 use patchwright_crash::feedback;
 use patchwright_crash::signature::Change;
 use patchwright_source::counted;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Pov, Replay, Target,
 };
@@ -100,7 +100,7 @@ pub async fn challenge(
     baseline: &Baseline,
     attempt: &AttemptFacts,
     inputs: &[ChallengeInput],
-) -> Result<Challenged, TargetError> {
+) -> Result<Challenged> {
     let started = Instant::now();
     let inputs: Vec<ComparedInput> = inputs
         .iter()
@@ -195,7 +195,7 @@ impl Challenged {
 }
 
 impl Comparison<'_> {
-    async fn challenged(&mut self, inputs: &[ComparedInput]) -> Result<Challenged, TargetError> {
+    async fn challenged(&mut self, inputs: &[ComparedInput]) -> Result<Challenged> {
         let (old, new) = self.builds;
         let budget = self.each() * (inputs.len() as u32).max(1);
         let before = self.run(old, inputs, Capture::Outputs, budget).await?;
@@ -237,7 +237,7 @@ impl Comparison<'_> {
         &mut self,
         inputs: &[ComparedInput],
         (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
-    ) -> Result<(), TargetError> {
+    ) -> Result<()> {
         let Some(of_the_pov) = &self.before.replay.crash else {
             return Ok(());
         };
@@ -261,7 +261,7 @@ impl Comparison<'_> {
     }
 
     /// Counts which controls that both programs answer alike run the patched lines.
-    async fn reach_of_controls(&mut self) -> Result<(), TargetError> {
+    async fn reach_of_controls(&mut self) -> Result<()> {
         if self.compared.is_empty() {
             return Ok(());
         }
@@ -280,7 +280,7 @@ impl Comparison<'_> {
         &self,
         inputs: &[ComparedInput],
         before: &BTreeMap<usize, InputRun>,
-    ) -> Result<Sorted, TargetError> {
+    ) -> Result<Sorted> {
         let mut sorted = Sorted::default();
         for (index, input) in inputs.iter().enumerate() {
             let what = match before.get(&index) {
@@ -324,7 +324,7 @@ impl Comparison<'_> {
         &self,
         input: &ComparedInput,
         kind: ChallengeKind,
-    ) -> Result<Option<Rung>, TargetError> {
+    ) -> Result<Option<Rung>> {
         let (old, new) = self.builds;
         let now = replay_input(self.target, new, self.pov, &input.bytes).await?;
         if !now.outcome.is_failure() {
@@ -368,7 +368,7 @@ impl Comparison<'_> {
         inputs: &[ComparedInput],
         controls: impl Iterator<Item = usize>,
         (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
-    ) -> Result<(), TargetError> {
+    ) -> Result<()> {
         let noisy: BTreeSet<usize> = self.noisy(inputs, before, after).await?;
         for index in controls.filter(|index| !noisy.contains(index)) {
             let (Some(input), Some(old), Some(new)) =

@@ -11,7 +11,7 @@ use super::pool::ComparedInput;
 use crate::attempt::AttemptFacts;
 use crate::mutation::said_numbers;
 use patchwright_source::{Language, parse};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::probe::{Expression, Observation, Probe};
 use patchwright_target::runner::InputFile;
 use std::collections::BTreeSet;
@@ -26,10 +26,7 @@ const LEAST: u64 = 2;
 impl Comparison<'_> {
     /// Returns values that the patch compares on an input, those first that it does not name:
     /// what the input names is the other side.
-    pub(super) async fn compared_values(
-        &mut self,
-        input: &ComparedInput,
-    ) -> Result<Vec<u64>, TargetError> {
+    pub(super) async fn compared_values(&mut self, input: &ComparedInput) -> Result<Vec<u64>> {
         let probes = probes(self.attempt);
         if probes.is_empty() {
             return Ok(Vec::new());

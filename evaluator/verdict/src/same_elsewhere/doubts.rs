@@ -19,7 +19,7 @@ use crate::evidence::{Doubt, DoubtedInput, change};
 use crate::witness::{Examination, Witness};
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern, content};
-use patchwright_target::{TargetError, WorkTime};
+use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -82,7 +82,7 @@ impl Differing {
 
 impl Comparison<'_> {
     /// Settles the differences on derived inputs, and keeps what stays open.
-    pub(super) async fn settle_differences(&mut self) -> Result<(), TargetError> {
+    pub(super) async fn settle_differences(&mut self) -> Result<()> {
         let differing = std::mem::take(&mut self.differing);
         let inputs = differing.iter().map(|one| one.input.bytes.clone());
         self.tried.extend(inputs);
@@ -128,19 +128,13 @@ impl Comparison<'_> {
     }
 
     /// Returns the reason why the unpatched program is not defined on an input.
-    pub(super) async fn undefined_on(
-        &self,
-        one: &Differing,
-    ) -> Result<Option<String>, TargetError> {
+    pub(super) async fn undefined_on(&self, one: &Differing) -> Result<Option<String>> {
         let found = self.undefined(std::slice::from_ref(one)).await?;
         Ok(found.into_values().next())
     }
 
     /// The inputs on which the unpatched program is not defined, each with what shows it.
-    async fn undefined(
-        &self,
-        differing: &[Differing],
-    ) -> Result<BTreeMap<usize, String>, TargetError> {
+    async fn undefined(&self, differing: &[Differing]) -> Result<BTreeMap<usize, String>> {
         let mut found = BTreeMap::new();
         if differing.is_empty() || self.target.task().language == Language::Java {
             return Ok(found);
@@ -178,7 +172,7 @@ impl Comparison<'_> {
         &mut self,
         differing: &[Differing],
         settled: &BTreeMap<usize, String>,
-    ) -> Result<BTreeMap<usize, String>, TargetError> {
+    ) -> Result<BTreeMap<usize, String>> {
         let mut found: BTreeMap<usize, String> = BTreeMap::new();
         let examination = Examination {
             target: self.target,
@@ -229,7 +223,7 @@ impl Comparison<'_> {
     }
 
     /// The function in which the programs part first, for some of the inputs.
-    async fn diverging(&self, open: &[Differing]) -> Result<BTreeMap<usize, String>, TargetError> {
+    async fn diverging(&self, open: &[Differing]) -> Result<BTreeMap<usize, String>> {
         let some = open.get(..DIVERGING.min(open.len())).unwrap_or_default();
         if some.is_empty() || self.functions.is_empty() {
             return Ok(BTreeMap::new());

@@ -15,7 +15,7 @@ use super::pool::{ComparedInput, InputKind};
 use crate::given_inputs;
 use patchwright_crash::feedback;
 use patchwright_source::counted;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Capture, InputRun};
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ type Answered = (ComparedInput, InputRun);
 
 impl Comparison<'_> {
     /// Asks about the answers to inputs on which the unpatched program errs.
-    pub(super) async fn ask_about_erring(&mut self) -> Result<(), TargetError> {
+    pub(super) async fn ask_about_erring(&mut self) -> Result<()> {
         let povs = given_inputs::povs(self.target.task())?;
         let mut answered = self.answers_where_it_errs(&povs).await?;
         self.count(
@@ -78,7 +78,7 @@ impl Comparison<'_> {
     }
 
     /// Runs the patched program where the unpatched one errs.
-    async fn answers_where_it_errs(&self, povs: &[Vec<u8>]) -> Result<Vec<Answered>, TargetError> {
+    async fn answers_where_it_errs(&self, povs: &[Vec<u8>]) -> Result<Vec<Answered>> {
         let inputs: Vec<ComparedInput> = povs
             .iter()
             .map(|bytes| {

@@ -16,7 +16,7 @@ use super::reach::spread;
 use crate::rung::replay_input;
 use patchwright_crash::signature::Change;
 use patchwright_source::Language;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Inputs, content};
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ const LEAST: Duration = Duration::from_secs(4);
 impl Comparison<'_> {
     /// Returns the first refused mutant that is not shown to be malformed.
     /// Once there is no time left, the rest stay as they are, and the rung is open.
-    pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Differing>, TargetError> {
+    pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Differing>> {
         while let Some(one) = self.turned_away.pop() {
             if self.clock.left(Part::Differences).is_zero() {
                 self.turned_away.push(one);
@@ -53,7 +53,7 @@ impl Comparison<'_> {
         Ok(None)
     }
 
-    async fn is_malformed(&self, mutant: &ComparedInput) -> Result<bool, TargetError> {
+    async fn is_malformed(&self, mutant: &ComparedInput) -> Result<bool> {
         let parent = match &mutant.parent {
             Some(parent) if self.target.task().language != Language::Java => parent,
             _ => return Ok(false),
@@ -74,7 +74,7 @@ impl Comparison<'_> {
     /// Tells whether a mutant of a PoV still has its defect: it is cut short at some
     /// places behind what was changed, and the unpatched program crashes on a
     /// piece as on the PoV.
-    pub(super) async fn holds_the_defect(&mut self, mutant: &[u8]) -> Result<bool, TargetError> {
+    pub(super) async fn holds_the_defect(&mut self, mutant: &[u8]) -> Result<bool> {
         let no_time = self.clock.left(Part::Differences).is_zero();
         if self.target.task().language == Language::Java || no_time {
             return Ok(false);
@@ -91,7 +91,7 @@ impl Comparison<'_> {
 
     /// Returns those inputs on which the unpatched program fails; none where not all of
     /// them could be run.
-    async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>, TargetError> {
+    async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>> {
         let cuts = Inputs {
             contents,
             budget: self.clock.left(Part::Last).clamp(LEAST, WALL),
@@ -111,7 +111,7 @@ impl Comparison<'_> {
         ))
     }
 
-    pub(super) async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool, TargetError> {
+    pub(super) async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool> {
         let replay = replay_input(self.target, self.builds.0, self.pov, input).await?;
         let (Some(known), Some(crash)) = (&self.before.replay.crash, &replay.crash) else {
             return Ok(false);

@@ -8,7 +8,7 @@ use super::pool::{ComparedInput, InputKind};
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs};
-use patchwright_target::{TargetError, WorkTime};
+use patchwright_target::{Result, WorkTime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -25,7 +25,7 @@ const FIRST: Duration = Duration::from_secs(15);
 
 impl Comparison<'_> {
     /// Compares exit statuses and outputs for as long as they may take.
-    pub(super) async fn all_outputs(&mut self) -> Result<Option<Differing>, TargetError> {
+    pub(super) async fn all_outputs(&mut self) -> Result<Option<Differing>> {
         let part = match self.target.task().language {
             Language::Java => Part::OutputsOfJvm,
             _ => Part::Outputs,
@@ -68,7 +68,7 @@ impl Comparison<'_> {
         &mut self,
         chunk: Vec<ComparedInput>,
         left: Duration,
-    ) -> Result<Option<Differing>, TargetError> {
+    ) -> Result<Option<Differing>> {
         let (old, new) = self.builds;
         let half = half(left, self.compared.len() as u64);
         let started = WorkTime::now();
@@ -100,7 +100,7 @@ impl Comparison<'_> {
         mut input: ComparedInput,
         before: &InputRun,
         after: &InputRun,
-    ) -> Result<Option<Differing>, TargetError> {
+    ) -> Result<Option<Differing>> {
         let accepted = before.ending.success();
         if !accepted && input.kind.counts_if_accepted() {
             let why = format!("the unpatched program refuses it ({})", before.ending);
@@ -143,7 +143,7 @@ impl Comparison<'_> {
         chunk: &[ComparedInput],
         first: &mut BTreeMap<usize, InputRun>,
         patched: &mut BTreeMap<usize, InputRun>,
-    ) -> Result<(), TargetError> {
+    ) -> Result<()> {
         let limited = |run: &InputRun| matches!(run.ending, Ending::Limit(_));
         let late = patched.iter().filter(|(index, run)| {
             limited(run) && first.get(index).is_some_and(|before| !limited(before))
@@ -166,7 +166,7 @@ impl Comparison<'_> {
 
     /// Takes an input on which the programs differ: what refutes is returned, the
     /// rest is kept to be looked at.
-    async fn differs(&mut self, one: Differing) -> Result<Option<Differing>, TargetError> {
+    async fn differs(&mut self, one: Differing) -> Result<Option<Differing>> {
         if let Some(settled) = self.accepted(&one.input, &shown(&one.after)) {
             self.count("differences accepted", 1);
             let doubt = self.doubt(&one, Some(settled), None);
@@ -220,7 +220,7 @@ impl Comparison<'_> {
         chunk: &[ComparedInput],
         first: &BTreeMap<usize, InputRun>,
         patched: &BTreeMap<usize, InputRun>,
-    ) -> Result<BTreeSet<usize>, TargetError> {
+    ) -> Result<BTreeSet<usize>> {
         let differing: Vec<usize> = first
             .iter()
             .filter(|(_, run)| !run.is_failure())

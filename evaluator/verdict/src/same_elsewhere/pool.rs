@@ -3,7 +3,7 @@
 use crate::given_inputs;
 use crate::mutation::{Mutator, nearer};
 use patchwright_source::{Language, words};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Pov, TargetTask};
 
 /// Mutants made of one given input that was accepted, before the PoVs have their turn.
@@ -104,7 +104,7 @@ pub(super) struct InputPool {
 }
 
 impl InputPool {
-    pub(super) fn gather(task: &TargetTask, pov: &Pov) -> Result<Self, TargetError> {
+    pub(super) fn gather(task: &TargetTask, pov: &Pov) -> Result<Self> {
         let povs = given_inputs::povs(task)?;
         let inputs = given_inputs::inputs(task, pov)?.into_iter();
         let mut given: Vec<ComparedInput> = inputs

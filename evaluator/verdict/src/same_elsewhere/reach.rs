@@ -26,7 +26,7 @@ use patchwright_source::{Touched, Tree};
 use patchwright_target::runner::{
     Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange,
 };
-use patchwright_target::{TargetError, WorkTime};
+use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ pub(super) struct Reach {
 impl Comparison<'_> {
     /// Counts which compared inputs run the patched lines, where a build with
     /// counters can be had. It has a time of its own.
-    pub(super) async fn measure_reach(&mut self) -> Result<(), TargetError> {
+    pub(super) async fn measure_reach(&mut self) -> Result<()> {
         let counted = self.lines_of_patch();
         if counted.lines.is_empty() {
             self.unseen
@@ -126,7 +126,7 @@ impl Comparison<'_> {
 
     /// Settles which branches of the patch were seen both ways: by inputs that
     /// are no evidence of sameness, and by the tests where these are not enough.
-    pub(super) async fn settle_reach(&mut self) -> Result<(), TargetError> {
+    pub(super) async fn settle_reach(&mut self) -> Result<()> {
         let (Some(mut reach), attempt) = (self.reach.take(), self.attempt) else {
             return Ok(());
         };
@@ -183,7 +183,7 @@ impl Comparison<'_> {
         &mut self,
         differing: &[Differing],
         settled: &BTreeMap<usize, String>,
-    ) -> Result<BTreeMap<usize, String>, TargetError> {
+    ) -> Result<BTreeMap<usize, String>> {
         let refused = differing.iter().enumerate().filter(|(index, one)| {
             let tells_nothing = matches!(
                 one.input.kind,
@@ -215,7 +215,7 @@ impl Comparison<'_> {
     /// Counts compared inputs, given ones first, as long as there is time, and a little longer
     /// while too few come to the patch. Those that both programs refuse are the last: most of
     /// them never come to it.
-    async fn count_inputs(&mut self, reach: &mut Reach) -> Result<(), TargetError> {
+    async fn count_inputs(&mut self, reach: &mut Reach) -> Result<()> {
         let mut order = mixed(&self.compared);
         order.sort_by_key(|input| self.refused.contains(&input.bytes));
         order.truncate(MOST);
@@ -251,7 +251,7 @@ impl Comparison<'_> {
         reach: &mut Reach,
         chunk: &[ComparedInput],
         left: Duration,
-    ) -> Result<(), TargetError> {
+    ) -> Result<()> {
         let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
         for (index, coverage) in self.count_runs(reach, contents, left).await? {
             let reached = coverage.reached();
@@ -274,7 +274,7 @@ impl Comparison<'_> {
         reach: &mut Reach,
         contents: Vec<Vec<u8>>,
         budget: Duration,
-    ) -> Result<Vec<(usize, Coverage)>, TargetError> {
+    ) -> Result<Vec<(usize, Coverage)>> {
         let inputs = Inputs {
             contents,
             budget,

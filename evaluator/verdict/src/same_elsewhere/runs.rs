@@ -2,7 +2,7 @@
 
 use super::pool::ComparedInput;
 use super::{CHUNK, Comparison};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{Build, Capture, InputRun, Inputs};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Comparison<'_> {
         inputs: &[ComparedInput],
         capture: Capture,
         budget: Duration,
-    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
+    ) -> Result<BTreeMap<usize, InputRun>> {
         let how = Inputs {
             budget,
             capture,
@@ -49,7 +49,7 @@ impl Comparison<'_> {
         build: &Build,
         inputs: &[ComparedInput],
         how: Inputs,
-    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
+    ) -> Result<BTreeMap<usize, InputRun>> {
         let inputs = Inputs {
             contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             each: self.each(),

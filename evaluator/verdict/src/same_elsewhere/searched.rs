@@ -11,7 +11,7 @@ use super::pool::{ComparedInput, InputKind};
 use super::{CHUNK, Comparison};
 use crate::given_inputs;
 use crate::robust::is_fuzzer;
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use std::time::Duration;
 
 /// Time for the fuzzer.
@@ -22,7 +22,7 @@ const SEEDS: usize = 24;
 
 impl Comparison<'_> {
     /// Compares what the project's fuzzer finds, where something of the patch is open.
-    pub(super) async fn searched(&mut self) -> Result<Option<Differing>, TargetError> {
+    pub(super) async fn searched(&mut self) -> Result<Option<Differing>> {
         if !is_fuzzer(self.before) || !self.is_open() {
             return Ok(None);
         }
@@ -72,7 +72,7 @@ impl Comparison<'_> {
 
     /// Counts what the inputs run that were compared since, those that both programs accept
     /// before others; returns how many of them come to the patch.
-    pub(super) async fn count_since(&mut self, known: usize) -> Result<u64, TargetError> {
+    pub(super) async fn count_since(&mut self, known: usize) -> Result<u64> {
         let mut new: Vec<ComparedInput> = self.compared.iter().skip(known).cloned().collect();
         new.sort_by_key(|input| self.refused.contains(&input.bytes));
         new.truncate(CHUNK);

@@ -11,7 +11,7 @@ use crate::evidence::Doubt;
 use patchwright_target::runner::{
     Counted, Coverage, Observed, ObservedCall, ObservedRun, Outcome, Pov, content,
 };
-use patchwright_target::{TargetError, WorkTime};
+use patchwright_target::{Result, WorkTime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub(super) struct TestCalls {
 impl Comparison<'_> {
     /// Runs the tests with both programs and compares the calls of the touched functions;
     /// what the tests pass to these become given inputs. It has a time of its own.
-    pub(super) async fn test_calls(&mut self) -> Result<(), TargetError> {
+    pub(super) async fn test_calls(&mut self) -> Result<()> {
         let usual = Duration::from_secs_f64(self.tests_seconds.unwrap_or(0.0).min(600.0));
         if usual > LONGEST {
             let why = format!("they take more than {} s", LONGEST.as_secs());
@@ -88,7 +88,7 @@ impl Comparison<'_> {
 
     /// Makes inputs of what the tests pass on. Where the harness passes on a part of
     /// a PoV, it takes the place of that part.
-    async fn given_by_tests(&mut self, given: BTreeSet<Vec<u8>>) -> Result<(), TargetError> {
+    async fn given_by_tests(&mut self, given: BTreeSet<Vec<u8>>) -> Result<()> {
         if given.is_empty() {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use crate::rung::builds;
 use patchwright_crash::signature::Change;
 use patchwright_source::{Language, TreePath, counted};
 use patchwright_target::runner::{Build, Capture, InputRun, content};
-use patchwright_target::{TargetError, WorkTime};
+use patchwright_target::{Result, WorkTime};
 
 /// The most conditions that are turned round, each of which costs a build.
 const MOST: usize = 24;
@@ -57,7 +57,7 @@ impl OneSided {
 impl Comparison<'_> {
     /// Turns round the conditions of the patch of which the runs saw one outcome; each that the
     /// repair rests on is a doubt.
-    pub(super) async fn turn_conditions(&mut self) -> Result<(), TargetError> {
+    pub(super) async fn turn_conditions(&mut self) -> Result<()> {
         let Some(reach) = &self.reach else {
             return Ok(());
         };
@@ -93,7 +93,7 @@ impl Comparison<'_> {
 
     /// Builds the patch with something else in place of a condition; nothing where it does not
     /// build.
-    async fn build_with(&mut self, one: &OneSided, by: &str) -> Result<Option<Build>, TargetError> {
+    async fn build_with(&mut self, one: &OneSided, by: &str) -> Result<Option<Build>> {
         let started = WorkTime::now();
         let name = self.target.task().build_of(self.pov);
         let build = builds::build(self.target, &one.replaced(self.attempt, by), &name).await?;
@@ -110,11 +110,7 @@ impl Comparison<'_> {
 
     /// Runs the PoV on such a build, as often as it needs; nothing where it does not crash or hang
     /// as it did before the patch.
-    async fn crash_as_before(
-        &self,
-        build: &Build,
-        one: &OneSided,
-    ) -> Result<Option<InputRun>, TargetError> {
+    async fn crash_as_before(&self, build: &Build, one: &OneSided) -> Result<Option<InputRun>> {
         let task = self.target.task();
         let before = &self.before.replay;
         for _ in 0..self.before.repeat.max(1) {
@@ -139,7 +135,7 @@ impl Comparison<'_> {
     /// Tells whether the patched program does the same on all inputs with the value that protects
     /// the PoV in place of a condition. One that does not build, or that there
     /// was no time for, is taken to do so.
-    async fn is_of_one_value(&mut self, one: &OneSided) -> Result<bool, TargetError> {
+    async fn is_of_one_value(&mut self, one: &OneSided) -> Result<bool> {
         let (yes, no) = match self.target.task().language {
             Language::Java => ("true", "false"),
             _ => ("1", "0"),
@@ -165,7 +161,7 @@ impl Comparison<'_> {
         Ok(patched.iter().all(same))
     }
 
-    fn doubt_condition(&mut self, one: &OneSided, after: InputRun) -> Result<(), TargetError> {
+    fn doubt_condition(&mut self, one: &OneSided, after: InputRun) -> Result<()> {
         let bytes = content(self.pov)?;
         let what = format!(
             "{}:{}: the repair rests on `{}`, which was the same in every run; with it turned round the PoV crashes as before. Can it be otherwise while the defect is there?",

@@ -13,7 +13,7 @@ use super::departure::{Departure, Values};
 use super::doubts::{Differing, shown};
 use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::probe::{Expression, Probe};
 use patchwright_target::runner::Capture;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ const MOST_TOLD: u64 = 3;
 impl Comparison<'_> {
     /// Compares values on some of the inputs whose outputs were the same; where no build with
     /// counters can be had, they also say which inputs reach the patch.
-    pub(super) async fn values(&mut self) -> Result<Option<Differing>, TargetError> {
+    pub(super) async fn values(&mut self) -> Result<Option<Differing>> {
         let nothing_to_see = !self.is_silent() && self.reach.is_some();
         if self.functions.is_empty() || self.compared.is_empty() || nothing_to_see {
             return Ok(None);
@@ -68,7 +68,7 @@ impl Comparison<'_> {
         &mut self,
         chunk: &[ComparedInput],
         left: Duration,
-    ) -> Result<Option<Differing>, TargetError> {
+    ) -> Result<Option<Differing>> {
         let half = half(left, self.counted(COMPARED));
         let capture = || Capture::Values(self.functions.clone());
         let (old, new) = self.builds;
@@ -105,7 +105,7 @@ impl Comparison<'_> {
     }
 
     /// Tells whether the unpatched program returns the same values again.
-    async fn is_steady(&self, input: &ComparedInput, values: &Values) -> Result<bool, TargetError> {
+    async fn is_steady(&self, input: &ComparedInput, values: &Values) -> Result<bool> {
         let capture = Capture::Values(self.functions.clone());
         let one = std::slice::from_ref(input);
         let again = self
@@ -122,7 +122,7 @@ impl Comparison<'_> {
         &mut self,
         one: Differing,
         departure: &Departure,
-    ) -> Result<Option<Differing>, TargetError> {
+    ) -> Result<Option<Differing>> {
         self.count(OTHERWISE, 1);
         let given = matches!(one.input.kind, InputKind::Given | InputKind::OfTests);
         let settled = match self.accepted(&one.input, &shown(&one.after)) {
@@ -140,7 +140,7 @@ impl Comparison<'_> {
     }
 
     /// Returns why no value could be read.
-    async fn why_unseen(&self) -> Result<String, TargetError> {
+    async fn why_unseen(&self) -> Result<String> {
         let lines = self.attempt.touched.iter().filter_map(|touched| {
             Some(Probe {
                 path: touched.path.clone(),

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn collect(events: &[Value]) -> Result<Collected, ModelError> {
+fn collect(events: &[Value]) -> Result<Collected> {
     let mut collector = Collector::new(1000);
     for event in events {
         if collector.event(event)? == Demand::Enough {

@@ -13,7 +13,7 @@ use crate::mutation::Mutator;
 use crate::review;
 use patchwright_crash::Tool;
 use patchwright_source::{Tree, TreePath};
-use patchwright_target::TargetError;
+use patchwright_target::Result;
 use patchwright_target::runner::{
     BaselinePov, Build, Capture, Counted, ExitEvent, ExitEventKind, ExitFrame, Exits,
     FunctionChecks, InputFile, InputRun, Inputs, LineRange, Pov, Target,
@@ -53,7 +53,7 @@ pub(super) async fn judge(
     (old, new): (&Build, &Build),
     (pov, before): (&Pov, &BaselinePov),
     attempt: &AttemptFacts,
-) -> Result<Verdict, TargetError> {
+) -> Result<Verdict> {
     let watched = watched(target, before, attempt);
     let mut exits = target.exits(new, pov, &watched).await?;
     // A command that is flaky may not run the program each time.
@@ -295,7 +295,7 @@ async fn unwatched(
     (old, pov, before): (&Build, &Pov, &BaselinePov),
     exits: &Exits,
     watched: &Counted,
-) -> Result<Verdict, TargetError> {
+) -> Result<Verdict> {
     let now = functions_of(exits);
     let blind = |found: &FunctionChecks| found.checks == 0 && found.accesses > 0;
     let crash = before.replay.crash.as_ref();
@@ -347,7 +347,7 @@ async fn drop_usual(
     target: &dyn Target,
     (old, pov): (&Build, &Pov),
     unusual: &mut Vec<(&Departure, Verdict)>,
-) -> Result<(), TargetError> {
+) -> Result<()> {
     if unusual.is_empty() {
         return Ok(());
     }
