@@ -128,8 +128,8 @@ fn hashes(text: &str, into: &mut BTreeSet<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Journal;
     use crate::submissions::{NewTask, TaskFilter};
+    use crate::{Journal, StoreError};
     use patchwright_agent::journal::{EventKind, NewEvent};
     use patchwright_agent::record::StepId;
     use serde_json::json;

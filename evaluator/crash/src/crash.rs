@@ -128,6 +128,7 @@ static PASTED: LazyLock<Families> = LazyLock::new(|| {
         forms::FAMILY,
         abort::TOLD,
         sanitizer::HEADLESS,
+        sanitizer::BEHEADED,
         java::HEADLESS,
     ]);
     Families::new(forms.collect())

@@ -83,9 +83,13 @@ fn reason(line: &str) -> Option<&'static str> {
     if ASSERTIONS.iter().any(|form| form.is_match(line)) {
         return Some("assertion-failure");
     }
-    let kind = phrases::find("aborts", |phrase| line.contains(phrase))?;
+    let kind = of_message(line)?;
     // In quotes it is quoted prose.
     (!line.contains('"') || kind == "uncaught-exception").then_some(kind)
+}
+
+fn of_message(line: &str) -> Option<&'static str> {
+    phrases::find("aborts", |phrase| line.contains(phrase))
 }
 
 /// Returns the signal that a line reports: the word alone, the word before
@@ -144,10 +148,12 @@ pub(super) fn explain(draft: &mut Draft, log: &Log<'_>, at: usize) {
 
 /// Finds the reason of an abort in the lines before it.
 pub(super) fn reason_before(log: &Log<'_>, at: usize) -> Option<(&'static str, String)> {
+    // Whoever shows an abort may quote what was printed before it.
+    let of_line = |line| reason(line).or_else(|| of_message(line));
     let (distance, (kind, line)) = log
         .before(at, REACH)
         .enumerate()
-        .find_map(|(distance, line)| Some((distance, (reason(line)?, line))))?;
+        .find_map(|(distance, line)| Some((distance, (of_line(line)?, line))))?;
     let mut sentence = line.trim().to_owned();
     if kind == "uncaught-exception"
         && let Some(what) = log

@@ -44,8 +44,7 @@ const PREPARING: &str = " cd ll git make touch cmake configure autoreconf autoge
 /// Programs that write the input of the next one.
 const SCRIPTS: &str = " python python2 python3 perl ruby awk sed head tail tr yes seq openssl ";
 /// Programs that run another one.
-const WRAPPERS: &str =
-    " sudo env time timeout nice exec nohup gdb lldb valgrind strace ltrace perf rr ";
+const WRAPPERS: &str = " sudo env time timeout nice exec nohup gdb lldb valgrind strace ltrace perf rr mpirun mpiexec srun taskset stdbuf catchsegv xvfb-run wine ";
 
 /// Tells whether a prompt or a label announces a command.
 pub(super) fn is_announced(line: &str) -> bool {
@@ -100,8 +99,10 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
         labelled || command.program.contains('/') || command.options().next().is_some()
     };
     // In a block of code a program with its folder needs no argument that looks like a file.
-    let in_folder =
-        |command: &CommandLine| command.program.starts_with("./") && !command.arguments.is_empty();
+    let built = whole.contains("&&");
+    let in_folder = |command: &CommandLine| {
+        command.program.starts_with("./") && (built || !command.arguments.is_empty())
+    };
     let block = Some(whole).filter(|text| is_code && !NO_COMMAND.is_match(text));
     let block = || block.and_then(read).filter(in_folder);
     let command = plain(whole).filter(told).or_else(block);
@@ -294,6 +295,8 @@ mod tests {
             ("TAP_LOG=1 ./tap", true, "./tap"),
             ("$ strace -f -o trace tap a.bin", true, "tap a.bin"),
             ("$./tap -x poc.bin", true, "./tap -x poc.bin"),
+            ("$ mpirun -np 2 ./tap -x a.bin", true, "./tap -x a.bin"),
+            ("cc -g tap.c -o tap && ./tap", true, "./tap"),
             ("$BUILD/tools/tap [poc]", true, "$BUILD/tools/tap [poc]"),
             (
                 "[1]    3950410 abort (core dumped)  ./tap 100 4",

@@ -20,7 +20,7 @@ static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 });
 /// Words before a kind that deny it.
 static DENIED: Pattern = Pattern::new(
-    r"(?i)(?:\bno|\bnot|n't|without|instead of|rather than|\bnever|\bexpected)(?: \w+)?\W*$",
+    r"(?i)(?:\bno|\bnot|n't|without|instead of|rather than|\bnever|\bexpected|(?:looking|searching|checking) for)(?: \w+)?\W*$",
 );
 
 pub(super) fn vagueness(kind: &str) -> Option<usize> {

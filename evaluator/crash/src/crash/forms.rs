@@ -7,7 +7,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Operation, Role, Strength, Tool, access, frame_origin, phrases, sanitizer};
+use super::{Family, Operation, Role, Strength, Tool, access, phrases, sanitizer};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex, regex};
 use regex::{Captures, Regex};
 use serde::{Deserialize, Deserializer};
@@ -23,7 +23,8 @@ pub(super) const FAMILY: Family = Family {
         r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
         r"|^[\s*]*signal [0-9]+ \(SIG|terminated abnormally|^panic: |^fatal error: |^SIG[A-Z]+: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
         r"|crashed with signal|signal \([0-9]|\*\*\* caught |^\*\*\* SIG|Guru Meditation|^Received signal|^Thread [0-9]+ [Cc]rashed",
-        r"|Unhandled Exception: |Access violation at address|Fatal Python error: ",
+        r"|Unhandled Exception: |Access violation at address|Fatal Python error: |signal [0-9]+ \([0-9]|got signal [0-9]",
+        r"|thread [0-9]+ panic: |\[BUG\] |^-- C level backtrace|FAULT \*{5}|ZEPHYR FATAL|^\*\* \(|exception (error|exit): |^Fatal error\. ",
         r"|[:=]\s*0x[Cc]0000[0-9A-Fa-f]|^\s*R?IP: |^\s*Call [Tt]race:|^WARNING: CPU|^[0-9]+ +\S.*\s0x[0-9a-f]+ \S.* \+ [0-9]+$|^\s*#[0-9]{2}\s+pc [0-9a-f]",
         r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
     ),
@@ -48,6 +49,9 @@ struct Form {
     begin: Regex,
     #[serde(default, deserialize_with = "some_expression")]
     frame: Option<Regex>,
+    /// Frames of what reports the crash, which are no part of it.
+    #[serde(default, deserialize_with = "some_expression")]
+    reporter: Option<Regex>,
     #[serde(default, deserialize_with = "some_expression")]
     thread: Option<Regex>,
     #[serde(default)]
@@ -78,15 +82,17 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     table.into_values().flatten().collect()
 });
 
-/// Frames of the kernel that report a crash, and are no part of it.
-const KERNEL_REPORTERS: &str = "dump_stack|__dump_stack|kasan_|__kasan_|print_address|print_report|__asan_|\
-     check_memory_region|save_stack|set_track";
-
 /// Tells whether a tool reports crashes of a language that is not repaired.
 pub(super) fn is_foreign(tool: Tool) -> bool {
     matches!(
         tool,
-        Tool::Go | Tool::Python | Tool::JavaScript | Tool::DotNet | Tool::Rust
+        Tool::Go
+            | Tool::Python
+            | Tool::JavaScript
+            | Tool::DotNet
+            | Tool::Rust
+            | Tool::Zig
+            | Tool::Erlang
     )
 }
 
@@ -102,7 +108,7 @@ pub(super) fn is_cut(log: &Log<'_>) -> bool {
     last.is_some_and(|line| {
         let open = line.matches('(').count() > line.matches(')').count();
         // The beginning of a frame of lldb or of macOS, which never ends with the name.
-        let begun = regex!(r#"^\s*File "[^"]*(?:", line ?\d*)?$|^\s*at [\w$.<>/]+(?:\([^)]*)?$|^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$"#);
+        let begun = regex!(r#"^\s*File "[^"]*(?:", line ?\d*)?$|^\s*at [\w$.<>/]+(?:\([^)]*)?$|^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$|^/[^\s(]+\([\w:~]*$|^[\w.-]+/[\w./-]+\.\(\*?\w*$"#);
         let is_whole = is_frame(line);
         is_whole && open || !is_whole && begun.is_match(line)
     })
@@ -165,9 +171,15 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
             if frames.len() == 1 && line.contains("#0: ") {
                 frames.clear();
             }
+            let reporter = form.reporter.as_ref();
+            if reporter.is_some_and(|reporter| reporter.is_match(line)) {
+                continue;
+            }
             let unnamed = || Frame::named(UNKNOWN_FUNCTION);
-            let frame = frame(&found).unwrap_or_else(unnamed);
-            frames.extend(Some(frame).filter(|frame| !is_kernel_reporter(frame)));
+            frames.push(frame(&found).unwrap_or_else(unnamed));
+        } else if form.tool == Tool::Go && line.starts_with("panic(") {
+            // What was deferred runs on top of the call that panicked.
+            frames.clear();
         } else if form.tool == Tool::Go && place_below(line, frames.last_mut()) {
             gap = 0;
         } else if let Some(role) = role(line) {
@@ -279,12 +291,6 @@ fn frame(found: &Captures<'_>) -> Option<Frame> {
         module,
         ..Frame::named(function.unwrap_or(UNKNOWN_FUNCTION))
     })
-}
-
-fn is_kernel_reporter(frame: &Frame) -> bool {
-    let file = frame.file.as_deref().unwrap_or("mm/kasan/");
-    let own = frame.module.is_none() && frame_origin::begins(file, "mm/kasan/|lib/dump_stack.c");
-    own && frame_origin::begins(&frame.function, KERNEL_REPORTERS)
 }
 
 /// Reads the place of a Go frame, which stands below its function: `\t/src/a.go:12 +0x1d`.

@@ -184,11 +184,19 @@ fn is_java(file: &str) -> bool {
 
 /// `std::vector<..>::push_back(..)`, `void std::sort<..>(..)`, `core::panic..`.
 fn is_standard_library(bare: &str) -> bool {
+    let own = [
+        "std::",
+        "core::",
+        "alloc::",
+        "__gnu_cxx::",
+        "__rust",
+        "_rust_begin_unwind",
+    ];
+    let is_own = |name: &str| own.iter().any(|prefix| name.starts_with(prefix));
+    // `<core::A as core::B>::c` of Rust.
+    let mut parts = bare.strip_prefix('<').unwrap_or("").split(" as ");
     let head = bare.split('<').next().unwrap_or(bare);
-    let name = head.rsplit(' ').next().unwrap_or(head);
-    ["std::", "core::", "alloc::", "__gnu_cxx::", "__rust"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    is_own(head.rsplit(' ').next().unwrap_or(head)) || bare.starts_with('<') && parts.all(is_own)
 }
 
 fn is_harness_file(file: &str) -> bool {
@@ -236,6 +244,8 @@ mod tests {
             "runtime | fuzzer::Fuzzer::ExecuteCallback(unsigned char*) |  | /out/f",
             "runtime | __libc_start_main_impl | ../csu/libc-start.c | ",
             "runtime | core::panicking::panic_fmt | /rustc/abc/library/core/src/x.rs | ",
+            "runtime | <std::io::A as core::fmt::Display>::fmt |  | ",
+            "project | <tap::A as core::fmt::Display>::fmt |  | ",
             "runtime | java.util.ArrayList.add | java/util/ArrayList.java | ",
             "project | org.jsoup.Jsoup.parse | org/jsoup/Jsoup.java | ",
             "harness | HtmlFuzzer.fuzzerTestOneInput | HtmlFuzzer.java | ",

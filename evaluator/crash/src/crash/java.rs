@@ -53,8 +53,15 @@ pub(super) const HEADLESS: Family = Family {
         }
         let mut draft = Draft::new(Tool::Java, "uncaught-exception");
         let lines = log.from(at, MAX_LINES);
-        for frame in lines.map_while(read_frame) {
-            draft.push(frame);
+        let frames: Vec<Frame> = lines.map_while(read_frame).collect();
+        let below = at + frames.len();
+        let cause = log
+            .line(below)
+            .and_then(|line| line.trim_start().strip_prefix("Caused by: "));
+        if let Some(cause) = cause {
+            draft = read(log, below, cause, Tool::Java)?;
+        } else {
+            frames.into_iter().for_each(|frame| draft.push(frame));
         }
         draft.cut = true;
         Some(draft)

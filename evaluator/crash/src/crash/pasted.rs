@@ -88,7 +88,7 @@ static FRAME_OF_LINE: Pattern = Pattern::new(
 );
 
 static GDB_FRAME: Pattern = Pattern::new(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \(");
-static CODE_IN_A_SENTENCE: Pattern = Pattern::new(r"`([^`\n]+)`");
+static CODE_IN_A_SENTENCE: Pattern = Pattern::new(r"(?m)^`([^`]+)`\s*$|`([^`\n]+)`");
 
 /// Lines of logs that are neither a report's first line nor a frame.
 static LOG: Pattern = Pattern::new(
@@ -97,7 +97,7 @@ static LOG: Pattern = Pattern::new(
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
         | what\(\):\ |\S+:\d+:\ .*:\ Assertion\ .*failed|(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
-        | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
+        | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|\[signal\ SIG|(?:INFO|WARN|ERROR)\t|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
         | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
         | Caused\ by:\ |\.\.\.\ \d+\ more|at\ [\w.$/<>]+\(|\d+\s+\S.*\s0x[0-9a-f]{6,}\s|[\w./-]+\(\+?[\w+]*\)\s?\[0x
@@ -265,7 +265,8 @@ fn reports(text: &str) -> Vec<CrashReport> {
 fn bare(text: &str) -> String {
     let text = clean(text).replace("```", "\n");
     let own_line = |found: &regex::Captures<'_>| {
-        let code = found.get(1).map_or("", |code| code.as_str());
+        let code = found.get(1).or(found.get(2));
+        let code = code.map_or("", |code| code.as_str());
         if PASTED.any.is_match(code) {
             format!("\n{code}\n")
         } else {

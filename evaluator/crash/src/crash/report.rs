@@ -64,6 +64,9 @@ tools! {
     Python = "Python",
     JavaScript = "JavaScript",
     DotNet = ".NET",
+    Zig = "Zig",
+    Erlang = "Erlang",
+    Ruby = "Ruby",
     Windows = "Windows",
 }
 

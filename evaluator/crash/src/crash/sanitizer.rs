@@ -23,6 +23,14 @@ pub(super) const HEADLESS: Family = Family {
     read: read_headless,
 };
 
+/// The access of a report whose first line was not pasted, and the stacks below it.
+pub(super) const BEHEADED: Family = Family {
+    strength: Strength::Last,
+    mark: r"^\s*(?:Atomic )?(?:[Rr]ead|[Ww]rite|READ|WRITE) of size \d+ at 0x",
+    begins: |line| line.contains(" of size "),
+    read: read_beheaded,
+};
+
 /// `KIND a.c:1:2 in f`, or `KIND (module+0x1) (BuildId: ab) in f`.
 static SUMMARY: Pattern = Pattern::new(
     r"SUMMARY: (?<tool>\w+Sanitizer): (?:(?<leaked>\d+ byte\(s\) leaked)|(?<kind>[A-Za-z][\w ()-]*?) (?<place>[^\s(]+:\d+|\([^\s()]+\+0x[0-9a-f]+\))(?: \(BuildId: \w+\))?(?: in (?<function>.+)| in)?\s*$)",
@@ -179,6 +187,24 @@ fn read_headless(log: &Log<'_>, at: usize) -> Option<Draft> {
         }
     }
     Some(draft)
+}
+
+fn read_beheaded(log: &Log<'_>, at: usize) -> Option<Draft> {
+    let access = log.line(at)?.trim();
+    let (tool, kind) = match access {
+        _ if access.contains(" by ") => (Tool::ThreadSanitizer, "data-race"),
+        _ if access.starts_with("READ") => (Tool::AddressSanitizer, "invalid-read"),
+        _ => (Tool::AddressSanitizer, "invalid-write"),
+    };
+    // Its last line, where it is there, knows the kind.
+    if log.from(at, MAX_LINES).any(|line| SUMMARY.is_match(line)) {
+        return None;
+    }
+    let mut draft = Draft::new(tool, kind);
+    draft.cut = true;
+    let mut lines = log.from(at, MAX_LINES);
+    while lines.next().is_some_and(|line| read_line(&mut draft, line)) {}
+    draft.has_frames().then_some(draft)
 }
 
 /// Reads one line; returns false where the report ends.

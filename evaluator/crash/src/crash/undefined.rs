@@ -24,7 +24,12 @@ fn sentence(line: &str) -> Option<(&str, &str)> {
         return None;
     }
     let bare = || Some(("", line.trim_start().strip_prefix("runtime error: ")?));
-    line.split_once(": runtime error: ").or_else(bare)
+    let is_place = |place: &str| {
+        let ends = place.ends_with(|c: char| c.is_ascii_hexdigit() || c == '>');
+        ends || place.to_lowercase().ends_with("ubsan")
+    };
+    let told = line.split_once(": runtime error: ");
+    told.filter(|(place, _)| is_place(place)).or_else(bare)
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
