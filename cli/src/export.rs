@@ -6,6 +6,7 @@
 //! asked or judged here, and no work tree is touched.
 
 mod branch;
+mod interface;
 mod message;
 mod story;
 mod style;

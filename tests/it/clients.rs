@@ -8,7 +8,7 @@ use patchwright_tests::model::{Answer, ScriptedModel};
 use patchwright_tests::postgres::Postgres;
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -20,10 +20,7 @@ fn daemon(scene: &Scene, more: &[&str]) -> (Daemon, String) {
     let made = scene.plain(&["token", "create", "ci", "--expires", "1d"]);
     let token = made.stdout.trim().to_owned();
     assert!(token.len() > 30, "{made:?}");
-    let folders = scene.patchwright.scratch("").display().to_string();
-    let folders = format!("intake.folders=[{folders:?}]");
-    let arguments = [more, &["--set", &folders]].concat();
-    let daemon = Daemon::start(&scene.patchwright, &arguments).expect("the daemon starts");
+    let daemon = Daemon::start(&scene.patchwright, more).expect("the daemon starts");
     (daemon, token)
 }
 
@@ -65,6 +62,8 @@ fn a_task_is_handed_in_followed_shown_and_listed() {
         server: format!("http://{}", daemon.address()),
         token,
     };
+    // The source is sent, with its links.
+    symlink("records.c", scene.path("src/linked.c")).unwrap();
     let told = client.told(&["submit", "records", "--priority", "3", "--group", "small"]);
     assert_eq!(told, "records queued\n");
     let followed = client.told(&["events", "records"]);
@@ -102,7 +101,9 @@ fn a_task_is_handed_in_followed_shown_and_listed() {
 #[test]
 fn a_task_is_canceled_and_who_has_no_token_is_refused() {
     let scene = Scene::new();
-    let (daemon, token) = daemon(&scene, &["--workers", "0"]);
+    let folders = scene.patchwright.scratch("").display().to_string();
+    let folders = format!("intake.folders=[{folders:?}]");
+    let (daemon, token) = daemon(&scene, &["--workers", "0", "--set", &folders]);
     let mut client = Client {
         scene: &scene,
         server: format!("http://{}", daemon.address()),
@@ -112,7 +113,7 @@ fn a_task_is_canceled_and_who_has_no_token_is_refused() {
         assert_ne!(finished.code, Some(0), "{finished:?}");
         assert!(finished.stderr.contains(words), "{finished:?}");
     };
-    client.told(&["submit", "records"]);
+    client.told(&["submit", "records", "--in-place"]);
     assert_eq!(client.told(&["cancel", "records"]), "records canceled\n");
     words(
         &client.run(&["cancel", "nobody"]),

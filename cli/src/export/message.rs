@@ -70,6 +70,7 @@ fn changed_file(attempt: &AttemptReport) -> Option<&str> {
 pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
     let (report, style) = (exported.report, &exported.style);
     let introduced_by = report.introduced_by.as_ref();
+    let files = FileDiff::read(&exported.attempt.diff).unwrap_or_default();
     json!({
         "report": report,
         "attempt": exported.attempt,
@@ -78,6 +79,7 @@ pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
         "fixes": style.fixes,
         "version_of_patch": exported.version,
         "review": exported.review,
+        "interface": super::interface::changes(&files),
         "reproduction": exported.reproduction,
         "width": style.width.unwrap_or(COLUMNS),
         "day": day,

@@ -4,6 +4,8 @@ use super::client::{Daemon, field};
 use crate::common::Common;
 use anyhow::{Context, ensure};
 use clap::Args;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use patchwright_agent::task;
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
@@ -15,6 +17,8 @@ use walkdir::{DirEntry, WalkDir};
 
 /// The most bytes that are sent with one task.
 const LARGEST: u64 = 512 << 20;
+/// The name under which a source is sent.
+const PACKED: &str = "patchwright-source.tar.gz";
 
 #[derive(Debug, Args, Serialize)]
 pub(crate) struct SubmitArguments {
@@ -28,6 +32,11 @@ pub(crate) struct SubmitArguments {
     /// When nobody wants the patch any more, as in 2030-12-31T18:00:00Z
     #[arg(long, value_name = "TIME")]
     pub deadline: Option<String>,
+    /// Name the folder of a source by its path, for a daemon that reads it there (intake.folders); by default the
+    /// folder is packed and sent
+    #[arg(long)]
+    #[serde(skip)]
+    pub in_place: bool,
     /// The project: PoVs of one project are candidates for one patch
     #[arg(long, value_name = "NAME")]
     pub group: Option<String>,
@@ -40,7 +49,7 @@ pub(crate) struct SubmitArguments {
 pub(crate) async fn run(common: &Common, arguments: &SubmitArguments) -> anyhow::Result<ExitCode> {
     let daemon = Daemon::of(&common.load(Vec::new())?)?;
     for path in &arguments.tasks {
-        let form = form(path)?;
+        let form = form(path, arguments.in_place)?;
         let request = daemon.request(Method::POST, &["tasks"])?.query(arguments);
         let answer = daemon
             .json(request.multipart(form))
@@ -52,14 +61,23 @@ pub(crate) async fn run(common: &Common, arguments: &SubmitArguments) -> anyhow:
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the task and the files beside it.
-fn form(path: &Path) -> anyhow::Result<Form> {
+/// Returns the task, the files beside it and its source.
+fn form(path: &Path, in_place: bool) -> anyhow::Result<Form> {
     let (mut task, file) = task::keys(path)?;
     let folder = file.parent().unwrap_or(Path::new("/"));
     let source = task.source.path.as_deref().map(|path| folder.join(path));
     let source = source.map(|path| path.canonicalize()).transpose()?;
-    task.source.path = source.as_ref().map(|path| path.display().to_string());
-    let (mut size, unreadable) = (0, || folder.display().to_string());
+    let sent = source.as_deref().filter(|_| !in_place).map(packed);
+    let sent = sent.transpose().context("the source cannot be packed")?;
+    if sent.is_some() {
+        task.source.path = None;
+        task.source.archive = Some(PACKED.to_owned());
+    } else {
+        task.source.path = source.as_ref().map(|path| path.display().to_string());
+    }
+    let (mut size, unreadable) = (sent.as_ref().map_or(0, Vec::len) as u64, || {
+        folder.display().to_string()
+    });
     let mut files = beside(&file, folder, source.as_deref()).with_context(unreadable)?;
     files.sort();
     for file in &files {
@@ -67,13 +85,16 @@ fn form(path: &Path) -> anyhow::Result<Form> {
     }
     ensure!(
         size <= LARGEST,
-        "{} has more than {LARGEST} bytes of files beside the task",
+        "{} has more than {LARGEST} bytes of source and files beside the task",
         folder.display()
     );
     // A name is a path: it goes as it is.
     let mut form = Form::new().percent_encode_noop();
     let task = Part::bytes(serde_json::to_vec(&task)?).mime_str("application/json")?;
     form = form.part("task", task);
+    if let Some(source) = sent {
+        form = form.part(PACKED, Part::bytes(source));
+    }
     for file in files {
         let name = file.strip_prefix(folder).unwrap_or(&file);
         let Some(name) = name.to_str() else {
@@ -89,6 +110,23 @@ fn form(path: &Path) -> anyhow::Result<Form> {
         form = form.part(name.to_owned(), Part::bytes(bytes));
     }
     Ok(form)
+}
+
+/// Packs the folder of a source: the same bytes for the same files, so that the same task is known
+/// as the same.
+fn packed(source: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+    archive.mode(tar::HeaderMode::Deterministic);
+    archive.follow_symlinks(false);
+    for entry in WalkDir::new(source).min_depth(1).sort_by_file_name() {
+        let entry = entry?;
+        let kind = entry.file_type();
+        if kind.is_file() || kind.is_dir() || kind.is_symlink() {
+            let name = entry.path().strip_prefix(source)?;
+            archive.append_path_with_name(entry.path(), name)?;
+        }
+    }
+    Ok(archive.into_inner()?.finish()?)
 }
 
 /// Returns every file below the folder of a task file but those of the source; links are not
