@@ -88,7 +88,8 @@ fn reason(line: &str) -> Option<&'static str> {
     (!line.contains('"') || kind == "uncaught-exception").then_some(kind)
 }
 
-fn of_message(line: &str) -> Option<&'static str> {
+/// Returns the kind of a message of the C or C++ library, wherever it stands.
+pub(super) fn of_message(line: &str) -> Option<&'static str> {
     phrases::find("aborts", |phrase| line.contains(phrase))
 }
 

@@ -246,6 +246,9 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
         draft.access.operation = Some(operation);
         let address = found.get(2).map_or("", |address| address.as_str());
         draft.access.address = Some(format!("0x{}", address.to_lowercase()));
+    } else if let Some(kind) = super::abort::of_message(text).filter(|_| draft.kind == "ABRT") {
+        kind.clone_into(&mut draft.kind);
+        text.clone_into(&mut draft.message);
     } else if text.starts_with("Read of size ") || text.starts_with("Write of size ") {
         access::read_race(&mut draft.access, text);
     } else if form.tool == Tool::Python

@@ -43,7 +43,7 @@ const RUNTIME_PATHS: &str = "/sysdeps/|/libsanitizer/|compiler-rt/|/usr/include/
 
 /// Packages of the JDK, of other languages of the JVM and of Android.
 const JAVA_RUNTIME: &str = "jaz.|java.|javax.|jdk.|sun.|com.sun.|kotlin.|scala.|groovy.|clojure.|android.|androidx.|\
-     dalvik.|com.android.internal.";
+     dalvik.|com.android.internal.|com.android.okhttp.|com.android.org.";
 
 const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.|org.apache.maven.|org.gradle.|\
      worker.org.gradle.|org.opentest4j.|org.assertj.|org.fest.|org.hamcrest.|org.mockito.|\
@@ -166,6 +166,7 @@ fn is_bare_runtime(frame: &Frame, name: &str) -> bool {
         .split('|')
         .any(|known| known == stem || known == name)
         || stem == "start"
+        || begins(&frame.function, "System.|Microsoft.")
         || frame.function == UNKNOWN_FUNCTION
         || frame.module.as_deref().is_some_and(is_system_module)
 }
@@ -254,6 +255,7 @@ mod tests {
             "runtime | jdk.internal.misc.Unsafe.park |  | ",
             "runtime | android.os.Looper.loop | android/os/Looper.java | ",
             "runtime | org.assertj.core.api.Fail.fail | org/assertj/core/api/Fail.java | ",
+            "runtime | System.Windows.Forms.Form.OnLoad |  | ",
             "runtime | BaseThreadInitThunk |  | ",
             "runtime | ?? |  | ",
             "runtime | os/exec.(*Cmd).Wait | /usr/local/go/src/os/exec/exec.go | ",

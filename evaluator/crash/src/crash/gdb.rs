@@ -23,6 +23,11 @@ const MAX_LINES: usize = 20_000;
 /// Bytes of a frame from which on it is not wrapped, but the line that a log was cut to.
 const WRAPPED: usize = MAX_LINE / 2;
 
+/// Functions of the system in which a program waits.
+static WAITING: Pattern = Pattern::new(
+    r"^_*(?:clock_|do_)?(?:nanosleep|p?poll|p?select|epoll_p?wait|futex_\w*wait\w*|pthread_cond_\w*wait|pthread_join|lll_lock_wait|sem_wait|wait4|waitpid)(?:_nocancel|@.*)?$",
+);
+
 static ASSERTION: Pattern = Pattern::new(
     r#"(?x)assertion=0x[^\s"]*\ "(?P<assertion>[^"]*)"(?:.*?file=0x[^\s"]*\ "(?P<file>[^"]*)")?
           .*?\bline=(?P<line>\d+)(?:.*?function=0x[^\s"]*\ "(?:[^"(]*[\ *&])?(?P<function>[^"(\ *&]+)[("])?"#,
@@ -201,6 +206,10 @@ fn add_asserted_place(draft: &mut Draft) {
 fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
     if ["ABRT", "stopped"].contains(&draft.kind.as_str()) {
         super::abort::explain(draft, log, at);
+    }
+    let top = draft.stacks.first().and_then(|stack| stack.frames.first());
+    if draft.kind == "stopped" && top.is_some_and(|top| WAITING.is_match(&top.function)) {
+        "hang".clone_into(&mut draft.kind);
     }
     let deep = draft
         .stacks

@@ -45,7 +45,9 @@ static LOST: LazyLock<[(Regex, &str); 10]> = LazyLock::new(|| {
     [
         (built_in_regex(r"\[(?:\d+;)*\d+m"), ""),
         (
-            built_in_regex(r"^#{1,6} ((?:ERROR|WARNING): |(?:READ|WRITE) of |0x[0-9a-f]+ is )"),
+            built_in_regex(
+                r"^#{1,6} ((?:ERROR|WARNING): |(?:READ|WRITE) of |0x[0-9a-f]+ is |terminate called )",
+            ),
             "$1",
         ),
         (
@@ -379,7 +381,21 @@ fn clean(text: &str) -> String {
             _ => "",
         }
     });
-    let lines: Vec<Cow<'_, str>> = text.lines().map(clean_line).collect();
+    let lines: Vec<&str> = text.lines().collect();
+    let is_logged = |at: usize| {
+        let line = lines.get(at).filter(|line| !line.starts_with('>'));
+        line.and_then(|line| PREFIX.find(line))
+            .is_some_and(|prefix| !prefix.is_empty())
+    };
+    // Between two lines of a logger an empty one is nobody's.
+    let spaced = |at: usize, line: &str| {
+        line.trim().is_empty() && is_logged(at.wrapping_sub(1)) && is_logged(at + 1)
+    };
+    let lines = lines
+        .iter()
+        .enumerate()
+        .filter(|(at, line)| !spaced(*at, line));
+    let lines: Vec<Cow<'_, str>> = lines.map(|(_, line)| clean_line(line)).collect();
     join_wrapped(&log_prefix::without_prefixes(
         lines.iter().map(AsRef::as_ref),
     ))

@@ -90,11 +90,18 @@ static VERSION: Pattern = Pattern::new(
           (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+-]*)
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
-          (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b"#,
+          (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b
+        | \b(?P<whole>[0-9a-f]{40})\b"#,
 );
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: Pattern = Pattern::new(
     r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
+);
+/// Beginnings of lines in which a JVM tells of itself.
+static OF_JAVA: Pattern = Pattern::new(r"JRE version|Java VM:|Runtime Environment|Server VM");
+/// Addresses of machines of a network inside.
+static ADDRESS: Pattern = Pattern::new(
+    r"^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){2,3}$",
 );
 /// Places of files outside the text, and files that it says are attached.
 static HOSTED: Pattern = Pattern::new(
@@ -131,7 +138,7 @@ const NO_NAMES: &str = " do else goto break continue case default if for while s
      int8_t int16_t int32_t int64_t ptrdiff_t wchar_t uintptr_t intptr_t x86_64 GitHub GitLab macOS iOS \
      iPhone iPad FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
      AddressSanitizer UndefinedBehaviorSanitizer MemorySanitizer ThreadSanitizer LeakSanitizer ASan UBSan \
-     MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT HotSpot README WinVer ";
+     MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT HotSpot README WinVer what ";
 
 /// Reads what a person says in a text, if that names anything of a program, or at least a kind
 /// of failure that no log shows.
@@ -367,8 +374,13 @@ impl ReportInWords {
                 .name("hash")
                 .filter(|hash| hash.as_str().contains(|c: char| c.is_ascii_digit()));
             let version = found.name("named").or(found.name("short")).or(hash);
+            let version = version.or(found.name("whole"));
             let before = version.and_then(|version| text.get(..version.start()));
-            if before.is_some_and(|before| OF_SYSTEM.is_match(before)) {
+            let line = before.map(|before| before.rsplit('\n').next().unwrap_or(before));
+            if before.is_some_and(|before| OF_SYSTEM.is_match(before))
+                || line.is_some_and(|line| OF_JAVA.is_match(line))
+                || version.is_some_and(|version| ADDRESS.is_match(version.as_str()))
+            {
                 continue;
             }
             let version = version.map_or("", |version| version.as_str());
