@@ -6,7 +6,7 @@ use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene};
 use axum::Router;
 use axum::routing::get;
 use patchwright_tests::model::ScriptedModel;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn a_rejection_on_the_command_line_is_the_issue_of_the_next_attempt() {
@@ -117,6 +117,38 @@ fn a_review_by_mail_is_the_issue_and_each_of_its_points_is_answered() {
     );
 }
 
+/// A forge with a pull request of Bob's, and what Ann and he say of it; `hunk` ends with the line
+/// that Ann does not like.
+fn forge(hunk: &str) -> Served {
+    let by = |who: &str, at: &str, body: &str, hunk: &str| {
+        let user = json!({ "login": who });
+        json!([{ "user": user, "created_at": at, "body": body, "diff_hunk": hunk }])
+    };
+    let issue = json!({ "title": "records: check it", "user": { "login": "bob" } });
+    let answers = [
+        ("issues/9", issue),
+        (
+            "issues/9/comments",
+            by("bob", "2026-01-01", "I opened this one myself.", ""),
+        ),
+        (
+            "pulls/9/comments",
+            by("ann", "2026-01-03", "That is one byte too many.", hunk),
+        ),
+        (
+            "pulls/9/reviews",
+            by("ann", "2026-01-02", "Please add a test, too.", ""),
+        ),
+    ];
+    let router = answers
+        .into_iter()
+        .fold(Router::new(), |router, (path, value)| {
+            let answer = get(move || async move { axum::Json(value) });
+            router.route(&format!("/api/v3/repos/o/records/{path}"), answer)
+        });
+    Served::start(router)
+}
+
 #[test]
 fn comments_to_a_pull_request_are_a_review() {
     let scene = Scene::new();
@@ -124,45 +156,12 @@ fn comments_to_a_pull_request_are_a_review() {
     let first = scene.run(&model, &[]);
     let diff = first.report["attempts"][0]["diff"].as_str().unwrap();
     let line = diff.lines().find(|line| line.contains("NAME_LIMIT + 2"));
-    let hunk = format!("@@ -25,6 +25,7 @@\n   int value;\n{}", line.unwrap());
-    let by = |who: &str, at: &str, body: &str, hunk: &str| json!({ "user": { "login": who }, "created_at": at, "body": body, "diff_hunk": hunk });
-    let answer = |value: Value| get(move || async move { axum::Json(value) });
-    let forge = Served::start(
-        Router::new()
-            .route(
-                "/api/v3/repos/o/records/issues/9",
-                answer(json!({ "title": "records: check it", "user": { "login": "bob" } })),
-            )
-            .route(
-                "/api/v3/repos/o/records/issues/9/comments",
-                answer(json!([by(
-                    "bob",
-                    "2026-01-01",
-                    "I opened this one myself.",
-                    ""
-                )])),
-            )
-            .route(
-                "/api/v3/repos/o/records/pulls/9/comments",
-                answer(json!([by(
-                    "ann",
-                    "2026-01-03",
-                    "That is one byte too many.",
-                    &hunk
-                )])),
-            )
-            .route(
-                "/api/v3/repos/o/records/pulls/9/reviews",
-                answer(json!([by(
-                    "ann",
-                    "2026-01-02",
-                    "Please add a test, too.",
-                    ""
-                )])),
-            ),
-    );
-    let (endpoint, forge) = (model.base_url(), forge.url());
-    let address = format!("{forge}/o/records/pull/9/files");
+    let forge = forge(&format!(
+        "@@ -25,6 +25,7 @@\n   int value;\n{}",
+        line.unwrap()
+    ));
+    let endpoint = model.base_url();
+    let address = format!("{}/o/records/pull/9/files", forge.url());
     let reply = ["reply", first.run(), "1", "--from", &address];
     let inside = "intake.private_hosts=[\"127.0.0.1\"]";
     let flags = [

@@ -6,6 +6,7 @@ use crate::export::{git, proposed, repository};
 use crate::scene::{GOOD, Scene, Told};
 use axum::Router;
 use axum::routing::post;
+use patchwright_tests::command::search_path;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -112,7 +113,7 @@ fn a_gitlab_is_asked_by_its_own_program() {
     let programs = scene.patchwright.scratch("programs");
     fs::create_dir(&programs).unwrap();
     script(&programs.join("glab"), "printf '<%s>' \"$@\" \"$KEY\"");
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", programs.display(), search_path());
     let scene = scene
         .with("GIT_SSH_COMMAND", &ssh)
         .with("PATH", &path)

@@ -61,7 +61,9 @@ pub(super) const HEADLESS: Family = Family {
         if let Some(cause) = cause {
             draft = read(log, below, cause, Tool::Java)?;
         } else {
-            frames.into_iter().for_each(|frame| draft.push(frame));
+            for frame in frames {
+                draft.push(frame);
+            }
         }
         draft.cut = true;
         Some(draft)
