@@ -71,6 +71,8 @@ enum Strength {
     Partial,
     Weak,
     Last,
+    /// The signal, which says least of all.
+    Least,
 }
 
 /// One kind of report: recognises its first line and reads it from there.

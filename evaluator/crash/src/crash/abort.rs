@@ -21,7 +21,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 pub(super) const SIGNAL: Family = Family {
-    strength: Strength::Last,
+    strength: Strength::Least,
     mark: concat!(
         "[Ss]egmentation|Bus error|Floating point|Illegal inst|Aborted|trap|system call",
         "|SIG[A-Z]|signal [0-9]",
@@ -66,14 +66,14 @@ const REACH: usize = 40;
 /// Forms of failed assertions: of glibc, macOS, Microsoft, musl, Mozilla, `JerryScript`, systemd and GLib.
 static ASSERTIONS: LazyLock<[Regex; 8]> = LazyLock::new(|| {
     [
-        r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion [`'].*failed\.\s*$",
+        r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion [`'].*failed\.\s*(?:Aborted\b.*)?$",
         r"Assertion failed: .*?(?:, function (?P<function>[^,]+))?, file (?P<file>[^,]+), line (?P<line>\d+)",
         r"Assertion failed: .* \((?P<file>[^():]+): (?P<function>[^():]+): (?P<line>\d+)\)",
         r"Assertion failure: .*, at (?P<file>[^:]+):(?P<line>\d+)",
         r"Assertion '.*' failed at (?P<file>[^()]+)\((?P<function>[^()]+)\):(?P<line>\d+)",
         r"Assertion '.*' failed at (?P<file>[^:() ]+):(?P<line>\d+), function (?P<function>[^()]+)\(\)",
         r"(?P<file>[^: ]+):(?P<line>\d+):(?P<function>[A-Za-z_]\w*): assertion failed",
-        r"Assertion `.*failed\.\s*$",
+        r"Assertion [`'].*failed\.\s*(?:Aborted\b.*)?$",
     ]
     .map(built_in_regex)
 });
@@ -155,7 +155,7 @@ pub(super) fn reason_before(log: &Log<'_>, at: usize) -> Option<(&'static str, S
         .before(at, REACH)
         .enumerate()
         .find_map(|(distance, line)| Some((distance, (of_line(line)?, line))))?;
-    let mut sentence = line.trim().to_owned();
+    let mut sentence = line.trim_start_matches(['#', ' ']).trim_end().to_owned();
     if kind == "uncaught-exception"
         && let Some(what) = log
             .line(at - distance)

@@ -465,7 +465,13 @@ fn join_wrapped(lines: &[&str]) -> String {
             let (_, frame) = native::read(line)?;
             frame.file.or(frame.module)
         };
-        if let Some(next) = lines.peek()
+        // The kernel's line for a program that died, which a frame's width does not measure.
+        let kernel = line.contains("segfault at ") && line.trim_end().ends_with(" sp");
+        if let Some(next) = lines.peek().filter(|_| kernel) {
+            text.push(' ');
+            text.push_str(next.trim());
+            lines.next();
+        } else if let Some(next) = lines.peek()
             && WRAPPED.contains(&line.chars().count())
             && line.trim_start().starts_with('#')
             && !next.trim_start().starts_with(['#', '='])

@@ -87,7 +87,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 });
 static VERSION: Pattern = Pattern::new(
     r#"(?x)
-          (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+-]*)
+          (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+~-]*)
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b
@@ -95,8 +95,11 @@ static VERSION: Pattern = Pattern::new(
 );
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: Pattern = Pattern::new(
-    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
+    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
 );
+/// A word that Markdown shows in italics.
+static EMPHASIS: Pattern =
+    Pattern::new(r"(?m)(^|[\s(])_([A-Za-z/.][^\s_](?:\S*[^\s_])?)_([\s).,:;]|$)");
 /// Beginnings of lines in which a JVM tells of itself.
 static OF_JAVA: Pattern = Pattern::new(r"JRE version|Java VM:|Runtime Environment|Server VM");
 /// Addresses of machines of a network inside.
@@ -253,6 +256,8 @@ impl ReportInWords {
                 .iter()
                 .any(|command| command.name() == name || is_part(command))
         };
+        let prose = EMPHASIS.replace_all(prose, "$1$2$3");
+        let prose = &*prose;
         let is_run = |file: &str| commands.iter().any(|command| command.program == file);
         for found in TOKEN.captures_iter(prose) {
             let Some(whole) = found.get(0) else { continue };
@@ -311,7 +316,7 @@ impl ReportInWords {
         });
         if let Some(known) = known {
             known.line = known.line.or(line);
-        } else if self.files.len() < MAX_NAMES && file != "Node.js" {
+        } else if self.files.len() < MAX_NAMES && !file.eq_ignore_ascii_case("node.js") {
             let file = file.to_owned();
             self.files.push(Place { file, line });
         }
