@@ -9,8 +9,10 @@ use axum::routing::post;
 use patchwright_tests::command::search_path;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 /// Writes a program that a test calls.
@@ -183,6 +185,46 @@ fn a_mail_goes_to_those_who_are_named_and_to_nobody_else() {
     assert!(!mail.contains("for bob@"), "{mail}");
     let nobody = scene.plain(&["send", told.run(), "--to", "list"]);
     assert_eq!(nobody.code, Some(2), "{nobody:#?}");
+}
+
+/// Runs a command on a terminal, where somebody types this.
+fn typed(scene: &Scene, arguments: &[&str], answer: &str) -> (Option<i32>, String) {
+    let inner = scene.patchwright.command(arguments).unwrap();
+    let words = std::iter::once(inner.get_program()).chain(inner.get_args());
+    let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &words.join(" "), "/dev/null"]);
+    terminal.current_dir(inner.get_current_dir().unwrap());
+    terminal
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    for (name, value) in inner.get_envs() {
+        terminal.env(name, value.unwrap_or_default());
+    }
+    let mut terminal = terminal.spawn().unwrap();
+    let mut keys = terminal.stdin.take().unwrap();
+    writeln!(keys, "{answer}").unwrap();
+    let ended = terminal.wait_with_output().unwrap();
+    let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
+    (ended.status.code(), shown)
+}
+
+#[test]
+fn on_a_terminal_nothing_goes_without_a_yes() {
+    let scene = Scene::new();
+    let told = candidate(&scene);
+    let [server, kept] = ["server", "sent.eml"].map(|name| scene.patchwright.scratch(name));
+    script(&server, &format!("cat >'{}'", kept.display()));
+    let server = ["config", "sendemail.smtpServer", server.to_str().unwrap()];
+    git(&scene.path(""), &server);
+    let send = ["send", told.run(), "--to", "list@example.org"];
+    for (answer, code, is_sent) in [("", 1, false), ("no", 1, false), ("y", 0, true)] {
+        let (ended, shown) = typed(&scene, &send, answer);
+        assert_eq!(ended, Some(code), "{answer}: {shown}");
+        assert!(shown.contains("Send it? [y/N]"), "{shown}");
+        assert_eq!(kept.exists(), is_sent, "{answer}: {shown}");
+    }
 }
 
 #[test]

@@ -165,7 +165,8 @@ async fn conclude(common: &Common, report: &Report, out: &Path) -> anyhow::Resul
             "read it  nothing refutes the patch, and not everything could be checked: see the rungs above",
         )?;
     }
-    say(&format!("next     git am {}", mail.display()))
+    say(&format!("next     git am {}", mail.display()))?;
+    say(&format!("or       patchwright send {}", report.run))
 }
 
 fn say(line: &str) -> anyhow::Result<()> {
