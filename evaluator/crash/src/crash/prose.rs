@@ -152,7 +152,7 @@ pub fn read_words(whole: &str) -> Option<ReportInWords> {
     let title = prose.lines().find(|line| !line.trim().is_empty());
     let kinds = [title.and_then(kind), kind(&prose)].into_iter().flatten();
     words.kind = kinds.min_by_key(|kind| vagueness(kind)).map(str::to_owned);
-    words.read_names(&prose, whole);
+    words.read_names(&EMPHASIS.replace_all(&prose, "$1$2$3"), whole);
     words.read_versions(&text);
     words.say_missing(has_log);
     words.text = text;
@@ -256,8 +256,6 @@ impl ReportInWords {
                 .iter()
                 .any(|command| command.name() == name || is_part(command))
         };
-        let prose = EMPHASIS.replace_all(prose, "$1$2$3");
-        let prose = &*prose;
         let is_run = |file: &str| commands.iter().any(|command| command.program == file);
         for found in TOKEN.captures_iter(prose) {
             let Some(whole) = found.get(0) else { continue };
