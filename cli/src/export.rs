@@ -13,8 +13,10 @@ mod style;
 mod template;
 
 pub(crate) use branch::{Branch, LastChange, identity, last_change, make as make_branch};
+#[cfg(feature = "daemon")]
+pub(crate) use message::answer;
 pub(crate) use message::{
-    Letter, Signatures, answer, commit_message, letter, mail, openvex, pull_request, quilt, sarif,
+    Letter, Signatures, commit_message, letter, mail, openvex, pull_request, quilt, sarif,
 };
 pub(crate) use story::story;
 pub(crate) use style::{Style, reproduction};

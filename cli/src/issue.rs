@@ -7,6 +7,11 @@
 //! plain, and sizes are limited.
 
 mod attached;
+#[cfg(feature = "daemon")]
+mod remarks;
+
+#[cfg(feature = "daemon")]
+pub(crate) use remarks::{Remark, bytes, remarks};
 
 use crate::common::WrongInput;
 use anyhow::Context;
@@ -105,58 +110,10 @@ fn text_of(value: &Value, fields: &[&str]) -> String {
     texts.next().unwrap_or_default().replace("\r\n", "\n")
 }
 
-/// A comment to a pull request.
-#[derive(Debug)]
-pub(crate) struct Remark {
-    pub(crate) text: String,
-    /// The lines of the diff that it is about, as far as the forge gives them.
-    pub(crate) lines: String,
-}
-
-/// Reads what others than its author said of a pull request, in the order in which they said it,
-/// with its title; `None` where the address is none of a forge.
-///
-/// # Errors
-/// The forge does not answer, or not in JSON.
-pub(crate) async fn remarks(
-    url: &str,
-    settings: &Settings,
-) -> anyhow::Result<Option<(String, Vec<Remark>)>> {
-    let Some(forge) = Forge::read(url, &settings.intake) else {
-        return Ok(None);
-    };
-    let request = forge.json(&forge.issue).await?;
-    let mut said = Vec::new();
-    for address in std::iter::once(&forge.comments).chain(&forge.reviews) {
-        let answer = forge.json(address).await?;
-        said.extend(answer.as_array().cloned().unwrap_or_default());
-    }
-    let author = author(&request);
-    said.retain(|remark| self::author(remark) != author && remark["system"] != true);
-    let since = |remark: &Value| text_of(remark, &["created_at", "submitted_at"]);
-    said.sort_by_key(since);
-    let remark = |said: &Value| Remark {
-        text: text_of(said, &["body"]),
-        lines: text_of(said, &["diff_hunk"]),
-    };
-    let remarks = said.iter().map(remark).collect();
-    Ok(Some((text_of(&request, &["title"]), remarks)))
-}
-
 /// Whoever wrote an issue, a request or a comment.
 fn author(value: &Value) -> Option<&str> {
     let who = value.pointer("/user/login");
     who.or_else(|| value.pointer("/author/username"))?.as_str()
-}
-
-/// Reads what an address names.
-///
-/// # Errors
-/// The address is not allowed, or nothing answers there.
-pub(crate) async fn bytes(url: &str, settings: &Settings) -> anyhow::Result<Vec<u8>> {
-    let address = Url::parse(url).context("it is no address")?;
-    let host = address.host_str().context("it names no host")?;
-    read(url, &allowed(&address, &[host], &settings.intake)).await
 }
 
 async fn read(url: &str, allowed: &Intake) -> anyhow::Result<Vec<u8>> {
@@ -196,8 +153,6 @@ pub(super) struct Forge {
     /// The issue and its comments in the forge's API.
     pub(super) issue: String,
     pub(super) comments: String,
-    /// Where a forge keeps the reviews of a pull request apart.
-    reviews: Vec<String>,
     allowed: Intake,
 }
 
@@ -208,7 +163,6 @@ impl Forge {
         let origin = url.origin().ascii_serialization();
         let host = url.host_str()?.to_owned();
         let parts: Vec<&str> = url.path().trim_matches('/').split('/').collect();
-        let mut reviews = Vec::new();
         let (project, issue, comments) = match parts.as_slice() {
             [
                 project @ ..,
@@ -222,18 +176,13 @@ impl Forge {
                 let comments = format!("{issue}/notes?sort=asc&per_page=100");
                 (project.join("/"), issue, comments)
             }
-            [owner, name, kind @ ("issues" | "pull"), number, ..] => {
+            [owner, name, "issues" | "pull", number, ..] => {
                 let api = match host.as_str() {
                     "github.com" => "https://api.github.com".to_owned(),
                     _ => format!("{origin}/api/v3"),
                 };
-                let api = format!("{api}/repos/{owner}/{name}");
-                let issue = format!("{api}/issues/{number}");
+                let issue = format!("{api}/repos/{owner}/{name}/issues/{number}");
                 let comments = format!("{issue}/comments?per_page=100");
-                if *kind == "pull" {
-                    let of = |what| format!("{api}/pulls/{number}/{what}?per_page=100");
-                    reviews = ["comments", "reviews"].map(of).to_vec();
-                }
                 (format!("{owner}/{name}"), issue, comments)
             }
             _ => return None,
@@ -247,7 +196,6 @@ impl Forge {
             origin,
             issue,
             comments,
-            reviews,
             allowed: allowed(&url, &hosts, intake),
         })
     }

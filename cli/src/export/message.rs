@@ -120,6 +120,7 @@ pub(crate) fn pull_request(exported: &Exported<'_>) -> Result<String, Error> {
 }
 
 /// The answer to a review, point by point.
+#[cfg(feature = "daemon")]
 pub(crate) fn answer(values: &Value) -> Result<String, Error> {
     render("answer.txt", values)
 }

@@ -169,6 +169,14 @@ pub(super) fn reason_before(log: &Log<'_>, at: usize) -> Option<(&'static str, S
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let line = log.line(at)?;
     let kind = reason(line)?;
+    // A title has an assertion alone; its place stands where the program printed it.
+    let mut below = log.from(at + 1, REACH);
+    let line = match asserted(line) {
+        None if kind == "assertion-failure" => {
+            below.find(|line| asserted(line).is_some()).unwrap_or(line)
+        }
+        _ => line,
+    };
     let mut draft = Draft::new(Tool::Glibc, kind);
     let mut message = line.trim().to_owned();
     if let Some(what) = log.line(at + 1)

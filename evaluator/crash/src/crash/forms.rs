@@ -25,7 +25,7 @@ pub(super) const FAMILY: Family = Family {
         r"|crashed with signal|signal \([0-9]|\*\*\* caught |^\*\*\* SIG|Guru Meditation|^Received signal|^Thread [0-9]+ [Cc]rashed",
         r"|Unhandled Exception: |Access violation at address|Fatal Python error: |signal [0-9]+ \([0-9]|got signal [0-9]",
         r"|thread [0-9]+ panic: |\[BUG\] |^-- C level backtrace|FAULT \*{5}|ZEPHYR FATAL|^\*\* \(|exception (error|exit): |^Fatal error\. ",
-        r"|[:=]\s*0x[Cc]0000[0-9A-Fa-f]|^\s*R?IP: |^\s*Call [Tt]race:|^WARNING: CPU|^[0-9]+ +\S.*\s0x[0-9a-f]+ \S.* \+ [0-9]+$|^\s*#[0-9]{2}\s+pc [0-9a-f]",
+        r"|[:=]\s*(0x)?[Cc]0000[0-9A-Fa-f]|general protection fault|^\s+\w+\([a-z][\w.]+\): expected|^\s*R?IP: |^\s*Call [Tt]race:|^WARNING: CPU|^[0-9]+ +\S.*\s0x[0-9a-f]+ \S.* \+ [0-9]+$|^\s*#[0-9]{2}\s+pc [0-9a-f]",
         r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
     ),
     begins: |line| begun(line).is_some(),

@@ -130,7 +130,11 @@ fn read_frame(line: &str) -> Option<Frame> {
     match letter {
         'C' | 'V' => {
             let (module, rest) = rest.strip_prefix('[')?.split_once(']')?;
-            let name = rest.trim().split("+0x").next().unwrap_or_default();
+            // What stands right behind the bracket is of another line.
+            let name = Some(rest)
+                .filter(|rest| rest.starts_with(' '))
+                .unwrap_or_default();
+            let name = name.trim().split("+0x").next().unwrap_or_default();
             let (name, place) = match name.split_once("  (") {
                 Some((name, place)) => (name, place.strip_suffix(')')),
                 None => (name, None),
