@@ -29,7 +29,7 @@ pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 pub use summary::sentence;
 
-use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent, Standing};
+use crate::journal::{Event, EventKind, Journal, NewEvent, Result, Standing};
 use crate::progress::{Notice, Progress};
 use crate::record::{
     AcceptedInput, Attempt, Ending, EndingKind, FoundInput, Outcome, RunLimits, Spent, Step, StepId,
@@ -60,7 +60,7 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Why a run that somebody stopped has ended.
 const CANCELED: &str = "stopped by request";
 
-type Performed = (StepId, Result<Outcome, JournalError>);
+type Performed = (StepId, Result<Outcome>);
 type Flying<'a> = FuturesUnordered<BoxFuture<'a, Performed>>;
 
 /// One run being driven.
@@ -97,7 +97,7 @@ impl Drive {
     /// # Errors
     /// When the store fails or the run was claimed by somebody else; everything
     /// that was written before stands.
-    pub async fn to_the_end(&self, run: Run) -> Result<Run, JournalError> {
+    pub async fn to_the_end(&self, run: Run) -> Result<Run> {
         let span = spans::run(self.journal.run());
         let run = self.go_on(run).instrument(span.clone()).await?;
         if let Some(ending) = run.ending() {
@@ -107,7 +107,7 @@ impl Drive {
         Ok(run)
     }
 
-    async fn go_on(&self, mut run: Run) -> Result<Run, JournalError> {
+    async fn go_on(&self, mut run: Run) -> Result<Run> {
         let mut flying: Flying<'_> = FuturesUnordered::new();
         let mut ended: VecDeque<Performed> = VecDeque::new();
         let mut busy = BTreeSet::new();
@@ -242,13 +242,7 @@ impl Drive {
     }
 
     /// Writes down that a step is about to be done.
-    async fn intend(
-        &self,
-        id: StepId,
-        name: &str,
-        summary: String,
-        body: Value,
-    ) -> Result<i64, JournalError> {
+    async fn intend(&self, id: StepId, name: &str, summary: String, body: Value) -> Result<i64> {
         self.journal
             .append(NewEvent {
                 step: id,
@@ -260,12 +254,7 @@ impl Drive {
             .await
     }
 
-    async fn record(
-        &self,
-        id: StepId,
-        outcome: &Outcome,
-        seconds: f64,
-    ) -> Result<(), JournalError> {
+    async fn record(&self, id: StepId, outcome: &Outcome, seconds: f64) -> Result<()> {
         let (name, summary) = (summary::kind(outcome), sentence(outcome));
         let body = json!({ "seconds": seconds, "outcome": outcome });
         let event = NewEvent {
@@ -370,7 +359,7 @@ async fn meanwhile<T>(
 ///
 /// # Errors
 /// When the run was claimed by somebody else.
-pub async fn canceled(journal: &dyn Journal) -> Result<Ending, JournalError> {
+pub async fn canceled(journal: &dyn Journal) -> Result<Ending> {
     loop {
         tokio::time::sleep(HEARTBEAT).await;
         if journal.standing().await? == Standing::Canceled {

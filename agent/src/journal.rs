@@ -18,30 +18,25 @@ pub trait Journal: Send + Sync + fmt::Debug {
     fn run(&self) -> &str;
 
     /// Writes an event and returns its number.
-    fn append(&self, event: NewEvent) -> BoxFuture<'_, Result<i64, JournalError>>;
+    fn append(&self, event: NewEvent) -> BoxFuture<'_, Result<i64>>;
 
     /// Says whether the run goes on, and fails when somebody else has claimed
     /// it. A store that does not answer now says nothing about that; the next
     /// event finds out.
-    fn standing(&self) -> BoxFuture<'_, Result<Standing, JournalError>>;
+    fn standing(&self) -> BoxFuture<'_, Result<Standing>>;
 
     /// Books what the call of event `number` may cost at most, or says which
     /// limit stands against it.
-    fn reserve(
-        &self,
-        number: i64,
-        usd: f64,
-        limits: SpendingLimits,
-    ) -> BoxFuture<'_, Result<(), JournalError>>;
+    fn reserve(&self, number: i64, usd: f64, limits: SpendingLimits) -> BoxFuture<'_, Result<()>>;
 
     /// Books what the call really cost.
-    fn settle(&self, number: i64, usd: f64) -> BoxFuture<'_, Result<(), JournalError>>;
+    fn settle(&self, number: i64, usd: f64) -> BoxFuture<'_, Result<()>>;
 
     /// Keeps bytes and returns their hash.
-    fn keep<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<String, JournalError>>;
+    fn keep<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<String>>;
 
     /// Returns the bytes that were kept under a hash.
-    fn blob<'a>(&'a self, hash: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, JournalError>>;
+    fn blob<'a>(&'a self, hash: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>>>;
 }
 
 /// The standing of a claimed run.
@@ -52,6 +47,9 @@ pub enum Standing {
     /// Somebody canceled its task.
     Canceled,
 }
+
+/// Outcome of writing or reading a journal.
+pub type Result<T, E = JournalError> = std::result::Result<T, E>;
 
 /// Why a journal was not written or read, sorted by what a driver can do about
 /// it.

@@ -2,7 +2,7 @@
 
 use super::Drive;
 use super::parts::Speaker;
-use crate::journal::{JournalError, SpendingLimits};
+use crate::journal::{JournalError, Result, SpendingLimits};
 use crate::progress::Notice;
 use crate::prompt::control_tokens;
 use crate::record::{
@@ -36,7 +36,7 @@ impl Drive {
         id: StepId,
         (purpose, messages): (Purpose, Vec<Message>),
         (limits, spent): (RunLimits, Spent),
-    ) -> Result<Outcome, JournalError> {
+    ) -> Result<Outcome> {
         let Some(speaker) = self.parts.speaker(purpose, id.lane) else {
             let detail = "there is no model to ask";
             return Ok(Ending::new(EndingKind::InfraError, detail).into());
@@ -97,7 +97,7 @@ impl Drive {
         purpose: Purpose,
         (speaker, request): (&Speaker, &Request),
         tokens: u64,
-    ) -> Result<i64, JournalError> {
+    ) -> Result<i64> {
         let name = speaker.model.name();
         let count = request.messages.len();
         let last = request
@@ -117,7 +117,7 @@ impl Drive {
         number: i64,
         priced: Priced<'_>,
         run: Option<f64>,
-    ) -> Result<Option<String>, JournalError> {
+    ) -> Result<Option<String>> {
         let limits = SpendingLimits {
             run,
             day: self.parts.usd_day,
@@ -269,12 +269,7 @@ pub(super) fn after(time: Duration) -> String {
 }
 
 impl Drive {
-    pub(super) async fn wait(
-        &self,
-        id: StepId,
-        until: &str,
-        reason: &str,
-    ) -> Result<Outcome, JournalError> {
+    pub(super) async fn wait(&self, id: StepId, until: &str, reason: &str) -> Result<Outcome> {
         let body = json!({ "until": until, "reason": reason });
         self.intend(id, "wait", format!("paused until {until}"), body)
             .await?;

@@ -3,7 +3,7 @@
 use super::Drive;
 use super::failure::{Failure, ending, last_lines, retried};
 use super::task_files::{TaskFile, files_named};
-use crate::journal::JournalError;
+use crate::journal::Result;
 use crate::progress::Notice;
 use crate::record::{
     BaselineSummary, Crash, Ending, EndingKind, Observed, Outcome, PovRecord, SandboxRecord, StepId,
@@ -130,7 +130,7 @@ impl Drive {
     }
 
     /// Tells what every command did, and keeps its log.
-    async fn observed(&self, baseline: &Baseline) -> Result<Vec<Observed>, JournalError> {
+    async fn observed(&self, baseline: &Baseline) -> Result<Vec<Observed>> {
         let mut observed = Vec::new();
         for (name, build) in &baseline.builds {
             let name = format!("build {name}").trim_end().to_owned();

@@ -2,7 +2,7 @@
 
 use super::Drive;
 use super::failure::{Failure, known, retried};
-use crate::journal::JournalError;
+use crate::journal::Result;
 use crate::record::{
     AcceptedInput, Attempt, Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, Outcome,
     StepId,
@@ -41,7 +41,7 @@ impl Drive {
     }
 
     /// Returns a rung's log, which stands among the blobs, with lines added to it.
-    async fn continued(&self, before: &Blob, lines: &[String]) -> Result<String, JournalError> {
+    async fn continued(&self, before: &Blob, lines: &[String]) -> Result<String> {
         let before = self.journal.blob(before.hash()).await?.unwrap_or_default();
         let mut log = String::from_utf8_lossy(&before).into_owned();
         if !log.is_empty() && !log.ends_with('\n') {
@@ -80,7 +80,7 @@ impl Drive {
         &self,
         told: Challenged,
         (made, unmade, log): (Vec<ChallengeInput>, Vec<String>, Blob),
-    ) -> Result<ChallengedRecord, JournalError> {
+    ) -> Result<ChallengedRecord> {
         let mut kept = Vec::new();
         for input in told.counted.iter().filter_map(|index| made.get(*index)) {
             kept.push(ChallengeRecord {

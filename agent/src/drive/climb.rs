@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, known, retried};
 use super::{Drive, convert, locate};
-use crate::journal::JournalError;
+use crate::journal::Result;
 use crate::record::{
     AcceptedInput, Attempt, Blob, Ending, EndingKind, FoundInput, Outcome, Rung, StepId,
 };
@@ -92,7 +92,7 @@ impl Drive {
         facts: Arc<AttemptFacts>,
         found: Vec<FoundInput>,
         accepted: Vec<AcceptedInput>,
-    ) -> Result<Arc<AttemptFacts>, JournalError> {
+    ) -> Result<Arc<AttemptFacts>> {
         if found.is_empty() && accepted.is_empty() {
             return Ok(facts);
         }
@@ -114,7 +114,7 @@ impl Drive {
     }
 
     /// Returns a rung whose bytes are kept with the journal.
-    pub(super) async fn kept(&self, mut rung: Rung) -> Result<Rung, JournalError> {
+    pub(super) async fn kept(&self, mut rung: Rung) -> Result<Rung> {
         self.keep(&mut rung.log).await?;
         for input in &mut rung.found {
             self.keep(&mut input.blob).await?;
@@ -131,7 +131,7 @@ impl Drive {
     }
 
     /// Hands the bytes of a blob to the journal.
-    pub(super) async fn keep(&self, blob: &mut Blob) -> Result<(), JournalError> {
+    pub(super) async fn keep(&self, blob: &mut Blob) -> Result<()> {
         if let Blob::Held { bytes } = blob {
             *blob = Blob::Kept(self.journal.keep(bytes).await?);
         }

@@ -4,7 +4,7 @@
 use super::Drive;
 use super::ask::{InFlight, beyond};
 use super::failure::Failure;
-use crate::journal::JournalError;
+use crate::journal::Result;
 use crate::progress::Notice;
 use crate::record::{
     ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, RunLimits, SignalRecord,
@@ -133,7 +133,7 @@ impl Drive {
         id: StepId,
         (engine, words): (&Arc<Engine>, &str),
         (limits, spent): (&RunLimits, &Spent),
-    ) -> Result<Vec<SignalRecord>, JournalError> {
+    ) -> Result<Vec<SignalRecord>> {
         let signals = &self.parts.signals;
         let Some(question) = signals.question(engine, words).await else {
             return Ok(Vec::new());
@@ -170,7 +170,7 @@ impl Drive {
         id: StepId,
         estimates: &[Estimate],
         usd: Option<f64>,
-    ) -> Result<Result<Option<i64>, String>, JournalError> {
+    ) -> Result<Result<Option<i64>, String>> {
         if estimates.is_empty() {
             return Ok(Ok(None));
         }

@@ -1,7 +1,7 @@
 //! Places a patch in the pristine tree, or says why it has no place.
 
 use super::{Drive, Parts};
-use crate::journal::JournalError;
+use crate::journal::Result;
 use crate::record::{Attempt, Located, LocatedPatch, Outcome, StepId};
 use patchwright_patcher::{Background, Patch, Prepared, Refusal};
 use patchwright_source::{Language, Touched, Tree};
@@ -18,7 +18,7 @@ impl Drive {
         id: StepId,
         patch: Patch,
         attempts: Vec<Attempt>,
-    ) -> Result<Outcome, JournalError> {
+    ) -> Result<Outcome> {
         let attempts = attempts.into_iter().map(|made| (made.number, made.diff));
         let attempts: Vec<(u32, String)> = attempts.collect();
         let summary = format!("placing a patch of {} edits", patch.edits.len());

@@ -3,7 +3,7 @@
 use super::Drive;
 use super::failure::{Failure, known, retried};
 use super::task_files::{TaskFile, files_named, is_text};
-use crate::journal::JournalError;
+use crate::journal::Result;
 use crate::prompt::fence;
 use crate::record::{Attempt, Outcome, RegressionRecord, SmallestRecord, StepId, TestFiles};
 use crate::template;
@@ -37,11 +37,7 @@ struct Placed {
 
 impl Drive {
     /// The tests of the project: those nearest to the patch in full, the others by name.
-    pub(super) async fn test_files(
-        &self,
-        id: StepId,
-        attempt: Option<Attempt>,
-    ) -> Result<Outcome, JournalError> {
+    pub(super) async fn test_files(&self, id: StepId, attempt: Option<Attempt>) -> Result<Outcome> {
         let summary = "looking for the project's tests".to_owned();
         self.intend(id, "test_files", summary, json!({})).await?;
         let task = self.parts.target.as_ref().map(|target| target.task());

@@ -2,7 +2,9 @@
 //! told, and no target.
 
 use super::{Drive, EngineCell, Parts, Patience, Speaker, request_of};
-use crate::journal::{EventKind, Journal, JournalError, NewEvent, SpendingLimits, Standing};
+use crate::journal::{
+    EventKind, Journal, JournalError, NewEvent, Result, SpendingLimits, Standing,
+};
 use crate::plan::Plan;
 use crate::progress::{Notice, Observer};
 use crate::record::EndingKind;
@@ -58,14 +60,14 @@ impl MemoryJournal {
         self.booked.lock().unwrap().values().sum()
     }
 
-    fn ours(&self) -> Result<(), JournalError> {
+    fn ours(&self) -> Result<()> {
         if self.lost.load(Ordering::Relaxed) {
             return Err(JournalError::Superseded("somebody else has it".into()));
         }
         Ok(())
     }
 
-    fn book(&self, number: i64, usd: f64, limits: SpendingLimits) -> Result<(), JournalError> {
+    fn book(&self, number: i64, usd: f64, limits: SpendingLimits) -> Result<()> {
         self.ours()?;
         let limit = limits.run.unwrap_or(f64::INFINITY);
         if self.booked() + usd > limit {
@@ -81,7 +83,7 @@ impl Journal for MemoryJournal {
         "in-memory"
     }
 
-    fn append(&self, event: NewEvent) -> BoxFuture<'_, Result<i64, JournalError>> {
+    fn append(&self, event: NewEvent) -> BoxFuture<'_, Result<i64>> {
         let written = self.ours().map(|()| {
             let mut events = self.events.lock().unwrap();
             events.push(event);
@@ -90,31 +92,26 @@ impl Journal for MemoryJournal {
         ready(written).boxed()
     }
 
-    fn standing(&self) -> BoxFuture<'_, Result<Standing, JournalError>> {
+    fn standing(&self) -> BoxFuture<'_, Result<Standing>> {
         ready(self.ours().map(|()| Standing::Held)).boxed()
     }
 
-    fn reserve(
-        &self,
-        number: i64,
-        usd: f64,
-        limits: SpendingLimits,
-    ) -> BoxFuture<'_, Result<(), JournalError>> {
+    fn reserve(&self, number: i64, usd: f64, limits: SpendingLimits) -> BoxFuture<'_, Result<()>> {
         ready(self.book(number, usd, limits)).boxed()
     }
 
-    fn settle(&self, number: i64, usd: f64) -> BoxFuture<'_, Result<(), JournalError>> {
+    fn settle(&self, number: i64, usd: f64) -> BoxFuture<'_, Result<()>> {
         ready(self.book(number, usd, SpendingLimits::default())).boxed()
     }
 
-    fn keep<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<String, JournalError>> {
+    fn keep<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<String>> {
         let hash = format!("{:x}", Sha256::digest(bytes));
         let mut blobs = self.blobs.lock().unwrap();
         blobs.insert(hash.clone(), bytes.to_vec());
         ready(Ok(hash)).boxed()
     }
 
-    fn blob<'a>(&'a self, hash: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, JournalError>> {
+    fn blob<'a>(&'a self, hash: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>>> {
         let blob = self.blobs.lock().unwrap().get(hash).cloned();
         ready(Ok(blob)).boxed()
     }

@@ -7,10 +7,10 @@
 
 mod outside;
 
-use crate::SandboxError;
 use crate::identity;
 use crate::isolation::{Command, Host, Image, Isolation, IsolationChoice, Place, Sandbox};
 use crate::process::{Ending, Execution, Limits};
+use crate::{Result, SandboxError};
 use outside::Outside;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -59,16 +59,16 @@ impl Attack {
 
 /// Attacks an isolation. An error says that it does not work here, or that the
 /// attack itself could not be carried through: neither means that it held.
-pub async fn attack(choice: IsolationChoice, host: Host) -> Result<Attack, SandboxError> {
+pub async fn attack(choice: IsolationChoice, host: Host) -> Result<Attack> {
     carry_out(Sandbox::open(choice, host).await?).await
 }
 
 /// Attacks the containers of an image, which must have a shell and Python.
-pub async fn attack_in(image: &Image, host: Host) -> Result<Attack, SandboxError> {
+pub async fn attack_in(image: &Image, host: Host) -> Result<Attack> {
     carry_out(Sandbox::in_container(image, host).await?).await
 }
 
-async fn carry_out(sandbox: Sandbox) -> Result<Attack, SandboxError> {
+async fn carry_out(sandbox: Sandbox) -> Result<Attack> {
     let field = Field::new(sandbox)?;
     let outside = Outside::set_up(&field.base.path().join("outside"))?;
     let loader = outside.for_loader();
@@ -118,7 +118,7 @@ struct Field {
 }
 
 impl Field {
-    fn new(sandbox: Sandbox) -> Result<Self, SandboxError> {
+    fn new(sandbox: Sandbox) -> Result<Self> {
         // Nothing but the isolation may stand between the attack and what it
         // goes for, so all of this can be reached by everybody.
         let base = tempfile::Builder::new()
@@ -130,7 +130,7 @@ impl Field {
     }
 
     /// An empty folder of the command's own.
-    fn work(&self) -> Result<PathBuf, SandboxError> {
+    fn work(&self) -> Result<PathBuf> {
         let work = self.base.path().join("work");
         crate::contained_path::remove_folder(&work);
         fs::DirBuilder::new()
@@ -146,7 +146,7 @@ impl Field {
         script: &str,
         limits: Limits,
         (argument, variables): (&str, &[(String, String)]),
-    ) -> Result<Execution, SandboxError> {
+    ) -> Result<Execution> {
         let host = self.work()?;
         let maps = self.sandbox.maps_paths();
         let inside = if maps { INSIDE.into() } else { host.clone() };
@@ -177,7 +177,7 @@ impl Field {
     }
 
     /// Has a command use more than it may; it must be stopped or refused.
-    async fn exhaust(&self, name: &str, script: &str) -> Result<Escape, SandboxError> {
+    async fn exhaust(&self, name: &str, script: &str) -> Result<Escape> {
         let execution = self.run(SCRIPT, limits(), (script, &[])).await?;
         let text = execution.text();
         let refused = text.lines().find(|line| line.starts_with("refused"));

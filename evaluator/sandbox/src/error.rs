@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// Outcome of a command.
+pub type Result<T, E = SandboxError> = std::result::Result<T, E>;
+
 /// The reason why a command has no ending.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {

@@ -17,9 +17,9 @@ mod probe;
 mod seccomp;
 mod supervisor;
 
-use crate::SandboxError;
 use crate::identity;
 use crate::process::{self, Execution, Group, Launch, Limits, Namespace};
+use crate::{Result, SandboxError};
 use bubblewrap::Own;
 use container::Container;
 pub use engine::{EngineAddress, Image};
@@ -149,7 +149,7 @@ enum Mode {
 
 impl Sandbox {
     /// Probes for the isolation that was asked for.
-    pub async fn open(choice: IsolationChoice, host: Host) -> Result<Self, SandboxError> {
+    pub async fn open(choice: IsolationChoice, host: Host) -> Result<Self> {
         let order: &[IsolationChoice] = match &choice {
             IsolationChoice::Auto => &[IsolationChoice::Bubblewrap, IsolationChoice::Landlock],
             one => std::slice::from_ref(one),
@@ -184,7 +184,7 @@ impl Sandbox {
     }
 
     /// Gets a task's image ready for its commands.
-    pub async fn in_container(image: &Image, host: Host) -> Result<Self, SandboxError> {
+    pub async fn in_container(image: &Image, host: Host) -> Result<Self> {
         let container = Container::open(image, &host).await?;
         let own = container.leaves_open().iter().cloned();
         let leaves_open = own.chain(landlock::notes_in_reach()).collect();
@@ -213,7 +213,7 @@ impl Sandbox {
 
     /// Copies our own program into a folder where the user that commands run as does not get
     /// to it at its own place: a command may start it.
-    pub fn reach_helper(&mut self, folder: &Path) -> Result<(), SandboxError> {
+    pub fn reach_helper(&mut self, folder: &Path) -> Result<()> {
         if self.maps_paths() || identity::can_reach(&self.host.helper) {
             return Ok(());
         }
@@ -245,7 +245,7 @@ impl Sandbox {
 
     /// The system's configuration as a command with a root of its own sees it, written
     /// into `folder`. Its accounts make the temporary home the user's real one.
-    pub fn configuration(folder: &Path, home: &Path) -> Result<Place, SandboxError> {
+    pub fn configuration(folder: &Path, home: &Path) -> Result<Place> {
         let host = folder.join("etc");
         configuration::write(&host, home)
             .map_err(|e| SandboxError::io("the configuration could not be copied", &host, e))?;
@@ -285,7 +285,7 @@ impl Sandbox {
     }
 
     /// Runs a command line to its end.
-    pub async fn run(&self, command: Command<'_>) -> Result<Execution, SandboxError> {
+    pub async fn run(&self, command: Command<'_>) -> Result<Execution> {
         match &self.world {
             World::Host(mode) => execute(*mode, &self.host, &command).await,
             World::Image(container) => container.run(&self.host, &command).await,
@@ -303,11 +303,7 @@ pub fn hide_this_process() {
 
 /// Every command runs below the supervisor, which ends all of it, and behind
 /// closed doors.
-async fn execute(
-    mode: Mode,
-    host: &Host,
-    command: &Command<'_>,
-) -> Result<Execution, SandboxError> {
+async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execution> {
     let group = Group::make(&command.limits);
     let around = surroundings(mode, command, group.as_ref());
     let ids = identity::of_commands();

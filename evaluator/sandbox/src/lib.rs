@@ -11,7 +11,7 @@ pub mod identity;
 mod isolation;
 pub mod process;
 
-pub use error::SandboxError;
+pub use error::{Result, SandboxError};
 #[cfg(any(test, feature = "test-support"))]
 pub use isolation::test_host;
 pub use isolation::{

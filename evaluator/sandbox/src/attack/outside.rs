@@ -2,7 +2,7 @@
 //! set up to be found easily, and looked at when it is over.
 
 use super::{Escape, escape, open_to_all, runs};
-use crate::SandboxError;
+use crate::{Result, SandboxError};
 use keyutils::keytypes::User;
 use keyutils::{Key, Keyring, SpecialKeyring};
 use std::fs;
@@ -53,7 +53,7 @@ impl Facts {
 }
 
 impl Outside {
-    pub(super) fn set_up(folder: &Path) -> Result<Self, SandboxError> {
+    pub(super) fn set_up(folder: &Path) -> Result<Self> {
         Self::make(folder)
             .map_err(|e| SandboxError::io("an attack could not be prepared", folder, e))
     }

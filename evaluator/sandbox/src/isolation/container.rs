@@ -9,8 +9,8 @@ use super::engine::{self, Engine, Image, OWNER, failed};
 use super::enter::{self, Become, Doors};
 use super::seccomp::Surroundings;
 use super::{Command, Host, IN_MEMORY, Place, SHELL, inner_helper};
-use crate::SandboxError;
 use crate::process::{Collector, Ending, Execution, Limit, Watch};
+use crate::{Result, SandboxError};
 use bollard::container::AttachContainerResults;
 use bollard::errors::Error;
 use bollard::models::{
@@ -65,7 +65,7 @@ pub(super) struct Container {
 
 impl Container {
     /// Connects to the engine and gets the image.
-    pub(super) async fn open(image: &Image, host: &Host) -> Result<Self, SandboxError> {
+    pub(super) async fn open(image: &Image, host: &Host) -> Result<Self> {
         let engine = Engine::connect(host.engine.as_deref()).await?;
         let image = engine.image(image).await?;
         Ok(Self {
@@ -87,11 +87,7 @@ impl Container {
     }
 
     /// Runs a command line to its end. Dropping the future ends the container.
-    pub(super) async fn run(
-        &self,
-        host: &Host,
-        command: &Command<'_>,
-    ) -> Result<Execution, SandboxError> {
+    pub(super) async fn run(&self, host: &Host, command: &Command<'_>) -> Result<Execution> {
         let docker = &self.engine.docker;
         let body = self.body(host, command)?;
         let made = docker.create_container(None::<CreateContainerOptions>, body);
@@ -127,7 +123,7 @@ impl Container {
         id: &str,
         mut streams: AttachContainerResults,
         command: &Command<'_>,
-    ) -> Result<Execution, SandboxError> {
+    ) -> Result<Execution> {
         let began = Instant::now();
         let writable = command.places.iter().filter(|place| place.writable);
         let folders: Vec<_> = writable.map(|place| place.host.clone()).collect();
@@ -177,7 +173,7 @@ impl Container {
     }
 
     /// Returns the end of a container whose output has ended.
-    async fn ending(&self, id: &str) -> Result<Ending, SandboxError> {
+    async fn ending(&self, id: &str) -> Result<Ending> {
         let until = Instant::now() + ENDING;
         loop {
             let state = self.inspect(id).await?;
@@ -192,7 +188,7 @@ impl Container {
         }
     }
 
-    async fn inspect(&self, id: &str) -> Result<State, SandboxError> {
+    async fn inspect(&self, id: &str) -> Result<State> {
         let docker = &self.engine.docker;
         let found = docker.inspect_container(id, None::<InspectContainerOptions>);
         let found = match found.await {
@@ -221,11 +217,7 @@ impl Container {
         })
     }
 
-    fn body(
-        &self,
-        host: &Host,
-        command: &Command<'_>,
-    ) -> Result<ContainerCreateBody, SandboxError> {
+    fn body(&self, host: &Host, command: &Command<'_>) -> Result<ContainerCreateBody> {
         let words = self.words(host, command);
         let words = words.into_iter().map(|word| {
             word.into_string().map_err(|word| {
@@ -381,7 +373,7 @@ fn own_limit(resource: Resource) -> i64 {
 
 /// Finds our own program and everything that is loaded with it: a program that is linked
 /// statically comes alone.
-fn own_program(helper: &Path) -> Result<Vec<Place>, SandboxError> {
+fn own_program(helper: &Path) -> Result<Vec<Place>> {
     let fail = |e| SandboxError::io("our own program cannot be shown to a container", helper, e);
     let program = std::fs::canonicalize(helper).map_err(fail)?;
     let maps = std::fs::read_to_string("/proc/self/maps").map_err(fail)?;

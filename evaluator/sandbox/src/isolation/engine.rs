@@ -4,8 +4,8 @@
 //! Only an engine of this machine will do: folders of this machine are shown in its
 //! containers.
 
-use crate::SandboxError;
 use crate::identity;
+use crate::{Result, SandboxError};
 use bollard::errors::Error;
 use bollard::query_parameters::{
     BuildImageOptionsBuilder, CreateImageOptionsBuilder, ListContainersOptionsBuilder,
@@ -62,7 +62,7 @@ pub(super) struct Engine {
 impl Engine {
     /// Connects to the engine behind a socket, else behind the first usual one that is there,
     /// and removes what earlier processes of ours left in it.
-    pub(super) async fn connect(socket: Option<&Path>) -> Result<Self, SandboxError> {
+    pub(super) async fn connect(socket: Option<&Path>) -> Result<Self> {
         let socket = socket_of(socket)?;
         let unreachable = |error: Error| {
             let what = format!("the container engine does not answer: {error}");
@@ -90,7 +90,7 @@ impl Engine {
     }
 
     /// Returns the id of an image, which is pulled or built where it is not there.
-    pub(super) async fn image(&self, image: &Image) -> Result<String, SandboxError> {
+    pub(super) async fn image(&self, image: &Image) -> Result<String> {
         match image {
             Image::Named(name) => match self.id_of(name).await? {
                 Some(id) => Ok(id),
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    async fn id_of(&self, name: &str) -> Result<Option<String>, SandboxError> {
+    async fn id_of(&self, name: &str) -> Result<Option<String>> {
         match self.docker.inspect_image(name).await {
             Ok(found) => Ok(found.id),
             Err(Error::DockerResponseServerError {
@@ -111,10 +111,7 @@ impl Engine {
     }
 
     /// Returns the variables that an image sets.
-    pub(super) async fn variables(
-        &self,
-        image: &str,
-    ) -> Result<BTreeMap<String, OsString>, SandboxError> {
+    pub(super) async fn variables(&self, image: &str) -> Result<BTreeMap<String, OsString>> {
         let found = self.docker.inspect_image(image).await;
         let found = found.map_err(|error| failed("an image cannot be looked up", &error))?;
         let pairs = found
@@ -128,7 +125,7 @@ impl Engine {
         Ok(pairs.iter().filter_map(pair).collect())
     }
 
-    async fn pull(&self, name: &str) -> Result<String, SandboxError> {
+    async fn pull(&self, name: &str) -> Result<String> {
         let missing = |reason: &str| {
             SandboxError::invalid(format!(
                 "the image {name:?} is not on this machine and cannot be pulled: {reason}"
@@ -145,7 +142,7 @@ impl Engine {
     }
 
     /// Builds an image from the folder of a Dockerfile; the same content is built once.
-    async fn build(&self, file: &Path) -> Result<String, SandboxError> {
+    async fn build(&self, file: &Path) -> Result<String> {
         let place = file.to_path_buf();
         let packed = tokio::task::spawn_blocking(move || pack(&place)).await;
         let packed = packed.map_err(|e| SandboxError::machinery(e.to_string(), "image"))??;
@@ -225,7 +222,7 @@ pub struct EngineAddress {
 impl EngineAddress {
     /// Finds the engine that tasks with an image use, and removes what earlier processes of
     /// ours left in it.
-    pub async fn find(socket: Option<&Path>) -> Result<Self, SandboxError> {
+    pub async fn find(socket: Option<&Path>) -> Result<Self> {
         let socket = socket_of(socket)?;
         Engine::connect(Some(&socket)).await?;
         Ok(Self {
@@ -244,7 +241,7 @@ impl EngineAddress {
 }
 
 /// Returns the socket that is named, else the first usual one that is there.
-fn socket_of(named: Option<&Path>) -> Result<PathBuf, SandboxError> {
+fn socket_of(named: Option<&Path>) -> Result<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     // Those of an engine of this user, then those of the system's.
     let usual = [
@@ -280,7 +277,7 @@ fn user(rootless: bool) -> String {
 }
 
 /// Packs the folder of a Dockerfile.
-fn pack(file: &Path) -> Result<Vec<u8>, SandboxError> {
+fn pack(file: &Path) -> Result<Vec<u8>> {
     let folder = file.parent().unwrap_or(Path::new("."));
     let unreadable = |e| SandboxError::io("the folder of an image cannot be read", folder, e);
     let folder = &folder.canonicalize().map_err(unreadable)?;

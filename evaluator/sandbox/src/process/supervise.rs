@@ -4,7 +4,7 @@ use super::capture::Collector;
 use super::cgroup::Group;
 use super::overrun::Watch;
 use super::{Ending, Execution, Launch, Limit, Limits, Namespace};
-use crate::SandboxError;
+use crate::{Result, SandboxError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ const NAMESPACE_TIME: Duration = Duration::from_secs(20);
 const CHUNK: usize = 64 << 10;
 
 /// Runs a program to its end. Dropping the future kills everything it started.
-pub(crate) async fn run(launch: Launch, limits: Limits) -> Result<Execution, SandboxError> {
+pub(crate) async fn run(launch: Launch, limits: Limits) -> Result<Execution> {
     let (called_off, caller) =
         std::io::pipe().map_err(|e| SandboxError::io("no pipe could be made", "pipe", e))?;
     let work = tokio::task::spawn_blocking(move || attend(&launch, limits, &called_off));
@@ -36,11 +36,7 @@ pub(crate) async fn run(launch: Launch, limits: Limits) -> Result<Execution, San
     result
 }
 
-fn attend(
-    launch: &Launch,
-    limits: Limits,
-    called_off: &PipeReader,
-) -> Result<Execution, SandboxError> {
+fn attend(launch: &Launch, limits: Limits, called_off: &PipeReader) -> Result<Execution> {
     let mut running = Running::start(launch, limits)?;
     loop {
         running.wait_for_something(called_off)?;
@@ -76,7 +72,7 @@ struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    fn start(launch: &'a Launch, limits: Limits) -> Result<Self, SandboxError> {
+    fn start(launch: &'a Launch, limits: Limits) -> Result<Self> {
         let fail = |e| SandboxError::io("a command could not be started", &launch.program, e);
         let mut command = Command::new(&launch.program);
         command
@@ -125,7 +121,7 @@ impl<'a> Running<'a> {
         gave_up || (self.status.is_some() && self.pipe.is_none())
     }
 
-    fn wait_for_something(&mut self, called_off: &PipeReader) -> Result<(), SandboxError> {
+    fn wait_for_something(&mut self, called_off: &PipeReader) -> Result<()> {
         let deadline = self.give_up.unwrap_or(self.started + self.limits.wall);
         let until = deadline.min(self.next_watch);
         let timeout = until.saturating_duration_since(Instant::now()) + Duration::from_micros(500);
@@ -152,7 +148,7 @@ impl<'a> Running<'a> {
     }
 
     /// Takes what became ready: the caller's end, then the exit, then the output.
-    fn take(&mut self, ready: &[bool]) -> Result<(), SandboxError> {
+    fn take(&mut self, ready: &[bool]) -> Result<()> {
         let mut ready = ready.iter().copied();
         if ready.next().unwrap_or(false) {
             self.kill();
@@ -180,7 +176,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn reap(&mut self) -> Result<(), SandboxError> {
+    fn reap(&mut self) -> Result<()> {
         self.status = self
             .child
             .try_wait()
@@ -223,7 +219,7 @@ impl<'a> Running<'a> {
         SandboxError::machinery(what, "command")
     }
 
-    fn finish(mut self) -> Result<Execution, SandboxError> {
+    fn finish(mut self) -> Result<Execution> {
         let seconds = self.started.elapsed().as_secs_f64();
         if let Some(shortage) = self.shortage {
             return Err(SandboxError::machinery(shortage, "command"));
