@@ -54,13 +54,22 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
         (Format::Json, words) => in_json(&reports, words.as_ref(), arguments.all),
         (Format::Text, Some(words)) if reports.is_empty() => visible(&words_as_text(words)).into(),
         (Format::Text, words) => {
-            let named = words.as_ref().map(named_in_words);
-            let beside = named.map(|named| format!("\nthe reporter's words\n{}", visible(&named)));
+            let beside = words.as_ref().map(|words| beside(words, &reports));
             in_words(&reports, shown) + &beside.unwrap_or_default()
         }
     };
     write_out(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The reporter's words beside a report; their kind, too, where the report says nothing of it.
+fn beside(words: &ReportInWords, reports: &[(CrashReport, String)]) -> String {
+    let first = reports.first().map(|(report, _)| report.kind.as_str());
+    let kind = words.kind.as_deref();
+    let kind = kind.filter(|_| matches!(first, Some("stopped" | "crash")));
+    let kind = kind.map(|kind| format!("kind       {kind}\n"));
+    let named = kind.unwrap_or_default() + &named_in_words(words);
+    format!("\nthe reporter's words\n{}", visible(&named))
 }
 
 /// The reports for programs: the first one, or an array of all. What the reporter says in

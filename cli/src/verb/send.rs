@@ -119,7 +119,10 @@ async fn open(
     let diff = exported.attempt.delivered_bytes();
     let shown = format!("{text}\n{}", String::from_utf8_lossy(&diff));
     let kind = if arguments.ready { "" } else { "draft " };
-    let way = format!("a branch to {url}, and a {kind}pull request from it");
+    let way = format!(
+        "a branch to {}, and a {kind}pull request from it",
+        without_keys(&url)
+    );
     if !agreed(exported, (&way, &shown), arguments)? {
         return Ok(false);
     }
@@ -190,6 +193,16 @@ fn agreed(
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// The address of a remote without the name and the password that it may have.
+fn without_keys(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = host.rsplit('@').next().unwrap_or(host);
+    format!("{scheme}://{host}/{path}")
+}
+
 /// Owner and name of the project that a remote's address names, as `owner/name`.
 fn project(url: &str) -> &str {
     let url = url.trim_end_matches('/');
@@ -223,7 +236,7 @@ fn address(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::project;
+    use super::{project, without_keys};
 
     #[test]
     fn a_remote_names_its_project() {
@@ -234,6 +247,20 @@ mod tests {
             ("/srv/records.git", ""),
         ] {
             assert_eq!(project(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn keys_of_an_address_are_not_shown() {
+        for (url, expected) in [
+            (
+                "https://ann:key@example.org/a/b.git",
+                "https://example.org/a/b.git",
+            ),
+            ("https://example.org/a/b.git", "https://example.org/a/b.git"),
+            ("git@example.org:a/b.git", "git@example.org:a/b.git"),
+        ] {
+            assert_eq!(without_keys(url), expected);
         }
     }
 }

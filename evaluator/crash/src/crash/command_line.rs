@@ -46,6 +46,9 @@ const SCRIPTS: &str = " python python2 python3 perl ruby awk sed head tail tr ye
 /// Programs that run another one.
 const WRAPPERS: &str = " sudo env time timeout nice exec nohup gdb lldb valgrind strace ltrace perf rr mpirun mpiexec srun taskset stdbuf catchsegv xvfb-run wine ";
 
+/// Options whose value is a file that the program writes.
+const WRITTEN: [&str; 4] = ["-o", "--out", "--output", "--output-file"];
+
 /// Tells whether a prompt or a label announces a command.
 pub(super) fn is_announced(line: &str) -> bool {
     let marks = [&PROMPT, &ENDED, &LABELLED];
@@ -147,7 +150,7 @@ fn read(text: &str) -> Option<CommandLine> {
 
 /// Tells whether a program with this argument alone only tells of itself.
 fn is_question(argument: &str) -> bool {
-    ["--version", "-version", "-V", "--help", "-h"].contains(&argument)
+    ["--version", "-version", "-V", "-v", "--help", "-h"].contains(&argument)
 }
 
 /// Reads the words between two operators of the shell.
@@ -223,6 +226,12 @@ impl CommandLine {
         names.map(|word| word.split('=').next().unwrap_or(word))
     }
 
+    /// Tells whether a file is the program, or one that it is given and does not read.
+    pub(super) fn reads_not(&self, file: &str) -> bool {
+        let given = self.arguments.iter().any(|word| word == file);
+        self.program == file || given && !self.files().any(|read| read == file)
+    }
+
     /// Returns the arguments that name files, and where standard input came from.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let named = |word: &&String| {
@@ -236,6 +245,11 @@ impl CommandLine {
         let is_jar = self.arguments.iter().position(|word| word == "-jar");
         let others = self.arguments.iter().enumerate();
         let others = others.filter(move |(at, _)| is_jar.is_none_or(|jar| *at != jar + 1));
+        // Behind `-o` stands what the program writes.
+        let others = others.filter(|(at, _)| {
+            let before = at.checked_sub(1).and_then(|at| self.arguments.get(at));
+            before.is_none_or(|before| !WRITTEN.contains(&before.as_str()))
+        });
         // Where one stands for the input, the others are something else.
         let stands = |word: &&String| word.as_str() == "@@";
         let stands = self.arguments.iter().find(stands);

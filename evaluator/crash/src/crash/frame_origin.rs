@@ -49,6 +49,11 @@ const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.
      worker.org.gradle.|org.opentest4j.|org.assertj.|org.fest.|org.hamcrest.|org.mockito.|\
      org.spockframework.";
 
+/// Packages of libraries that programs of the JVM bring along.
+const JAVA_LIBRARIES: &str = "com.google.common.|org.apache.commons.|org.apache.logging.|org.apache.catalina.|org.apache.tomcat.|\
+     org.springframework.|com.fasterxml.|io.netty.|okhttp3.|okio.|retrofit2.|io.reactivex.|org.slf4j.|ch.qos.logback.|\
+     org.hibernate.|org.eclipse.jetty.|kotlinx.|net.bytebuddy.|org.bukkit.|net.minecraft.";
+
 /// Folders and beginnings of names of the libraries of systems; the last ones are of macOS
 /// and Windows.
 const SYSTEM_FOLDERS: &str = r"/system/|/apex/|/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
@@ -86,6 +91,11 @@ impl FrameOrigin {
         begins(module, SYSTEM_FOLDERS)
             && !begins(name, SYSTEM_MODULES)
             && Self::of(&own) == Self::Project
+    }
+
+    /// Tells whether a frame is of a library that many programs bring along.
+    pub(crate) fn is_java_library(frame: &Frame) -> bool {
+        begins(&frame.function, JAVA_LIBRARIES)
     }
 
     fn of_java(function: &str) -> Self {

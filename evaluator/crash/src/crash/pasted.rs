@@ -76,9 +76,9 @@ static LOST: LazyLock<[(Regex, &str); 10]> = LazyLock::new(|| {
         ),
     ]
 });
-/// Entities and marks of HTML, and pictures of a screen.
+/// Comments, entities and marks of HTML, and pictures of a screen.
 static ENTITY: Pattern = Pattern::new(
-    r"!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
+    r"(?s:<!--.*?(?:-->|$))|!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
 );
 
 /// Characters that Markdown would take for its own, and that code never escapes.

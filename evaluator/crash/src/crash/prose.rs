@@ -95,16 +95,16 @@ static VERSION: Pattern = Pattern::new(
 );
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: Pattern = Pattern::new(
-    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
+    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\d+\s?\()?(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
 );
 /// A word that Markdown shows in italics.
 static EMPHASIS: Pattern =
     Pattern::new(r"(?m)(^|[\s(])_([A-Za-z/.][^\s_](?:\S*[^\s_])?)_([\s).,:;]|$)");
 /// Beginnings of lines in which a JVM tells of itself.
 static OF_JAVA: Pattern = Pattern::new(r"JRE version|Java VM:|Runtime Environment|Server VM");
-/// Addresses of machines of a network inside.
-static ADDRESS: Pattern = Pattern::new(
-    r"^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){2,3}$",
+/// Addresses of machines of a network inside, and versions of the kernels of distributions.
+static OTHER: Pattern = Pattern::new(
+    r"^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){2,3}$|^\d\d\.\d\d\.\d\d(?:\d\d)?$|-generic$|-amd64$|\.(?:el|fc)\d+(?:[._]\w+)*$",
 );
 /// Places of files outside the text, and files that it says are attached.
 static HOSTED: Pattern = Pattern::new(
@@ -150,7 +150,11 @@ pub fn read_words(whole: &str) -> Option<ReportInWords> {
     let (text, has_log) = pasted::words_of(whole);
     let prose = words.read_blocks(&text);
     let title = prose.lines().find(|line| !line.trim().is_empty());
-    let kinds = [title.and_then(kind), kind(&prose)].into_iter().flatten();
+    let (told, said) = (title.and_then(kind), kind(&prose));
+    // What crashes does not hang, whatever form it is filed in.
+    let dies = told.is_some_and(|kind| ["SEGV", "crash"].contains(&kind));
+    let said = said.filter(|kind| !(dies && *kind == "timeout"));
+    let kinds = told.into_iter().chain(said);
     words.kind = kinds.min_by_key(|kind| vagueness(kind)).map(str::to_owned);
     words.read_names(&EMPHASIS.replace_all(&prose, "$1$2$3"), whole);
     words.read_versions(&text);
@@ -256,7 +260,7 @@ impl ReportInWords {
                 .iter()
                 .any(|command| command.name() == name || is_part(command))
         };
-        let is_run = |file: &str| commands.iter().any(|command| command.program == file);
+        let is_run = |file: &str| commands.iter().any(|command| command.reads_not(file));
         for found in TOKEN.captures_iter(prose) {
             let Some(whole) = found.get(0) else { continue };
             let around = Around::of(prose, &found, whole.start());
@@ -382,7 +386,7 @@ impl ReportInWords {
             let line = before.map(|before| before.rsplit('\n').next().unwrap_or(before));
             if before.is_some_and(|before| OF_SYSTEM.is_match(before))
                 || line.is_some_and(|line| OF_JAVA.is_match(line))
-                || version.is_some_and(|version| ADDRESS.is_match(version.as_str()))
+                || version.is_some_and(|version| OTHER.is_match(version.as_str()))
             {
                 continue;
             }

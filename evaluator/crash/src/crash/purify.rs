@@ -50,7 +50,7 @@ pub(super) fn summary(report: &CrashReport, message: &str) -> String {
             line.push_str(&sentence);
         }
     }
-    if let Some(frame) = report.first_project_frame() {
+    if let Some(frame) = report.leading_frame() {
         line.push_str(" in ");
         let place = scrub(&frame.to_string());
         let place = place.trim_start_matches("?? ");

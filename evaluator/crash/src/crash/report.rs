@@ -209,6 +209,21 @@ impl CrashReport {
             .or_else(|| main().find(|frame| FrameOrigin::of(frame) == FrameOrigin::Harness))
     }
 
+    /// Returns the frame that a reader looks at first: that of the program, or below frames of a
+    /// library that many programs bring along. Where the library is the project itself, nothing
+    /// lies below but the harness, or the `main` that shows the crash.
+    pub(super) fn leading_frame(&self) -> Option<&Frame> {
+        let first = self.first_project_frame()?;
+        let of_user = |frame: &&Frame| {
+            FrameOrigin::of(frame) == FrameOrigin::Project
+                && !FrameOrigin::is_java_library(frame)
+                && frame.function.rsplit('.').next() != Some("main")
+        };
+        let frames = self.main_stack().into_iter().flat_map(Stack::above_harness);
+        let mut below = frames.filter(|_| FrameOrigin::is_java_library(first));
+        Some(below.find(of_user).unwrap_or(first))
+    }
+
     /// Tells whether the program hung instead of dying.
     pub fn is_hang(&self) -> bool {
         matches!(self.kind.as_str(), "timeout" | "hang")

@@ -9,8 +9,11 @@ use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
-    mark: r"^Full thread dump |^Found one Java-level deadlock",
-    begins: |line| line.starts_with("Full thread dump ") || line.starts_with(DEADLOCK),
+    mark: r"^Full thread dump |^Found one Java-level deadlock|^DALVIK THREADS",
+    begins: |line| {
+        let begins = ["Full thread dump ", DEADLOCK, "DALVIK THREADS"];
+        begins.iter().any(|begin| line.starts_with(begin))
+    },
     read,
 };
 
