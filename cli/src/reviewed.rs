@@ -1,6 +1,6 @@
 //! Review of a patch as somebody wrote it: a mail, a thread of them, words with quotes, or the
-//! comments to a pull request. Its points are the issue of the next attempt, and each is answered by what became of the lines
-//! that it quotes.
+//! comments to a pull request. Its points are the issue of the next attempt, and each is answered
+//! by what became of the lines that it quotes.
 //!
 //! Nothing is sent here. What a reviewer means is the model's to read.
 

@@ -3,7 +3,7 @@
 //!
 //! Read from the diff alone: a change of a value that a function returns is not seen here.
 
-use patchwright_source::{DiffHunk, DiffLine, FileDiff, Side, regex};
+use patchwright_source::{DiffHunk, FileDiff, Language, Side, TreePath, code_of_piece, regex};
 
 /// The most changes that are told.
 const MOST: usize = 4;
@@ -18,6 +18,10 @@ pub(super) fn changes(files: &[FileDiff]) -> Vec<String> {
 }
 
 fn of_hunk(path: &str, hunk: &DiffHunk) -> Vec<String> {
+    let Some(file) = TreePath::new(path).ok().filter(|file| !file.is_test()) else {
+        return Vec::new();
+    };
+    let language = Language::of_path(&file);
     let is_public = match path.rsplit('.').next() {
         Some("h" | "hh" | "hpp" | "hxx") => is_declared,
         Some("c" | "cc" | "cpp" | "cxx") => is_callable,
@@ -25,10 +29,16 @@ fn of_hunk(path: &str, hunk: &DiffHunk) -> Vec<String> {
         _ => return Vec::new(),
     };
     let of = |side: Side| {
-        let lines = hunk.lines.iter().filter(move |line| line.side == side);
-        lines.map(plain).filter(|code| is_public(code))
+        let lines = hunk.lines.iter();
+        let lines = lines.filter(|line| line.side == side || line.side == Side::Both);
+        let code = code_of_piece(language, lines.clone().map(|line| line.text.as_str()));
+        let changed = lines.zip(code).filter(|(line, _)| line.side == side);
+        let code: Vec<String> = changed.map(|(_, code)| plain(&code)).collect();
+        code.into_iter()
+            .filter(|code| is_public(code))
+            .collect::<Vec<_>>()
     };
-    let (old, new): (Vec<String>, Vec<String>) = (of(Side::Old).collect(), of(Side::New).collect());
+    let (old, new) = (of(Side::Old), of(Side::New));
     let gone = old.iter().filter(|line| !new.contains(line));
     let mut come = new.iter().filter(|line| !old.contains(line));
     let gone: Vec<String> = gone
@@ -44,17 +54,15 @@ fn of_hunk(path: &str, hunk: &DiffHunk) -> Vec<String> {
     gone.into_iter().chain(members).collect()
 }
 
-/// A line of a diff as code on one line.
-fn plain(line: &DiffLine) -> String {
-    line.text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Code with one space where it has any.
+fn plain(code: &str) -> String {
+    code.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Tells whether a line of a header declares something.
 fn is_declared(line: &str) -> bool {
     let starts = |part: &&str| line.starts_with(*part);
-    let other = [
-        "//", "/*", "*", "#include", "#if", "#endif", "#else", "static ", "}", "{",
-    ];
+    let other = ["#include", "#if", "#endif", "#else", "static ", "}", "{"];
     !line.is_empty() && !other.iter().any(starts)
 }
 
@@ -111,6 +119,8 @@ mod tests {
                 "A.java: public int f() { -> public int f() throws IOException {",
             ),
             ("A.java", "-  int f() {\n+  long f() {", ""),
+            ("a.h", "-  int a; // one\n+  int a; // two", ""),
+            ("tests/a.h", "-int f(int n);\n+int f(void);", ""),
         ] {
             let diff = format!("--- a/{path}\n+++ b/{path}\n@@ -1,2 +1,2 @@\n{hunk}\n x\n");
             let told = changes(&FileDiff::read(&diff).unwrap()).join("\n");

@@ -47,7 +47,9 @@ pub(crate) async fn remarks(
 /// Where a forge keeps what is said of a request: GitHub has reviews, and comments to lines, apart.
 fn addresses(url: &str, forge: &Forge) -> Vec<String> {
     let mut addresses = vec![forge.comments.clone()];
-    if url.contains("/pull/") {
+    let url = Url::parse(url).ok();
+    let kind = url.as_ref().and_then(|url| url.path_segments()?.nth(2));
+    if kind == Some("pull") {
         let request = forge.issue.replace("/issues/", "/pulls/");
         let of = |what| format!("{request}/{what}?per_page=100");
         addresses.extend(["comments", "reviews"].map(of));

@@ -62,11 +62,7 @@ pub(crate) async fn send(common: &Common, arguments: SendArguments) -> anyhow::R
     } else {
         write_to(&finished, &exported, &arguments)?
     };
-    Ok(if sent {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(ExitCode::from(u8::from(!sent)))
 }
 
 /// Sends a mail; false where the person does not want it.

@@ -140,7 +140,17 @@ fn is_job_line(line: &str, word: &str) -> bool {
 
 /// Explains an abort by the message that the program printed before it.
 pub(super) fn explain(draft: &mut Draft, log: &Log<'_>, at: usize) {
-    if let Some((kind, sentence)) = reason_before(log, at) {
+    say_reason(draft, reason_before(log, at));
+}
+
+/// The same in a text that a person wrote, who may quote the message.
+pub(super) fn explain_told(draft: &mut Draft, log: &Log<'_>, at: usize) {
+    let printed = reason_before(log, at);
+    say_reason(draft, printed.or_else(|| find_before(log, at, of_message)));
+}
+
+fn say_reason(draft: &mut Draft, found: Option<(&'static str, String)>) {
+    if let Some((kind, sentence)) = found {
         kind.clone_into(&mut draft.kind);
         draft.message.clone_from(&sentence);
         draft.parts.insert(0, Part::Text(sentence));
@@ -149,12 +159,18 @@ pub(super) fn explain(draft: &mut Draft, log: &Log<'_>, at: usize) {
 
 /// Finds the reason of an abort in the lines before it.
 pub(super) fn reason_before(log: &Log<'_>, at: usize) -> Option<(&'static str, String)> {
-    // Whoever shows an abort may quote what was printed before it.
-    let of_line = |line| reason(line).or_else(|| of_message(line));
+    find_before(log, at, reason)
+}
+
+fn find_before(
+    log: &Log<'_>,
+    at: usize,
+    kind: fn(&str) -> Option<&'static str>,
+) -> Option<(&'static str, String)> {
     let (distance, (kind, line)) = log
         .before(at, REACH)
         .enumerate()
-        .find_map(|(distance, line)| Some((distance, (of_line(line)?, line))))?;
+        .find_map(|(distance, line)| Some((distance, (kind(line)?, line))))?;
     let mut sentence = line.trim_start_matches(['#', ' ']).trim_end().to_owned();
     if kind == "uncaught-exception"
         && let Some(what) = log
@@ -170,13 +186,13 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let line = log.line(at)?;
     let kind = reason(line)?;
     // A title has an assertion alone; its place stands where the program printed it.
+    let failed = line.find("Assertion ").and_then(|at| line.get(at..));
+    let failed = failed.filter(|_| asserted(line).is_none());
     let mut below = log.from(at + 1, REACH);
-    let line = match asserted(line) {
-        None if kind == "assertion-failure" => {
-            below.find(|line| asserted(line).is_some()).unwrap_or(line)
-        }
-        _ => line,
-    };
+    let placed = failed.and_then(|failed| {
+        below.find(|line| line.contains(failed.trim_end()) && asserted(line).is_some())
+    });
+    let line = placed.unwrap_or(line);
     let mut draft = Draft::new(Tool::Glibc, kind);
     let mut message = line.trim().to_owned();
     if let Some(what) = log.line(at + 1)

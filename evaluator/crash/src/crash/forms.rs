@@ -144,7 +144,7 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
         draft.push(place);
     }
     if ["crash", "ABRT"].contains(&draft.kind.as_str()) {
-        super::abort::explain(&mut draft, log, at);
+        super::abort::explain_told(&mut draft, log, at);
     }
     (draft.has_frames() || form.bare).then_some(draft)
 }

@@ -205,7 +205,7 @@ fn add_asserted_place(draft: &mut Draft) {
 /// access, and an abort is explained by the message before it.
 fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
     if ["ABRT", "stopped"].contains(&draft.kind.as_str()) {
-        super::abort::explain(draft, log, at);
+        super::abort::explain_told(draft, log, at);
     }
     let top = draft.stacks.first().and_then(|stack| stack.frames.first());
     if draft.kind == "stopped" && top.is_some_and(|top| WAITING.is_match(&top.function)) {

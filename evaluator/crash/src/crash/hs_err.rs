@@ -131,9 +131,7 @@ fn read_frame(line: &str) -> Option<Frame> {
         'C' | 'V' => {
             let (module, rest) = rest.strip_prefix('[')?.split_once(']')?;
             // What stands right behind the bracket is of another line.
-            let name = Some(rest)
-                .filter(|rest| rest.starts_with(' '))
-                .unwrap_or_default();
+            let name = if rest.starts_with(' ') { rest } else { "" };
             let name = name.trim().split("+0x").next().unwrap_or_default();
             let (name, place) = match name.split_once("  (") {
                 Some((name, place)) => (name, place.strip_suffix(')')),

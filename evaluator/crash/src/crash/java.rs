@@ -51,19 +51,16 @@ pub(super) const HEADLESS: Family = Family {
             draft.cut = true;
             return Some(draft);
         }
-        let mut draft = Draft::new(Tool::Java, "uncaught-exception");
-        let lines = log.from(at, MAX_LINES);
-        let frames: Vec<Frame> = lines.map_while(read_frame).collect();
-        let below = at + frames.len();
-        let cause = log
-            .line(below)
-            .and_then(|line| line.trim_start().strip_prefix("Caused by: "));
-        if let Some(cause) = cause {
-            draft = read(log, below, cause, Tool::Java)?;
-        } else {
-            for frame in frames {
-                draft.push(frame);
-            }
+        let frames = || log.from(at, MAX_LINES).map_while(read_frame);
+        let below = at + frames().count();
+        let cause = log.line(below).map(str::trim_start);
+        let cause = cause.and_then(|line| line.strip_prefix("Caused by: "));
+        let mut draft = match cause {
+            Some(cause) => read(log, below, cause, Tool::Java)?,
+            None => Draft::new(Tool::Java, "uncaught-exception"),
+        };
+        for frame in frames().filter(|_| cause.is_none()) {
+            draft.push(frame);
         }
         draft.cut = true;
         Some(draft)

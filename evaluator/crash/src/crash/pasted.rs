@@ -78,7 +78,7 @@ static LOST: LazyLock<[(Regex, &str); 10]> = LazyLock::new(|| {
 });
 /// Comments, entities and marks of HTML, and pictures of a screen.
 static ENTITY: Pattern = Pattern::new(
-    r"(?s:<!--.*?(?:-->|$))|!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
+    r"(?s:<!--.*?-->)|!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
 );
 
 /// Characters that Markdown would take for its own, and that code never escapes.
@@ -365,12 +365,16 @@ fn bare_exception(text: &str) -> Option<CrashReport> {
     Some(purify::finish(draft))
 }
 
+fn begins_a_report(line: &str) -> bool {
+    PASTED.list.iter().any(|family| (family.begins)(line))
+}
+
 /// Returns a text without what mail programs, trackers and build servers add.
 fn clean(text: &str) -> String {
     let text = unescape(text);
     let text = ips::as_text(&text).map_or(text, Cow::Owned);
     let text = ENTITY.replace_all(&text, |found: &regex::Captures<'_>| {
-        match found.get(0).map_or("", |found| found.as_str()) {
+        let text = match found.get(0).map_or("", |found| found.as_str()) {
             "&lt;" => "<",
             "&gt;" => ">",
             "&amp;" => "&",
@@ -378,8 +382,11 @@ fn clean(text: &str) -> String {
             "&nbsp;" => " ",
             "&#39;" | "&#x27;" => "'",
             tag if tag.starts_with("<br") => "\n",
+            // Somebody put the log into the comment of a form.
+            comment if comment.lines().any(begins_a_report) => return comment.to_owned(),
             _ => "",
-        }
+        };
+        text.to_owned()
     });
     let lines: Vec<&str> = text.lines().collect();
     let is_logged = |at: usize| {
