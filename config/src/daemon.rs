@@ -75,6 +75,17 @@ pub struct Intake {
     pub kept_files: u64,
 }
 
+/// The webhook of a forge.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Webhook {
+    /// A word that the forge and the daemon alone know.
+    #[schemars(with = "Option<String>")]
+    pub secret: Option<SecretString>,
+    /// People of the forge who decide about candidates.
+    pub deciders: Vec<String>,
+}
+
 /// Telemetry: messages, traces and metrics of the daemon.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use crate::value::UNSET;
 
 /// Keys whose values are never shown. A key ends in `*` when everything below it
 /// is meant.
-const SECRET: [&str; 9] = [
+const SECRET: [&str; 10] = [
     "model.api_key",
     "model.headers.*",
     "critic.api_key",
@@ -18,6 +18,7 @@ const SECRET: [&str; 9] = [
     "embedding.api_key",
     "rerank.api_key",
     "client.token",
+    "webhook.secret",
 ];
 
 /// In the place of a secret value.

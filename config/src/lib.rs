@@ -23,7 +23,7 @@ mod section;
 mod value;
 
 pub use crs::{Crs, Least};
-pub use daemon::{Http, Intake, LogFormat, Telemetry};
+pub use daemon::{Http, Intake, LogFormat, Telemetry, Webhook};
 pub use entry::{Entry, HIDDEN};
 pub use environment::{person_environment, tool_environment};
 pub use error::SettingsError;

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::crs::Crs;
-use crate::daemon::{Http, Intake, Telemetry};
+use crate::daemon::{Http, Intake, Telemetry, Webhook};
 
 use model::{Critic, Embedding, Expansion, Model, Rerank, Retrieval};
 
@@ -54,6 +54,8 @@ pub struct Settings {
     pub http: Http,
     /// Rules for what the daemon lets in.
     pub intake: Intake,
+    /// The webhook of a forge.
+    pub webhook: Webhook,
     /// Settings of messages, traces and metrics.
     pub telemetry: Telemetry,
 }

@@ -10,6 +10,7 @@ mod live;
 mod load;
 mod pages;
 mod refused;
+mod webhook;
 
 pub use access::Opening;
 
@@ -40,6 +41,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 /// Bytes of a form.
 const FORM: usize = 64 << 10;
+/// Bytes of what a forge sends: its texts are at most 64 KiB each.
+const EVENT: usize = 1 << 20;
 
 /// State of every page. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -125,6 +128,10 @@ fn router(review: Review) -> Router {
             review.clone(),
             access::guard,
         ))
+        .route(
+            "/webhook",
+            post(webhook::take).layer(DefaultBodyLimit::max(EVENT)),
+        )
         .route("/sign-in", get(access::sign_in_page).post(access::sign_in))
         .route("/sign-out", post(access::sign_out))
         .route("/open", get(access::open))

@@ -4,6 +4,7 @@
 mod accessible;
 mod browser;
 mod seed;
+mod webhook;
 
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene};
 use patchwright_tests::daemon::Daemon;

@@ -32,9 +32,9 @@ type Decision = (String, u32, String);
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Decided {
-    reason: String,
-    revise: String,
-    input: String,
+    pub(super) reason: String,
+    pub(super) revise: String,
+    pub(super) input: String,
 }
 
 impl Decided {
@@ -53,50 +53,19 @@ fn may(allowed: bool) -> Result<(), Refused> {
     allowed.then_some(()).ok_or_else(refused)
 }
 
-/// Carries out what a person decides about a candidate.
+/// Takes what the form of a candidate's page decides about it.
 pub(super) async fn decide(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,
     Path((run, number, word)): Path<Decision>,
     Form(form): Form<Decided>,
 ) -> Answer {
-    let kind = DecisionKind::read(&word);
-    let kind = kind.ok_or_else(|| Refused::missing(format!("there is no decision {word:?}")))?;
-    let revise = kind == DecisionKind::Reject && form.revise == "yes";
-    may(match kind {
-        DecisionKind::Evaluate => viewer.starts,
-        _ => viewer.decides && (viewer.starts || !revise),
-    })?;
-    let (_, report, _) = review.report(&run).await?;
-    let attempt = follow_up::attempt(&report, number)?;
-    let mut decision = follow_up::decision(kind, (&report, number), &viewer.name)?;
-    decision.reason = form.reason();
-    match kind {
-        DecisionKind::Approve => {}
-        DecisionKind::Reject => needed(!decision.reason.is_empty(), "a rejection needs a reason")?,
-        DecisionKind::Contest => {
-            let mut doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
-            let known = doubts.any(|doubt| doubt.input.as_ref() == Some(&form.input));
-            let message = "a doubt is contested with its input and a reason";
-            needed(known && !decision.reason.is_empty(), message)?;
-            decision.input = Some(form.input);
-        }
-        DecisionKind::Evaluate => return review.evaluate((&run, number), decision).await,
-        DecisionKind::Export => {
-            let bytes = attempt.delivered_bytes();
-            review.store.decide(&run, &decision).await?;
-            let name = format!("attempt-{number}.diff");
-            return Ok(download(&name, "text/x-diff", bytes));
-        }
-        DecisionKind::Revise | DecisionKind::Cancel => {
-            return Err(Refused::missing(format!("{word:?} is decided elsewhere")).into());
-        }
-    }
-    review.store.decide(&run, &decision).await?;
-    if revise {
-        return review.revise((&run, number), decision).await;
-    }
-    Ok(Redirect::to(&format!("{ROOT}/runs/{run}/attempts/{number}")).into_response())
+    let kind = match DecisionKind::read(&word) {
+        Some(DecisionKind::Reject) if form.revise == "yes" => DecisionKind::Revise,
+        Some(kind) if kind != DecisionKind::Revise => kind,
+        _ => return Err(Refused::missing(format!("there is no decision {word:?}")).into()),
+    };
+    review.decide(&viewer, (&run, number), kind, form).await
 }
 
 /// Stops a run.
@@ -115,6 +84,54 @@ pub(super) async fn cancel(
 }
 
 impl Review {
+    /// Carries out what a person decides about a candidate.
+    pub(super) async fn decide(
+        &self,
+        viewer: &Viewer,
+        (run, number): (&str, u32),
+        kind: DecisionKind,
+        said: Decided,
+    ) -> Answer {
+        may(match kind {
+            DecisionKind::Evaluate => viewer.starts,
+            DecisionKind::Revise => viewer.decides && viewer.starts,
+            _ => viewer.decides,
+        })?;
+        let (_, report, _) = self.report(run).await?;
+        let attempt = follow_up::attempt(&report, number)?;
+        let mut decision = follow_up::decision(kind, (&report, number), &viewer.name)?;
+        decision.reason = said.reason();
+        match kind {
+            DecisionKind::Approve => {}
+            DecisionKind::Reject | DecisionKind::Revise => {
+                needed(!decision.reason.is_empty(), "a rejection needs a reason")?;
+                decision.kind = DecisionKind::Reject;
+            }
+            DecisionKind::Contest => {
+                let mut doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
+                let known = doubts.any(|doubt| doubt.input.as_ref() == Some(&said.input));
+                let message = "a doubt is contested with its input and a reason";
+                needed(known && !decision.reason.is_empty(), message)?;
+                decision.input = Some(said.input);
+            }
+            DecisionKind::Evaluate => return self.evaluate((run, number), decision).await,
+            DecisionKind::Export => {
+                let bytes = attempt.delivered_bytes();
+                self.store.decide(run, &decision).await?;
+                let name = format!("attempt-{number}.diff");
+                return Ok(download(&name, "text/x-diff", bytes));
+            }
+            DecisionKind::Cancel => {
+                return Err(Refused::missing("a run is canceled as a whole").into());
+            }
+        }
+        self.store.decide(run, &decision).await?;
+        if kind == DecisionKind::Revise {
+            return self.revise((run, number), decision).await;
+        }
+        Ok(Redirect::to(&format!("{ROOT}/runs/{run}/attempts/{number}")).into_response())
+    }
+
     /// Has a candidate climb the ladder, in a run of its own.
     async fn evaluate(&self, (run, number): (&str, u32), decision: NewDecision) -> Answer {
         let snapshot = Snapshot::read(&self.store, &self.loaded.settings, run).await?;
