@@ -9,6 +9,7 @@ pub(crate) mod bench;
 pub(crate) mod build_systems;
 mod feeds;
 mod harnesses;
+mod java;
 pub(crate) mod oss_fuzz;
 pub(crate) mod trials;
 

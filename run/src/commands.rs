@@ -63,12 +63,15 @@ pub fn host() -> Host {
     let variables = Sources::from_process(None, Vec::new()).variables;
     let home = variables.get("HOME").map(Path::new);
     let path = variables.get("PATH").map_or("", String::as_str);
+    // Build tools of Java take the JDK that JAVA_HOME names before the one of the path.
+    let jdk = variables.get("JAVA_HOME");
+    let path = jdk.map_or_else(|| path.to_owned(), |jdk| format!("{jdk}/bin:{path}"));
     // Bubblewrap shows our program to the command, and in its own process the link
     // is its own: it needs the path. Only a program whose file is gone has none.
     let program = std::fs::read_link(OURSELVES).ok();
     let program = program.filter(|program| program.is_file());
     let program = program.unwrap_or_else(|| OURSELVES.into());
-    let mut host = Host::from_path(program, path, home);
+    let mut host = Host::from_path(program, &path, home);
     let found = NETWORK_VARIABLES
         .iter()
         .filter_map(|name| variables.get_key_value(*name));

@@ -192,9 +192,85 @@ fn examples_are_built_where_a_build_makes_no_program() {
     assert_eq!(told.code, Some(2), "{told:#?}");
     assert!(
         told.stderr
-            .contains("--build; these files have a main: sum.c"),
+            .contains("what it needs; these files have a main: sum.c"),
         "{told:#?}"
     );
+}
+
+/// A library of Java that reads one number more than there is.
+const FOLD: &str = r#"package org.acme;
+public class Fold {
+    private int sum;
+    public static class Parser {
+        public Fold parse(String text) {
+            if (text.isEmpty()) throw new IllegalArgumentException("empty");
+            Fold fold = new Fold();
+            String[] words = text.trim().split(" ");
+            int count = Integer.parseInt(words[0]);
+            for (int at = 1; at <= count; at++) fold.sum += words[at].length();
+            return fold;
+        }
+    }
+    public static Parser parser() { return new Parser(); }
+    public String toString() { return "sum " + sum; }
+}
+"#;
+/// The trace that a user of the library saw.
+const TRACE: &str = "Exception in thread \"main\" java.lang.ArrayIndexOutOfBoundsException: Index 2 out of bounds for length 2
+\tat org.acme.Fold$Parser.parse(Fold.java:10)
+\tat com.example.Main.main(Main.java:7)
+";
+
+#[test]
+fn a_library_of_java_is_called_as_its_trace_tells() {
+    let scene = Scene::new();
+    write(
+        &scene,
+        "fold",
+        &[
+            ("src/org/acme/Fold.java", FOLD),
+            ("samples/a.txt", "1 a"),
+            ("samples/b.txt", ""),
+            ("samples/c.txt", "9 c"),
+        ],
+    );
+    write(&scene, ".", &[("crash.txt", "2 a"), ("trace.log", TRACE)]);
+    let build =
+        "mkdir -p \"$OUT\"/classes && javac -d \"$OUT\"/classes \"$TREE\"/src/org/acme/Fold.java";
+    let words = ["init", "fold", "--pov", "crash.txt", "--crash", "trace.log"];
+    let told = scene.plain(&[&words[..], &["--build", build, "--prepare", "true"]].concat());
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+    for part in [
+        "prepare = \"true\"",
+        " \"$TASK\"/Launcher.java'",
+        " Launcher org.acme.Fold.Parser parse \"$POV\"'",
+        "# tried here: 2 of 3 files; 1 crash",
+        "harmless = [\"fold/samples/a.txt\", \"fold/samples/b.txt\"]",
+    ] {
+        assert!(task.contains(part), "{part}: {task}");
+    }
+    assert!(scene.patchwright.scratch("Launcher.java").is_file());
+}
+
+#[test]
+fn a_program_that_a_report_of_java_holds_is_run() {
+    let scene = Scene::new();
+    write(&scene, "fold", &[("src/org/acme/Fold.java", FOLD)]);
+    let main = "package com.example;\nimport java.nio.file.*;\npublic class Main {\n  public static void main(String[] args) throws Exception {\n    System.out.println(org.acme.Fold.parser().parse(Files.readString(Path.of(args[0]))));\n  }\n}\n";
+    let report = format!("It fails on two:\n\n```java\n{main}```\n\n{TRACE}");
+    write(
+        &scene,
+        ".",
+        &[("crash.txt", "2 a"), ("issue.md", report.as_str())],
+    );
+    let build =
+        "mkdir -p \"$OUT\"/classes && javac -d \"$OUT\"/classes \"$TREE\"/src/org/acme/Fold.java";
+    let words = ["init", "fold", "--pov", "crash.txt", "--crash", "issue.md"];
+    let told = scene.plain(&[&words[..], &["--build", build]].concat());
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+    assert!(task.contains(" com.example.Main \"$POV\"'"), "{task}");
 }
 
 #[test]
@@ -235,7 +311,7 @@ fn a_harness_that_waits_for_a_driver_gets_ours() {
     assert!(told.stderr.contains(line), "{told:#?}");
     let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
     assert!(
-        task.contains("fuzz_fold is a harness of the tree with our driver"),
+        task.contains("fuzz_fold is called by a file beside this one"),
         "{task}"
     );
     for name in ["standalone.c", "harness.sh"] {

@@ -296,7 +296,7 @@ fn tests_for_people(run: &TestRun) -> String {
     if !run.execution.ending.success() {
         for line in last_lines(&run.execution.text(), SHOWN_LINES) {
             text.push_str("\n  | ");
-            text.push_str(line);
+            text.push_str(&line);
         }
     }
     if let Some(advice) = advice::of_tests(run) {

@@ -2,7 +2,9 @@
 
 use crate::journal::JournalError;
 use crate::record::{Attempt, Ending, EndingKind};
+use patchwright_crash::strip_colours;
 use patchwright_target::TargetError;
+use std::borrow::Cow;
 use std::io::ErrorKind;
 
 /// Number of times that a failing infrastructure is tried before the run ends.
@@ -55,11 +57,13 @@ where
     }
 }
 
-/// Returns the last lines of a log.
-pub fn last_lines(log: &str, count: usize) -> Vec<&str> {
-    let lines: Vec<&str> = log.trim_end().lines().collect();
-    let from = lines.len().saturating_sub(count);
-    lines.get(from..).unwrap_or_default().to_vec()
+/// Returns the last lines of a log, without colours.
+pub fn last_lines(log: &str, count: usize) -> Vec<Cow<'_, str>> {
+    let lines = log.lines().rev().map(strip_colours);
+    let last = lines.skip_while(|line| line.trim().is_empty()).take(count);
+    let mut last: Vec<Cow<'_, str>> = last.collect();
+    last.reverse();
+    last
 }
 
 /// Returns the ending that a failure of the target means.

@@ -174,19 +174,26 @@ impl Bench {
         }
     }
 
-    /// Counts files of which none crashes the program of a PoV, or says why they are not harmless.
-    pub(super) async fn are_harmless(&self, pov: &Pov, files: &[PathBuf]) -> Result<usize, Harm> {
-        let (mut crashing, mut leaking) = (0, 0);
-        for file in files {
+    /// Returns the files that do not crash the program of a PoV, or says why they are not harmless:
+    /// most crash it, or all that do leak.
+    pub(super) async fn harmless_of(
+        &self,
+        pov: &Pov,
+        mut files: Vec<PathBuf>,
+    ) -> Result<Vec<PathBuf>, Harm> {
+        let (all, mut crashing, mut leaking) = (files.len(), Vec::new(), 0);
+        for file in &files {
             let replay = self.run_on(pov, file).await.map_err(Harm::NotRun)?;
-            crashing += usize::from(replay.outcome.is_failure());
+            crashing.push(replay.outcome.is_failure());
             leaking += usize::from(is_leak(&replay));
         }
-        match (files.len(), crashing) {
-            (0, _) => Err(Harm::Empty),
-            (all, 0) => Ok(all),
-            _ if crashing == leaking => Err(Harm::Leaks),
-            (all, _) => Err(Harm::Crashes { crashing, all }),
+        let mut crashes = crashing.iter();
+        files.retain(|_| crashes.next() == Some(&false));
+        match all - files.len() {
+            _ if all == 0 => Err(Harm::Empty),
+            crashing if crashing > 0 && crashing == leaking => Err(Harm::Leaks),
+            crashing if 2 * crashing > all => Err(Harm::Crashes { crashing, all }),
+            _ => Ok(files),
         }
     }
 }
@@ -251,8 +258,9 @@ pub(super) fn with_end(reason: &str, log: &str) -> String {
 
 /// Returns the last line of a log as the end of a sentence.
 pub(super) fn last_words(log: &str) -> String {
+    let last = last_lines(log, LINES);
     let tells = |line: &&str| !line.is_empty() && !line.contains(": Leaving directory ");
-    let last = log.lines().map(str::trim).rfind(tells);
+    let last = last.iter().map(|line| line.trim()).rfind(tells);
     last.map_or_else(String::new, |line| {
         format!(": {}", line.chars().take(WIDTH).collect::<String>())
     })

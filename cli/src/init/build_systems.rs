@@ -242,7 +242,8 @@ pub(crate) fn nothing_builds(tree: &Path) -> WrongInput {
     };
     let tree = tree.display();
     WrongInput(format!(
-        "nothing that was tried builds a program of {tree}: name the command with --build{with_main}"
+        "nothing that was tried builds a program of {tree}: name the command with --build, and with --prepare one \
+         that downloads what it needs{with_main}"
     ))
 }
 

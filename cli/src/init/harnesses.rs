@@ -14,24 +14,16 @@ pub(super) const STANDALONE: &str = include_str!("standalone.c");
 pub(super) const DRIVER: &str = "standalone.c";
 /// The name of the script that links a harness with the driver.
 const LINKER: &str = "harness.sh";
-/// Files that a harness needs in the task's folder.
-pub(super) const BESIDE: [(&str, &str); 2] =
-    [(DRIVER, STANDALONE), (LINKER, include_str!("harness.sh"))];
-
-/// A harness that can be linked with the driver.
+/// A harness that the build does not make by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Harness {
-    /// The name of its file, without the ending.
     pub(super) name: String,
-    /// Makes the program of this name in `$OUT`.
+    /// Makes it in `$OUT`; empty where the build does.
     pub(super) link: String,
-}
-
-impl Harness {
-    /// The command that feeds a PoV to it.
-    pub(super) fn feed(&self) -> String {
-        format!("\"$OUT\"/{} \"$POV\"", self.name)
-    }
+    /// Feeds a PoV to it.
+    pub(super) feed: String,
+    /// The files that it needs in the task's folder: their names and texts.
+    pub(super) beside: Vec<(String, String)>,
 }
 
 /// Returns the harnesses of a tree, without those that the build made a program of.
@@ -74,6 +66,10 @@ fn harness(path: &TreePath) -> Option<Harness> {
     Some(Harness {
         name: name.to_owned(),
         link: format!(r#"sh "$TASK"/{LINKER} {path}"#),
+        feed: format!(r#""$OUT"/{name} "$POV""#),
+        beside: [(DRIVER, STANDALONE), (LINKER, include_str!("harness.sh"))]
+            .map(|(file, text)| (file.to_owned(), text.to_owned()))
+            .to_vec(),
     })
 }
 
@@ -105,7 +101,7 @@ mod tests {
         let [harness] = &found[..] else {
             panic!("{found:?}");
         };
-        assert_eq!(harness.feed(), "\"$OUT\"/fuzz_read \"$POV\"");
+        assert_eq!(harness.feed, "\"$OUT\"/fuzz_read \"$POV\"");
         assert_eq!(harness.link, "sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");
     }
 }

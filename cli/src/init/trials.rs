@@ -3,7 +3,8 @@
 
 use super::bench::{Bench, Harm, Seen, explain, files_in, folders_with, last_words, with_end};
 use super::feeds::{FEEDS, likely, options, reported};
-use super::harnesses::{BESIDE, Harness, harnesses};
+use super::harnesses::{Harness, harnesses};
+use super::java;
 use super::{Draft, Remarks};
 use crate::display::Display;
 use crate::init::build_systems::Proposal;
@@ -172,7 +173,13 @@ impl Trials<'_> {
         if self.try_povs(draft, bench, (commands, &mut usual)).await {
             return true;
         }
-        for harness in harnesses(&bench.target.task().tree, programs) {
+        let tree = &bench.target.task().tree;
+        let others = if draft.keys.language == Language::Java.to_string() {
+            java::ways(tree, self.report.as_ref(), log)
+        } else {
+            harnesses(tree, programs)
+        };
+        for harness in others {
             if self.try_harness(draft, bench, &harness).await.is_some() {
                 return true;
             }
@@ -215,39 +222,40 @@ impl Trials<'_> {
         false
     }
 
-    /// Tries a harness with our driver; where it crashes, the build makes it from then on.
+    /// Tries a harness that the build does not make; where it crashes, the build makes it from then on.
     async fn try_harness(
         &self,
         draft: &mut Draft,
         bench: &mut Bench,
         harness: &Harness,
     ) -> Option<()> {
-        if draft.keys.language == Language::Java.to_string() {
-            return None;
-        }
-        let name = &harness.name;
-        let beside = BESIDE.map(|(name, text)| (self.folder.join(name), text));
-        let mut ours = beside.to_vec();
+        let Harness {
+            name, link, feed, ..
+        } = harness;
+        let beside = harness.beside.iter();
+        let mut ours: Vec<_> = beside
+            .map(|(name, text)| (self.folder.join(name), text))
+            .collect();
         ours.retain(|(path, text)| !path.exists() && std::fs::write(path, text).is_ok());
-        let linked = format!("{} && {}", harness.link, harness.feed());
-        let seen = self.crash(draft, bench, &linked).await;
+        let steps = [link.as_str(), feed].into_iter();
+        let steps: Vec<&str> = steps.filter(|step| !step.is_empty()).collect();
+        let seen = self.crash(draft, bench, &steps.join(" && ")).await;
         let seen = seen.unwrap_or_else(Seen::Nothing);
-        self.display
-            .line(&format!("PoV: harness {name} with our driver: {seen}"));
-        let mut made = draft.clone();
-        let build = &mut made.keys.commands.build;
-        *build = format!("{build} && {}", harness.link);
-        made.remarks
-            .build
-            .extend(["; ", name, " is a harness of the tree with our driver"]);
-        if !matches!(seen, Seen::Nothing(_))
-            && let Ok(with_harness) = self.bench(&made.keys).await
-            && self
-                .try_given(&mut made, &with_harness, &harness.feed())
-                .await
-        {
-            (*draft, *bench) = (made, with_harness);
-            return Some(());
+        self.display.line(&format!("PoV: by {name}: {seen}"));
+        if !matches!(seen, Seen::Nothing(_)) {
+            let mut made = draft.clone();
+            if !link.is_empty() {
+                let build = &mut made.keys.commands.build;
+                *build = format!("{build} && {link}");
+                let remark = format!("; {name} is called by a file beside this one");
+                made.remarks.build.push_str(&remark);
+            }
+            if let Ok(with_harness) = self.bench(&made.keys).await
+                && self.try_given(&mut made, &with_harness, feed).await
+            {
+                (*draft, *bench) = (made, with_harness);
+                return Some(());
+            }
         }
         for (path, _) in ours {
             let _ = std::fs::remove_file(path);
@@ -379,7 +387,8 @@ impl Trials<'_> {
             self.display
                 .line(&format!("harmless inputs: trying {glob}"));
             let files = files_in(&tree.join(&folder), &extension, &own);
-            let mut seen = bench.are_harmless(&pov, &files).await;
+            let all = files.len();
+            let mut seen = bench.harmless_of(&pov, files.clone()).await;
             if seen == Err(Harm::Leaks) && command.starts_with('"') {
                 let quiet = format!("{WITHOUT_LEAKS} {command}");
                 self.display
@@ -389,15 +398,24 @@ impl Trials<'_> {
                         command: Some(quiet),
                         ..pov.clone()
                     };
-                    seen = bench.are_harmless(&pov, &files).await;
+                    seen = bench.harmless_of(&pov, files).await;
                 }
             }
             match seen {
-                Ok(count) => {
-                    self.display
-                        .line(&format!("  ok {count} files, none crashes"));
-                    draft.remarks.harmless = format!("{count} files were run here; none crashes");
-                    draft.keys.inputs.harmless = vec![glob];
+                Ok(kept) => {
+                    let told = match all - kept.len() {
+                        0 => format!("{all} files, none crashes"),
+                        crash => format!("{} of {all} files; {crash} crash", kept.len()),
+                    };
+                    self.display.line(&format!("  ok {told}"));
+                    draft.remarks.harmless = format!("tried here: {told}");
+                    draft.keys.inputs.harmless = if kept.len() == all {
+                        vec![glob]
+                    } else {
+                        let kept = kept.iter().filter_map(|file| file.strip_prefix(tree).ok());
+                        let named = kept.map(|file| Path::new(&root).join(file));
+                        named.map(|file| file.display().to_string()).collect()
+                    };
                     return Some(());
                 }
                 Err(refusal) => self.display.line(&format!("  {refusal}")),

@@ -286,9 +286,12 @@ fn begin(arguments: &InitArguments, folder: &Path, log: Option<String>) -> anyho
     if let Some(build) = &given.build {
         proposals = vec![Proposal::given(build, &proposals)];
     }
-    if let Some(test) = &given.test {
-        for proposal in &mut proposals {
+    for proposal in &mut proposals {
+        if let Some(test) = &given.test {
             proposal.tests = vec![test.clone()];
+        }
+        if let Some(prepare) = &given.prepare {
+            proposal.prepare = Some(prepare.clone());
         }
     }
     Ok(Start {

@@ -61,6 +61,9 @@ pub(crate) struct ProjectFlags {
     /// The crash report
     #[arg(long, value_name = "FILE")]
     pub crash: Option<PathBuf>,
+    /// Downloads what the build needs; the one command with network
+    #[arg(long, value_name = "COMMAND")]
+    pub prepare: Option<String>,
     /// Builds $TREE into $OUT
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<String>,
@@ -169,6 +172,7 @@ impl TaskFlags {
         let mut file = TaskFile::new(self.id(repo), language.to_string(), source);
         file.mode = if dry_run { Mode::DryRun } else { Mode::Repair };
         file.title.clone_from(&self.title);
+        file.commands.prepare.clone_from(&project.prepare);
         file.commands.build = project.build.clone().unwrap_or_default();
         file.commands.pov = command;
         file.commands.test.clone_from(&project.test);

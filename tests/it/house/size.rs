@@ -19,18 +19,23 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        10_790,
+        10_890,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
          a review as the issue of the next attempt, each of its points answered; a patch that is sent, with what it changes of an interface; \
-         many commands tried on one build, programs built without those that cannot be, harnesses that get our driver",
+         many commands tried on one build, programs built without those that cannot be, harnesses that get our driver, libraries of Java that \
+         are called as a trace tells",
     ),
     (
         "config",
-        1_270,
-        "variables of programs that act for a person",
+        1_280,
+        "variables of programs that act for a person, the webhook of a forge",
     ),
-    ("daemon", 6_930, ""),
+    (
+        "daemon",
+        7_070,
+        "decisions by reviews and comments of a forge",
+    ),
     (
         "evaluator/crash",
         6_780,
@@ -70,7 +75,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "run",
-        2_090,
+        2_100,
         "a replay that asks only those whom the transcript asked, crashes that are known",
     ),
     (

@@ -77,7 +77,7 @@ fn clean(line: &str) -> Cow<'_, str> {
 }
 
 /// Drops terminal control sequences.
-pub(crate) fn strip_colours(line: &str) -> Cow<'_, str> {
+pub fn strip_colours(line: &str) -> Cow<'_, str> {
     if !line.contains('\u{1b}') {
         return Cow::Borrowed(line);
     }

@@ -37,25 +37,27 @@ impl ContainedFolder {
                 if ioctl_ficlone(&target, &source).is_err() {
                     copy_data(&source, &target)?;
                 }
-                like(&target, &entry.facts)
+                like(&target, Mode::empty(), &entry.facts)
             }
             _ => Ok(()),
         }
     }
 
-    /// Makes a new folder like the one that it stands for. Each file in it changes its time, and
-    /// its permissions may close it, so what is in it comes first.
+    /// Makes a new folder like the one that it stands for, but open to its owner: a tree that may
+    /// only be read is built in its copy. Each file in it changes its time, so what is in it comes
+    /// first.
     pub fn settle(&self, path: &Path, facts: &Stat) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = openat(self.below(path)?, ".", flags, Mode::empty())?;
-        like(&folder.into(), facts)
+        like(&folder.into(), Mode::RWXU, facts)
     }
 }
 
-/// Gives an open copy the owner, the permissions and the time that it is to have.
-fn like(copy: &File, facts: &Stat) -> io::Result<()> {
+/// Gives an open copy the owner, the permissions and the time that it is to have, and its owner
+/// these permissions besides.
+fn like(copy: &File, own: Mode, facts: &Stat) -> io::Result<()> {
     identity::give_open(copy)?;
-    fchmod(copy, Mode::from_raw_mode(facts.st_mode & 0o777))?;
+    fchmod(copy, Mode::from_raw_mode(facts.st_mode & 0o777) | own)?;
     Ok(futimens(copy, &times(facts))?)
 }
 

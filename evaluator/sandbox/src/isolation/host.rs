@@ -85,6 +85,12 @@ impl Host {
         }
         host.readable.sort();
         host.readable.dedup();
+        let mut compilers = host.path.iter().map(|folder| folder.join("javac"));
+        let compiler = compilers.find_map(|path| path.canonicalize().ok());
+        if let Some(jdk) = compiler.as_deref().and_then(|path| path.ancestors().nth(2)) {
+            let jdk = jdk.display().to_string();
+            host.variables.insert("JAVA_HOME".to_owned(), jdk);
+        }
         host
     }
 
@@ -230,5 +236,20 @@ mod tests {
                 .any(|p| p.is_relative() || p.starts_with("/no"))
         );
         assert!(host.path.contains(&PathBuf::from("/bin")));
+    }
+
+    #[test]
+    fn plugins_of_builds_find_the_jdk_of_the_path() {
+        let place = tempfile::tempdir().unwrap();
+        let jdk = place.path().canonicalize().unwrap().join("jdk");
+        let links = place.path().join("links");
+        for folder in [&jdk.join("bin"), &links] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        std::fs::write(jdk.join("bin/javac"), "").unwrap();
+        std::os::unix::fs::symlink(jdk.join("bin/javac"), links.join("javac")).unwrap();
+        let path = format!("{}:/usr/bin", links.display());
+        let host = Host::from_path("/helper".into(), &path, None);
+        assert_eq!(host.variables["JAVA_HOME"], jdk.display().to_string());
     }
 }

@@ -64,7 +64,8 @@ mod tests {
     use patchwright_sandbox::contained_path::remove_folder;
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use std::fs::{self, File};
-    use std::os::unix::fs::{FileExt, MetadataExt, symlink};
+    use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+    use std::path::Path;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
@@ -89,6 +90,24 @@ mod tests {
             assert_eq!(&bytes, text);
         }
         assert_eq!(fs::read(to.join("plain")).unwrap(), b"plain");
+    }
+
+    #[test]
+    fn the_copy_of_a_tree_that_may_only_be_read_is_open_to_its_owner() {
+        let root = tempfile::tempdir().unwrap();
+        let (from, to) = (root.path().join("from"), root.path().join("to"));
+        fs::create_dir_all(from.join("src")).unwrap();
+        fs::create_dir(&to).unwrap();
+        fs::write(from.join("src/a.c"), "int a;").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        for name in ["src/a.c", "src", ""] {
+            let closed = fs::Permissions::from_mode(0o555);
+            fs::set_permissions(from.join(name), closed).unwrap();
+        }
+        copy_tree(&from, &to, None, &AtomicBool::new(false)).unwrap();
+        let modes = ["src/a.c", "src", ""].map(|name| mode(&to.join(name)));
+        assert_eq!(modes, [0o555, 0o755, 0o755]);
+        remove_folder(&from);
     }
 
     /// As a process does that outlived its build.

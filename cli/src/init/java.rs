@@ -1,0 +1,125 @@
+//! Ways to hand an input to Java code that is no program of the build: the `main` that a trace or
+//! a report shows, and a launcher of ours that calls a method of a library.
+
+use super::harnesses::Harness;
+use patchwright_crash::CrashReport;
+use patchwright_source::Tree;
+use std::path::Path;
+
+/// Where builds and their preparation leave classes, and the libraries that they need.
+const CLASSES: &str =
+    "$OUT/launcher:$OUT/classes:$OUT/classes/java/main:$OUT/test-classes:$OUT/dependency/*:$OUT";
+/// Our launcher, and its name in the task's folder.
+const LAUNCHER: (&str, &str) = ("Launcher.java", include_str!("Launcher.java"));
+/// Frames of a trace whose methods are called, from the outermost.
+const METHODS: usize = 5;
+/// The name of the method that a program starts with.
+const MAIN: &str = "main";
+
+/// Returns ways for a crash: the classes with a `main` that the report itself holds, the `main`
+/// of its trace, and then the methods of the tree that its trace shows, the outermost first.
+pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>) -> Vec<Harness> {
+    let mut found: Vec<Harness> = log.and_then(of_report).into_iter().collect();
+    let Ok(tree) = Tree::open(root) else {
+        return found;
+    };
+    let files = tree.files();
+    let in_tree = |file: &str| files.iter().any(|path| path.as_str().ends_with(file));
+    let stack = report.and_then(|report| report.stacks.first());
+    let frames = stack.iter().flat_map(|stack| stack.frames.iter().rev());
+    let called = frames
+        .filter(|frame| frame.file.as_deref().is_some_and(in_tree))
+        .filter_map(|frame| frame.function.rsplit_once('.'));
+    let mut ways: Vec<Harness> = called.map(|(class, method)| way(class, method)).collect();
+    ways.dedup();
+    ways.truncate(METHODS);
+    found.extend(ways);
+    found
+}
+
+fn way(class: &str, method: &str) -> Harness {
+    if method == MAIN && !class.contains('$') {
+        return Harness::java(class.to_owned(), class, None);
+    }
+    // A dollar of a nested class means something to a shell; the launcher takes a dot for it.
+    let class = class.replace('$', ".");
+    let words = format!("Launcher {class} {method}");
+    Harness::java(format!("{class}.{method}"), &words, Some(LAUNCHER))
+}
+
+/// Returns the class with a `main` that the text of a report holds, as a program that reads a file.
+fn of_report(log: &str) -> Option<Harness> {
+    let blocks = log.split("```").skip(1).step_by(2);
+    let source = blocks
+        .filter_map(|block| Some(block.split_once('\n')?.1))
+        .find(|block| block.contains(" main(String") && block.contains("args[0]"))?;
+    let word = |key: &str, ends: &[char]| {
+        let (_, rest) = source.split_once(key)?;
+        let word = rest.split(ends).next()?.trim();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._$".contains(c);
+        (!word.is_empty() && word.chars().all(plain)).then(|| word.to_owned())
+    };
+    let class = word("class ", &[' ', '{', '\n'])?;
+    let name = match word("package ", &[';']) {
+        Some(package) => format!("{package}.{class}"),
+        None => class.clone(),
+    };
+    let file = format!("{class}.java");
+    Some(Harness::java(name.clone(), &name, Some((&file, source))))
+}
+
+impl Harness {
+    /// A class that is called with these words, and its source where it is none of the build.
+    fn java(name: String, words: &str, source: Option<(&str, &str)>) -> Self {
+        let compiled = source.map_or_else(String::new, |(file, _)| {
+            format!(r#"javac -cp "{CLASSES}" -d "$OUT"/launcher "$TASK"/{file}"#)
+        });
+        let beside = source.map(|(file, text)| (file.to_owned(), text.to_owned()));
+        Self {
+            name,
+            link: compiled,
+            feed: format!(r#"java -cp "{CLASSES}" {words} "$POV""#),
+            beside: beside.into_iter().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ways;
+    use std::fs;
+
+    #[test]
+    fn methods_of_the_tree_are_called_from_the_outermost() {
+        let folder = tempfile::tempdir().unwrap();
+        let sources = folder.path().join("src/main/java/org/acme");
+        fs::create_dir_all(&sources).unwrap();
+        for name in ["Fold", "Reader"] {
+            fs::write(sources.join(format!("{name}.java")), "class X {}").unwrap();
+        }
+        let trace = "Exception in thread \"main\" java.lang.StringIndexOutOfBoundsException: 4\n\tat java.base/java.lang.String.charAt(String.java:1)\n\tat org.acme.Reader.next(Reader.java:7)\n\tat org.acme.Fold.read(Fold.java:3)\n\tat org.other.Main.main(Main.java:5)\n";
+        let report = patchwright_crash::read_leading(trace);
+        let found = ways(folder.path(), report.as_ref(), Some(trace));
+        let names: Vec<&str> = found.iter().map(|way| way.name.as_str()).collect();
+        assert_eq!(names, ["org.acme.Fold.read", "org.acme.Reader.next"]);
+        assert!(
+            found[0]
+                .feed
+                .ends_with(r#" Launcher org.acme.Fold read "$POV""#)
+        );
+        assert!(found[0].link.ends_with(r#" "$TASK"/Launcher.java"#));
+    }
+
+    #[test]
+    fn a_program_that_the_report_holds_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "It fails:\n```java\npackage a.b;\npublic class Main {\n  public static void main(String[] args) { new X(args[0]); }\n}\n```\n";
+        let found = ways(folder.path(), None, Some(text));
+        let [way] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(way.feed.ends_with(r#" a.b.Main "$POV""#));
+        assert_eq!(way.beside[0].0, "Main.java");
+        assert!(ways(folder.path(), None, Some("```\nclass A {}\n```")).is_empty());
+    }
+}
