@@ -258,7 +258,7 @@ fn a_program_that_a_report_of_java_holds_is_run() {
     let scene = Scene::new();
     write(&scene, "fold", &[("src/org/acme/Fold.java", FOLD)]);
     let main = "package com.example;\nimport java.nio.file.*;\npublic class Main {\n  public static void main(String[] args) throws Exception {\n    System.out.println(org.acme.Fold.parser().parse(Files.readString(Path.of(args[0]))));\n  }\n}\n";
-    let report = format!("It fails on two:\n\n```java\n{main}```\n\n{TRACE}");
+    let report = format!("It fails on two:\n\n```java\n{main}```\n");
     write(
         &scene,
         ".",

@@ -3,38 +3,69 @@ import java.io.File;
 import java.io.InputStream;
 import java.io.Reader;
 import java.io.StringReader;
+import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 
 /**
  * Hands a file to a method of a library, and prints what comes back: java Launcher CLASS METHOD FILE. The file goes to the method
- * or to the constructor of its object, as text, bytes, stream, reader, path or file, whichever it takes. What the library refuses
- * by an exception of its own is an answer, too; every other exception ends the program.
+ * or to what makes its object, as text, bytes, stream, reader, path or file, whichever it takes; what else they want is made as
+ * plainly as it can be. What the library refuses by an exception of its own is an answer, too; every other one ends the program.
  */
 public final class Launcher {
-    private Launcher() {}
+    /** A library that takes files or streams may take a string as the name of a file. */
+    private static final List<Class<?>> KINDS = List.of(byte[].class, InputStream.class, Reader.class, Path.class, File.class,
+            String.class, CharSequence.class);
+    /** Objects that are made for the making of others. */
+    private static final int DEEPEST = 3;
+
+    private final Path file;
+    /** The kind as which the file is handed over. */
+    private Class<?> kind;
+
+    private Launcher(Path file) {
+        this.file = file;
+    }
 
     public static void main(String[] words) throws Throwable {
         Class<?> type = find(words[0]);
-        Path file = Paths.get(words[2]);
-        for (Class<?> kind : List.of(String.class, CharSequence.class, byte[].class, InputStream.class, Reader.class, Path.class,
-                File.class)) {
-            for (Method method : type.getDeclaredMethods()) {
-                if (method.getName().equals(words[1]) && call(type, method, kind, file)) {
+        List<Executable> methods = new ArrayList<>(Arrays.asList(type.getDeclaredMethods()));
+        methods.removeIf(method -> !method.getName().equals(words[1]) || method.isSynthetic());
+        if (words[1].equals("<init>")) {
+            methods.addAll(Arrays.asList(type.getDeclaredConstructors()));
+        }
+        methods.sort(Comparator.comparingInt(Executable::getParameterCount));
+        Launcher launcher = new Launcher(Paths.get(words[2]));
+        for (Class<?> kind : KINDS) {
+            launcher.kind = kind;
+            for (Executable method : methods) {
+                if (launcher.takes(method)) {
+                    launcher.call(method, null);
+                    return;
+                }
+            }
+            for (Executable maker : makers(type)) {
+                if (launcher.takes(maker) && !methods.isEmpty()) {
+                    launcher.call(methods.get(0), maker);
                     return;
                 }
             }
         }
-        throw new NoSuchMethodException(words[1] + " of " + words[0] + " takes no file, and no object that is made of one");
+        System.err.println(words[1] + " takes no file, and no object of its class is made of one");
+        System.exit(2);
     }
 
     /** Finds a class by a name in which a dot may stand before the name of a nested class. */
@@ -50,74 +81,86 @@ public final class Launcher {
         }
     }
 
-    /** Calls a method with the file as this kind; false where it cannot be called so. */
-    private static boolean call(Class<?> type, Method method, Class<?> kind, Path file) throws Throwable {
-        Class<?>[] wants = method.getParameterTypes();
-        boolean takes = wants.length == 1 && wants[0] == kind;
-        if (!takes && (wants.length > 0 || Modifier.isStatic(method.getModifiers()))) {
-            return false;
-        }
-        Executable throwing = method;
+    private boolean takes(Executable called) {
+        return Arrays.asList(called.getParameterTypes()).contains(kind);
+    }
+
+    /** Calls a method on an object that this maker makes of the file; without one the method itself takes the file. */
+    private void call(Executable method, Executable maker) throws Throwable {
+        Executable throwing = maker;
         try {
             Object object = null;
-            if (!Modifier.isStatic(method.getModifiers())) {
-                Executable maker = takes ? maker(type) : constructor(type, kind);
-                if (maker == null) {
-                    return false;
-                }
-                throwing = maker;
-                object = made(maker, takes ? null : content(kind, file));
-                throwing = method;
+            if (maker != null) {
+                object = perform(maker, null, true, 0);
+            } else if (method instanceof Method && !Modifier.isStatic(method.getModifiers())) {
+                object = any(method.getDeclaringClass(), 0);
             }
-            method.setAccessible(true);
-            tell(takes ? method.invoke(object, content(kind, file)) : method.invoke(object));
+            throwing = method;
+            tell(perform(method, object, maker == null, 0));
         } catch (InvocationTargetException e) {
             Throwable thrown = e.getCause();
-            if (!isAnswer(throwing, thrown)) {
+            if (throwing == null || !isAnswer(throwing, thrown)) {
                 throw thrown;
             }
             System.out.println("refused: " + thrown);
         }
-        return true;
     }
 
-    /** What makes an object without an input: its constructor, or a static method of its class or of the one around it. */
-    private static Executable maker(Class<?> type) {
-        Constructor<?> plain = constructor(type, null);
-        if (plain != null) {
-            return plain;
+    private Object perform(Executable called, Object object, boolean withFile, int depth) throws Exception {
+        Class<?>[] wanted = called.getParameterTypes();
+        Object[] given = new Object[wanted.length];
+        boolean waits = withFile;
+        for (int at = 0; at < wanted.length; at++) {
+            boolean here = waits && wanted[at] == kind;
+            given[at] = here ? content() : any(wanted[at], depth + 1);
+            waits &= !here;
+        }
+        called.setAccessible(true);
+        return called instanceof Method ? ((Method) called).invoke(object, given) : ((Constructor<?>) called).newInstance(given);
+    }
+
+    /** What makes an object of a class, the plainest first: constructors, and static methods of it and of the class around it. */
+    private static List<Executable> makers(Class<?> type) {
+        List<Executable> makers = new ArrayList<>();
+        if (!Modifier.isAbstract(type.getModifiers())) {
+            makers.addAll(Arrays.asList(type.getDeclaredConstructors()));
         }
         for (Class<?> place = type; place != null; place = place.getEnclosingClass()) {
             for (Method method : place.getDeclaredMethods()) {
-                boolean makes = Modifier.isStatic(method.getModifiers()) && method.getParameterCount() == 0;
-                if (makes && type.isAssignableFrom(method.getReturnType())) {
-                    return method;
+                if (Modifier.isStatic(method.getModifiers()) && type.isAssignableFrom(method.getReturnType())) {
+                    makers.add(method);
                 }
             }
         }
-        return null;
+        makers.sort(Comparator.comparingInt(Executable::getParameterCount).thenComparing(Executable::toString));
+        return makers;
     }
 
-    private static Constructor<?> constructor(Class<?> type, Class<?> kind) {
-        if (Modifier.isAbstract(type.getModifiers())) {
-            return null;
+    /** An object of a type that says as little as it can. */
+    private Object any(Class<?> type, int depth) throws Exception {
+        if (type.isPrimitive()) {
+            return Array.get(Array.newInstance(type, 1), 0);
+        } else if (type == Charset.class) {
+            return StandardCharsets.UTF_8;
+        } else if (type == String.class || type == CharSequence.class) {
+            return "";
+        } else if (type.isArray()) {
+            return Array.newInstance(type.getComponentType(), 0);
+        } else if (type.isEnum()) {
+            return type.getEnumConstants()[0];
+        } else if (type.isInterface() && !type.getName().startsWith("java")) {
+            return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+                if (method.getDeclaringClass() != Object.class) {
+                    System.out.println(method.getName() + inWords(given));
+                }
+                return method.getReturnType() == void.class ? null : any(method.getReturnType(), DEEPEST);
+            });
         }
-        try {
-            return kind == null ? type.getDeclaredConstructor() : type.getDeclaredConstructor(kind);
-        } catch (NoSuchMethodException e) {
-            return null;
-        }
+        List<Executable> makers = depth < DEEPEST && !type.getName().startsWith("java.lang.") ? makers(type) : List.of();
+        return makers.isEmpty() ? null : perform(makers.get(0), null, false, depth);
     }
 
-    private static Object made(Executable maker, Object content) throws ReflectiveOperationException {
-        maker.setAccessible(true);
-        if (maker instanceof Constructor<?>) {
-            return content == null ? ((Constructor<?>) maker).newInstance() : ((Constructor<?>) maker).newInstance(content);
-        }
-        return ((Method) maker).invoke(null);
-    }
-
-    private static Object content(Class<?> kind, Path file) throws java.io.IOException {
+    private Object content() throws java.io.IOException {
         byte[] bytes = Files.readAllBytes(file);
         String text = new String(bytes, StandardCharsets.UTF_8);
         if (kind == byte[].class) {
@@ -145,22 +188,22 @@ public final class Launcher {
         return refuses && thrown instanceof RuntimeException && frames.length > 0 && !frames[0].getClassName().startsWith("java");
     }
 
-    private static void tell(Object result) throws ReflectiveOperationException {
-        List<String> told = new ArrayList<>();
+    private static void tell(Object result) {
         if (result instanceof Iterable<?>) {
-            ((Iterable<?>) result).forEach(one -> told.add(inWords(one)));
+            ((Iterable<?>) result).forEach(one -> System.out.println(inWords(one)));
         } else {
-            told.add(inWords(result));
+            System.out.println(inWords(result));
         }
-        told.forEach(System.out::println);
     }
 
     /** An object's own words: those that every object has show where it lies in memory. */
     private static String inWords(Object object) {
         if (object instanceof Object[]) {
-            return java.util.Arrays.deepToString((Object[]) object);
+            List<String> words = new ArrayList<>();
+            Arrays.asList((Object[]) object).forEach(one -> words.add(inWords(one)));
+            return words.toString();
         } else if (object instanceof byte[]) {
-            return java.util.Arrays.toString((byte[]) object);
+            return Arrays.toString((byte[]) object);
         }
         try {
             boolean own = object == null || object.getClass().getMethod("toString").getDeclaringClass() != Object.class;

@@ -1,6 +1,7 @@
 //! Commands that may feed a PoV to a program of the build.
 
 use patchwright_crash::{CommandLine, read_words};
+use patchwright_source::TreePath;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -87,8 +88,11 @@ pub(super) fn options(usage: &str) -> Vec<&str> {
     found
 }
 
-/// Orders programs: those whose frames the log shows, those that it names, harnesses, and then by
-/// the length of their path.
+/// Folders of what a build system tries compilers with.
+const OF_BUILD_SYSTEMS: [&str; 2] = ["/CMakeFiles/", "/meson-private/"];
+
+/// Orders programs: those whose frames the log shows, those that it names, harnesses, those that
+/// are no tests, and then by the length of their path.
 pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a str> {
     let log = log.unwrap_or_default();
     let in_name = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
@@ -98,14 +102,18 @@ pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a s
         let named = words.contains(name) || words.contains(format!("{name}.c").as_str());
         let harness = ["fuzz", "harness"].iter().any(|word| name.contains(word));
         let shown = log.contains(&format!("/{name}+0x"));
+        let below = program.split_once('/').map_or(*program, |(_, below)| below);
+        let test = TreePath::new(below.trim_matches('"')).is_ok_and(|path| path.is_test());
         (
             !shown,
             !(named && name.len() >= NAME),
             !harness,
+            test,
             program.len(),
         )
     };
     let mut ordered: Vec<&str> = programs.iter().map(String::as_str).collect();
+    ordered.retain(|program| !OF_BUILD_SYSTEMS.iter().any(|part| program.contains(part)));
     ordered.sort_by_key(rank);
     ordered
 }
@@ -150,8 +158,11 @@ mod tests {
     fn programs_of_the_report_are_tried_first() {
         let programs = [
             "\"$OUT\"/a",
+            "\"$OUT\"/test_a",
+            "\"$OUT\"/tests/b",
             "\"$OUT\"/build/tools/gif2rgb",
             "\"$OUT\"/build/x_fuzzer",
+            "\"$OUT\"/build/CMakeFiles/3.25/CompilerIdC/a.out",
         ]
         .map(str::to_owned);
         let log = "    #0 0x1 in f (/home/a/build/gif2rgb+0x11)";
@@ -163,7 +174,9 @@ mod tests {
             [
                 "\"$OUT\"/build/tools/gif2rgb",
                 "\"$OUT\"/build/x_fuzzer",
-                "\"$OUT\"/a"
+                "\"$OUT\"/a",
+                "\"$OUT\"/test_a",
+                "\"$OUT\"/tests/b",
             ]
         );
     }

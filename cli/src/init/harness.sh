@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes a program in $OUT of a fuzz harness of the tree, named by its path there, and of the driver beside this script.
+# Makes a program in $OUT of a harness of the tree, named by its path there, and of the driver beside this script where
+# the harness has no main.
 # It is linked with the libraries that the build left, else with its objects, else with the sources; those that have a
 # main or a harness of their own are left out.
 set -eu
@@ -30,6 +31,10 @@ if [ -z "$parts" ]; then
   done
 fi
 compile "$TREE/$1" "$OUT/$name".o
-compile "$TASK"/standalone.c "$OUT"/driver.o
-${CXX:-c++} ${CXXFLAGS-} "$OUT/$name".o "$OUT"/driver.o -Wl,--start-group $parts -Wl,--end-group -lm -lpthread -ldl \
+driver=
+if ! nm "$OUT/$name".o | grep -q ' T main$'; then
+  driver=$OUT/driver.o
+  compile "$TASK"/standalone.c "$driver"
+fi
+${CXX:-c++} ${CXXFLAGS-} "$OUT/$name".o $driver -Wl,--start-group $parts -Wl,--end-group -lm -lpthread -ldl \
   -o "$OUT/$name"

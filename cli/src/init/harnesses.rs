@@ -1,11 +1,13 @@
-//! Fuzz harnesses that the build of a project does not link: they wait for a fuzzer's driver. Ours
-//! takes its place.
+//! Harnesses that the build of a project does not link: those that wait for a fuzzer's driver, whose
+//! place ours takes, and programs among the fuzzers and examples of the tree.
 
 use patchwright_source::{Language, Tree, TreePath};
 use std::path::Path;
 
 /// The function by which a fuzzer's driver calls a harness.
 const ENTRY: &str = "LLVMFuzzerTestOneInput(";
+/// Parts of the names of folders that hold programs which show how a library is used.
+const PLACES: [&str; 3] = ["fuzz", "example", "sample"];
 /// Harnesses of one tree that are tried.
 const HARNESSES: usize = 8;
 
@@ -45,9 +47,15 @@ pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
         is_source(path).then_some(())?;
         let text = tree.read(path).ok()?;
         let text = text.decode(text.bytes());
-        let waits = text.contains(ENTRY) && !text.contains(" main(");
-        waits.then(|| harness(path)).flatten()
+        let has_main = text.contains(" main(");
+        let shows = PLACES.iter().any(|place| path.folder().contains(place));
+        let reads = has_main && text.contains("argv") && shows;
+        let waits = text.contains(ENTRY) && !has_main;
+        Some((!waits, harness(path).filter(|_| waits || reads)?))
     });
+    let mut found: Vec<(bool, Harness)> = found.collect();
+    found.sort_by_key(|(stands, _)| *stands);
+    let found = found.into_iter().map(|(_, harness)| harness);
     found
         .filter(|harness| !linked(harness))
         .take(HARNESSES)
@@ -89,6 +97,10 @@ mod tests {
             ),
             ("fuzz/main.c", format!("{entry};\nint main(void) {{}}\n")),
             (
+                "examples/dump.c",
+                "int main(int argc, char **argv) { return read(argv[1]); }".to_owned(),
+            ),
+            (
                 "fuzz/made.cc",
                 format!("extern \"C\" {entry} {{ return 0; }}\n"),
             ),
@@ -98,10 +110,11 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let found = harnesses(folder.path(), &["\"$OUT\"/build/made".to_owned()]);
-        let [harness] = &found[..] else {
+        let [harness, example] = &found[..] else {
             panic!("{found:?}");
         };
         assert_eq!(harness.feed, "\"$OUT\"/fuzz_read \"$POV\"");
+        assert_eq!(example.name, "dump");
         assert_eq!(harness.link, "sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");
     }
 }

@@ -1,4 +1,5 @@
-//! CTest output: `2/3 Test #2: name ....***Failed    0.01 sec`.
+//! CTest output: `2/3 Test #2: name ....***Failed    0.01 sec`; and that of Meson:
+//! ` 2/16 suite / name   FAIL   0.03s   exit status 1`.
 
 use super::{NamedResults, Status, TestResult, failed, lines};
 
@@ -9,7 +10,7 @@ pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
     let mut output: Vec<String> = Vec::new();
     for line in lines(log) {
-        let Some((name, words)) = result(&line) else {
+        let Some((name, words)) = result(&line).or_else(|| of_meson(&line)) else {
             // `ctest -V` prefixes a test's output with its number.
             if line.trim_start().starts_with("Start ") {
                 output.clear();
@@ -33,6 +34,29 @@ pub(super) fn read(log: &str) -> NamedResults {
         found.push((name.to_owned(), result));
     }
     found
+}
+
+/// Words of Meson for results, and those of CTest that mean the same, where it has some.
+const OF_MESON: [(&str, &str); 7] = [
+    ("OK", "Passed"),
+    ("EXPECTEDFAIL", "Passed"),
+    ("SKIP", "Skipped"),
+    ("FAIL", "FAIL"),
+    ("ERROR", "ERROR"),
+    ("TIMEOUT", "TIMEOUT"),
+    ("UNEXPECTEDPASS", "UNEXPECTEDPASS"),
+];
+
+/// Returns the test's name and its result, in CTest's words, of a line of Meson.
+fn of_meson(line: &str) -> Option<(&str, &str)> {
+    let (number, rest) = line.trim_start().split_once(' ')?;
+    let (done, all) = number.split_once('/')?;
+    (done.parse::<u32>().is_ok() && all.parse::<u32>().is_ok()).then_some(())?;
+    OF_MESON.iter().find_map(|(word, meaning)| {
+        let (name, after) = rest.split_once(&format!(" {word} "))?;
+        let time = after.split_whitespace().next()?.strip_suffix('s')?;
+        time.parse::<f64>().is_ok().then(|| (name.trim(), *meaning))
+    })
 }
 
 /// Returns the test's name and the words after the dots.

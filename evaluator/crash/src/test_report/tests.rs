@@ -80,6 +80,21 @@ fn reads_ctest() {
 }
 
 #[test]
+fn reads_meson() {
+    check(
+        " 1/4 test_multi                OK              0.05s\n 2/4 core / two words         FAIL            0.10s   exit status 1\n\
+         3/4 slow                      TIMEOUT        30.02s   killed by signal 15 SIGTERM\n4/4 other OK here             SKIP            0.01s\n\n\
+         Ok:                 1\nFail:               1\n",
+        &[
+            "F core / two words FAIL",
+            "S other OK here",
+            "F slow TIMEOUT",
+            "P test_multi",
+        ],
+    );
+}
+
+#[test]
 fn reads_google_test() {
     check(
         "[==========] Running 3 tests\n[ RUN      ] A.ok\n[       OK ] A.ok (0 ms)\n\
