@@ -65,7 +65,7 @@ pub(super) async fn decide(
         Some(kind) if kind != DecisionKind::Revise => kind,
         _ => return Err(Refused::missing(format!("there is no decision {word:?}")).into()),
     };
-    review.decide(&viewer, (&run, number), kind, form).await
+    Box::pin(review.decide(&viewer, (&run, number), kind, form)).await
 }
 
 /// Stops a run.

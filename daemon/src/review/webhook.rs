@@ -54,9 +54,8 @@ pub(super) async fn take(State(review): State<Review>, headers: HeaderMap, body:
         reason: said.reason,
         ..Decided::default()
     };
-    review
-        .decide(&viewer, said.candidate, said.kind, reason)
-        .await?;
+    let decided = review.decide(&viewer, said.candidate, said.kind, reason);
+    Box::pin(decided).await?;
     Ok(format!("decided: {}", said.kind.as_str()).into_response())
 }
 
