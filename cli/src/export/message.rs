@@ -51,13 +51,32 @@ pub(super) fn subject(exported: &Exported<'_>) -> String {
         let file = changed_file(exported.attempt).or(crash.file.as_deref())?;
         let name = file.rsplit('/').next()?;
         let stem = name.split('.').next().filter(|stem| !stem.is_empty())?;
-        let done = format!("fix {} in {function}", crash.kind);
+        // Java's names bear their packages, which the file tells.
+        let kind = crash.kind.rsplit('.').next()?;
+        let function = if kind == crash.kind {
+            function.clone()
+        } else {
+            simple_name(function)
+        };
+        let done = format!("fix {kind} in {function}");
         Some(exported.style.subject(stem, &done))
     });
     let title = || exported.title.unwrap_or(&report.task);
     let line = named.unwrap_or_else(|| format!("Repair {}", title()));
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     visible_line(&line).chars().take(SUBJECT).collect()
+}
+
+/// Returns a method's name of Java without its package.
+fn simple_name(method: &str) -> String {
+    let parts: Vec<&str> = method.split(['.', '$']).collect();
+    let class = parts
+        .iter()
+        .position(|part| part.starts_with(char::is_uppercase));
+    parts
+        .get(class.unwrap_or_default()..)
+        .unwrap_or_default()
+        .join(".")
 }
 
 /// The first file that a patch changes.

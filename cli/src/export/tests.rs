@@ -3,7 +3,7 @@
 use super::{Exported, Signatures, Style, mail, story};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::repair::Run;
-use patchwright_agent::report::{AttemptReport, Report, RungReport};
+use patchwright_agent::report::{AttemptReport, CrashSummary, Report, RungReport};
 
 const DIFF: &str = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n";
 
@@ -38,11 +38,14 @@ fn report(explanation: &str, diff: &str) -> Report {
 }
 
 fn mailed(explanation: &str, diff: &str) -> String {
-    let report = report(explanation, diff);
+    mail_of(&report(explanation, diff))
+}
+
+fn mail_of(report: &Report) -> String {
     let best = report.best.clone().unwrap();
     let exported = Exported {
         title: Some("a\ntitle: ü"),
-        report: &report,
+        report,
         attempt: &best,
         smallest: None,
         signatures: Signatures::default(),
@@ -81,6 +84,29 @@ fn a_mail_has_one_subject_one_patch_and_no_other_headers() {
     assert!(message.contains("here on\\u{7}"), "{message}");
     assert!(patch.contains("Written and checked by Patchwright"));
     assert!(patch.contains(DIFF));
+}
+
+#[test]
+fn names_of_java_lose_their_package_and_evidence_is_wrapped() {
+    let mut report = report("e", DIFF);
+    report.crash = Some(CrashSummary {
+        kind: "java.lang.NullPointerException".to_owned(),
+        summary: "s".to_owned(),
+        function: Some("org.acme.Fold$Parser.parse".to_owned()),
+        file: Some("src/org/acme/Fold.java".to_owned()),
+        line: Some(7),
+        signature: None,
+    });
+    let best = report.best.as_mut().unwrap();
+    best.rungs[0].reason = format!("{}end.", "word ".repeat(30));
+    let text = mail_of(&report);
+    let subject = "Subject: [PATCH] a: fix NullPointerException in Fold.Parser.parse\n";
+    assert!(text.contains(subject), "{text}");
+    let evidence = text.lines().skip_while(|line| !line.starts_with("- "));
+    let evidence: Vec<&str> = evidence.take(3).collect();
+    assert!(evidence.iter().all(|line| line.len() <= 72), "{text}");
+    assert!(evidence[1].starts_with("  word "), "{text}");
+    assert!(evidence[2].ends_with(" end."), "{text}");
 }
 
 #[test]

@@ -246,14 +246,24 @@ pub(super) fn explain(error: &TargetError) -> String {
     }
 }
 
-/// Returns a reason with the last lines of a log.
+/// The beginnings of what Maven says after each failure, whatever failed.
+const OF_MAVEN: [&str; 4] = [
+    "[ERROR] [Help",
+    "[ERROR] For more information",
+    "[ERROR] Re-run Maven",
+    "[ERROR] To see the full",
+];
+
+/// Returns a reason with the last lines of a log that tell something.
 pub(super) fn with_end(reason: &str, log: &str) -> String {
-    let last = last_lines(log, LINES).join("\n  | ");
-    if last.is_empty() {
-        reason.to_owned()
-    } else {
-        format!("{reason}\n  | {last}")
-    }
+    let mut last = last_lines(log, 2 * LINES);
+    last.retain(|line| {
+        line.trim_end() != "[ERROR]" && !OF_MAVEN.iter().any(|advice| line.starts_with(advice))
+    });
+    let from = last.len().saturating_sub(LINES);
+    let last = last.iter().skip(from).map(|line| &**line);
+    let lines = std::iter::once(reason).chain(last);
+    lines.collect::<Vec<_>>().join("\n  | ")
 }
 
 /// Returns the last line of a log as the end of a sentence.

@@ -106,7 +106,7 @@ pub(crate) fn judge(
         .count("tests", new.tests.len() as u64)
         .count("passed", new.count(Status::Passed) as u64)
         .count("broken", comparison.broken.len() as u64)
-        .count("failed before", comparison.fixed.len() as u64);
+        .count("repaired", comparison.fixed.len() as u64);
     if holds == Some(false) {
         let feedback = writer.tests(&result.reason, (&comparison, &new), &log);
         result.feedback = Some(feedback);
@@ -253,7 +253,7 @@ mod tests {
         let result = judge(&before, &now, &BTreeSet::new(), &writer);
         let first = "failed before and pass now: b; every test passes";
         assert_eq!(result.reason, first);
-        assert_eq!(result.counts["failed before"], 1);
+        assert_eq!(result.counts["repaired"], 1);
         let none = judge(
             &run(exit(0), ""),
             &run(exit(0), "# TOTAL: 0\n"),
