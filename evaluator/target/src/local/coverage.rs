@@ -206,4 +206,29 @@ mod tests {
         });
         assert_eq!(come.map(|run| run.index).collect::<Vec<_>>(), [10, 18]);
     }
+
+    /// CMake writes its files anew, with the compilers that it remembers.
+    #[tokio::test]
+    async fn what_a_command_configures_again_is_counted_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        let lists = "cmake_minimum_required(VERSION 3.10)\nproject(parse C)\nadd_library(parse STATIC parse.c)\n";
+        std::fs::write(task.tree.join("CMakeLists.txt"), lists).unwrap();
+        task.commands.build = r#"cmake -S "$TREE" -B "$OUT"/build && cmake --build "$OUT"/build
+cc $CFLAGS "$TREE"/main.c "$OUT"/build/libparse.a -o "$OUT"/prog"#
+            .to_owned();
+        let target = open(task, folder.path()).await;
+        let fix = changed("if (n < 2)", "if (n < 2 || b[0] > 8)");
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&fix, "address", &counters);
+        let build = build.await.unwrap().expect("a build with counters");
+        let counted = Counted {
+            lines: Vec::new(),
+            functions: vec!["parse".to_owned()],
+        };
+        let most = Duration::from_mins(1);
+        let tests = target.covered_by_tests(&build, &counted, most).await;
+        let tests = tests.unwrap().expect("the task has tests");
+        assert_eq!(tests.functions["parse"], 1, "{tests:#?}");
+    }
 }

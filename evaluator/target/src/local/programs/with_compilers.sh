@@ -10,9 +10,10 @@ for folder in $PATH; do
   done
 done >"$WORK/tools/.compilers"
 IFS=$patchwright_fields
-# CMake and Meson write the compilers' paths into what make and ninja read. Those files stay as
-# old as they are, or all would be configured and compiled again.
-find "$TREE" "$OUT" -type f \( -name build.make -o -name build.ninja -o -name rules.ninja -o -name link.txt -o -name Makefile \) 2>/dev/null |
+# CMake and Meson write the compilers' paths into what make and ninja read, and into what they themselves read when a
+# command configures again. Those files stay as old as they are, or all would be configured and compiled again.
+find "$TREE" "$OUT" -type f \( -name build.make -o -name build.ninja -o -name rules.ninja -o -name link.txt -o -name Makefile -o -name CMakeCache.txt -o \
+  -name CMakeCCompiler.cmake -o -name CMakeCXXCompiler.cmake \) 2>/dev/null |
   while IFS= read -r file; do
     grep -qF -f "$WORK/tools/.compilers" "$file" || continue
     awk -v tools="$WORK/tools/" '
