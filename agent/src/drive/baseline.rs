@@ -31,6 +31,8 @@ const SHOWN_NAMES: usize = 5;
 /// Names of tests that the model is told.
 const PROMPTED_NAMES: usize = 12;
 const SHOWN_LINES: usize = 8;
+/// The end of the names of functions that a fuzzer's driver calls.
+const OF_FUZZERS: &str = "TestOneInput";
 
 impl Drive {
     /// Makes the baseline; `reported` is the crash that the task brought along.
@@ -193,8 +195,8 @@ impl Drive {
         .collect()
     }
 
-    /// Returns the code of the outermost function of a crash stack whose file is at hand: in
-    /// the tree, or in the task's folder.
+    /// Returns the code of the harness: of the function that a fuzzer's driver calls, else of the
+    /// outermost one of a crash stack, whose file is at hand in the tree or in the task's folder.
     fn harness(&self, crashes: &[Crash]) -> Option<String> {
         let task = self.parts.target.as_ref()?.task();
         let folder = Tree::open(&task.task_folder).ok();
@@ -204,7 +206,8 @@ impl Drive {
             .iter()
             .filter(|frame| frame.role == Role::Crash)
             .collect();
-        frames.sort_by_key(|frame| std::cmp::Reverse(frame.depth));
+        let is_driver = |function: &str| !function.ends_with(OF_FUZZERS);
+        frames.sort_by_key(|frame| (is_driver(&frame.function), std::cmp::Reverse(frame.depth)));
         frames.into_iter().find_map(|frame| {
             let file = frame.file.as_deref()?;
             let trees = [Some(self.parts.tree.as_ref()), folder.as_ref()];

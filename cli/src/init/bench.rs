@@ -168,7 +168,7 @@ impl Bench {
             return false;
         };
         match (&seen.crash, &other.crash) {
-            (Some(seen), Some(other)) => !differs(other, seen),
+            (Some(seen), Some(other)) => seen.tool == other.tool && !differs(other, seen),
             (None, None) => other.outcome == seen.outcome && other.outcome.is_failure(),
             _ => false,
         }

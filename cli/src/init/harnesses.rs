@@ -1,6 +1,7 @@
 //! Harnesses that the build of a project does not link: those that wait for a fuzzer's driver, whose
 //! place ours takes, and programs among the fuzzers and examples of the tree.
 
+use super::build_systems::has_main;
 use patchwright_source::{Language, Tree, TreePath};
 use std::path::Path;
 
@@ -47,7 +48,7 @@ pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
         is_source(path).then_some(())?;
         let text = tree.read(path).ok()?;
         let text = text.decode(text.bytes());
-        let has_main = text.contains(" main(");
+        let has_main = has_main(&text);
         let shows = PLACES.iter().any(|place| path.folder().contains(place));
         let reads = has_main && text.contains("argv") && shows;
         let waits = text.contains(ENTRY) && !has_main;

@@ -77,7 +77,7 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
     }
     if !found.complete {
         say(
-            "stopped  no command was found by which the input crashes the program: give it with --feed, as in '\"$OUT\"/program \
+            "stopped  no command was found by which the input crashes the program: give it with --force --feed, as in '\"$OUT\"/program \
              \"$POV\"' or 'java -cp \"$OUT\"/classes Main \"$POV\"'",
         )?;
         return Ok(ExitCode::from(1));
