@@ -80,7 +80,8 @@ pub(super) fn options(usage: &str) -> Vec<&str> {
     for word in usage.split(|c: char| !in_option(c)) {
         let name = word.trim_start_matches('-');
         let dashes = word.len() - name.len();
-        let is_option = (1..=2).contains(&dashes) && !name.is_empty();
+        let number = name.len() > 1 && name.chars().all(|c| c.is_ascii_digit());
+        let is_option = (1..=2).contains(&dashes) && !name.is_empty() && !number;
         if is_option && !USELESS.contains(&name) && !found.contains(&word) {
             found.push(word);
         }
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn options_are_read_from_a_usage_text() {
-        let usage = "usage: conv [-d|--decode] FILE\n  -e FILE  well-known\n  -o OUT, --help\n  -d\n --- 3-4 -";
+        let usage = "usage: conv [-d|--decode] FILE\n  -e FILE  well-known\n  -o OUT, --help\n  -d\n --- 3-4 - -922";
         assert_eq!(options(usage), ["-d", "--decode", "-e"]);
     }
 

@@ -17,6 +17,7 @@ pub(super) const STANDALONE: &str = include_str!("standalone.c");
 pub(super) const DRIVER: &str = "standalone.c";
 /// The name of the script that links a harness with the driver.
 const LINKER: &str = "harness.sh";
+
 /// A harness that the build does not make by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Harness {

@@ -22,27 +22,46 @@ const MAIN: &str = "main";
 pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>) -> Vec<Harness> {
     let files = Tree::open(root).map(|tree| tree.files());
     let files = files.unwrap_or_default();
-    let in_tree = |file: &str| files.iter().any(|path| path.as_str().ends_with(file));
+    let in_tree = |file: &str| {
+        let below = format!("/{file}");
+        let mut paths = files.iter().map(|path| path.as_str());
+        paths.any(|path| path == file || path.ends_with(&below))
+    };
     let stack = report.and_then(|report| report.stacks.first());
     let frames = stack.iter().flat_map(|stack| stack.frames.iter().rev());
     let called = frames
         .filter(|frame| frame.file.as_deref().is_some_and(in_tree))
         .filter_map(|frame| frame.function.rsplit_once('.'));
-    let mut ways: Vec<Harness> = called.map(|(class, method)| way(class, method)).collect();
+    let mut ways: Vec<Harness> = called
+        .filter_map(|(class, method)| way(class, method))
+        .collect();
     ways.dedup();
     ways.truncate(METHODS);
     ways.extend(log.and_then(of_report));
     ways
 }
 
-fn way(class: &str, method: &str) -> Harness {
-    if method == MAIN && !class.contains('$') {
-        return Harness::java(class.to_owned(), class, None);
-    }
-    // A dollar of a nested class means something to a shell; the launcher takes a dot for it.
+/// Returns the way by a method; none where a name is no plain one: it becomes part of a command.
+fn way(class: &str, method: &str) -> Option<Harness> {
+    // The launcher takes a dot for the dollar of a nested class.
     let class = class.replace('$', ".");
-    let words = format!("Launcher {class} {method}");
-    Harness::java(format!("{class}.{method}"), &words, Some(LAUNCHER))
+    let called = match method {
+        "<init>" => "'<init>'",
+        method => method,
+    };
+    (is_plain(&class) && (method != called || is_plain(method))).then_some(())?;
+    if method == MAIN {
+        return Some(Harness::java(class.clone(), &class, None));
+    }
+    let words = format!("Launcher {class} {called}");
+    let name = format!("{class}.{method}");
+    Some(Harness::java(name, &words, Some(LAUNCHER)))
+}
+
+/// Tells whether a name of a report means nothing to a shell.
+fn is_plain(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric() || "._".contains(c);
+    !name.is_empty() && name.chars().all(letter)
 }
 
 /// Returns the class with a `main` that the text of a report holds, as a program that reads a file.
@@ -54,8 +73,7 @@ fn of_report(log: &str) -> Option<Harness> {
     let word = |key: &str, ends: &[char]| {
         let (_, rest) = source.split_once(key)?;
         let word = rest.split(ends).next()?.trim();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._$".contains(c);
-        (!word.is_empty() && word.chars().all(plain)).then(|| word.to_owned())
+        is_plain(word).then(|| word.to_owned())
     };
     let class = word("class ", &[' ', '{', '\n'])?;
     let name = match word("package ", &[';']) {
@@ -106,6 +124,21 @@ mod tests {
                 .ends_with(r#" Launcher org.acme.Fold read "$POV""#)
         );
         assert!(found[0].link.ends_with(r#" "$TASK"/Launcher.java"#));
+        for (class, method, expected) in [
+            ("a.B$C", "<init>", Some(" Launcher a.B.C '<init>' \"$POV\"")),
+            ("a.B", "main", Some(" a.B \"$POV\"")),
+            ("a.B;id", "f", None),
+            ("a.B", "lambda$f$0", None),
+            ("a.B", "`id`", None),
+        ] {
+            let feed = super::way(class, method).map(|way| way.feed);
+            let ends = feed
+                .as_deref()
+                .zip(expected)
+                .map(|(feed, end)| feed.ends_with(end));
+            assert_eq!(ends, expected.map(|_| true), "{class} {method}: {feed:?}");
+            assert_eq!(feed.is_some(), expected.is_some(), "{class} {method}");
+        }
     }
 
     #[test]

@@ -87,26 +87,26 @@ struct Said<'a> {
 impl<'a> Said<'a> {
     /// Reads what a forge sends; nothing where it decides nothing.
     fn read(event: &'a Value) -> Option<Self> {
-        let text = |places: [&str; 3]| places.iter().find_map(|at| event.pointer(at)?.as_str());
-        let action = text(["/action", "/object_attributes/action", ""]).unwrap_or("create");
+        let text = |places: &[&str]| places.iter().find_map(|at| event.pointer(at)?.as_str());
+        let action = text(&["/action", "/object_attributes/action"]).unwrap_or("create");
         if !matches!(action, "created" | "submitted" | "create") {
             return None;
         }
-        let said = ["/comment/body", "/review/body", "/object_attributes/note"];
-        let about = [
+        let said = text(&["/comment/body", "/review/body", "/object_attributes/note"]);
+        let (kind, reason) = decision(said.unwrap_or_default(), text(&["/review/state"]))?;
+        let about = text(&[
             "/issue/body",
             "/pull_request/body",
             "/merge_request/description",
-        ];
-        let state = text(["/review/state", "", ""]);
-        let (kind, reason) = decision(text(said).unwrap_or_default(), state)?;
+        ]);
+        let who = text(&[
+            "/comment/user/login",
+            "/review/user/login",
+            "/user/username",
+        ]);
         Some(Self {
-            who: text([
-                "/comment/user/login",
-                "/review/user/login",
-                "/user/username",
-            ])?,
-            candidate: candidate(text(about)?)?,
+            who: who?,
+            candidate: candidate(about?)?,
             kind,
             reason: reason.trim().to_owned(),
         })
