@@ -50,10 +50,15 @@ pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
         let text = tree.read(path).ok()?;
         let text = text.decode(text.bytes());
         let has_main = has_main(&text);
-        let shows = PLACES.iter().any(|place| path.folder().contains(place));
-        let reads = has_main && text.contains("argv") && shows;
         let waits = text.contains(ENTRY) && !has_main;
-        Some((!waits, harness(path).filter(|_| waits || reads)?))
+        let shows = has_main && PLACES.iter().any(|place| path.folder().contains(place));
+        let reads = |words: &[&str]| shows && words.iter().any(|word| text.contains(word));
+        let feed = if waits || reads(&["argv"]) {
+            ""
+        } else {
+            reads(&["stdin", "cin"]).then_some("<")?
+        };
+        Some((!waits, harness(path, feed)?))
     });
     let mut found: Vec<(bool, Harness)> = found.collect();
     found.sort_by_key(|(stands, _)| *stands);
@@ -71,12 +76,12 @@ fn is_source(path: &TreePath) -> bool {
     ending.starts_with('c') && matches!(language, Some(Language::C | Language::Cpp))
 }
 
-fn harness(path: &TreePath) -> Option<Harness> {
+fn harness(path: &TreePath, feed: &str) -> Option<Harness> {
     let (name, _) = path.as_str().rsplit('/').next()?.rsplit_once('.')?;
     Some(Harness {
         name: name.to_owned(),
         link: format!(r#"sh "$TASK"/{LINKER} {path}"#),
-        feed: format!(r#""$OUT"/{name} "$POV""#),
+        feed: format!(r#""$OUT"/{name} {feed}"$POV""#),
         beside: [(DRIVER, STANDALONE), (LINKER, include_str!("harness.sh"))]
             .map(|(file, text)| (file.to_owned(), text.to_owned()))
             .to_vec(),
@@ -99,6 +104,10 @@ mod tests {
             ),
             ("fuzz/main.c", format!("{entry};\nint main(void) {{}}\n")),
             (
+                "examples/echo.cc",
+                "int main() { std::cin >> value; }".to_owned(),
+            ),
+            (
                 "examples/dump.c",
                 "int main(int argc, char **argv) { return read(argv[1]); }".to_owned(),
             ),
@@ -112,11 +121,12 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let found = harnesses(folder.path(), &["\"$OUT\"/build/made".to_owned()]);
-        let [harness, example] = &found[..] else {
+        let [harness, example, other] = &found[..] else {
             panic!("{found:?}");
         };
         assert_eq!(harness.feed, "\"$OUT\"/fuzz_read \"$POV\"");
         assert_eq!(example.name, "dump");
+        assert_eq!(other.feed, "\"$OUT\"/echo <\"$POV\"");
         assert_eq!(harness.link, "sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::harnesses::Harness;
 use patchwright_crash::CrashReport;
-use patchwright_source::Tree;
+use patchwright_source::{Tree, TreePath};
 use std::path::Path;
 
 /// Where builds and their preparation leave classes, and the libraries that they need.
@@ -24,7 +24,7 @@ pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>)
     let files = files.unwrap_or_default();
     let in_tree = |file: &str| {
         let below = format!("/{file}");
-        let mut paths = files.iter().map(|path| path.as_str());
+        let mut paths = files.iter().map(TreePath::as_str);
         paths.any(|path| path == file || path.ends_with(&below))
     };
     let stack = report.and_then(|report| report.stacks.first());
