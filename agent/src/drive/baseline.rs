@@ -14,6 +14,7 @@ use patchwright_retrieval::function_around;
 use patchwright_source::{Language, Role, Tree};
 use patchwright_target::{Baseline, BaselinePov, Target, TargetError, TargetTask, TestRun, advice};
 use serde_json::json;
+use std::cmp::Reverse;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -206,8 +207,8 @@ impl Drive {
             .iter()
             .filter(|frame| frame.role == Role::Crash)
             .collect();
-        let is_driver = |function: &str| !function.ends_with(OF_FUZZERS);
-        frames.sort_by_key(|frame| (is_driver(&frame.function), std::cmp::Reverse(frame.depth)));
+        let is_harness = |function: &str| function.ends_with(OF_FUZZERS);
+        frames.sort_by_key(|frame| (!is_harness(&frame.function), Reverse(frame.depth)));
         frames.into_iter().find_map(|frame| {
             let file = frame.file.as_deref()?;
             let trees = [Some(self.parts.tree.as_ref()), folder.as_ref()];

@@ -220,24 +220,13 @@ pub(crate) fn proposals(root: &Path, language: Language) -> anyhow::Result<Vec<P
     Ok(fitting.flat_map(|system| system.proposals(root)).collect())
 }
 
-/// Tells whether a source of C or C++ has a `main`; its type may stand on a line of its own.
-pub(super) fn has_main(text: &str) -> bool {
-    text.match_indices("main").any(|(at, main)| {
-        let (before, after) = (text.get(..at), text.get(at + main.len()..));
-        let before = before.unwrap_or_default();
-        let kind = before.trim_end();
-        let typed = kind.len() < at && (kind.ends_with("int") || kind.ends_with("void"));
-        typed && after.is_some_and(|after| after.trim_start().starts_with('('))
-    })
-}
-
 /// Names the files with a `main`: a tree without programs may have examples to build.
 pub(crate) fn nothing_builds(tree: &Path) -> WrongInput {
     let opened = Tree::open(tree).ok();
     let files = opened.iter().flat_map(|tree| {
         let has_main = |path: &TreePath| {
             let text = tree.read(path).ok();
-            text.is_some_and(|text| has_main(&text.decode(text.bytes())))
+            text.is_some_and(|text| super::harnesses::has_main(&text.decode(text.bytes())))
         };
         let sources = tree.files().into_iter();
         sources
@@ -282,18 +271,6 @@ mod tests {
             gradle.prepare.as_deref(),
             Some(r#"sh ./gradlew --no-daemon -g "$HOME"/gradle assemble testClasses"#)
         );
-    }
-
-    #[test]
-    fn a_main_is_told_from_calls_of_one() {
-        for (text, expected) in [
-            ("int main(void) {}", true),
-            ("int\nmain (int argc, char **argv)\n{", true),
-            ("/* calls main() */ int domain(void);", false),
-            ("int x = main(1);", false),
-        ] {
-            assert_eq!(super::has_main(text), expected, "{text}");
-        }
     }
 
     #[test]

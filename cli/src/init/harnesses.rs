@@ -1,7 +1,6 @@
 //! Harnesses that the build of a project does not link: those that wait for a fuzzer's driver, whose
 //! place ours takes, and programs among the fuzzers and examples of the tree.
 
-use super::build_systems::has_main;
 use patchwright_source::{Language, Tree, TreePath};
 use std::path::Path;
 
@@ -76,6 +75,17 @@ fn is_source(path: &TreePath) -> bool {
     ending.starts_with('c') && matches!(language, Some(Language::C | Language::Cpp))
 }
 
+/// Tells whether a source of C or C++ has a `main`; its type may stand on a line of its own.
+pub(super) fn has_main(text: &str) -> bool {
+    text.match_indices("main").any(|(at, main)| {
+        let (before, after) = (text.get(..at), text.get(at + main.len()..));
+        let before = before.unwrap_or_default();
+        let kind = before.trim_end();
+        let typed = kind.len() < at && (kind.ends_with("int") || kind.ends_with("void"));
+        typed && after.is_some_and(|after| after.trim_start().starts_with('('))
+    })
+}
+
 fn harness(path: &TreePath, feed: &str) -> Option<Harness> {
     let (name, _) = path.as_str().rsplit('/').next()?.rsplit_once('.')?;
     Some(Harness {
@@ -92,6 +102,18 @@ fn harness(path: &TreePath, feed: &str) -> Option<Harness> {
 mod tests {
     use super::harnesses;
     use std::fs;
+
+    #[test]
+    fn a_main_is_told_from_calls_of_one() {
+        for (text, expected) in [
+            ("int main(void) {}", true),
+            ("int\nmain (int argc, char **argv)\n{", true),
+            ("/* calls main() */ int domain(void);", false),
+            ("int x = main(1);", false),
+        ] {
+            assert_eq!(super::has_main(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn harnesses_that_the_build_does_not_link_are_found() {

@@ -414,7 +414,11 @@ impl Trials<'_> {
                     } else {
                         let kept = kept.iter().filter_map(|file| file.strip_prefix(tree).ok());
                         let named = kept.map(|file| Path::new(&root).join(file));
-                        named.map(|file| file.display().to_string()).collect()
+                        let named = named.map(|file| file.display().to_string());
+                        // Each is read as a pattern: a name that is one would stand for others.
+                        named
+                            .filter(|name| !name.contains(['*', '?', '[']))
+                            .collect()
                     };
                     return Some(());
                 }
