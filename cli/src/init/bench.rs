@@ -254,24 +254,47 @@ const OF_MAVEN: [&str; 4] = [
     "[ERROR] To see the full",
 ];
 
-/// Returns a reason with the last lines of a log that tell something.
-pub(super) fn with_end(reason: &str, log: &str) -> String {
+/// Returns the last lines of a log that tell something.
+fn telling(log: &str) -> Vec<String> {
     let mut last = last_lines(log, 2 * LINES);
     last.retain(|line| {
-        line.trim_end() != "[ERROR]" && !OF_MAVEN.iter().any(|advice| line.starts_with(advice))
+        let empty = matches!(line.trim(), "" | "[ERROR]");
+        !empty && !OF_MAVEN.iter().any(|advice| line.starts_with(advice))
     });
     let from = last.len().saturating_sub(LINES);
-    let last = last.iter().skip(from).map(|line| &**line);
-    let lines = std::iter::once(reason).chain(last);
+    let last = last.iter().skip(from).map(ToString::to_string);
+    last.collect()
+}
+
+/// Returns a reason with the last lines of a log.
+pub(super) fn with_end(reason: &str, log: &str) -> String {
+    let lines = std::iter::once(reason.to_owned()).chain(telling(log));
     lines.collect::<Vec<_>>().join("\n  | ")
 }
 
 /// Returns the last line of a log as the end of a sentence.
 pub(super) fn last_words(log: &str) -> String {
-    let last = last_lines(log, LINES);
-    let tells = |line: &&str| !line.is_empty() && !line.contains(": Leaving directory ");
-    let last = last.iter().map(|line| line.trim()).rfind(tells);
+    let last = telling(log);
+    let mut last = last.iter().map(|line| line.trim());
+    let last = last.rfind(|line| !line.contains(": Leaving directory "));
     last.map_or_else(String::new, |line| {
         format!(": {}", line.chars().take(WIDTH).collect::<String>())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{last_words, with_end};
+
+    #[test]
+    fn what_failed_is_told_and_not_what_is_said_each_time() {
+        let log = "\u{1b}[1;31m[ERROR]\u{1b}[m no javadoc\n[ERROR] \n[ERROR] Re-run Maven using -X\n[ERROR] [Help 1] http://example.org\n\u{1b}[0m\n";
+        assert_eq!(
+            with_end("it fails", log),
+            "it fails\n  | [ERROR] no javadoc"
+        );
+        assert_eq!(last_words(log), ": [ERROR] no javadoc");
+        assert_eq!(with_end("it fails", ""), "it fails");
+        assert_eq!(last_words("a\nmake: Leaving directory '/x'\n"), ": a");
+    }
 }
