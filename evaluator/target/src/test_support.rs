@@ -145,7 +145,7 @@ public class Harness {
     (
         "Tests.java",
         "public class Tests {
-    public static void main(String[] a) {
+    public static void main(String[] a) throws Exception {
         for (String text : new String[] {\"a\\nb\", \"one\\ntwo\", \"three\\n\\n\"}) {
             p.Lines.first(text, false);
             p.Lines.first(text, true);

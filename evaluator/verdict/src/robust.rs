@@ -120,7 +120,7 @@ struct Search<'a> {
     runs: u64,
     /// Crashes that the unpatched program has as well, each once.
     others: Vec<Doubt>,
-    /// Failures that did not happen again.
+    /// Failures that did not happen again, or were none.
     passing: Vec<String>,
     /// Number of groups whose PoVs do not crash when they are run in a batch.
     blind: usize,
@@ -321,7 +321,7 @@ impl Search<'_> {
         };
         let mut log = self.witnesses.clone();
         for passing in &self.passing {
-            log.push_str("not held against the patch: a failure that did not happen again: ");
+            log.push_str("not held against the patch: ");
             log.push_str(passing);
             log.push('\n');
         }

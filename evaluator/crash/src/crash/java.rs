@@ -111,7 +111,9 @@ pub(super) fn exception(text: &str) -> Option<(&str, &str)> {
         Some((class, message)) => (class, message),
         None => (text.trim_end().trim_end_matches(':'), ""),
     };
+    // A class that a method declares has a number before its name.
     let simple = class.rsplit(['.', '$']).next()?;
+    let simple = simple.trim_start_matches(|c: char| c.is_ascii_digit());
     let word = |part: &str| {
         !part.is_empty()
             && part

@@ -134,9 +134,9 @@ impl LocalTarget {
         } else {
             root.join(WORK)
         })?;
-        let pov = job.pov.map(|pov| self.shown_pov(pov)).transpose()?;
-        let own = (self.shown_task().await?, pov);
-        let mut seen = self.seen(job, root, work.path(), own);
+        let task = self.shown_task().await?;
+        let pov = job.pov.map(|pov| self.pov_in_a_folder(pov)).transpose()?;
+        let mut seen = self.seen(job, root, work.path(), (task, pov.as_ref()));
         seen.places.extend(self.configuration().await?);
         let script = self.script(job, &mut seen);
         let limits = &self.task.limits;
@@ -156,13 +156,20 @@ impl LocalTarget {
         Ok(execution)
     }
 
+    /// Returns a PoV, and the folder in which it is seen where paths can be mapped: programs write
+    /// beside their input.
+    fn pov_in_a_folder(&self, pov: &Path) -> Result<(PathBuf, CommandFolder)> {
+        let folder = CommandFolder::create(self.scratch.fresh("beside"))?;
+        Ok((self.shown_pov(pov)?, folder))
+    }
+
     /// Shows a command its folders, among them the user's own: the task's and the PoV.
     fn seen(
         &self,
         job: &Job<'_>,
         root: &Path,
         work: &Path,
-        (task, pov): (PathBuf, Option<PathBuf>),
+        (task, pov): (PathBuf, Option<&(PathBuf, CommandFolder)>),
     ) -> CommandView {
         let maps = self.sandbox.maps_paths();
         let mut places = Vec::new();
@@ -210,11 +217,14 @@ impl LocalTarget {
         }
         set("WORK", work.into());
         set("TASK", show(task, usual("task"), false).into());
-        if let Some(pov) = pov {
+        if let Some((pov, beside)) = pov {
             let folder = usual(&name(POV));
             paths.add(&folder, POV);
+            if maps {
+                show(beside.path().to_path_buf(), folder.clone(), true);
+            }
             let inside = folder.join(pov.file_name().unwrap_or_default());
-            set("POV", show(pov, inside, false).into());
+            set("POV", show(pov.clone(), inside, false).into());
         }
         for (name, value) in job.environment {
             set(name, value.into());

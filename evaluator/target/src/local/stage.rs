@@ -192,7 +192,7 @@ mod tests {
     async fn what_a_run_writes_reaches_no_other_run() {
         let folder = tempfile::tempdir().unwrap();
         let mut task = task(folder.path());
-        let write = r#"for f in "$TREE"/parse.c "$OUT"/prog "$HOME"/.profile "$TASK"/good.bin; do (echo evil >"$f") 2>/dev/null && echo "wrote $f"; done"#;
+        let write = r#"for f in "$TREE"/parse.c "$OUT"/prog "$HOME"/.profile "$TASK"/good.bin "$POV"; do (echo evil >"$f") 2>/dev/null && echo "wrote $f"; done"#;
         task.commands.pov = Some(format!("{write}; \"$OUT\"/prog \"$POV\""));
         task.commands.test = Some("grep -c evil parse.c || :; echo evil >>parse.c".to_owned());
         let target = open(task, folder.path()).await;
@@ -224,6 +224,18 @@ mod tests {
         assert!(baseline.povs[0].reproduces());
         let tree = baseline.builds["address"].place().unwrap().part("tree");
         assert!(!tree.join("log").exists() && fs::exists(tree.join("parse.c")).unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_program_may_write_beside_its_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.commands.pov = Some(r#"echo x >"$POV.out" && "$OUT"/prog "$POV""#.to_owned());
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        assert!(baseline.povs[0].reproduces());
+        let needs = target.needs.all().into_values().collect::<Vec<_>>();
+        assert_eq!(needs, [Needs::Nothing]);
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@ use super::LocalTarget;
 use super::debugger::{LIMIT, MORE, TIME, java};
 use crate::Result;
 use crate::runner::{Build, Outcome, Pov, Replay};
+use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::{Changes, Language};
 
 /// The program for it, in one file.
@@ -16,37 +17,85 @@ const PROGRAM: &str = concat!(
     include_str!("programs/Listening.java")
 );
 
-/// Makes a crash of a silent run in which an exception was not caught.
+/// What the debugger saw of one run.
+#[derive(Default)]
+struct Seen {
+    /// The exceptions that were not caught, as a JVM prints them.
+    text: String,
+    /// The classes of the same, where all of them are checked exceptions.
+    checked: Vec<String>,
+    /// Reason why no debugger could look.
+    unwatched: Option<String>,
+}
+
+/// Makes a crash of a silent run in which an exception was not caught, and an answer of a run
+/// that ended by nothing but a checked exception.
 pub(super) async fn look(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    replay: Replay,
+) -> Result<Replay> {
+    if target.task.language != Language::Java {
+        return Ok(replay);
+    }
+    let patched = build.changes != Changes::default().digest();
+    let known = target.task.povs.iter().any(|known| known.file == pov.file);
+    match replay.outcome {
+        Outcome::Silent if patched && known => caught(target, build, pov, replay).await,
+        Outcome::Crashed => answered(target, build, pov, replay).await,
+        _ => Ok(replay),
+    }
+}
+
+async fn caught(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
     mut replay: Replay,
 ) -> Result<Replay> {
-    let java = target.task.language == Language::Java;
-    let patched = build.changes != Changes::default().digest();
-    let known = target.task.povs.iter().any(|known| known.file == pov.file);
-    if !java || !patched || !known || replay.outcome != Outcome::Silent {
-        return Ok(replay);
-    }
-    let text;
-    (text, replay.unwatched) = uncaught(target, build, pov).await?;
-    if let Some(crash) = patchwright_crash::parse(&text) {
+    let seen = watch(target, build, pov).await?;
+    replay.unwatched = seen.unwatched;
+    if let Some(crash) = patchwright_crash::parse(&seen.text) {
         let output = &mut replay.execution.output;
-        output.tail.extend_from_slice(text.as_bytes());
-        output.total += text.len() as u64;
+        output.tail.extend_from_slice(seen.text.as_bytes());
+        output.total += seen.text.len() as u64;
         replay.outcome = Outcome::Crashed;
         replay.crash = Some(crash);
     }
     Ok(replay)
 }
 
-/// Returns the exceptions as a JVM prints them, and the reason where no debugger could look.
-async fn uncaught(
+/// A method has to declare the checked exceptions that it lets through, so these are part of what
+/// a library tells its callers. Only the exception of a PoV is a crash, whatever its class.
+async fn answered(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
-) -> Result<(String, Option<String>)> {
+    mut replay: Replay,
+) -> Result<Replay> {
+    let Some(baseline) = target.baseline.get() else {
+        return Ok(replay);
+    };
+    let povs = baseline.povs.iter();
+    let known: Vec<&CrashReport> = povs.filter_map(|pov| pov.replay.crash.as_ref()).collect();
+    let thrown = replay.crash.as_ref().filter(|crash| {
+        crash.tool == Tool::Java && known.iter().all(|known| known.kind != crash.kind)
+    });
+    let Some(kind) = thrown.map(|crash| crash.kind.clone()) else {
+        return Ok(replay);
+    };
+    let seen = watch(target, build, pov).await?;
+    if seen.checked.len() == 1 && seen.checked.contains(&kind) {
+        replay.outcome = Outcome::Silent;
+        replay.crash = None;
+        replay.answer = Some(kind);
+    }
+    Ok(replay)
+}
+
+/// Runs a PoV once more, under the debugger.
+async fn watch(target: &LocalTarget, build: &Build, pov: &Pov) -> Result<Seen> {
     let environment = [("PROBE_SECONDS", TIME.as_secs().to_string())];
     let script = java("Uncaught");
     let how = (script.as_str(), PROGRAM);
@@ -59,17 +108,24 @@ async fn uncaught(
         String::from_utf8_lossy(&told).trim_end().to_owned()
     };
     if let Some(told) = read("uncaught") {
-        return Ok((text(told), None));
+        let checked = read("checked").map(text).unwrap_or_default();
+        return Ok(Seen {
+            text: text(told),
+            checked: checked.lines().map(str::to_owned).collect(),
+            unwatched: None,
+        });
     }
     let why = read("unwatched").map_or_else(|| execution.text(), text);
-    let why = format!("the debugger of the JDK: {why}");
-    Ok((String::new(), Some(why)))
+    Ok(Seen {
+        unwatched: Some(format!("the debugger of the JDK: {why}")),
+        ..Seen::default()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::runner::{BuildKind, Outcome, Pov, Target};
-    use crate::test_support::{java_changed, java_task, open};
+    use crate::test_support::{LINES, change, java_changed, java_task, open};
 
     const CLASS: &str = "public class Lines {";
     const CALL: &str = "        String line = text.substring(0, end);";
@@ -99,6 +155,7 @@ mod tests {
             let replay = target.replay(&build, pov).await.unwrap();
             assert_eq!(replay.outcome, outcome, "{to}: {}", replay.execution.text());
             assert_eq!(replay.unwatched, None);
+            assert_eq!(replay.answer, None);
             if outcome == Outcome::Silent {
                 // What keeps the debugger away is told, and is no silence.
                 let command = pov.command.clone().or(target.task().commands.pov.clone());
@@ -111,6 +168,39 @@ mod tests {
                 let why = replay.unwatched.unwrap();
                 assert!(why.contains("no JVM came to it"), "{why}");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_checked_exception_that_its_caller_lets_through_is_an_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = open(java_task(folder.path()), folder.path()).await;
+        target.baseline().await.unwrap();
+        let pov = &target.task().povs[0];
+        let thrown =
+            |class: &str| format!("        if (end < 0) throw new {class}(\"no line\");\n{CALL}");
+        let own = "        class Broken extends IllegalStateException { }\n        if (end < 0) throw new Broken();\n";
+        for (body, answer) in [
+            (thrown("java.io.IOException"), Some("java.io.IOException")),
+            (thrown("IllegalArgumentException"), None),
+            (format!("{own}{CALL}"), None),
+        ] {
+            let text = LINES.replace(CALL, &body);
+            let declared = text.replace("upper) {", "upper) throws java.io.IOException {");
+            let changes = change("p/Lines.java", declared);
+            let build = target
+                .build(&changes, "", BuildKind::Incremental)
+                .await
+                .unwrap();
+            assert!(build.succeeded(), "{}", build.execution.text());
+            let replay = target.replay(&build, pov).await.unwrap();
+            assert_eq!(
+                replay.answer.as_deref(),
+                answer,
+                "{}",
+                replay.execution.text()
+            );
+            assert_eq!(replay.outcome.is_failure(), answer.is_none());
         }
     }
 }

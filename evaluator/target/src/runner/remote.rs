@@ -41,6 +41,7 @@ impl Replay {
             crash,
             execution,
             unwatched: Some("no debugger watches a run on another machine".to_owned()),
+            answer: None,
         })
     }
 }

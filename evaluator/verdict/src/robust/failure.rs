@@ -17,7 +17,7 @@ pub(super) enum FailureKind {
     Refutes,
     /// Another bug, which the unpatched program has too.
     Preexisting,
-    /// It did not happen again.
+    /// It did not happen again, or is an answer of the program.
     NotRepeated,
 }
 
@@ -38,8 +38,11 @@ impl FailureJudge<'_> {
         let (old_build, new_build) = self.builds;
         let new = self.replay(new_build, input).await?;
         if !new.outcome.is_failure() {
-            let reason = "it did not happen again";
-            return Ok((FailureKind::NotRepeated, failure(reason, &new, input)));
+            let reason = match &new.answer {
+                Some(answer) => format!("the program answers by {answer}, a checked exception"),
+                None => "a failure did not happen again".to_owned(),
+            };
+            return Ok((FailureKind::NotRepeated, failure(&reason, &new, input)));
         }
         if !matches!(new.execution.ending, Ending::Limit(_)) {
             let old = self.replay(old_build, input).await?;
@@ -55,7 +58,7 @@ impl FailureJudge<'_> {
         let (old, again) = futures::future::join(old, self.replay(new_build, input)).await;
         let (old, again) = (old?, again?);
         if !again.outcome.is_failure() {
-            let reason = "it ended in time beside the unpatched program";
+            let reason = "an input ended in time beside the unpatched program";
             return Ok((FailureKind::NotRepeated, failure(reason, &again, input)));
         }
         let (kind, reason) = self.decide(&old, &again);

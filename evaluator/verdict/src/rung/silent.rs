@@ -60,6 +60,8 @@ struct Replays {
     doubts: Vec<Doubt>,
     /// Reason why no debugger watched one of them.
     unwatched: Option<String>,
+    /// The checked exception by which one of them ended.
+    answer: Option<String>,
 }
 
 impl Replays {
@@ -88,6 +90,7 @@ impl Replays {
                 }
                 self.log = replay.execution.text();
                 self.unwatched = replay.unwatched.or(self.unwatched.take());
+                self.answer = replay.answer.or(self.answer.take());
             }
         }
         Ok(None)
@@ -126,7 +129,12 @@ fn result_of(
     let steady = baseline.povs.iter().all(steady);
     match verdict {
         Verdict::Returned => {
-            let reason = format!("no crash in {} of the PoVs", counted(replays.runs, "run"));
+            let mut reason = format!("no crash in {} of the PoVs", counted(replays.runs, "run"));
+            if let Some(answer) = &replays.answer {
+                reason.push_str(&format!(
+                    "; the program answers by {answer}, a checked exception"
+                ));
+            }
             Rung::new(RungName::Silent, Some(true), reason).settled(steady)
         }
         Verdict::Objection(reason) => {
@@ -306,7 +314,7 @@ fn refuted(
         Outcome::Hung => format!("{name} no longer crashes, but the program hangs"),
         Outcome::Exhausted(limit) => format!("{name} makes the program hit its {}", limit.text()),
         Outcome::NotRun(why) => format!("{name} was not really run: {why}"),
-        Outcome::Silent if reports_anyway(before, &text) => {
+        Outcome::Silent if replay.answer.is_none() && reports_anyway(before, &text) => {
             format!("{name} still makes the sanitizer report a crash, and the program ends well")
         }
         Outcome::Silent => {

@@ -13,6 +13,9 @@ public final class Uncaught {
     static final int MOST_FRAMES = 64;
 
     static final StringBuffer told = new StringBuffer();
+    /** Classes of the exceptions that a caller has to handle or to declare, and whether there were only such. */
+    static final StringBuffer checked = new StringBuffer();
+    static volatile boolean allChecked = true;
     static volatile boolean watched;
 
     static void serve(VirtualMachine vm) {
@@ -51,9 +54,19 @@ public final class Uncaught {
                 text.append('(').append(source).append(')');
             }
             told.append(text).append('\n');
+            checked.append(exception.referenceType().name()).append('\n');
+            allChecked &= isChecked(exception.referenceType());
         } catch (AbsentInformationException | IncompatibleThreadStateException e) {
             // A class without lines is none of the project.
         }
+    }
+
+    /** Whether the compiler makes each caller handle or declare it (Java Language Specification, 11.1.1). */
+    static boolean isChecked(ReferenceType thrown) {
+        for (ClassType type = (ClassType) thrown; type != null; type = type.superclass()) {
+            if (Set.of("java.lang.RuntimeException", "java.lang.Error").contains(type.name())) return false;
+        }
+        return true;
     }
 
     /** Whether no frame was called by the JVM itself: beyond such a frame the JVM does not look for who catches. */
@@ -70,6 +83,7 @@ public final class Uncaught {
         long limit = Math.round(1000 * Double.parseDouble(System.getenv("PROBE_SECONDS")));
         String end = Listening.run(arguments[0], limit, Uncaught::serve);
         String why = end == null ? "it cannot listen here" : "no JVM came to it";
+        if (watched && allChecked) Files.writeString(Path.of(System.getenv("NOTES"), "checked"), checked);
         Files.writeString(Path.of(System.getenv("NOTES"), watched ? "uncaught" : "unwatched"), watched ? told : why);
         Runtime.getRuntime().halt(0);
     }

@@ -3,12 +3,11 @@
 
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Rung, RungName};
-use patchwright_sandbox::IsolationChoice;
-use patchwright_sandbox::test_host::host;
 use patchwright_source::Changes;
 use patchwright_source::{Language, TreePath};
 use patchwright_target::LocalTarget;
 use patchwright_target::runner::{Commands, Pov, Target, TargetTask};
+use patchwright_target::test_support::open;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -68,14 +67,7 @@ async fn silent(target: &LocalTarget, from: &str, to: &str) -> Rung {
 #[tokio::test]
 async fn a_java_hang_and_a_recursion_are_told_by_the_stack_of_the_project() {
     let folder = tempfile::tempdir().unwrap();
-    let scratch = folder.path().join("scratch");
-    let target = LocalTarget::open(
-        task(folder.path()),
-        IsolationChoice::Bubblewrap,
-        host(),
-        &scratch,
-    );
-    let target = target.await.unwrap();
+    let target = open(task(folder.path()), folder.path()).await;
 
     // A patch that waits instead: the thread dumps show where.
     let hangs =
@@ -111,4 +103,20 @@ async fn a_java_hang_and_a_recursion_are_told_by_the_stack_of_the_project() {
         "not folded: {feedback}"
     );
     assert!(feedback.contains("times"), "{feedback}");
+}
+
+#[tokio::test]
+async fn a_checked_exception_instead_of_the_crash_is_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = open(task(folder.path()), folder.path()).await;
+    let head = "(String text, int at) {\n        if (at >= text.length()) throw new ";
+    for (thrown, holds) in [
+        ("java.io.IOException", Some(true)),
+        ("IllegalArgumentException", Some(false)),
+    ] {
+        let declared = head.replace(") {", ") throws java.io.IOException {") + thrown;
+        let result = silent(&target, &format!("{head}IllegalStateException"), &declared).await;
+        assert_eq!(result.holds, holds, "{}", result.reason);
+        assert!(holds != Some(true) || result.reason.contains(thrown));
+    }
 }
