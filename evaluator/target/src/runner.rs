@@ -122,8 +122,8 @@ pub struct Replay {
     /// where a debugger did, and of other runs.
     #[serde(default)]
     pub unwatched: Option<String>,
-    /// Checked exception of Java by which a silent program ended: the answer of a library to its
-    /// callers, which the one that was run lets through.
+    /// Exception of Java by which a silent program ended: the answer of a library that declares it,
+    /// which the caller that was run lets through.
     #[serde(default)]
     pub answer: Option<String>,
 }

@@ -7,9 +7,10 @@
 use super::LocalTarget;
 use super::debugger::{LIMIT, MORE, TIME, java};
 use crate::Result;
-use crate::runner::{Build, Outcome, Pov, Replay};
+use crate::runner::{Build, Outcome, Pov, Replay, TargetTask};
 use patchwright_crash::{CrashReport, Tool};
-use patchwright_source::{Changes, Language};
+use patchwright_source::{Changes, Language, Tree};
+use regex::Regex;
 
 /// The program for it, in one file.
 const PROGRAM: &str = concat!(
@@ -22,14 +23,14 @@ const PROGRAM: &str = concat!(
 struct Seen {
     /// The exceptions that were not caught, as a JVM prints them.
     text: String,
-    /// The classes of the same, where all of them are checked exceptions.
+    /// The classes of those that are checked exceptions.
     checked: Vec<String>,
     /// Reason why no debugger could look.
     unwatched: Option<String>,
 }
 
 /// Makes a crash of a silent run in which an exception was not caught, and an answer of a run
-/// that ended by nothing but a checked exception.
+/// that ended by nothing but an exception which the library tells its callers.
 pub(super) async fn look(
     target: &LocalTarget,
     build: &Build,
@@ -66,8 +67,9 @@ async fn caught(
     Ok(replay)
 }
 
-/// A method has to declare the checked exceptions that it lets through, so these are part of what
-/// a library tells its callers. Only the exception of a PoV is a crash, whatever its class.
+/// A method has to declare the checked exceptions that it lets through and may declare others, so
+/// these are part of what a library tells its callers. The exception of a PoV is a crash, whatever
+/// its class.
 async fn answered(
     target: &LocalTarget,
     build: &Build,
@@ -78,20 +80,42 @@ async fn answered(
         return Ok(replay);
     };
     let povs = baseline.povs.iter();
-    let known: Vec<&CrashReport> = povs.filter_map(|pov| pov.replay.crash.as_ref()).collect();
-    let thrown = replay.crash.as_ref().filter(|crash| {
-        crash.tool == Tool::Java && known.iter().all(|known| known.kind != crash.kind)
-    });
-    let Some(kind) = thrown.map(|crash| crash.kind.clone()) else {
+    let mut known = povs.filter_map(|pov| pov.replay.crash.as_ref());
+    let Some(crash) = replay
+        .crash
+        .take_if(|crash| crash.tool == Tool::Java && known.all(|known| known.kind != crash.kind))
+    else {
         return Ok(replay);
     };
     let seen = watch(target, build, pov).await?;
-    if seen.checked.len() == 1 && seen.checked.contains(&kind) {
+    let alone = seen.text.matches("Exception in thread \"").count() == 1;
+    if alone && (seen.checked == [crash.kind.as_str()] || declares(&target.task, &crash)) {
         replay.outcome = Outcome::Silent;
-        replay.crash = None;
-        replay.answer = Some(kind);
+        replay.answer = Some(crash.kind);
+    } else {
+        replay.crash = Some(crash);
     }
     Ok(replay)
+}
+
+/// Tells whether a method on the stack declares the exception in the unpatched tree.
+fn declares(task: &TargetTask, crash: &CrashReport) -> bool {
+    let (Ok(tree), Some(stack)) = (Tree::open(&task.tree), crash.main_stack()) else {
+        return false;
+    };
+    let last = |name: &str| regex::escape(name.rsplit(['.', '$']).next().unwrap_or(name));
+    let exception = last(&crash.kind);
+    stack.frames.iter().any(|frame| {
+        let file = frame.file.as_deref().and_then(|file| tree.rebase(file));
+        let text = file.and_then(|file| tree.read(&file).ok());
+        let method = last(&frame.function);
+        let declared = format!(r"\b{method}\s*\([^(){{}};]*\)\s*throws\s[^{{}};]*\b{exception}\b");
+        let declared = Regex::new(&declared);
+        let texts = text.as_ref().zip(declared.ok());
+        texts.is_some_and(|(text, declared)| {
+            declared.is_match(&String::from_utf8_lossy(text.bytes()))
+        })
+    })
 }
 
 /// Runs a PoV once more, under the debugger.
@@ -172,9 +196,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_checked_exception_that_its_caller_lets_through_is_an_answer() {
+    async fn an_exception_that_the_library_declares_is_an_answer() {
         let folder = tempfile::tempdir().unwrap();
-        let target = open(java_task(folder.path()), folder.path()).await;
+        let task = java_task(folder.path());
+        let before = LINES.replace("upper) {", "upper)\n        throws IllegalStateException {");
+        std::fs::write(task.tree.join("p/Lines.java"), &before).unwrap();
+        let target = open(task, folder.path()).await;
         target.baseline().await.unwrap();
         let pov = &target.task().povs[0];
         let thrown =
@@ -182,11 +209,17 @@ mod tests {
         let own = "        class Broken extends IllegalStateException { }\n        if (end < 0) throw new Broken();\n";
         for (body, answer) in [
             (thrown("java.io.IOException"), Some("java.io.IOException")),
+            (
+                thrown("IllegalStateException"),
+                Some("java.lang.IllegalStateException"),
+            ),
             (thrown("IllegalArgumentException"), None),
             (format!("{own}{CALL}"), None),
         ] {
-            let text = LINES.replace(CALL, &body);
-            let declared = text.replace("upper) {", "upper) throws java.io.IOException {");
+            let text = before.replace(CALL, &body);
+            let throws =
+                "throws IllegalStateException, IllegalArgumentException, java.io.IOException {";
+            let declared = text.replace("throws IllegalStateException {", throws);
             let changes = change("p/Lines.java", declared);
             let build = target
                 .build(&changes, "", BuildKind::Incremental)

@@ -39,7 +39,9 @@ impl FailureJudge<'_> {
         let new = self.replay(new_build, input).await?;
         if !new.outcome.is_failure() {
             let reason = match &new.answer {
-                Some(answer) => format!("the program answers by {answer}, a checked exception"),
+                Some(answer) => {
+                    format!("the program answers by {answer}, which its methods declare")
+                }
                 None => "a failure did not happen again".to_owned(),
             };
             return Ok((FailureKind::NotRepeated, failure(&reason, &new, input)));

@@ -60,7 +60,7 @@ struct Replays {
     doubts: Vec<Doubt>,
     /// Reason why no debugger watched one of them.
     unwatched: Option<String>,
-    /// The checked exception by which one of them ended.
+    /// The declared exception by which one of them ended.
     answer: Option<String>,
 }
 
@@ -132,7 +132,7 @@ fn result_of(
             let mut reason = format!("no crash in {} of the PoVs", counted(replays.runs, "run"));
             if let Some(answer) = &replays.answer {
                 reason.push_str(&format!(
-                    "; the program answers by {answer}, a checked exception"
+                    "; the program answers by {answer}, which its methods declare"
                 ));
             }
             Rung::new(RungName::Silent, Some(true), reason).settled(steady)

@@ -13,9 +13,8 @@ public final class Uncaught {
     static final int MOST_FRAMES = 64;
 
     static final StringBuffer told = new StringBuffer();
-    /** Classes of the exceptions that a caller has to handle or to declare, and whether there were only such. */
+    /** Classes of those exceptions that a caller has to handle or to declare. */
     static final StringBuffer checked = new StringBuffer();
-    static volatile boolean allChecked = true;
     static volatile boolean watched;
 
     static void serve(VirtualMachine vm) {
@@ -54,8 +53,7 @@ public final class Uncaught {
                 text.append('(').append(source).append(')');
             }
             told.append(text).append('\n');
-            checked.append(exception.referenceType().name()).append('\n');
-            allChecked &= isChecked(exception.referenceType());
+            if (isChecked(exception.referenceType())) checked.append(exception.referenceType().name()).append('\n');
         } catch (AbsentInformationException | IncompatibleThreadStateException e) {
             // A class without lines is none of the project.
         }
@@ -83,7 +81,7 @@ public final class Uncaught {
         long limit = Math.round(1000 * Double.parseDouble(System.getenv("PROBE_SECONDS")));
         String end = Listening.run(arguments[0], limit, Uncaught::serve);
         String why = end == null ? "it cannot listen here" : "no JVM came to it";
-        if (watched && allChecked) Files.writeString(Path.of(System.getenv("NOTES"), "checked"), checked);
+        Files.writeString(Path.of(System.getenv("NOTES"), "checked"), checked);
         Files.writeString(Path.of(System.getenv("NOTES"), watched ? "uncaught" : "unwatched"), watched ? told : why);
         Runtime.getRuntime().halt(0);
     }
