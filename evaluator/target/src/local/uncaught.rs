@@ -105,16 +105,19 @@ fn declares(task: &TargetTask, crash: &CrashReport) -> bool {
     };
     let last = |name: &str| regex::escape(name.rsplit(['.', '$']).next().unwrap_or(name));
     let exception = last(&crash.kind);
+    let files = tree.files();
     stack.frames.iter().any(|frame| {
-        let file = frame.file.as_deref().and_then(|file| tree.rebase(file));
-        let text = file.and_then(|file| tree.read(&file).ok());
+        // A trace names a file below its source folder, which may lie anywhere in the tree.
+        let ending = format!("/{}", frame.file.as_deref().unwrap_or_default());
+        let mut files = files.iter();
+        let file = files.find(|path| format!("/{path}").ends_with(&ending));
+        let Some(text) = file.and_then(|file| tree.read(file).ok()) else {
+            return false;
+        };
         let method = last(&frame.function);
-        let declared = format!(r"\b{method}\s*\([^(){{}};]*\)\s*throws\s[^{{}};]*\b{exception}\b");
-        let declared = Regex::new(&declared);
-        let texts = text.as_ref().zip(declared.ok());
-        texts.is_some_and(|(text, declared)| {
-            declared.is_match(&String::from_utf8_lossy(text.bytes()))
-        })
+        let head = format!(r"\b{method}\s*\([^(){{}};]*\)\s*throws\s[^{{}};]*\b{exception}\b");
+        let head = Regex::new(&head);
+        head.is_ok_and(|head| head.is_match(&String::from_utf8_lossy(text.bytes())))
     })
 }
 
@@ -198,9 +201,12 @@ mod tests {
     #[tokio::test]
     async fn an_exception_that_the_library_declares_is_an_answer() {
         let folder = tempfile::tempdir().unwrap();
-        let task = java_task(folder.path());
+        let mut task = java_task(folder.path());
         let before = LINES.replace("upper) {", "upper)\n        throws IllegalStateException {");
-        std::fs::write(task.tree.join("p/Lines.java"), &before).unwrap();
+        std::fs::create_dir_all(task.tree.join("src/p")).unwrap();
+        std::fs::write(task.tree.join("src/p/Lines.java"), &before).unwrap();
+        std::fs::remove_file(task.tree.join("p/Lines.java")).unwrap();
+        task.commands.build = task.commands.build.replace("p/Lines", "src/p/Lines");
         let target = open(task, folder.path()).await;
         target.baseline().await.unwrap();
         let pov = &target.task().povs[0];
@@ -220,7 +226,7 @@ mod tests {
             let throws =
                 "throws IllegalStateException, IllegalArgumentException, java.io.IOException {";
             let declared = text.replace("throws IllegalStateException {", throws);
-            let changes = change("p/Lines.java", declared);
+            let changes = change("src/p/Lines.java", declared);
             let build = target
                 .build(&changes, "", BuildKind::Incremental)
                 .await
