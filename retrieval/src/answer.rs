@@ -3,8 +3,9 @@
 //! Plain data. Finding is the engine's business, showing it to a model that of
 //! [`crate::Memory`].
 
+use crate::error::RetrievalError;
 use crate::{Query, Snippet, rank::Order, snippet::merge_ranges};
-use patchwright_source::TreePath;
+use patchwright_source::{SourceError, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -98,6 +99,25 @@ impl Miss {
         Self::NotFound {
             what: what.into(),
             nearest: Vec::new(),
+        }
+    }
+}
+
+impl From<RetrievalError> for Miss {
+    fn from(error: RetrievalError) -> Self {
+        match error {
+            RetrievalError::Sql { reason } => Self::Bad { reason },
+            error => Self::Stopped {
+                reason: error.to_string(),
+            },
+        }
+    }
+}
+
+impl From<SourceError> for Miss {
+    fn from(error: SourceError) -> Self {
+        Self::Unreadable {
+            reason: error.to_string(),
         }
     }
 }

@@ -21,7 +21,7 @@ mod values;
 use crate::answer::{Answer, Hit, Miss};
 use crate::error::Result;
 use crate::index::{Index, IndexLimits, IndexReport};
-use crate::pattern::find_pattern;
+use crate::pattern::{Haystack, find_pattern};
 use crate::query::Query;
 use crate::rank::Proximity;
 use crate::ranking::Ranking;
@@ -161,20 +161,9 @@ impl Engine {
     }
 
     pub fn answer(&self, query: &Query) -> Answer {
-        let answered = match query {
-            Query::Next { query: inner, skip } => self.answer_from(inner, *skip),
-            query => self.answer_from(query, 0),
-        };
-        answered.map_or_else(
-            |error| {
-                let reason = error.to_string();
-                Answer::missed(query, Miss::Stopped { reason })
-            },
-            |answer| Answer {
-                query: query.clone(),
-                ..answer
-            },
-        )
+        let (asked, _) = query.and_skip();
+        let answered = self.answer_as(asked, Answer::new(query));
+        answered.unwrap_or_else(|miss| Answer::missed(query, miss))
     }
 
     /// Returns whether a symbol or a header of this name exists in the tree.
@@ -194,37 +183,35 @@ impl Engine {
         Ok(around.map(|symbol| symbol.name))
     }
 
-    fn answer_from(&self, query: &Query, skip: usize) -> Result<Answer> {
+    fn answer_as(&self, query: &Query, answer: Answer) -> Result<Answer, Miss> {
         match query {
-            Query::Symbol { name } => self.answer_symbol(query, name, skip),
-            Query::File { path, lines } => self.answer_file(query, path, lines),
+            Query::Symbol { name } => self.answer_symbol(answer, name),
+            Query::File { path, lines } => self.answer_file(answer, path, lines),
             Query::Text { text, regex, path } => {
-                self.answer_text(query, (text, *regex), path.as_deref(), skip)
+                self.answer_text(answer, (text, *regex), path.as_deref())
             }
             Query::Pattern { pattern, path } => {
-                self.answer_form(query, (path.as_deref(), skip), |files| {
-                    find_pattern(files, pattern)
-                })
+                let find = |files: &Haystack<'_>| find_pattern(files, pattern);
+                self.answer_form(answer, path.as_deref(), find)
             }
             Query::Rule { rule, path } => {
-                self.answer_form(query, (path.as_deref(), skip), |files| {
-                    find_rule(files, rule)
-                })
+                let find = |files: &Haystack<'_>| find_rule(files, rule);
+                self.answer_form(answer, path.as_deref(), find)
             }
-            Query::References { name } => self.answer_references(query, name, skip),
-            Query::Callers { name, depth } => self.answer_callers(query, name, *depth, skip),
-            Query::Callees { name, depth } => self.answer_callees(query, name, *depth),
-            Query::Path { from, to } => self.answer_path(query, from, to),
-            Query::Implementations { name } => self.answer_implementations(query, name, skip),
+            Query::References { name } => self.answer_references(answer, name),
+            Query::Callers { name, depth } => self.answer_callers(answer, name, *depth),
+            Query::Callees { name, depth } => self.answer_callees(answer, name, *depth),
+            Query::Path { from, to } => self.answer_path(answer, from, to),
+            Query::Implementations { name } => self.answer_implementations(answer, name),
             Query::More { query: number } => {
                 let reason = format!("no earlier query has the number {number}");
-                Ok(Answer::missed(query, Miss::Bad { reason }))
+                Err(Miss::Bad { reason })
             }
-            Query::Similar { name } => self.answer_similar(query, name),
-            Query::Sql { statement } => Ok(self.answer_sql(query, statement)),
-            Query::Search { words } => self.answer_search(query, words, skip),
-            Query::Flow { expression } => self.answer_flow(query, expression),
-            Query::Next { .. } => Ok(Answer::new(query)),
+            Query::Similar { name } => self.answer_similar(answer, name),
+            Query::Sql { statement } => self.answer_sql(answer, statement),
+            Query::Search { words } => self.answer_search(answer, words),
+            Query::Flow { expression } => self.answer_flow(answer, expression),
+            Query::Next { .. } => Ok(answer),
         }
     }
 
@@ -309,8 +296,8 @@ impl Engine {
         mut answer: Answer,
         hits: Vec<Hit>,
         tier: Tier,
-        skip: usize,
-    ) -> Result<Answer> {
+    ) -> Result<Answer, Miss> {
+        let (_, skip) = answer.query.and_skip();
         let limit = match answer.query.kind() {
             "text" => TEXT_RESULTS.min(self.settings.max_results),
             _ => self.settings.max_results,

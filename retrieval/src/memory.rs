@@ -68,18 +68,13 @@ impl Memory {
         let earlier = (*number as usize)
             .checked_sub(1)
             .and_then(|index| of_round.nth(index));
-        match earlier {
-            Some(Asked { query, shown, .. }) => match query {
-                Query::Next { query, skip } => Query::Next {
-                    query: query.clone(),
-                    skip: skip + shown,
-                },
-                query => Query::Next {
-                    query: Box::new(query.clone()),
-                    skip: *shown,
-                },
-            },
-            None => query.clone(),
+        let Some(Asked { query, shown, .. }) = earlier else {
+            return query.clone();
+        };
+        let (query, skip) = query.and_skip();
+        Query::Next {
+            query: Box::new(query.clone()),
+            skip: skip + shown,
         }
     }
 
@@ -196,7 +191,7 @@ impl Memory {
         for snippet in &answer.snippets {
             self.render_snippet(out, round, snippet);
         }
-        let shown = answer.shown + skipped(&answer.query);
+        let shown = answer.shown + answer.query.and_skip().1;
         if answer.shown > 0 && answer.total > shown {
             let _ = writeln!(
                 out,
@@ -257,13 +252,6 @@ fn about(snippet: &Snippet) -> String {
         let _ = write!(about, " ({note})");
     }
     about
-}
-
-fn skipped(query: &Query) -> usize {
-    match query {
-        Query::Next { skip, .. } => *skip,
-        _ => 0,
-    }
 }
 
 fn one_line(query: &Query) -> String {

@@ -204,6 +204,14 @@ impl Query {
         reader.read()
     }
 
+    /// The query itself, and how many of its hits were shown before.
+    pub(crate) fn and_skip(&self) -> (&Self, usize) {
+        match self {
+            Self::Next { query, skip } => (query, *skip),
+            query => (query, 0),
+        }
+    }
+
     /// The tag of this kind of query.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -6,10 +6,10 @@
 
 use crate::Settings;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
-use patchwright_source::{Tree, TreePath, is_binary};
+use grep_searcher::sinks::Bytes;
+use grep_searcher::{Searcher, SearcherBuilder};
+use patchwright_source::{SourceError, Tree, TreePath, is_binary};
 use rayon::prelude::*;
-use std::io;
 use std::time::{Duration, Instant};
 
 /// Limit on how many lines of one file are kept; a file with more is generated or the
@@ -18,18 +18,11 @@ const PER_FILE: usize = 200;
 /// Limit on how long one search may take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// The lines of one file that match.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileLines {
-    pub(crate) path: TreePath,
-    /// First and last line of each match.
-    pub(crate) matches: Vec<(u32, u32)>,
-}
-
-/// Result of a search through all files.
+/// Result of a search through one or all files.
 #[derive(Debug, Default)]
 pub(crate) struct TextMatches {
-    pub(crate) files: Vec<FileLines>,
+    /// The file, the first and the last line of each match, file by file.
+    pub(crate) found: Vec<(TreePath, u32, u32)>,
     /// The relaxation after which the text was found.
     pub(crate) loosened: Option<&'static str>,
     /// True when time ran out.
@@ -45,7 +38,15 @@ const CASE_AND_SPACE: &str = "without regard to case and white space";
 impl TextMatches {
     /// Returns whether looking further would be of no use.
     fn is_something(&self) -> bool {
-        !self.files.is_empty() || self.stopped
+        !self.found.is_empty() || self.stopped
+    }
+
+    /// Adds what was found in the files after these.
+    fn with(mut self, after: Self) -> Self {
+        self.found.extend(after.found);
+        self.stopped |= after.stopped;
+        self.too_large += after.too_large;
+        self
     }
 }
 
@@ -82,9 +83,10 @@ pub(crate) fn find_literal(
     // the few files where it finds something the other form is looked for.
     let words: Vec<String> = text.split_whitespace().map(escape).collect();
     let loosest = look(files, &words.join(r"\s*"), true, Some(CASE_AND_SPACE));
-    let in_files: Vec<&TreePath> = loosest.files.iter().map(|file| &file.path).collect();
+    let mut in_files: Vec<&TreePath> = loosest.found.iter().map(|(path, ..)| path).collect();
+    in_files.dedup();
     let found = look(&in_files, &escaped, true, Some(CASE));
-    if found.files.is_empty() {
+    if found.found.is_empty() {
         return loosest;
     }
     TextMatches {
@@ -133,40 +135,24 @@ fn search(
     limits: &Settings,
 ) -> TextMatches {
     let started = Instant::now();
-    let outcomes: Vec<Outcome> = files
+    let searcher = || {
+        SearcherBuilder::new()
+            .multi_line(true)
+            .line_number(true)
+            .build()
+    };
+    files
         .par_iter()
-        .map_init(
-            || {
-                SearcherBuilder::new()
-                    .multi_line(true)
-                    .line_number(true)
-                    .build()
-            },
-            |searcher, path| {
-                if started.elapsed() > TIME_LIMIT {
-                    return Outcome::OutOfTime;
-                }
-                search_file(tree, path, matcher, searcher, limits)
-            },
-        )
-        .collect();
-    let mut found = TextMatches::default();
-    for outcome in outcomes {
-        match outcome {
-            Outcome::Lines(file) => found.files.push(file),
-            Outcome::TooLarge => found.too_large += 1,
-            Outcome::OutOfTime => found.stopped = true,
-            Outcome::Nothing => {}
-        }
-    }
-    found
-}
-
-enum Outcome {
-    Nothing,
-    Lines(FileLines),
-    TooLarge,
-    OutOfTime,
+        .map_init(searcher, |searcher, path| {
+            if started.elapsed() > TIME_LIMIT {
+                return TextMatches {
+                    stopped: true,
+                    ..TextMatches::default()
+                };
+            }
+            search_file(tree, path, matcher, searcher, limits)
+        })
+        .reduce(TextMatches::default, TextMatches::with)
 }
 
 fn search_file(
@@ -175,36 +161,28 @@ fn search_file(
     matcher: &RegexMatcher,
     searcher: &mut Searcher,
     limits: &Settings,
-) -> Outcome {
+) -> TextMatches {
+    let mut matches = TextMatches::default();
     let bytes = match tree.bytes_up_to(path, limits.file_size_limit) {
         Ok(bytes) => bytes,
-        Err(patchwright_source::SourceError::TooLarge { .. }) => return Outcome::TooLarge,
-        Err(_) => return Outcome::Nothing,
+        Err(error) => {
+            let is_too_large = matches!(error, SourceError::TooLarge { .. });
+            matches.too_large = usize::from(is_too_large);
+            return matches;
+        }
     };
-    let mut lines = Lines(Vec::new());
-    let searched = searcher.search_slice(matcher, &bytes, &mut lines);
+    let found = &mut matches.found;
+    let collect = Bytes(|first, lines| {
+        let count = lines.split_inclusive(|byte| *byte == b'\n').count().max(1);
+        found.push((path.clone(), first as u32, first as u32 + count as u32 - 1));
+        Ok(found.len() < PER_FILE)
+    });
+    let searched = searcher.search_slice(matcher, &bytes, collect);
     // Few files have a hit, so only these are looked at more closely.
-    if searched.is_err() || lines.0.is_empty() || is_binary(&bytes) {
-        return Outcome::Nothing;
+    if searched.is_err() || (!matches.found.is_empty() && is_binary(&bytes)) {
+        return TextMatches::default();
     }
-    Outcome::Lines(FileLines {
-        path: path.clone(),
-        matches: lines.0,
-    })
-}
-
-/// Collects the line numbers of matches.
-struct Lines(Vec<(u32, u32)>);
-
-impl Sink for Lines {
-    type Error = io::Error;
-
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        let first = found.line_number().unwrap_or(1) as u32;
-        let count = found.lines().count().max(1) as u32;
-        self.0.push((first, first + count - 1));
-        Ok(self.0.len() < PER_FILE)
-    }
+    matches
 }
 
 #[cfg(test)]
@@ -236,13 +214,9 @@ mod tests {
             find_literal(&tree, &files, text, &limits)
         };
         let lines = found
-            .files
+            .found
             .iter()
-            .flat_map(|file| {
-                file.matches
-                    .iter()
-                    .map(|(first, last)| format!("{}:{first}-{last}", file.path))
-            })
+            .map(|(path, first, last)| format!("{path}:{first}-{last}"))
             .collect();
         (lines, found.loosened)
     }

@@ -52,9 +52,10 @@ impl Engine {
             let words: Vec<String> = line.split_whitespace().map(regex::escape).collect();
             let found = find_regex(self.tree(), &files, &words.join(r"\s+"), &self.settings);
             let mut holders: Vec<(Symbol, u32)> = Vec::new();
-            for file in &found.unwrap_or_default().files {
-                for (number, _) in file.matches.iter().take(HOLDERS + 1) {
-                    let symbol = self.index.enclosing_function(&file.path, *number)?;
+            let found = found.unwrap_or_default().found;
+            for of_file in found.chunk_by(|one, other| one.0 == other.0) {
+                for (path, number, _) in of_file.iter().take(HOLDERS + 1) {
+                    let symbol = self.index.enclosing_function(path, *number)?;
                     holders.extend(symbol.map(|symbol| (symbol, *number)));
                 }
             }

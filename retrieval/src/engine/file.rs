@@ -5,7 +5,7 @@ use super::Engine;
 use super::lookup::described;
 use crate::answer::{Answer, Miss};
 use crate::error::Result;
-use crate::query::{LineRange, Query};
+use crate::query::LineRange;
 use crate::snippet::{Snippet, Tier, place};
 use patchwright_source::{SourceError, Text, TreePath};
 use std::collections::BTreeSet;
@@ -20,20 +20,18 @@ const HEAD: u32 = 80;
 impl Engine {
     pub(super) fn answer_file(
         &self,
-        query: &Query,
+        mut answer: Answer,
         path: &str,
         lines: &[LineRange],
-    ) -> Result<Answer> {
-        let (path, note) = match self.resolve(path) {
-            Ok(resolved) => resolved,
-            Err(miss) => return Ok(Answer::missed(query, miss)),
-        };
-        let mut answer = Answer::new(query);
+    ) -> Result<Answer, Miss> {
+        let (path, note) = self.resolve(path)?;
         answer.notes.extend(note);
-        let text = match self.readable(&path) {
-            Ok(text) => text,
-            Err(miss) => return Ok(Answer::missed(query, miss)),
-        };
+        let text = self.tree().read(&path)?;
+        if text.is_binary() {
+            return Err(Miss::Unreadable {
+                reason: format!("{path} is binary, {} bytes", text.bytes().len()),
+            });
+        }
         if lines.is_empty() {
             self.whole_or_outline(&mut answer, &path, &text)?;
         } else {
@@ -70,9 +68,7 @@ impl Engine {
             && let Err(error @ (SourceError::NotAFile { .. } | SourceError::Outside { .. })) =
                 self.tree().read_up_to(&path, 0)
         {
-            return Err(Miss::Unreadable {
-                reason: error.to_string(),
-            });
+            return Err(error.into());
         }
         if by_end.is_empty()
             && let Err(error) = TreePath::new(written)
@@ -81,21 +77,15 @@ impl Engine {
                 reason: format!("{error}, and no file of the tree has such an ending"),
             });
         }
-        Err(self.no_such_file(written, &by_end))
-    }
-
-    fn no_such_file(&self, written: &str, several: &[&TreePath]) -> Miss {
-        if !several.is_empty() {
-            let paths = several.iter().take(NEAREST).map(ToString::to_string);
-            return Miss::NotFound {
-                what: format!("{written} names {} files", several.len()),
-                nearest: paths.collect(),
-            };
-        }
-        Miss::NotFound {
-            what: format!("no file {written}"),
-            nearest: self.nearest_paths(written),
-        }
+        let (what, nearest) = if by_end.is_empty() {
+            let what = format!("no file {written}");
+            (what, self.nearest_paths(written))
+        } else {
+            let paths = by_end.iter().take(NEAREST).map(ToString::to_string);
+            let what = format!("{written} names {} files", by_end.len());
+            (what, paths.collect())
+        };
+        Err(Miss::NotFound { what, nearest })
     }
 
     /// The files and folders whose names are most like the last part of a path.
@@ -121,19 +111,6 @@ impl Engine {
             .take(NEAREST)
             .map(|(_, path)| (*path).to_owned())
             .collect()
-    }
-
-    /// Reads a file that can be shown as text.
-    pub(crate) fn readable(&self, path: &TreePath) -> Result<Text, Miss> {
-        let text = self.tree().read(path).map_err(|error| Miss::Unreadable {
-            reason: error.to_string(),
-        })?;
-        if text.is_binary() {
-            return Err(Miss::Unreadable {
-                reason: format!("{path} is binary, {} bytes", text.bytes().len()),
-            });
-        }
-        Ok(text)
     }
 
     fn whole_or_outline(&self, answer: &mut Answer, path: &TreePath, text: &Text) -> Result<()> {

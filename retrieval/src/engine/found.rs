@@ -5,106 +5,82 @@ use super::Engine;
 use crate::answer::{Answer, Hit, Miss, merge_hits};
 use crate::error::Result;
 use crate::pattern::{Haystack, Matches};
-use crate::query::Query;
 use crate::snippet::Tier;
 use crate::text::{find_literal, find_regex};
 use patchwright_source::TreePath;
+use std::collections::BTreeMap;
 
 /// More hits than this say that the query says nothing.
 const FAR_TOO_MANY: usize = 5_000;
 /// From this many hits on, the answer advises how to narrow the query.
 const MANY: usize = 200;
+/// Said of a search that was not finished.
+const OUT_OF_TIME: &str = "time ran out; not every file was searched";
 
 impl Engine {
     pub(super) fn answer_text(
         &self,
-        query: &Query,
+        mut answer: Answer,
         (text, regex): (&str, bool),
         path: Option<&str>,
-        skip: usize,
-    ) -> Result<Answer> {
-        let files = self.files_in(path);
-        if let Some(miss) = self.no_such_place(path, &files) {
-            return Ok(Answer::missed(query, miss));
-        }
+    ) -> Result<Answer, Miss> {
+        let files = self.files_to_search(path)?;
         let found = if regex {
-            match find_regex(self.tree(), &files, text, &self.settings) {
-                Ok(found) => found,
-                Err(reason) => return Ok(Answer::missed(query, Miss::Bad { reason })),
-            }
+            let found = find_regex(self.tree(), &files, text, &self.settings);
+            found.map_err(|reason| Miss::Bad { reason })?
         } else {
             find_literal(self.tree(), &files, text, &self.settings)
         };
-        let mut answer = Answer::new(query);
         if let Some(how) = found.loosened {
             answer.note(format!("found only {how}"));
         }
         if found.stopped {
-            answer.note("time ran out; not every file was searched".to_owned());
+            answer.note(OUT_OF_TIME);
         }
         if found.too_large > 0 {
             let count = found.too_large;
             answer.note(format!("{count} files were too large to search"));
         }
-        let places: Vec<(TreePath, u32, u32)> = found
-            .files
-            .into_iter()
-            .flat_map(|file| {
-                let path = file.path;
-                file.matches
-                    .into_iter()
-                    .map(move |(first, last)| (path.clone(), first, last))
-            })
-            .collect();
         let at = path.map(|path| format!(" at {path}")).unwrap_or_default();
-        let nothing = || format!("this text is in none of the {} files{at}", files.len());
+        let nothing = format!("this text is in none of the {} files{at}", files.len());
         let around = self.settings.context_lines as u32;
-        self.fill(answer, &places, (around, skip), nothing)
+        self.fill(answer, &found.found, around, nothing)
     }
 
-    /// Why nothing is looked through: no file has the path that was asked for.
-    fn no_such_place(&self, path: Option<&str>, files: &[&TreePath]) -> Option<Miss> {
-        let path = path.filter(|_| files.is_empty() && !self.files().is_empty())?;
-        Some(Miss::NotFound {
-            what: format!("no file or folder {path}"),
-            nearest: self.nearest_paths(path),
-        })
-    }
-
-    /// The files in which to look, the one that takes longest first: when it
-    /// comes last, one processor works and the others wait.
-    fn large_first(&self, path: Option<&str>) -> Vec<&TreePath> {
-        let mut files = self.files_in(path);
-        files.sort_by_cached_key(|path| {
-            std::cmp::Reverse(self.index.file(path).map_or(0, |file| file.size))
-        });
-        files
+    /// The files in which to look; a miss where none has the path that was asked for.
+    fn files_to_search(&self, path: Option<&str>) -> Result<Vec<&TreePath>, Miss> {
+        let files = self.files_in(path);
+        match path {
+            Some(path) if files.is_empty() && !self.files().is_empty() => Err(Miss::NotFound {
+                what: format!("no file or folder {path}"),
+                nearest: self.nearest_paths(path),
+            }),
+            _ => Ok(files),
+        }
     }
 
     /// Answers a query for code of a form, which `find` looks for.
     pub(super) fn answer_form(
         &self,
-        query: &Query,
-        (path, skip): (Option<&str>, usize),
+        mut answer: Answer,
+        path: Option<&str>,
         find: impl FnOnce(&Haystack<'_>) -> Result<Matches, String>,
-    ) -> Result<Answer> {
-        let files = self.large_first(path);
-        if let Some(miss) = self.no_such_place(path, &files) {
-            return Ok(Answer::missed(query, miss));
-        }
-        let matches = match find(&Haystack::new(self.tree(), &files, &self.settings)) {
-            Ok(matches) => matches,
-            Err(reason) => return Ok(Answer::missed(query, Miss::Bad { reason })),
-        };
-        let mut answer = Answer::new(query);
+    ) -> Result<Answer, Miss> {
+        let mut files = self.files_to_search(path)?;
+        // When the file that takes longest comes last, one processor works and the others wait.
+        files.sort_by_cached_key(|path| {
+            std::cmp::Reverse(self.index.file(path).map_or(0, |file| file.size))
+        });
+        let matches = find(&Haystack::new(self.tree(), &files, &self.settings));
+        let matches = matches.map_err(|reason| Miss::Bad { reason })?;
         if let (Some(how), false) = (&matches.relaxed, matches.found.is_empty()) {
             answer.note(format!("no hit as written; the pattern was relaxed: {how}"));
         }
         if matches.stopped {
-            answer.note("time ran out; not every file was searched".to_owned());
+            answer.note(OUT_OF_TIME);
         }
-        let nothing = || "no code of this form, not even with the pattern relaxed".to_owned();
-        self.fill(answer, &matches.found, (2, skip), nothing)
+        let nothing = "no code of this form, not even with the pattern relaxed";
+        self.fill(answer, &matches.found, 2, nothing)
     }
 
     /// Puts places in order, merges those that touch, and cuts the snippets.
@@ -112,11 +88,11 @@ impl Engine {
         &self,
         mut answer: Answer,
         places: &[(TreePath, u32, u32)],
-        (around, skip): (u32, usize),
-        nothing: impl Fn() -> String,
-    ) -> Result<Answer> {
+        around: u32,
+        nothing: impl Into<String>,
+    ) -> Result<Answer, Miss> {
         if places.is_empty() {
-            answer.miss = Some(Miss::nothing(nothing()));
+            answer.miss = Some(Miss::nothing(nothing));
             return Ok(answer);
         }
         if places.len() > FAR_TOO_MANY {
@@ -133,7 +109,7 @@ impl Engine {
             .iter()
             .map(|(path, first, last)| self.place_hit(path, *first, *last, around))
             .collect();
-        self.with_hits(answer, merge_hits(hits), Tier::Low, skip)
+        self.with_hits(answer, merge_hits(hits), Tier::Low)
     }
 
     fn place_hit(&self, path: &TreePath, first: u32, last: u32, around: u32) -> Hit {
@@ -154,7 +130,7 @@ impl Engine {
 }
 
 fn advice(places: &[(TreePath, u32, u32)]) -> String {
-    let mut folders: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, _, _) in places {
         *folders.entry(path.folder()).or_default() += 1;
     }
@@ -166,11 +142,9 @@ fn advice(places: &[(TreePath, u32, u32)]) -> String {
     let most: Vec<String> = folders
         .iter()
         .take(4)
-        .map(|(count, folder)| {
-            format!(
-                "{count} in {}",
-                if folder.is_empty() { "." } else { folder }
-            )
+        .map(|(count, folder)| match *folder {
+            "" => format!("{count} in ."),
+            folder => format!("{count} in {folder}"),
         })
         .collect();
     format!(

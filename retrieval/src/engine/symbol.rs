@@ -23,8 +23,8 @@ const SMALL_MACRO: u32 = 10;
 const MACROS: usize = 6;
 
 impl Engine {
-    pub(super) fn answer_symbol(&self, query: &Query, name: &str, skip: usize) -> Result<Answer> {
-        let mut answer = Answer::new(query);
+    pub(super) fn answer_symbol(&self, mut answer: Answer, name: &str) -> Result<Answer, Miss> {
+        let (_, skip) = answer.query.and_skip();
         let found = self.index.definitions(name)?;
         let mut symbols = found.symbols;
         let mut tier = Tier::High;
@@ -42,7 +42,7 @@ impl Engine {
             symbols = self.partial(name)?;
         }
         if symbols.is_empty() {
-            return self.symbol_as_text(query, name, skip);
+            return self.symbol_as_text(answer, name);
         }
         if tier == Tier::Medium {
             answer.note(format!("no symbol {name}; these names hold it"));
@@ -58,24 +58,28 @@ impl Engine {
             hits.append(&mut self.symbol_hits(symbol)?);
         }
         self.add_imports(&symbols, &mut hits)?;
-        let mut answer = self.with_hits(answer, merge_hits(hits), tier, skip)?;
+        let mut answer = self.with_hits(answer, merge_hits(hits), tier)?;
         answer.total += left_out;
         Ok(answer)
     }
 
     /// The lines that hold a name which nothing defines.
-    fn symbol_as_text(&self, query: &Query, name: &str, skip: usize) -> Result<Answer> {
+    fn symbol_as_text(&self, asked: Answer, name: &str) -> Result<Answer, Miss> {
         let text = Query::Text {
             text: name.to_owned(),
             regex: false,
             path: None,
         };
-        let found = self.answer_text(&text, (name, false), None, skip)?;
+        let next = Query::Next {
+            query: Box::new(text),
+            skip: asked.query.and_skip().1,
+        };
+        let found = self.answer_text(Answer::new(&next), (name, false), None)?;
         if found.snippets.is_empty() {
-            return Ok(Answer::missed(query, self.no_such_symbol(name)?));
+            return Err(self.no_such_symbol(name)?);
         }
         let mut answer = Answer {
-            query: query.clone(),
+            query: asked.query,
             ..found
         };
         let mut note = format!("nothing defines {name}; these lines hold it as text");

@@ -4,8 +4,7 @@
 use crate::answer::{Answer, Hit, Miss};
 use crate::engine::Engine;
 use crate::engine::lookup::described;
-use crate::error::{Result, RetrievalError};
-use crate::query::Query;
+use crate::error::Result;
 use crate::relations::{QualifiedName, Similar};
 use crate::snippet::{Tier, place};
 use crate::symbol::{Call, Symbol, Use};
@@ -18,24 +17,18 @@ const PREPARED: usize = 600;
 const ALIKE: usize = 8;
 
 impl Engine {
-    pub(super) fn answer_references(
-        &self,
-        query: &Query,
-        name: &str,
-        skip: usize,
-    ) -> Result<Answer> {
+    pub(super) fn answer_references(&self, mut answer: Answer, name: &str) -> Result<Answer, Miss> {
         let plain = plain(name);
         let mut uses = self.index.references(&plain)?;
         if uses.is_empty() {
             let what = format!("{plain} is defined and nothing in the tree uses it by name");
-            return Ok(Answer::missed(query, self.without_hits(&plain, what)?));
+            return Err(self.without_hits(&plain, what)?);
         }
-        let mut answer = Answer::new(query);
         answer.note(count_kinds(&uses));
         uses.sort_by_cached_key(|one| self.near.order(&one.path, one.line));
         uses.truncate(PREPARED);
         let hits = self.group_uses(&uses)?;
-        self.with_hits(answer, hits, Tier::Low, skip)
+        self.with_hits(answer, hits, Tier::Low)
     }
 
     /// Says why a name has no hits: nothing defines it, or else what is given.
@@ -71,29 +64,27 @@ impl Engine {
 
     pub(super) fn answer_implementations(
         &self,
-        query: &Query,
+        answer: Answer,
         name: &str,
-        skip: usize,
-    ) -> Result<Answer> {
+    ) -> Result<Answer, Miss> {
         let mut symbols = self.index.implementations(name)?;
         if symbols.is_empty() {
             let what = format!("nothing in the tree extends, implements or overrides {name}");
-            return Ok(Answer::missed(query, self.without_hits(name, what)?));
+            return Err(self.without_hits(name, what)?);
         }
         symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
         let hits = symbols.iter().map(|one| self.head_hit(one, None)).collect();
-        self.with_hits(Answer::new(query), hits, Tier::High, skip)
+        self.with_hits(answer, hits, Tier::High)
     }
 
-    pub(super) fn answer_similar(&self, query: &Query, name: &str) -> Result<Answer> {
+    pub(super) fn answer_similar(&self, mut answer: Answer, name: &str) -> Result<Answer, Miss> {
         let mut symbols = self.named(name)?;
         symbols.retain(|symbol| symbol.kind.is_callable());
         symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
         let Some(symbol) = symbols.first() else {
-            return Ok(Answer::missed(query, self.no_such_symbol(name)?));
+            return Err(self.no_such_symbol(name)?);
         };
         let alike = self.index.similar(symbol, ALIKE)?;
-        let mut answer = Answer::new(query);
         if alike.is_empty() {
             answer.miss = Some(Miss::nothing(format!("no function is like {name}")));
         }
@@ -105,7 +96,7 @@ impl Engine {
             }
             self.head_hit(&one.symbol, Some(note))
         };
-        self.with_hits(answer, alike.iter().map(hit).collect(), Tier::High, 0)
+        self.with_hits(answer, alike.iter().map(hit).collect(), Tier::High)
     }
 
     /// A definition by its signature alone.
@@ -125,31 +116,20 @@ impl Engine {
         }
     }
 
-    pub(super) fn answer_sql(&self, query: &Query, statement: &str) -> Answer {
-        let mut answer = Answer::new(query);
-        match self.index.sql(statement) {
-            Ok(rows) => {
-                answer.listing.push(rows.columns.join(" | "));
-                answer
-                    .listing
-                    .extend(rows.rows.iter().map(|row| row.join(" | ")));
-                answer.total = rows.rows.len();
-                answer.shown = answer.total;
-                if rows.rows.is_empty() {
-                    answer.listing.push("(no rows)".to_owned());
-                }
-                if rows.more {
-                    answer.note(format!("only the first {} rows", rows.rows.len()));
-                }
-            }
-            Err(RetrievalError::Sql { reason }) => answer.miss = Some(Miss::Bad { reason }),
-            Err(error) => {
-                answer.miss = Some(Miss::Stopped {
-                    reason: error.to_string(),
-                });
-            }
+    pub(super) fn answer_sql(&self, mut answer: Answer, statement: &str) -> Result<Answer, Miss> {
+        let found = self.index.sql(statement)?;
+        answer.listing.push(found.columns.join(" | "));
+        let rows = found.rows.iter().map(|row| row.join(" | "));
+        answer.listing.extend(rows);
+        answer.total = found.rows.len();
+        answer.shown = answer.total;
+        if found.rows.is_empty() {
+            answer.listing.push("(no rows)".to_owned());
         }
-        answer
+        if found.more {
+            answer.note(format!("only the first {} rows", found.rows.len()));
+        }
+        Ok(answer)
     }
 }
 
@@ -175,14 +155,23 @@ const BY_NAME: &str = " (by name only)";
 impl Engine {
     pub(super) fn answer_callers(
         &self,
-        query: &Query,
+        answer: Answer,
         name: &str,
         depth: u32,
-        skip: usize,
-    ) -> Result<Answer> {
+    ) -> Result<Answer, Miss> {
         let calls = self.index.callers(name, depth, PREPARED)?;
         if calls.is_empty() {
-            return self.uncalled(query, name, skip);
+            // What is never called by name is often called through a pointer: where it is used
+            // else leads there.
+            let mut answer = self.answer_references(answer, name)?;
+            let note = format!(
+                "nothing calls {} by name; shown is where else it is used, as a pointer to it may be called",
+                plain(name)
+            );
+            if answer.miss.is_none() {
+                answer.notes.insert(0, note);
+            }
+            return Ok(answer);
         }
         let mut hits: Vec<(u32, Hit)> = calls
             .iter()
@@ -190,21 +179,7 @@ impl Engine {
             .collect();
         hits.sort_by(|a, b| (a.0, &a.1.order).cmp(&(b.0, &b.1.order)));
         let hits = hits.into_iter().map(|(_, hit)| hit).collect();
-        self.with_hits(Answer::new(query), hits, Tier::Low, skip)
-    }
-
-    /// Returns what is never called by name is often called through a pointer: where it
-    /// is used else leads there.
-    fn uncalled(&self, query: &Query, name: &str, skip: usize) -> Result<Answer> {
-        let mut answer = self.answer_references(query, name, skip)?;
-        if answer.miss.is_none() {
-            let note = format!(
-                "nothing calls {} by name; shown is where else it is used, as a pointer to it may be called",
-                plain(name)
-            );
-            answer.notes.insert(0, note);
-        }
-        Ok(answer)
+        self.with_hits(answer, hits, Tier::Low)
     }
 
     fn call_hit(&self, call: &Call) -> Hit {
@@ -231,13 +206,16 @@ impl Engine {
         }
     }
 
-    pub(super) fn answer_callees(&self, query: &Query, name: &str, depth: u32) -> Result<Answer> {
+    pub(super) fn answer_callees(
+        &self,
+        mut answer: Answer,
+        name: &str,
+        depth: u32,
+    ) -> Result<Answer, Miss> {
         let calls = self.index.callees(name, depth, PREPARED)?;
         if calls.is_empty() {
-            let miss = self.without_hits(name, format!("{name} calls nothing"))?;
-            return Ok(Answer::missed(query, miss));
+            return Err(self.without_hits(name, format!("{name} calls nothing"))?);
         }
-        let mut answer = Answer::new(query);
         let mut outside: Vec<&str> = Vec::new();
         for call in &calls {
             match &call.target {
@@ -256,10 +234,15 @@ impl Engine {
         Ok(answer)
     }
 
-    pub(super) fn answer_path(&self, query: &Query, from: &str, to: &str) -> Result<Answer> {
+    pub(super) fn answer_path(
+        &self,
+        mut answer: Answer,
+        from: &str,
+        to: &str,
+    ) -> Result<Answer, Miss> {
         for end in [from, to] {
             if self.named(end)?.is_empty() {
-                return Ok(Answer::missed(query, self.no_such_symbol(end)?));
+                return Err(self.no_such_symbol(end)?);
             }
         }
         let steps = self.index.call_path(from, to)?;
@@ -267,9 +250,8 @@ impl Engine {
             let what = format!(
                 "no chain of calls by name leads from {from} to {to}; calls through pointers are not followed"
             );
-            return Ok(Answer::missed(query, Miss::nothing(what)));
+            return Err(Miss::nothing(what));
         }
-        let mut answer = Answer::new(query);
         let mut names = vec![plain(from)];
         names.extend(steps.iter().map(|step| {
             let mark = if step.by_name { BY_NAME } else { "" };
@@ -277,7 +259,7 @@ impl Engine {
         }));
         answer.note(names.join(" -> "));
         let hits = steps.iter().map(|step| self.call_hit(step)).collect();
-        self.with_hits(answer, hits, Tier::Low, 0)
+        self.with_hits(answer, hits, Tier::Low)
     }
 }
 

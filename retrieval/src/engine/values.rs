@@ -6,7 +6,6 @@ use crate::answer::{Answer, Hit, Miss};
 use crate::engine::documents::{Paragraph, paragraphs};
 use crate::error::Result;
 use crate::flow::{Direction, FlowStep};
-use crate::query::Query;
 use crate::rank::is_aside;
 use crate::snippet::{Tier, line};
 use crate::symbol::{Symbol, sort_scored};
@@ -24,29 +23,24 @@ const RANKED: usize = 64;
 const ASIDE: f64 = 0.6;
 
 impl Engine {
-    pub(super) fn answer_flow(&self, query: &Query, expression: &str) -> Result<Answer> {
+    pub(super) fn answer_flow(&self, mut answer: Answer, expression: &str) -> Result<Answer, Miss> {
         let steps = self.index.flow(expression, &self.crash)?;
         if steps.is_empty() {
             let what = format!(
                 "no value moves to or from {expression}; name the function too, as in f: {expression}"
             );
-            return Ok(Answer::missed(query, Miss::nothing(what)));
+            return Err(Miss::nothing(what));
         }
-        let mut answer = Answer::new(query);
         for (direction, title) in [
             (Direction::Origin, "where it comes from:"),
             (Direction::Use, "where it goes to:"),
         ] {
-            let mut of_kind = steps
-                .iter()
-                .filter(|step| step.direction == direction)
-                .peekable();
-            if of_kind.peek().is_some() {
+            let steps = steps.iter().filter(|step| step.direction == direction);
+            let lines: Vec<String> = steps.map(|step| self.step_line(step)).collect();
+            if !lines.is_empty() {
                 answer.listing.push(title.to_owned());
             }
-            answer
-                .listing
-                .extend(of_kind.map(|step| self.step_line(step)));
+            answer.listing.extend(lines);
         }
         answer.total = steps.len();
         answer.shown = steps.len();
@@ -71,12 +65,12 @@ impl Engine {
         )
     }
 
-    pub(super) fn answer_search(&self, query: &Query, words: &str, skip: usize) -> Result<Answer> {
+    pub(super) fn answer_search(&self, answer: Answer, words: &str) -> Result<Answer, Miss> {
         let stems = meaningful(words);
         if stems.is_empty() {
             let reason = "these words say nothing about code; write what the code deals with";
             let reason = reason.to_owned();
-            return Ok(Answer::missed(query, Miss::Bad { reason }));
+            return Err(Miss::Bad { reason });
         }
         let mut ranked = self.scored_symbols(&self.ranked(words, RANKED)?)?;
         for (score, symbol) in &mut ranked {
@@ -85,7 +79,7 @@ impl Engine {
         let documents = paragraphs(self, &stems, DOCUMENTS)?;
         if ranked.is_empty() && documents.is_empty() {
             let what = "no definition speaks of any of these words, and no documentation";
-            return Ok(Answer::missed(query, Miss::nothing(what)));
+            return Err(Miss::nothing(what));
         }
         sort_scored(&mut ranked);
         let ranked = self.with_signals(words, ranked)?;
@@ -97,7 +91,7 @@ impl Engine {
         let after = WITH_BODY.min(hits.len());
         let documents = documents.iter().map(|one| self.documented(one));
         hits.splice(after..after, documents);
-        self.with_hits(Answer::new(query), hits, Tier::Medium, skip)
+        self.with_hits(answer, hits, Tier::Medium)
     }
 
     fn documented(&self, paragraph: &Paragraph) -> Hit {
