@@ -14,7 +14,6 @@ mod names;
 mod place;
 mod request;
 mod search;
-mod unit;
 mod visit;
 
 #[cfg(test)]
@@ -23,8 +22,7 @@ mod tests;
 use crate::error::RetrievalError;
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
-use function::Subject;
-use patchwright_source::{TreePath, words};
+use patchwright_source::TreePath;
 use search::Search;
 use std::sync::Arc;
 
@@ -41,28 +39,6 @@ pub enum Direction {
     Use,
 }
 
-/// Describes how a value moves in one step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FlowKind {
-    /// By assignment or initialisation.
-    Assign,
-    /// Into an argument of a call.
-    Argument,
-    /// Out of a function as its result.
-    Return,
-    /// From the result of a call.
-    Result,
-    /// Through an argument that the callee writes to.
-    Out,
-    /// Into the index of an element.
-    Index,
-    /// Into a condition.
-    Check,
-}
-
-words!(FlowKind: Assign "assign", Argument "argument", Return "return", Result "result", Out "out",
-    Index "index", Check "check");
-
 /// One step of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowStep {
@@ -71,13 +47,12 @@ pub struct FlowStep {
     pub line: u32,
     /// The function in which it lies, with its scope.
     pub function: String,
-    /// That function's number.
-    pub symbol: i64,
     /// Source of the value, as written.
     pub from: String,
     /// Destination, as written; `return`, or `f(#2)` for an argument.
     pub to: String,
-    pub kind: FlowKind,
+    /// How the value moves: `assign`, `argument`, `return`, `result`, `out`, `index` or `check`.
+    pub kind: &'static str,
     /// True when the step leads to the asked place or from it.
     pub direction: Direction,
     /// Distance in steps.
@@ -117,14 +92,9 @@ impl Index {
         let Ok(text) = self.tree().read(&symbol.path) else {
             return Analysis::default();
         };
-        let is_macro = symbol.kind == SymbolKind::Macro;
-        let mut analysis = visit::analyse(Subject {
-            language: symbol.language,
-            text: text.bytes().get(symbol.bytes(&text)).unwrap_or_default(),
-            line: symbol.start_line,
-            is_macro,
-        });
-        if !is_macro && !symbol.kind.is_callable() {
+        let code = text.bytes().get(symbol.bytes(&text)).unwrap_or_default();
+        let mut analysis = visit::analyse(symbol, code);
+        if symbol.kind != SymbolKind::Macro && !symbol.kind.is_callable() {
             // The declaration of a global or field declares nothing local.
             analysis.locals.clear();
         }

@@ -30,7 +30,7 @@ pub use answer::{Answer, Miss};
 pub use context::{Card, Context, DEFAULT_BUDGET, Form, Request};
 pub use engine::Engine;
 pub use error::RetrievalError;
-pub use flow::{Direction, FlowKind, FlowStep, GuardFact, GuardKind};
+pub use flow::{Direction, FlowStep, GuardFact, GuardKind};
 pub use index::files::FileRow;
 pub use index::{Index, IndexLimits, IndexReport};
 pub use language::function_around;

@@ -56,12 +56,7 @@ impl Engine {
             .unwrap_or_default();
         format!(
             "{indent}{}:{} in {}: {} -> {} ({})   {code}",
-            step.path,
-            step.line,
-            step.function,
-            step.from,
-            step.to,
-            step.kind.as_str()
+            step.path, step.line, step.function, step.from, step.to, step.kind
         )
     }
 

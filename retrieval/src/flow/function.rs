@@ -6,7 +6,7 @@
 //! a place ([`Analysis::reaching`]); there is no control-flow graph.
 
 use crate::flow::place::{Place, Source};
-use patchwright_source::{Language, words};
+use patchwright_source::words;
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
@@ -27,6 +27,8 @@ pub(crate) enum Target {
 /// One step of a value.
 #[derive(Debug, Clone)]
 pub(crate) struct Edge {
+    /// Its place among the edges of its function.
+    pub(crate) number: usize,
     pub(crate) line: u32,
     /// Where the source is read.
     pub(super) reads: usize,
@@ -46,6 +48,19 @@ impl Edge {
     /// Returns whether the text of this edge lies in that of another.
     pub(crate) fn is_within(&self, outer: &Edge) -> bool {
         outer.reads <= self.reads && self.writes <= outer.writes
+    }
+
+    /// Returns how the value moves.
+    pub(crate) fn kind(&self) -> &'static str {
+        match (&self.target, &self.source) {
+            (Target::Return, _) => "return",
+            (Target::Argument(..), _) => "argument",
+            (Target::Index, _) => "index",
+            (Target::Check, _) => "check",
+            (Target::Place(_), Source::Call(_)) => "result",
+            (Target::Place(_), Source::Out(..)) => "out",
+            (Target::Place(_), _) => "assign",
+        }
     }
 }
 
@@ -144,13 +159,12 @@ impl Analysis {
     /// function may be, too. Without a reader, all that write it.
     pub(crate) fn reaching(
         &self,
-        reader: Option<usize>,
+        reader: Option<&Edge>,
         matches: impl Fn(&Place) -> bool,
-    ) -> (Vec<usize>, bool) {
-        let reader = reader.and_then(|index| self.edges.get(index));
+    ) -> (Vec<&Edge>, bool) {
         let mut found = Vec::new();
         let mut lost_after: Option<usize> = None;
-        for (index, edge) in self.edges.iter().enumerate().rev() {
+        for edge in self.edges.iter().rev() {
             let Target::Place(target) = &edge.target else {
                 continue;
             };
@@ -158,12 +172,12 @@ impl Analysis {
                 continue;
             }
             let Some(reader) = reader else {
-                found.push(index);
+                found.push(edge);
                 continue;
             };
             if edge.writes > reader.reads {
                 if self.share_loop(edge.reads, reader.reads) {
-                    found.push(index);
+                    found.push(edge);
                 }
                 continue;
             }
@@ -171,7 +185,7 @@ impl Analysis {
             if lost_after.is_some_and(|writes| edge.writes < writes) {
                 continue;
             }
-            found.push(index);
+            found.push(edge);
             if edge.kills && !target.content && reader.blocks.starts_with(&edge.blocks) {
                 lost_after = Some(edge.writes);
             }
@@ -180,28 +194,9 @@ impl Analysis {
         (found, lost_after.is_none())
     }
 
-    /// The edges that meet a condition, by their numbers.
-    pub(crate) fn edges_that(&self, meets: impl Fn(&Edge) -> bool) -> Vec<usize> {
-        let edges = self.edges.iter().enumerate();
-        edges
-            .filter(|(_, edge)| meets(edge))
-            .map(|(index, _)| index)
-            .collect()
-    }
-
     fn share_loop(&self, a: usize, b: usize) -> bool {
         self.loops
             .iter()
             .any(|one| one.bytes.contains(&a) && one.bytes.contains(&b))
     }
-}
-
-/// The code under analysis: a function, or a macro with its parameters.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Subject<'a> {
-    pub(crate) language: Language,
-    pub(crate) text: &'a [u8],
-    /// The line of the text's first line in its file.
-    pub(crate) line: u32,
-    pub(crate) is_macro: bool,
 }

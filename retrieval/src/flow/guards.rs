@@ -4,7 +4,7 @@
 //! exit, and preprocessor conditionals. Nothing is evaluated.
 
 use crate::flow::function::{GuardFact, GuardKind};
-use crate::flow::names::leaves;
+use crate::flow::names::{field, leaves};
 use crate::flow::place::shown;
 use crate::flow::visit::Reader;
 use tree_sitter::Node;
@@ -13,27 +13,52 @@ impl Reader<'_> {
     /// Finds what a node guards.
     pub(super) fn guards(&mut self, node: Node<'_>, parent: Option<Node<'_>>) {
         let child = |field| node.child_by_field_name(field);
-        let (guarded, condition, kind) = match node.kind() {
-            "if_statement" => return self.branch(node, parent),
-            "conditional_expression" | "ternary_expression" => return self.choice(node),
-            "while_statement" | "for_statement" | "do_statement" => {
-                (child("body"), child("condition"), GuardKind::Loop)
+        let (condition, guarded) = match node.kind() {
+            "if_statement" | "conditional_expression" | "ternary_expression" => {
+                let then = (child("consequence"), GuardKind::Holds);
+                let otherwise = (child("alternative"), GuardKind::Fails);
+                (child("condition"), vec![then, otherwise])
             }
-            "case_statement" => (Some(node), child("value"), GuardKind::Case),
-            "switch_block_statement_group" => (Some(node), node.named_child(0), GuardKind::Case),
+            "while_statement" | "for_statement" | "do_statement" => {
+                (child("condition"), vec![(child("body"), GuardKind::Loop)])
+            }
+            "case_statement" => (child("value"), vec![(Some(node), GuardKind::Case)]),
+            "switch_block_statement_group" => {
+                (node.named_child(0), vec![(Some(node), GuardKind::Case)])
+            }
             "preproc_if" | "preproc_ifdef" | "preproc_elif" => {
-                let condition = child("condition").or_else(|| child("name"));
-                (Some(node), condition, GuardKind::Preprocessor)
+                let guarded = vec![(Some(node), GuardKind::Preprocessor)];
+                (field(node, &["condition", "name"]), guarded)
             }
             _ => return,
         };
-        if let (Some(guarded), Some(condition)) = (guarded, condition) {
-            self.guard(guarded, condition, kind);
+        let Some(condition) = condition else { return };
+        for (guarded, kind) in guarded {
+            if let Some(guarded) = guarded {
+                self.add_guard(self.lines(guarded), condition, kind);
+            }
+        }
+        if node.kind() == "if_statement" {
+            self.passed(node, condition, parent);
         }
     }
 
-    fn guard(&mut self, guarded: Node<'_>, condition: Node<'_>, kind: GuardKind) {
-        self.add_guard(self.lines(guarded), condition, kind);
+    /// What follows a branch that leaves is reached where its condition did not hold.
+    fn passed(&mut self, node: Node<'_>, condition: Node<'_>, parent: Option<Node<'_>>) {
+        let child = |field| node.child_by_field_name(field);
+        let block = parent.filter(|parent| {
+            matches!(
+                parent.kind(),
+                "compound_statement" | "block" | "constructor_body" | "case_statement"
+            )
+        });
+        let then_leaves = child("consequence").is_some_and(leaves);
+        if let Some(block) = block.filter(|_| then_leaves && child("alternative").is_none()) {
+            let (first, last) = (self.lines(node).1 + 1, self.lines(block).1);
+            if first <= last {
+                self.add_guard((first, last), condition, GuardKind::Passed);
+            }
+        }
     }
 
     fn add_guard(&mut self, (line, end_line): (u32, u32), condition: Node<'_>, kind: GuardKind) {
@@ -44,39 +69,6 @@ impl Reader<'_> {
             kind,
             condition: plain(&shown(condition, self.bytes)).to_owned(),
         });
-    }
-
-    fn choice(&mut self, node: Node<'_>) {
-        let child = |field| node.child_by_field_name(field);
-        let Some(condition) = child("condition") else {
-            return;
-        };
-        if let Some(then) = child("consequence") {
-            self.guard(then, condition, GuardKind::Holds);
-        }
-        if let Some(otherwise) = child("alternative") {
-            self.guard(otherwise, condition, GuardKind::Fails);
-        }
-    }
-
-    fn branch(&mut self, node: Node<'_>, parent: Option<Node<'_>>) {
-        self.choice(node);
-        let child = |field| node.child_by_field_name(field);
-        let (Some(condition), Some(then)) = (child("condition"), child("consequence")) else {
-            return;
-        };
-        let block = parent.filter(|parent| {
-            matches!(
-                parent.kind(),
-                "compound_statement" | "block" | "constructor_body" | "case_statement"
-            )
-        });
-        if let Some(block) = block.filter(|_| leaves(then) && child("alternative").is_none()) {
-            let (first, last) = (self.lines(node).1 + 1, self.lines(block).1);
-            if first <= last {
-                self.add_guard((first, last), condition, GuardKind::Passed);
-            }
-        }
     }
 }
 

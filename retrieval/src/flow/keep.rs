@@ -3,7 +3,6 @@
 use crate::error::RetrievalError;
 use crate::flow::function::Analysis;
 use crate::flow::place::Source;
-use crate::flow::search::kind_of;
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use rusqlite::{Transaction, TransactionBehavior, params};
@@ -12,20 +11,22 @@ use rusqlite::{Transaction, TransactionBehavior, params};
 const FUNCTIONS: usize = 200;
 
 /// Computes guards and flows of the functions that a statement names, when it
-/// reads those views. Gives how many were named.
-pub(crate) fn keep_for_sql(index: &Index, statement: &str) -> Result<usize, RetrievalError> {
+/// reads those views.
+pub(crate) fn keep_for_sql(index: &Index, statement: &str) -> Result<(), RetrievalError> {
     let lower = statement.to_ascii_lowercase();
     if !lower.contains("guards") && !lower.contains("flows") {
-        return Ok(0);
+        return Ok(());
     }
     let mut functions = Vec::new();
-    for name in literals(statement) {
-        functions.append(&mut index.definitions(&name)?.symbols);
+    // The strings between single quotes.
+    let literals = statement.split('\'').skip(1).step_by(2);
+    for name in literals.filter(|literal| !literal.is_empty()) {
+        functions.append(&mut index.definitions(name)?.symbols);
     }
     functions.retain(|symbol| symbol.kind.is_callable() || symbol.kind == SymbolKind::Macro);
     functions.truncate(FUNCTIONS);
     if functions.is_empty() {
-        return Ok(0);
+        return Ok(());
     }
     let mut connection = index.private_connection()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -33,7 +34,7 @@ pub(crate) fn keep_for_sql(index: &Index, statement: &str) -> Result<usize, Retr
         keep(&transaction, function, &index.analysis(function))?;
     }
     transaction.commit()?;
-    Ok(functions.len())
+    Ok(())
 }
 
 fn keep(
@@ -70,19 +71,8 @@ fn keep(
             edge.line,
             edge.source_text,
             edge.target_text,
-            kind_of(edge).as_str()
+            edge.kind()
         ])?;
     }
     Ok(())
-}
-
-/// The strings between single quotes.
-fn literals(statement: &str) -> Vec<String> {
-    statement
-        .split('\'')
-        .skip(1)
-        .step_by(2)
-        .filter(|literal| !literal.is_empty())
-        .map(str::to_owned)
-        .collect()
 }

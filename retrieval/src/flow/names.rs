@@ -3,28 +3,27 @@
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
+/// The first of some fields that a node has.
+pub(super) fn field<'t>(node: Node<'t>, names: &[&str]) -> Option<Node<'t>> {
+    let mut names = names.iter();
+    names.find_map(|name| node.child_by_field_name(name))
+}
+
 /// The last name of what a call calls.
-pub(super) fn callee(call: Node<'_>) -> Option<Node<'_>> {
-    let mut node = ["name", "function", "type", "constructor"]
-        .iter()
-        .find_map(|field| call.child_by_field_name(field))?;
+pub(super) fn called(call: Node<'_>, bytes: &[u8]) -> Option<String> {
+    let mut node = field(call, &["name", "function", "type", "constructor"])?;
     while !is_name(node) && node.kind() != "type_identifier" {
-        let inner = ["field", "attribute", "property", "name"]
-            .iter()
-            .find_map(|field| node.child_by_field_name(field));
+        let inner = field(node, &["field", "attribute", "property", "name"]);
         node = inner.or_else(|| node.named_child(0))?;
     }
-    Some(node)
+    Some(text(node, bytes))
 }
 
 /// The value that a method is called on.
 pub(super) fn receiver(call: Node<'_>) -> Option<Node<'_>> {
-    let function = call.child_by_field_name("function");
     call.child_by_field_name("object").or_else(|| {
-        let function = function?;
-        ["argument", "object", "operand", "value"]
-            .iter()
-            .find_map(|field| function.child_by_field_name(field))
+        let function = call.child_by_field_name("function")?;
+        field(function, &["argument", "object", "operand", "value"])
     })
 }
 
@@ -105,23 +104,14 @@ pub(super) fn written(target: Node<'_>, bytes: &[u8]) -> Vec<String> {
             found.push(text(node, bytes));
             continue;
         }
-        let field = |name| node.child_by_field_name(name);
-        let part = field("field")
-            .or_else(|| field("attribute"))
-            .or_else(|| field("property"));
+        let kind = node.kind();
+        let is_element =
+            kind.contains("subscript") || kind.contains("index") || kind == "array_access";
+        let part = field(node, &["field", "attribute", "property"])
+            .or_else(|| node.named_child(0).filter(|_| is_element))
+            .or_else(|| field(node, &["declarator", "name"]));
         if let Some(part) = part {
             open.push(part);
-            continue;
-        }
-        let is_element = node.kind().contains("subscript") || node.kind().contains("index");
-        let declared = field("declarator").or_else(|| field("name"));
-        if let (Some(first), true) = (
-            node.named_child(0),
-            is_element || node.kind() == "array_access",
-        ) {
-            open.push(first);
-        } else if let Some(declared) = declared {
-            open.push(declared);
         } else {
             let mut cursor = node.walk();
             open.extend(node.named_children(&mut cursor));

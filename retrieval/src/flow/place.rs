@@ -3,7 +3,7 @@
 //! A place is a variable and the fields that lead from it. Elements of an
 //! array and what a pointer points to are its *content*; indices are ignored.
 
-use crate::flow::names::{self, text};
+use crate::flow::names::{called, field, text};
 use tree_sitter::Node;
 
 /// Limit on how deep an expression is looked into.
@@ -102,15 +102,14 @@ pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
             "qualified_identifier" => child("name")?,
             "field_expression" | "field_access" => {
                 place.fields.push(text(child("field")?, bytes));
-                child("argument").or_else(|| child("object"))?
+                field(node, &["argument", "object"])?
             }
             "subscript_expression" | "array_access" => {
                 place.content |= place.fields.is_empty();
-                child("argument").or_else(|| child("array"))?
+                field(node, &["argument", "array"])?
             }
             "pointer_expression" => {
-                let address = bytes.get(node.start_byte()) == Some(&b'&');
-                if address {
+                if bytes.get(node.start_byte()) == Some(&b'&') {
                     place.address |= place.fields.is_empty() && !place.content;
                 } else {
                     place.content |= place.fields.is_empty();
@@ -129,11 +128,6 @@ pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
         };
     }
     None
-}
-
-/// The last name of what a call calls.
-pub(crate) fn called(call: Node<'_>, bytes: &[u8]) -> Option<String> {
-    names::callee(call).map(|called| text(called, bytes))
 }
 
 /// Returns whether a node is a call of any sort.
@@ -208,20 +202,20 @@ fn value_parts<'t>(node: Node<'t>, bytes: &[u8]) -> Vec<Node<'t>> {
     let child = |field| node.child_by_field_name(field);
     let parts: Vec<Option<Node<'t>>> = match node.kind() {
         "parenthesized_expression" | "condition_clause" => vec![node.named_child(0)],
-        "cast_expression" | "compound_literal_expression" | "initializer_pair" => {
-            vec![child("value")]
-        }
+        "cast_expression"
+        | "compound_literal_expression"
+        | "initializer_pair"
+        | "array_creation_expression" => vec![child("value")],
         "conditional_expression" | "ternary_expression" => {
             vec![child("alternative"), child("consequence")]
         }
         "binary_expression" if computes(node, bytes) => vec![child("right"), child("left")],
         "unary_expression" if bytes.get(node.start_byte()) != Some(&b'!') => {
-            vec![child("argument").or_else(|| child("operand"))]
+            vec![field(node, &["argument", "operand"])]
         }
         "assignment_expression" => vec![child("left")],
         "update_expression" => vec![child("argument").or_else(|| node.named_child(0))],
         "comma_expression" => vec![child("right")],
-        "array_creation_expression" => vec![child("value")],
         "argument_list"
         | "initializer_list"
         | "array_initializer"

@@ -8,7 +8,7 @@
 use crate::error::RetrievalError;
 use crate::flow::function::{Analysis, Edge, Target};
 use crate::flow::place::{Place, Source};
-use crate::flow::{Direction, FlowKind, FlowStep};
+use crate::flow::{Direction, FlowStep};
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use std::collections::{BTreeSet, VecDeque};
@@ -94,18 +94,17 @@ impl<'i> Search<'i> {
         }
     }
 
-    fn step(&mut self, function: &Symbol, index: usize, edge: &Edge, depth: u32) {
-        if !self.seen.insert((function.id, index)) {
+    fn step(&mut self, function: &Symbol, edge: &Edge, depth: u32) {
+        if !self.seen.insert((function.id, edge.number)) {
             return;
         }
         self.steps.push(FlowStep {
             path: function.path.clone(),
             line: edge.line,
             function: function.qualified(),
-            symbol: function.id,
             from: edge.source_text.clone(),
             to: edge.target_text.clone(),
-            kind: kind_of(edge),
+            kind: edge.kind(),
             direction: self.direction,
             depth,
         });
@@ -140,10 +139,8 @@ impl<'i> Search<'i> {
         for holder in self.holders(field)? {
             let analysis = self.index.analysis(&holder);
             for edge in &analysis.edges {
-                let into = matches!(&edge.target, Target::Place(place)
-                    if place.fields.last().is_some_and(|last| last == field));
-                if let Source::Place(source) = &edge.source
-                    && into
+                if let (Source::Place(source), Target::Place(target)) = (&edge.source, &edge.target)
+                    && target.fields.last().is_some_and(|last| last == field)
                     && source.fields.is_empty()
                 {
                     names.insert(source.root.clone());
@@ -182,12 +179,10 @@ impl<'i> Search<'i> {
     }
 }
 
-/// Edges that write what a parameter points to, or a parameter by its name.
-fn out_edges(analysis: &Analysis, argument: usize) -> Vec<usize> {
-    let Some(parameter) = analysis.parameters.get(argument) else {
-        return Vec::new();
-    };
-    analysis.edges_that(|edge| {
+/// Returns whether an edge writes what a parameter points to, or a parameter by its name.
+fn is_out(analysis: &Analysis, edge: &Edge, argument: usize) -> bool {
+    let parameter = analysis.parameters.get(argument);
+    parameter.is_some_and(|parameter| {
         matches!(&edge.target, Target::Place(place) if place.root == parameter.name
             && place.fields.is_empty()
             && (place.content || parameter.by_name))
@@ -195,7 +190,7 @@ fn out_edges(analysis: &Analysis, argument: usize) -> Vec<usize> {
 }
 
 /// Edges that write to a variable through a pointer that holds its address.
-fn through_pointers(analysis: &Analysis, place: &Place) -> Vec<usize> {
+fn through_pointers<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &'a Edge> {
     let mut pointers = BTreeSet::new();
     for edge in &analysis.edges {
         if let (Source::Place(source), Target::Place(target)) = (&edge.source, &edge.target)
@@ -207,16 +202,11 @@ fn through_pointers(analysis: &Analysis, place: &Place) -> Vec<usize> {
             pointers.insert(target.root.as_str());
         }
     }
-    analysis.edges_that(|edge| {
+    analysis.edges.iter().filter(move |edge| {
         matches!(&edge.target, Target::Place(target) if target.content
             && target.fields.is_empty()
             && pointers.contains(target.root.as_str()))
     })
-}
-
-fn parameter_index(analysis: &Analysis, name: &str) -> Option<usize> {
-    let mut parameters = analysis.parameters.iter();
-    parameters.position(|parameter| parameter.name == name)
 }
 
 /// The name under which other functions know a place, if they can.
@@ -242,17 +232,5 @@ fn shared(name: &str) -> Place {
     Place {
         fields: vec![name.to_owned()],
         ..Place::variable("")
-    }
-}
-
-pub(super) fn kind_of(edge: &Edge) -> FlowKind {
-    match (&edge.target, &edge.source) {
-        (Target::Return, _) => FlowKind::Return,
-        (Target::Argument(..), _) => FlowKind::Argument,
-        (Target::Index, _) => FlowKind::Index,
-        (Target::Check, _) => FlowKind::Check,
-        (Target::Place(_), Source::Call(_)) => FlowKind::Result,
-        (Target::Place(_), Source::Out(..)) => FlowKind::Out,
-        (Target::Place(_), _) => FlowKind::Assign,
     }
 }

@@ -5,41 +5,75 @@
 //! and `right` of an assignment, `declarator`, `name` or `pattern` beside a `value`, `arguments`
 //! beside a `function`, the `condition` of a branch. Few kinds of nodes are known by their names.
 
-use crate::flow::function::{
-    Analysis, Call, Condition, Edge, Loop, Parameter, Statement, Subject, Target,
-};
-use crate::flow::names::{assigns, callee, leaves, names, receiver, text, written};
-use crate::flow::place::{Place, Source, Taken, called, is_call, place, places_in, shown, sources};
-use crate::flow::unit::wrap;
+use crate::flow::function::{Analysis, Call, Condition, Edge, Loop, Parameter, Statement, Target};
+use crate::flow::names::{assigns, called, field, leaves, names, receiver, text, written};
+use crate::flow::place::{Place, Source, Taken, is_call, place, places_in, shown, sources};
 use crate::language::c::prepare::prepare;
 use crate::language::walk::{NodeContext, Visitor, arguments, walk};
+use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::Language;
 use std::cmp::Reverse;
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
-/// Analyses a function's lines.
-pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
-    let (mut text, shift) = wrap(subject);
-    let is_c = matches!(subject.language, Language::C | Language::Cpp);
-    let mut tree = patchwright_source::parse(subject.language, &text);
+/// Analyses the lines of a function, or of a macro with its parameters.
+pub(crate) fn analyse(symbol: &Symbol, code: &[u8]) -> Analysis {
+    // A grammar reads the lines alone; of Java only within a class, which puts one row before.
+    let (mut text, shift) = match symbol.language {
+        _ if symbol.kind == SymbolKind::Macro => (macro_as_function(code), 0),
+        Language::Java => ([b"class A {\n", code, b"\n}\n"].concat(), 1),
+        _ => (code.to_vec(), 0),
+    };
+    let is_c = matches!(symbol.language, Language::C | Language::Cpp);
+    let mut tree = patchwright_source::parse(symbol.language, &text);
     let has_error = |tree: &Tree| tree.root_node().has_error();
     if is_c && tree.as_ref().is_some_and(has_error) {
         // Without macros and split statements the grammar may understand it.
-        text = prepare(&text, subject.language == Language::Cpp).code;
-        tree = patchwright_source::parse(subject.language, &text);
+        text = prepare(&text, symbol.language == Language::Cpp).code;
+        tree = patchwright_source::parse(symbol.language, &text);
     }
     let Some(tree) = tree else {
         return Analysis::default();
     };
-    let mut reader = Reader::new(&text, subject, shift);
+    let mut reader = Reader {
+        bytes: &text,
+        line: symbol.start_line,
+        shift,
+        by_name: symbol.kind == SymbolKind::Macro,
+        blocks: Vec::new(),
+        block_count: 0,
+        assigned: (0..0, Vec::new()),
+        found: Analysis::default(),
+    };
     walk(&tree, &mut reader);
     let mut found = reader.found;
     found.edges.sort_by_key(|edge| (edge.writes, edge.reads));
+    for (number, edge) in found.edges.iter_mut().enumerate() {
+        edge.number = number;
+    }
     found
         .guards
         .sort_by_key(|guard| (guard.line, Reverse(guard.end_line)));
     found
+}
+
+/// `#define M(a, b) body` as `void M(a, b) { return body; }`, lines kept.
+fn macro_as_function(text: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text)
+        .replace("\\\r\n", " \n")
+        .replace("\\\n", " \n");
+    let rest = text.trim_start().strip_prefix('#').unwrap_or(&text);
+    let rest = rest.trim_start().strip_prefix("define").unwrap_or(rest);
+    let (head, body) = match (rest.find('('), rest.find(')')) {
+        (Some(open), Some(close)) if open < close => rest.split_at(close + 1),
+        _ => return Vec::new(),
+    };
+    let body = body.trim_end();
+    let statement = body.contains(';') || body.trim_start().starts_with("do");
+    let word = if statement { "" } else { "return " };
+    let parameters = head.replace(['(', ','], ", int ");
+    let parameters = parameters.replacen(", int", "(int", 1);
+    format!("void {parameters} {{ {word}{body}; }}").into_bytes()
 }
 
 /// The target of an edge.
@@ -148,20 +182,7 @@ fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
     }
 }
 
-impl<'a> Reader<'a> {
-    fn new(bytes: &'a [u8], subject: Subject<'_>, shift: u32) -> Self {
-        Self {
-            bytes,
-            line: subject.line,
-            shift,
-            by_name: subject.is_macro,
-            blocks: Vec::new(),
-            block_count: 0,
-            assigned: (0..0, Vec::new()),
-            found: Analysis::default(),
-        }
-    }
-
+impl Reader<'_> {
     /// The first and the last line of a node.
     pub(super) fn lines(&self, node: Node<'_>) -> (u32, u32) {
         let line = |row: usize| {
@@ -176,23 +197,21 @@ impl<'a> Reader<'a> {
 
     /// Reads and writes of a node, by its fields.
     fn statement(&mut self, node: Node<'_>) {
-        let field = |name| node.child_by_field_name(name);
-        let target = field("declarator")
-            .or_else(|| field("name"))
-            .or_else(|| field("pattern"));
-        let over = field("right").filter(|_| node.kind() == "for_range_loop");
-        if let (Some(left), Some(right)) = (field("left"), field("right")) {
+        let child = |name| node.child_by_field_name(name);
+        let target = field(node, &["declarator", "name", "pattern"]);
+        let over = child("right").filter(|_| node.kind() == "for_range_loop");
+        if let (Some(left), Some(right)) = (child("left"), child("right")) {
             if assigns(node.kind()) {
                 self.writes(node, left, right);
                 self.assignment(node, left, right);
             }
-        } else if let (Some(target), Some(value)) = (target, field("value").or(over)) {
+        } else if let (Some(target), Some(value)) = (target, child("value").or(over)) {
             self.writes(node, target, value);
             self.declaration(node, value);
         } else if node.kind().starts_with("update_") {
             self.writes(node, node, node);
             self.update(node);
-        } else if let Some(arguments) = field("arguments") {
+        } else if let Some(arguments) = child("arguments") {
             self.calls(node, arguments);
             self.call(node);
         } else if ["return_", "throw_", "raise_"]
@@ -229,12 +248,11 @@ impl<'a> Reader<'a> {
                 writes.extend(written(argument, self.bytes));
             }
         }
-        if let Some(name) = callee(node) {
+        if let Some(name) = called(node, self.bytes) {
             let mut sets = writes.clone();
             if self.assigned.0.contains(&node.start_byte()) {
                 sets.extend(self.assigned.1.iter().cloned());
             }
-            let name = text(name, self.bytes);
             self.found.calls.push(Call { name, sets });
         }
         writes.extend(receiver(node).map_or_else(Vec::new, |one| written(one, self.bytes)));
@@ -286,6 +304,7 @@ impl Reader<'_> {
 
     fn add(&mut self, node: Node<'_>, taken: Taken, goal: Goal) {
         self.found.edges.push(Edge {
+            number: 0,
             line: self.lines(node).0,
             reads: node.start_byte(),
             writes: node.end_byte(),
@@ -311,10 +330,11 @@ impl Reader<'_> {
             | "switch_statement"
             | "conditional_expression"
             | "ternary_expression" => (child("condition"), child("condition"), Target::Check),
-            "subscript_expression" | "array_access" => {
-                let index = child("index").or_else(|| child("indices"));
-                (index, Some(node), Target::Index)
-            }
+            "subscript_expression" | "array_access" => (
+                field(node, &["index", "indices"]),
+                Some(node),
+                Target::Index,
+            ),
             _ => return,
         };
         if let (Some(read), Some(shows)) = (read, shows) {
@@ -338,17 +358,15 @@ impl Reader<'_> {
     }
 
     fn update(&mut self, node: Node<'_>) {
-        let argument = node
-            .child_by_field_name("argument")
-            .or_else(|| node.named_child(0));
-        let Some((argument, target)) =
-            argument.and_then(|argument| Some((argument, place(argument, self.bytes)?)))
-        else {
+        let argument = node.child_by_field_name("argument");
+        let Some(argument) = argument.or_else(|| node.named_child(0)) else {
             return;
         };
-        let taken = Taken::new(Source::Constant, node, self.bytes);
-        let goal = Goal::new(Target::Place(target), shown(argument, self.bytes));
-        self.add(node, taken, goal);
+        if let Some(target) = place(argument, self.bytes) {
+            let taken = Taken::new(Source::Constant, node, self.bytes);
+            let goal = Goal::new(Target::Place(target), shown(argument, self.bytes));
+            self.add(node, taken, goal);
+        }
     }
 
     fn returned(&mut self, node: Node<'_>) {
@@ -389,16 +407,12 @@ impl Reader<'_> {
                 return Some((text(node, self.bytes), reference));
             }
             reference |= node.kind() == "reference_declarator";
-            let next = node
-                .child_by_field_name("declarator")
-                .or_else(|| node.child_by_field_name("name"))
-                .or_else(|| {
-                    let mut cursor = node.walk();
-                    node.named_children(&mut cursor).find(|child| {
-                        child.kind().ends_with("declarator") || child.kind() == "identifier"
-                    })
-                });
-            node = next?;
+            node = field(node, &["declarator", "name"]).or_else(|| {
+                let mut cursor = node.walk();
+                node.named_children(&mut cursor).find(|child| {
+                    child.kind().ends_with("declarator") || child.kind() == "identifier"
+                })
+            })?;
         }
         None
     }
@@ -419,10 +433,10 @@ impl Reader<'_> {
 
     fn locals(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
-        let declarators = node.children_by_field_name("declarator", &mut cursor);
-        let declared: Vec<_> = declarators.filter_map(|one| self.declared(one)).collect();
-        let names = declared.into_iter().map(|(name, _)| name);
-        self.found.locals.extend(names);
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            let declared = self.declared(declarator);
+            self.found.locals.extend(declared.map(|(name, _)| name));
+        }
     }
 
     fn declaration(&mut self, node: Node<'_>, value: Node<'_>) {

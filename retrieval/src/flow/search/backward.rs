@@ -1,13 +1,10 @@
 //! Backwards: where a value comes from.
 
-use super::{
-    Result, Search, Task, out_edges, parameter_index, same, shared, shared_name, through_pointers,
-};
+use super::{Result, Search, Task, is_out, same, shared, shared_name, through_pointers};
 use crate::flow::function::{Analysis, Edge, Target};
 use crate::flow::models;
 use crate::flow::place::{Place, Source};
 use crate::symbol::Symbol;
-use std::sync::Arc;
 
 /// Limit on how many calls deep a pointer is followed to where it is written through.
 const WRITE_DEPTH: u32 = 4;
@@ -16,18 +13,26 @@ impl Search<'_> {
     pub(super) fn origin(&mut self, task: Task, depth: u32) -> Result<()> {
         match task {
             Task::Place(function, place, at) => self.place_origin(&function, &place, at, depth),
-            Task::Returned(name) => self.returned_origin(&name, depth),
-            Task::Out(name, index) => self.out_origin(&name, index, depth),
-            Task::Parameter(name, index) => self.parameter_origin(&name, index, depth),
+            Task::Returned(name) => {
+                let functions = self.bodies(&name)?;
+                let returns = |edge: &Edge, _: &Analysis| edge.target == Target::Return;
+                self.follow_sources_in(functions, returns, depth)
+            }
+            Task::Out(name, argument) => {
+                let functions = self.bodies(&name)?;
+                let writes = |edge: &Edge, analysis: &Analysis| is_out(analysis, edge, argument);
+                self.follow_sources_in(functions, writes, depth)
+            }
+            Task::Parameter(name, argument) => {
+                let callers = self.callers(&name)?;
+                let wanted = Target::Argument(name, argument);
+                self.follow_sources_in(callers, |edge, _| edge.target == wanted, depth)
+            }
             Task::Shared(name) => {
-                for holder in self.holders(&name)? {
-                    let place = shared(&name);
-                    let analysis = self.index.analysis(&holder);
-                    let (edges, _) =
-                        analysis.reaching(None, |target| same(&analysis, target, &place));
-                    self.follow_sources(&holder, &analysis, &edges, depth)?;
-                }
-                Ok(())
+                let holders = self.holders(&name)?;
+                let place = shared(&name);
+                let writes = |edge: &Edge, analysis: &Analysis| matches!(&edge.target, Target::Place(target) if same(analysis, target, &place));
+                self.follow_sources_in(holders, writes, depth)
             }
         }
     }
@@ -40,16 +45,17 @@ impl Search<'_> {
         depth: u32,
     ) -> Result<()> {
         let analysis = self.index.analysis(function);
+        let reader = at.and_then(|number| analysis.edges.get(number));
         let exact = |target: &Place| {
             same(&analysis, target, place)
                 && (target.root == place.root || at.is_none() || place.fields.is_empty())
         };
-        let (mut edges, mut before) = analysis.reaching(at, exact);
+        let (mut edges, mut before) = analysis.reaching(reader, exact);
         if edges.is_empty() {
-            (edges, before) = analysis.reaching(at, |target| same(&analysis, target, place));
+            (edges, before) = analysis.reaching(reader, |target| same(&analysis, target, place));
         }
         edges.extend(through_pointers(&analysis, place));
-        self.follow_sources(function, &analysis, &edges, depth)?;
+        self.follow_sources(function, &analysis, edges, depth)?;
         if !before {
             return Ok(());
         }
@@ -57,99 +63,66 @@ impl Search<'_> {
             self.push(Task::Shared(name.to_owned()), depth + 1);
         }
         // A field of a parameter belongs to the caller's object as well.
+        let mut parameters = analysis.parameters.iter();
         if place.fields.is_empty()
-            && let Some(index) = parameter_index(&analysis, &place.root)
+            && let Some(index) = parameters.position(|one| one.name == place.root)
         {
             self.push(Task::Parameter(function.name.clone(), index), depth);
         }
         Ok(())
     }
 
-    fn follow_sources(
+    fn follow_sources_in(
         &mut self,
-        function: &Symbol,
-        analysis: &Arc<Analysis>,
-        edges: &[usize],
+        functions: Vec<Symbol>,
+        wanted: impl Fn(&Edge, &Analysis) -> bool,
         depth: u32,
     ) -> Result<()> {
-        for index in edges {
-            let Some(edge) = analysis.edges.get(*index) else {
-                continue;
-            };
-            if let Source::Out(callee, argument) = &edge.source {
-                if self.writes_through(callee, *argument)? {
-                    self.step(function, *index, edge, depth);
-                    self.push(Task::Out(callee.clone(), *argument), depth + 1);
-                    self.copied(function, analysis, *index, depth);
+        for function in functions {
+            let analysis = self.index.analysis(&function);
+            let edges = analysis.edges.iter();
+            let edges = edges.filter(|edge| wanted(edge, &analysis));
+            self.follow_sources(&function, &analysis, edges, depth)?;
+        }
+        Ok(())
+    }
+
+    fn follow_sources<'a>(
+        &mut self,
+        function: &Symbol,
+        analysis: &Analysis,
+        edges: impl IntoIterator<Item = &'a Edge>,
+        depth: u32,
+    ) -> Result<()> {
+        for edge in edges {
+            let follows_arguments = match &edge.source {
+                Source::Out(callee, argument) if !self.writes_through(callee, *argument)? => {
+                    continue;
                 }
-                continue;
-            }
-            self.step(function, *index, edge, depth);
-            self.follow_source(function, *index, edge, depth);
-            if let Source::Call(callee) = &edge.source
-                && models::computes(callee)
-                && self.bodies(callee)?.is_empty()
-            {
-                self.through_unknown(function, analysis, *index, depth);
+                Source::Call(callee) => models::computes(callee) && self.bodies(callee)?.is_empty(),
+                source => matches!(source, Source::Out(..)),
+            };
+            self.follow_source(function, edge, depth);
+            let given = analysis
+                .edges
+                .iter()
+                .filter(|given| follows_arguments && goes_into(given, edge));
+            for given in given {
+                self.follow_source(function, given, depth + 1);
             }
         }
         Ok(())
     }
 
-    /// The result of a function that the tree does not hold comes from its
-    /// arguments.
-    fn through_unknown(
-        &mut self,
-        function: &Symbol,
-        analysis: &Analysis,
-        taking: usize,
-        depth: u32,
-    ) {
-        let Some(taker) = analysis.edges.get(taking) else {
-            return;
+    fn follow_source(&mut self, function: &Symbol, edge: &Edge, depth: u32) {
+        self.step(function, edge, depth);
+        let next = match &edge.source {
+            Source::Place(place) => Task::Place(function.clone(), place.clone(), Some(edge.number)),
+            Source::Call(callee) => Task::Returned(callee.clone()),
+            Source::Out(callee, argument) => Task::Out(callee.clone(), *argument),
+            Source::Constant => return,
         };
-        let Source::Call(callee) = &taker.source else {
-            return;
-        };
-        for (index, edge) in analysis.edges.iter().enumerate() {
-            let given = matches!(&edge.target, Target::Argument(other, _) if other == callee);
-            if given && edge.is_within(taker) && matches!(edge.source, Source::Place(_)) {
-                self.step(function, index, edge, depth + 1);
-                self.follow_source(function, index, edge, depth + 1);
-            }
-        }
-    }
-
-    fn follow_source(&mut self, function: &Symbol, index: usize, edge: &Edge, depth: u32) {
-        match &edge.source {
-            Source::Place(place) => {
-                let place = place.clone();
-                self.push(Task::Place(function.clone(), place, Some(index)), depth + 1);
-            }
-            Source::Call(callee) => self.push(Task::Returned(callee.clone()), depth + 1),
-            Source::Out(..) | Source::Constant => {}
-        }
-    }
-
-    /// `memcpy(a, b, n)`: from `a` on to `b`.
-    fn copied(&mut self, function: &Symbol, analysis: &Analysis, out: usize, depth: u32) {
-        let Some(Edge {
-            source: Source::Out(callee, argument),
-            line,
-            ..
-        }) = analysis.edges.get(out)
-        else {
-            return;
-        };
-        for (index, edge) in analysis.edges.iter().enumerate() {
-            let Target::Argument(other, from) = &edge.target else {
-                continue;
-            };
-            if other == callee && edge.line == *line && models::copies(callee, *from, *argument) {
-                self.step(function, index, edge, depth + 1);
-                self.follow_source(function, index, edge, depth + 1);
-            }
-        }
+        self.push(next, depth + 1);
     }
 
     /// Returns whether a callee writes through an argument: its own text says so, or
@@ -163,9 +136,9 @@ impl Search<'_> {
             }
             for function in self.bodies(&callee)? {
                 let analysis = self.index.analysis(&function);
-                for edge in out_edges(&analysis, argument) {
-                    let source = analysis.edges.get(edge).map(|edge| &edge.source);
-                    let Some(Source::Out(inner, index)) = source else {
+                let edges = analysis.edges.iter();
+                for edge in edges.filter(|edge| is_out(&analysis, edge, argument)) {
+                    let Source::Out(inner, index) = &edge.source else {
                         return Ok(true);
                     };
                     let next = (inner.clone(), *index, depth + 1);
@@ -178,32 +151,21 @@ impl Search<'_> {
         }
         Ok(false)
     }
+}
 
-    fn returned_origin(&mut self, name: &str, depth: u32) -> Result<()> {
-        for function in self.bodies(name)? {
-            let analysis = self.index.analysis(&function);
-            let returns = analysis.edges_that(|edge| edge.target == Target::Return);
-            self.follow_sources(&function, &analysis, &returns, depth)?;
+/// Returns whether an edge hands a call what another one takes from it: `memcpy(a, b, n)` writes
+/// `b` to `a`, and the result of a function that the tree does not hold is made of its arguments.
+fn goes_into(given: &Edge, taker: &Edge) -> bool {
+    let Target::Argument(callee, from) = &given.target else {
+        return false;
+    };
+    match &taker.source {
+        Source::Out(other, argument) => {
+            other == callee && given.line == taker.line && models::copies(callee, *from, *argument)
         }
-        Ok(())
-    }
-
-    fn out_origin(&mut self, name: &str, argument: usize, depth: u32) -> Result<()> {
-        for function in self.bodies(name)? {
-            let analysis = self.index.analysis(&function);
-            let edges = out_edges(&analysis, argument);
-            self.follow_sources(&function, &analysis, &edges, depth)?;
+        Source::Call(other) => {
+            other == callee && given.is_within(taker) && matches!(given.source, Source::Place(_))
         }
-        Ok(())
-    }
-
-    fn parameter_origin(&mut self, name: &str, argument: usize, depth: u32) -> Result<()> {
-        for caller in self.callers(name)? {
-            let analysis = self.index.analysis(&caller);
-            let wanted = Target::Argument(name.to_owned(), argument);
-            let edges = analysis.edges_that(|edge| edge.target == wanted);
-            self.follow_sources(&caller, &analysis, &edges, depth)?;
-        }
-        Ok(())
+        Source::Place(_) | Source::Constant => false,
     }
 }

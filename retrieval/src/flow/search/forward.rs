@@ -5,13 +5,12 @@ use crate::flow::function::{Analysis, Edge, Target};
 use crate::flow::models;
 use crate::flow::place::{Place, Source};
 use crate::symbol::Symbol;
-use std::sync::Arc;
 
 impl Search<'_> {
     pub(super) fn usage(&mut self, task: Task, depth: u32) -> Result<()> {
         match task {
             Task::Place(function, place, written) => {
-                self.place_usage(&function, &place, written, depth)
+                self.place_usage(&function, &place, written, depth)?;
             }
             Task::Returned(name) => {
                 for caller in self.callers(&name)? {
@@ -19,7 +18,6 @@ impl Search<'_> {
                     let taken = |edge: &Edge| matches!(&edge.source, Source::Call(callee) if *callee == name);
                     self.follow_targets(&caller, &analysis, taken, depth);
                 }
-                Ok(())
             }
             Task::Parameter(name, argument) => {
                 for function in self.bodies(&name)? {
@@ -29,19 +27,18 @@ impl Search<'_> {
                         self.place_usage(&function, &place, None, depth)?;
                     }
                 }
-                Ok(())
             }
             Task::Shared(name) => {
+                let place = shared(&name);
                 for holder in self.holders(&name)? {
                     let analysis = self.index.analysis(&holder);
-                    let place = shared(&name);
                     let taken = |edge: &Edge| matches!(&edge.source, Source::Place(source) if same(&analysis, source, &place));
                     self.follow_targets(&holder, &analysis, taken, depth);
                 }
-                Ok(())
             }
-            Task::Out(..) => Ok(()),
+            Task::Out(..) => {}
         }
+        Ok(())
     }
 
     fn place_usage(
@@ -52,21 +49,20 @@ impl Search<'_> {
         depth: u32,
     ) -> Result<()> {
         let analysis = self.index.analysis(function);
-        for (index, edge) in analysis.edges.iter().enumerate() {
+        for edge in &analysis.edges {
             let Source::Place(source) = &edge.source else {
                 continue;
             };
-            let reads = same(&analysis, source, place);
-            if !reads || Some(index) == written {
+            if !same(&analysis, source, place) || Some(edge.number) == written {
                 continue;
             }
-            let (reaching, _) =
-                analysis.reaching(Some(index), |target| same(&analysis, target, place));
-            if written.is_none_or(|written| reaching.contains(&written))
-                && !self.is_written(edge, source)?
-            {
-                self.step(function, index, edge, depth);
-                self.follow_target(function, &analysis, index, depth);
+            let reaches = |written: usize| {
+                let (reaching, _) =
+                    analysis.reaching(Some(edge), |target| same(&analysis, target, place));
+                reaching.iter().any(|one| one.number == written)
+            };
+            if written.is_none_or(reaches) && !self.is_written(edge, source)? {
+                self.follow_target(function, &analysis, edge, depth);
                 self.out_of_unknown(function, &analysis, edge, depth)?;
             }
         }
@@ -76,66 +72,51 @@ impl Search<'_> {
     fn follow_targets(
         &mut self,
         function: &Symbol,
-        analysis: &Arc<Analysis>,
+        analysis: &Analysis,
         taken: impl Fn(&Edge) -> bool,
         depth: u32,
     ) {
-        for (index, edge) in analysis.edges.iter().enumerate() {
-            if taken(edge) {
-                self.step(function, index, edge, depth);
-                self.follow_target(function, analysis, index, depth);
-            }
+        for edge in analysis.edges.iter().filter(|edge| taken(edge)) {
+            self.follow_target(function, analysis, edge, depth);
         }
     }
 
-    fn follow_target(&mut self, function: &Symbol, analysis: &Analysis, index: usize, depth: u32) {
-        let Some(edge) = analysis.edges.get(index) else {
-            return;
+    fn follow_target(&mut self, function: &Symbol, analysis: &Analysis, edge: &Edge, depth: u32) {
+        self.step(function, edge, depth);
+        let next = match &edge.target {
+            Target::Place(place) => match shared_name(analysis, place) {
+                Some(name) => Task::Shared(name.to_owned()),
+                None => Task::Place(function.clone(), place.clone(), Some(edge.number)),
+            },
+            Target::Return => Task::Returned(function.name.clone()),
+            Target::Argument(callee, argument) => Task::Parameter(callee.clone(), *argument),
+            Target::Index | Target::Check => return,
         };
-        match &edge.target {
-            Target::Place(place) => {
-                if let Some(name) = shared_name(analysis, place) {
-                    self.push(Task::Shared(name.to_owned()), depth + 1);
-                } else {
-                    let place = place.clone();
-                    self.push(Task::Place(function.clone(), place, Some(index)), depth + 1);
-                }
-            }
-            Target::Return => self.push(Task::Returned(function.name.clone()), depth + 1),
-            Target::Argument(callee, argument) => {
-                self.push(Task::Parameter(callee.clone(), *argument), depth + 1);
-            }
-            Target::Index | Target::Check => {}
-        }
+        self.push(next, depth + 1);
     }
 
     /// Returns whether an edge hands a place over only to have it written to.
     fn is_written(&self, edge: &Edge, source: &Place) -> Result<bool> {
-        match &edge.target {
-            Target::Argument(callee, index) => {
-                let plain = !source.content && !self.reads_value(callee, *index)?;
-                Ok(plain && self.writes_through(callee, *index)?)
-            }
-            _ => Ok(false),
-        }
+        let Target::Argument(callee, index) = &edge.target else {
+            return Ok(false);
+        };
+        let plain = !source.content && !self.reads_value(callee, *index)?;
+        Ok(plain && self.writes_through(callee, *index)?)
     }
 
     /// Returns whether a callee in the tree reads what it gets through a parameter.
     fn reads_value(&self, callee: &str, argument: usize) -> Result<bool> {
-        for function in self.bodies(callee)? {
-            let analysis = self.index.analysis(&function);
-            let Some(parameter) = analysis.parameters.get(argument) else {
-                continue;
-            };
-            let reads = analysis.edges.iter().any(|edge| {
-                matches!(&edge.source, Source::Place(place) if place.root == parameter.name)
-                    && !matches!(&edge.target, Target::Argument(..))
-            });
-            if reads {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let reads = |function: &Symbol| {
+            let analysis = self.index.analysis(function);
+            let parameter = analysis.parameters.get(argument);
+            parameter.is_some_and(|parameter| {
+                analysis.edges.iter().any(|edge| {
+                    matches!(&edge.source, Source::Place(place) if place.root == parameter.name)
+                        && !matches!(&edge.target, Target::Argument(..))
+                })
+            })
+        };
+        Ok(self.bodies(callee)?.iter().any(reads))
     }
 
     /// A value that goes into a function which the tree does not hold comes
@@ -143,7 +124,7 @@ impl Search<'_> {
     fn out_of_unknown(
         &mut self,
         function: &Symbol,
-        analysis: &Arc<Analysis>,
+        analysis: &Analysis,
         given: &Edge,
         depth: u32,
     ) -> Result<()> {
