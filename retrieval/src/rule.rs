@@ -6,7 +6,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::pattern::{Haystack, Matches, Needs, Readings, Words, read_pattern};
+use crate::pattern::{Grammar, Haystack, Matches, Needs, Readings, Words, read_pattern};
 use ast_grep_core::language::Language as _;
 use ast_grep_core::meta_var::MetaVarEnv;
 use ast_grep_core::{Doc, Matcher, Node};
@@ -46,33 +46,23 @@ pub(crate) fn find_rule(haystack: &Haystack<'_>, rule: &str) -> Result<Matches, 
 }
 
 fn make_ready(rule: &Rule, language: Language) -> Result<Ready, String> {
-    let all = |rules: &[Rule]| -> Result<Vec<Ready>, String> {
-        let mut ready: Vec<Ready> = rules
-            .iter()
-            .map(|rule| make_ready(rule, language))
-            .collect::<Result<_, _>>()?;
-        // What decides fastest is asked first.
-        ready.sort_by_key(Ready::cost);
-        Ok(ready)
-    };
-    let one = |rules: &[Rule]| Ok::<_, String>(Box::new(Ready::All(all(rules)?)));
-    Ok(match rule {
-        Rule::Pattern(pattern) => Ready::Pattern(read_pattern(language, pattern)?),
-        Rule::Kind(kind) => {
-            let id = crate::pattern::Grammar(language).kind_to_id(kind);
-            if id == 0 {
-                return Err(format!("there is no node kind {kind:?}"));
-            }
-            Ready::Kind(id)
-        }
-        Rule::Regex(expression) => {
-            Ready::Regex(Regex::new(expression).map_err(|error| error.to_string())?)
-        }
-        Rule::All(rules) => Ready::All(all(rules)?),
-        Rule::Any(rules) => Ready::Any(all(rules)?),
-        Rule::Not(rules) => Ready::Not(one(rules)?),
-        Rule::Inside(rules) => Ready::Inside(one(rules)?),
-        Rule::Has(rules) => Ready::Has(one(rules)?),
+    let inside = rule.inside.iter().map(|rule| make_ready(rule, language));
+    let mut inside: Vec<Ready> = inside.collect::<Result<_, _>>()?;
+    // What decides fastest is asked first.
+    inside.sort_by_key(Ready::cost);
+    let code = rule.code.as_str();
+    Ok(match rule.tag {
+        "pattern" => Ready::Pattern(read_pattern(language, code)?),
+        "kind" => match Grammar(language).kind_to_id(code) {
+            0 => return Err(format!("there is no node kind {code:?}")),
+            id => Ready::Kind(id),
+        },
+        "regex" => Ready::Regex(Regex::new(code).map_err(|error| error.to_string())?),
+        "any" => Ready::Any(inside),
+        "not" => Ready::Not(Box::new(Ready::All(inside))),
+        "inside" => Ready::Inside(Box::new(Ready::All(inside))),
+        "has" => Ready::Has(Box::new(Ready::All(inside))),
+        _ => Ready::All(inside),
     })
 }
 

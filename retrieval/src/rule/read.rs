@@ -4,28 +4,35 @@
 /// Limit on how deep tags may be nested; no sensible rule comes near it.
 const DEEPEST: usize = 16;
 
-/// A rule as it was written.
+/// A tag of a rule as it was written; the whole rule is one too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Rule {
-    Pattern(String),
-    Kind(String),
-    Regex(String),
-    All(Vec<Rule>),
-    Any(Vec<Rule>),
-    Not(Vec<Rule>),
-    Inside(Vec<Rule>),
-    Has(Vec<Rule>),
+pub(crate) struct Rule {
+    pub(crate) tag: &'static str,
+    /// The code in a leaf.
+    pub(crate) code: String,
+    /// The tags in a branch.
+    pub(crate) inside: Vec<Rule>,
 }
 
 impl Rule {
     /// Returns whether it says what a match is, not only what it is not.
     pub(crate) fn is_positive(&self) -> bool {
-        match self {
-            Self::Pattern(_) | Self::Kind(_) | Self::Regex(_) => true,
-            Self::All(rules) => rules.iter().any(Self::is_positive),
-            Self::Any(rules) => !rules.is_empty() && rules.iter().all(Self::is_positive),
-            Self::Not(_) | Self::Inside(_) | Self::Has(_) => false,
+        match self.tag {
+            "any" => !self.inside.is_empty() && self.inside.iter().all(Self::is_positive),
+            "all" | "rule" => self.inside.iter().any(Self::is_positive),
+            tag => LEAVES.contains(&tag),
         }
+    }
+
+    fn leaf(tag: &'static str, code: &str) -> Self {
+        let code = code.trim().to_owned();
+        let inside = Vec::new();
+        Self { tag, code, inside }
+    }
+
+    fn branch(tag: &'static str, inside: Vec<Self>) -> Self {
+        let code = String::new();
+        Self { tag, code, inside }
     }
 }
 
@@ -38,7 +45,7 @@ pub(crate) fn read_rule(text: &str) -> Result<Rule, String> {
     if !rest.trim().is_empty() {
         return Err(format!("unexpected {:?}", head(rest)));
     }
-    Ok(Rule::All(rules))
+    Ok(Rule::branch("rule", rules))
 }
 
 /// Reads tags up to the closing tag of `inside`; gives what follows it.
@@ -91,23 +98,13 @@ fn read_one<'a>(
         let (code, after) = body
             .split_once(&format!("</{name}>"))
             .ok_or_else(|| format!("<{name}> is not closed"))?;
-        let code = code.trim().to_owned();
-        return match (name, code.is_empty()) {
-            (_, true) => Err(format!("<{name}> is empty")),
-            ("pattern", _) => Ok((Rule::Pattern(code), after)),
-            ("kind", _) => Ok((Rule::Kind(code), after)),
-            _ => Ok((Rule::Regex(code), after)),
-        };
+        if code.trim().is_empty() {
+            return Err(format!("<{name}> is empty"));
+        }
+        return Ok((Rule::leaf(name, code), after));
     }
     let (rules, after) = read_list(body, Some(name), depth + 1)?;
-    let rule = match name {
-        "any" => Rule::Any(rules),
-        "not" => Rule::Not(rules),
-        "inside" => Rule::Inside(rules),
-        "has" => Rule::Has(rules),
-        _ => Rule::All(rules),
-    };
-    Ok((rule, after))
+    Ok((Rule::branch(name, rules), after))
 }
 
 /// `<not>free($X)</not>` means the pattern; so does code without any tag.
@@ -124,7 +121,7 @@ fn bare_code<'a>(text: &'a str, inside: Option<&str>) -> Result<(Rule, &'a str),
     if has_tag || code.starts_with("</") {
         return Err(format!("unexpected {:?} between tags", head(code)));
     }
-    Ok((Rule::Pattern(code.trim().to_owned()), after))
+    Ok((Rule::leaf("pattern", code), after))
 }
 
 fn head(text: &str) -> String {
