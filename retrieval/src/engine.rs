@@ -313,11 +313,12 @@ impl Engine {
                 continue;
             };
             let cut = if hit.sparse {
-                Snippet::cut_sparse(&hit.path, &text, &hit.ranges, tier)
+                Snippet::cut_sparse
             } else {
-                Snippet::cut(&hit.path, &text, &hit.ranges, tier)
+                Snippet::cut
             };
-            answer.snippets.extend(cut.map(|mut snippet| {
+            let snippet = cut(&hit.path, &text, &hit.ranges, tier);
+            answer.snippets.extend(snippet.map(|mut snippet| {
                 snippet.note = hit.note;
                 snippet.with_symbols(hit.symbols)
             }));

@@ -20,7 +20,8 @@ const SHOWN_WHOLE: usize = 24;
 /// The code that a conversation has been shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    seen: Seen,
+    /// Lines by file, each with the round in which it was shown.
+    seen: BTreeMap<TreePath, Vec<Shown>>,
     failed: BTreeMap<String, Failure>,
     asked: Vec<Asked>,
     #[serde(default)]
@@ -80,21 +81,26 @@ impl Memory {
 
     /// The answer to a query that is known to fail, so that nobody looks again.
     pub fn known_failure(&self, query: &Query) -> Option<Answer> {
-        let failure = self.failed.get(&query.to_string())?;
-        Some(Answer::missed(
-            query,
-            Miss::FailedBefore {
-                round: failure.round,
-                reason: failure.reason.clone(),
-            },
-        ))
+        Some(Answer::missed(query, self.failed_before(query)?))
+    }
+
+    fn failed_before(&self, query: &Query) -> Option<Miss> {
+        let Failure { round, reason } = self.failed.get(&query.to_string())?.clone();
+        Some(Miss::FailedBefore { round, reason })
     }
 
     /// Remembers that a context was shown.
     pub fn note_context(&mut self, round: u32, context: &Context) {
         for snippet in &context.snippets {
-            self.seen.add(&snippet.path, &snippet.ranges(), round);
+            self.note_shown(round, snippet);
         }
+    }
+
+    fn note_shown(&mut self, round: u32, snippet: &Snippet) {
+        let ranges = snippet.ranges().into_iter();
+        let shown = ranges.map(|(first, last)| Shown { first, last, round });
+        let file = self.seen.entry(snippet.path.clone()).or_default();
+        file.extend(shown);
     }
 
     /// The text of a context, without what the conversation was told before:
@@ -113,7 +119,7 @@ impl Memory {
     }
 
     fn leave_out_shown(&self, round: u32, snippet: &mut Snippet) {
-        let (pieces, Some(before)) = self.seen.fresh(snippet) else {
+        let (pieces, Some(before)) = self.fresh(snippet) else {
             return;
         };
         if !pieces.is_empty() && snippet.line_count() <= SHOWN_WHOLE {
@@ -135,7 +141,10 @@ impl Memory {
     /// Forgets what was shown before a round, because those messages are gone.
     /// Failures are kept: the tree does not change.
     pub fn forget(&mut self, before: u32) {
-        self.seen.forget(before);
+        self.seen.retain(|_, file| {
+            file.retain(|shown| shown.round >= before);
+            !file.is_empty()
+        });
     }
 
     /// Forgets everything but the questions and their numbers, for a reader who
@@ -175,14 +184,13 @@ impl Memory {
             let _ = writeln!(out, "note: {note}");
         }
         if let Some(miss) = &answer.miss {
-            let repeated = self.failed.get(&answer.query.to_string()).cloned();
-            let _ = match repeated {
-                Some(Failure { round, reason }) => {
-                    writeln!(out, "{}", Miss::FailedBefore { round, reason })
-                }
-                None => writeln!(out, "{miss}"),
-            };
-            self.remember_failure(round, answer, miss);
+            let repeated = self.failed_before(&answer.query);
+            let _ = writeln!(out, "{}", repeated.as_ref().unwrap_or(miss));
+            if !matches!(miss, Miss::FailedBefore { .. } | Miss::Stopped { .. }) {
+                let reason = miss.to_string();
+                let failed = self.failed.entry(answer.query.to_string());
+                failed.or_insert(Failure { round, reason });
+            }
             return;
         }
         for line in &answer.listing {
@@ -202,21 +210,9 @@ impl Memory {
         }
     }
 
-    fn remember_failure(&mut self, round: u32, answer: &Answer, miss: &Miss) {
-        let (Miss::FailedBefore { .. } | Miss::Stopped { .. }) = miss else {
-            self.failed
-                .entry(answer.query.to_string())
-                .or_insert_with(|| Failure {
-                    round,
-                    reason: miss.to_string(),
-                });
-            return;
-        };
-    }
-
     fn render_snippet(&mut self, out: &mut String, round: u32, snippet: &Snippet) {
         let about = about(snippet);
-        let (fresh, shown_in) = self.seen.fresh(snippet);
+        let (fresh, shown_in) = self.fresh(snippet);
         if fresh.is_empty()
             && let Some(before) = shown_in
         {
@@ -231,7 +227,33 @@ impl Memory {
         } else {
             out.push_str(&snippet.numbered());
         }
-        self.seen.add(&snippet.path, &snippet.ranges(), round);
+        self.note_shown(round, snippet);
+    }
+
+    /// The lines of a snippet that were not shown, and the last round in which
+    /// some of the others were.
+    fn fresh(&self, snippet: &Snippet) -> (Vec<Piece>, Option<u32>) {
+        let Some(file) = self.seen.get(&snippet.path) else {
+            return (snippet.pieces.clone(), None);
+        };
+        let round_of = |line: u32| {
+            file.iter()
+                .filter(|shown| (shown.first..=shown.last).contains(&line))
+                .map(|shown| shown.round)
+                .max()
+        };
+        let mut fresh: Vec<Piece> = Vec::new();
+        let mut before = None;
+        for piece in &snippet.pieces {
+            for (number, line) in (piece.start_line..).zip(&piece.lines) {
+                if let Some(round) = round_of(number) {
+                    before = before.max(Some(round));
+                } else {
+                    push_line(&mut fresh, number, line);
+                }
+            }
+        }
+        (fresh, before)
     }
 }
 
@@ -263,59 +285,12 @@ fn one_line(query: &Query) -> String {
     words
 }
 
-/// Line ranges by file, each with the round in which it was shown.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Seen(BTreeMap<TreePath, Vec<Shown>>);
-
+/// Lines of a file that were shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Shown {
     first: u32,
     last: u32,
     round: u32,
-}
-
-impl Seen {
-    fn add(&mut self, path: &TreePath, ranges: &[(u32, u32)], round: u32) {
-        let file = self.0.entry(path.clone()).or_default();
-        file.extend(ranges.iter().map(|(first, last)| Shown {
-            first: *first,
-            last: *last,
-            round,
-        }));
-    }
-
-    fn forget(&mut self, before: u32) {
-        self.0.retain(|_, file| {
-            file.retain(|shown| shown.round >= before);
-            !file.is_empty()
-        });
-    }
-
-    /// The lines of a snippet that were not shown, and the last round in which
-    /// some of the others were.
-    fn fresh(&self, snippet: &Snippet) -> (Vec<Piece>, Option<u32>) {
-        let Some(file) = self.0.get(&snippet.path) else {
-            return (snippet.pieces.clone(), None);
-        };
-        let round_of = |line: u32| {
-            file.iter()
-                .filter(|shown| (shown.first..=shown.last).contains(&line))
-                .map(|shown| shown.round)
-                .max()
-        };
-        let mut fresh: Vec<Piece> = Vec::new();
-        let mut before = None;
-        for piece in &snippet.pieces {
-            for (number, line) in (piece.start_line..).zip(&piece.lines) {
-                if let Some(round) = round_of(number) {
-                    before = before.max(Some(round));
-                } else {
-                    push_line(&mut fresh, number, line);
-                }
-            }
-        }
-        (fresh, before)
-    }
 }
 
 fn push_line(pieces: &mut Vec<Piece>, number: u32, line: &str) {

@@ -239,17 +239,19 @@ impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = self.kind();
         match self {
-            Self::Symbol { name }
-            | Self::References { name }
-            | Self::Implementations { name }
-            | Self::Similar { name } => write!(f, "{kind}: {name}"),
+            Self::Symbol { name: body }
+            | Self::References { name: body }
+            | Self::Implementations { name: body }
+            | Self::Similar { name: body }
+            | Self::Search { words: body }
+            | Self::Flow { expression: body }
+            | Self::Sql { statement: body } => write!(f, "{kind}: {body}"),
             Self::File { path, lines } => {
                 write!(f, "{kind}: {path}")?;
-                let ranges: Vec<String> = lines.iter().map(ToString::to_string).collect();
-                if ranges.is_empty() {
-                    return Ok(());
-                }
-                write!(f, ":{}", ranges.join(","))
+                let mut before = ':';
+                lines.iter().try_for_each(|range| {
+                    write!(f, "{}{range}", std::mem::replace(&mut before, ','))
+                })
             }
             Self::Text {
                 text: body, path, ..
@@ -262,7 +264,6 @@ impl fmt::Display for Query {
                 write!(f, "{kind}: {body}")?;
                 path.iter().try_for_each(|path| write!(f, " (in {path})"))
             }
-            Self::Search { words } => write!(f, "{kind}: {words}"),
             Self::Callers { name, depth } | Self::Callees { name, depth } => {
                 write!(f, "{kind}: {name}")?;
                 if *depth > 1 {
@@ -271,8 +272,6 @@ impl fmt::Display for Query {
                 Ok(())
             }
             Self::Path { from, to } => write!(f, "{kind}: {from} -> {to}"),
-            Self::Flow { expression } => write!(f, "{kind}: {expression}"),
-            Self::Sql { statement } => write!(f, "{kind}: {statement}"),
             Self::More { query } => write!(f, "{kind}: query {query}"),
             Self::Next { query, skip } => write!(f, "{query} (after the first {skip})"),
         }
@@ -343,40 +342,30 @@ fn read_ranges(lines: &str) -> Vec<LineRange> {
         .map(segment_numbers)
         .filter(|numbers| !numbers.is_empty())
         .collect();
-    match segments.as_slice() {
+    if let [first, last] = segments.as_slice()
+        && let ([first], [last]) = (first.as_slice(), last.as_slice())
+    {
         // `10,20` is the range of sed and git.
-        [first, last] if first.len() == 1 && last.len() == 1 => range_of(&[
-            first.first().copied().unwrap_or(1),
-            last.first().copied().unwrap_or(1),
-        ])
-        .into_iter()
-        .collect(),
-        segments => segments
-            .iter()
-            .filter_map(|found| range_of(found))
-            .collect(),
+        return vec![LineRange::new(*first, *last)];
     }
+    let ranges = segments.iter().filter_map(|numbers| {
+        let (first, last) = (numbers.first()?, numbers.last()?);
+        Some(LineRange::new(*first, *last))
+    });
+    ranges.collect()
 }
 
 /// Returns what the digits of one segment say. A second number that is smaller and
 /// stands behind a colon is a compiler's column, not a line.
 fn segment_numbers(segment: &str) -> Vec<u32> {
-    let found = numbers(segment);
+    let found: Vec<u32> = segment
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| !digits.is_empty())
+        .map(|digits| digits.parse().unwrap_or(u32::MAX))
+        .collect();
     let segment = segment.trim_matches(|c: char| c == ':' || c == '#' || c.is_whitespace());
     match found.as_slice() {
         [line, column] if column < line && segment.contains(':') => vec![*line],
         _ => found,
     }
-}
-
-fn range_of(numbers: &[u32]) -> Option<LineRange> {
-    let (first, last) = (*numbers.first()?, *numbers.last()?);
-    Some(LineRange::new(first, last))
-}
-
-fn numbers(text: &str) -> Vec<u32> {
-    text.split(|c: char| !c.is_ascii_digit())
-        .filter(|digits| !digits.is_empty())
-        .map(|digits| digits.parse().unwrap_or(u32::MAX))
-        .collect()
 }

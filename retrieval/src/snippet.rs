@@ -63,30 +63,8 @@ impl Snippet {
     /// Cuts line ranges out of a file. Ranges are clipped to the file, put in
     /// order and merged where few lines lie between; `None` when nothing remains.
     pub fn cut(path: &TreePath, text: &Text, ranges: &[(u32, u32)], tier: Tier) -> Option<Self> {
-        let clipped = clipped(text, ranges);
-        Self::of_pieces(path, text, &filled(merge_ranges(clipped)), tier)
-    }
-
-    fn of_pieces(path: &TreePath, text: &Text, ranges: &[(u32, u32)], tier: Tier) -> Option<Self> {
-        let pieces: Vec<Piece> = ranges
-            .iter()
-            .copied()
-            .map(|(first, last)| Piece {
-                start_line: first,
-                lines: (first..=last).map(|number| line(text, number)).collect(),
-            })
-            .collect();
-        Some(Self {
-            path: path.clone(),
-            start_line: pieces.first()?.start_line,
-            end_line: pieces.last()?.end_line(),
-            symbols: Vec::new(),
-            tier,
-            text: raw_text(&pieces, false),
-            note: None,
-            sparse: false,
-            pieces,
-        })
+        let ranges = filled(merge_ranges(clipped(text, ranges)));
+        Self::of_pieces(path, pieces(text, &ranges), tier, false)
     }
 
     /// The same for single lines of interest: gaps are not marked.
@@ -97,10 +75,21 @@ impl Snippet {
         tier: Tier,
     ) -> Option<Self> {
         let ranges = merge_ranges(clipped(text, ranges));
-        let mut snippet = Self::of_pieces(path, text, &ranges, tier)?;
-        snippet.sparse = true;
-        snippet.text = raw_text(&snippet.pieces, true);
-        Some(snippet)
+        Self::of_pieces(path, pieces(text, &ranges), tier, true)
+    }
+
+    fn of_pieces(path: &TreePath, pieces: Vec<Piece>, tier: Tier, sparse: bool) -> Option<Self> {
+        Some(Self {
+            path: path.clone(),
+            start_line: pieces.first()?.start_line,
+            end_line: pieces.last()?.end_line(),
+            symbols: Vec::new(),
+            tier,
+            text: write_pieces(&pieces, sparse, |_, line| line.to_owned()),
+            note: None,
+            sparse,
+            pieces,
+        })
     }
 
     /// The same with the names it is about.
@@ -130,6 +119,12 @@ impl Snippet {
     /// Returns how many lines are shown.
     pub fn line_count(&self) -> usize {
         self.pieces.iter().map(|piece| piece.lines.len()).sum()
+    }
+
+    /// Returns whether a line is shown.
+    pub(crate) fn has_line(&self, line: u32) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|piece| (piece.start_line..=piece.end_line()).contains(&line))
     }
 
     /// The ranges that are shown.
@@ -162,8 +157,12 @@ pub(crate) fn number_pieces(pieces: &[Piece], sparse: bool) -> String {
     })
 }
 
-fn raw_text(pieces: &[Piece], sparse: bool) -> String {
-    write_pieces(pieces, sparse, |_, line| line.to_owned())
+fn pieces(text: &Text, ranges: &[(u32, u32)]) -> Vec<Piece> {
+    let pieces = ranges.iter().map(|(first, last)| Piece {
+        start_line: *first,
+        lines: (*first..=*last).map(|number| line(text, number)).collect(),
+    });
+    pieces.collect()
 }
 
 /// Writes each line in some form, and what is left out between pieces unless they are sparse.
