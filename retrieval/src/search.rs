@@ -9,14 +9,13 @@ mod postings;
 mod store;
 
 use crate::error::Result;
-use crate::index::Index;
+use crate::index::{Index, Reader};
 use crate::words::shortened;
 use patchwright_source::TreePath;
 use postings::Posting;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
-use store::Size;
-use store::Words;
+use store::{Size, read_postings};
 
 /// BM25's saturation of repeated words and its regard for length.
 const SATURATION: f64 = 1.2;
@@ -47,10 +46,7 @@ impl WordIndex {
         limit: usize,
     ) -> Result<Vec<Scored>> {
         let size = self.count(index)?;
-        index.read(|reader| {
-            let words = Words { reader, size };
-            score_words(&words, stems, limit)
-        })
+        index.read(|reader| score_words(reader, size, stems, limit))
     }
 
     /// Counts what was not counted yet, and gives how much there is.
@@ -71,20 +67,14 @@ impl WordIndex {
     /// Returns how rare each stem is, the rarest of all being 1.
     pub(crate) fn rarities(&self, index: &Index, stems: &[String]) -> Result<Vec<f64>> {
         let size = self.count(index)?;
-        let counts = index.read(|reader| {
-            let words = Words { reader, size };
-            let mut found = Vec::new();
-            let mut counts = Vec::new();
-            for stem in stems {
-                words.postings(stem, &mut found)?;
-                counts.push(found.len() as f64);
-            }
-            Ok(counts)
-        })?;
-        let rarity =
-            |with: f64| ((size.documents + 1.0) / (with + 1.0)).ln() / (size.documents + 2.0).ln();
-        let counts = counts.into_iter();
-        Ok(counts.map(|with| rarity(with).max(0.0)).collect())
+        index.read(|reader| {
+            let rarities = stems.iter().map(|stem| {
+                let with = read_postings(reader, size, stem)?.len() as f64;
+                let share = (size.documents + 1.0) / (with + 1.0);
+                Ok((share.ln() / (size.documents + 2.0).ln()).max(0.0))
+            });
+            rarities.collect()
+        })
     }
 }
 
@@ -100,23 +90,26 @@ pub(crate) fn those_in(index: &Index, scored: &[Scored], files: &[TreePath]) -> 
     })
 }
 
-fn score_words(words: &Words<'_>, stems: &[String], limit: usize) -> rusqlite::Result<Vec<Scored>> {
-    let documents = words.size.documents;
-    let fitness = Fitness::new(words.size.mean);
+fn score_words(
+    reader: &Reader<'_>,
+    size: Size,
+    stems: &[String],
+    limit: usize,
+) -> rusqlite::Result<Vec<Scored>> {
+    let fitness = Fitness::new(size.mean);
     // Per definition its score, and how much of what was asked it says.
     let mut scores: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
     let mut best: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
-    let mut found: Vec<Posting> = Vec::new();
     let mut asked = 0.0;
     for stem in stems {
         let mut rarest: f64 = 0.0;
         for (word, share) in alike(stem) {
-            words.postings(&word, &mut found)?;
+            let found = read_postings(reader, size, &word)?;
             if found.is_empty() {
                 continue;
             }
             let with = found.len() as f64;
-            let rarity = ((documents - with + 0.5).max(0.5) / (with + 0.5)).ln_1p();
+            let rarity = ((size.documents - with + 0.5).max(0.5) / (with + 0.5)).ln_1p();
             rarest = rarest.max(share * rarity);
             for posting in &found {
                 let score = share * rarity * fitness.of(posting);
@@ -174,10 +167,9 @@ impl Fitness {
 }
 
 /// The known words that a stem means, with what each counts.
-fn alike(stem: &str) -> Vec<(String, f64)> {
-    let mut alike = vec![(stem.to_owned(), 1.0)];
-    alike.extend(shortened(stem).map(|short| (crate::words::stem(short), SHORTENED)));
-    alike
+fn alike(stem: &str) -> impl Iterator<Item = (String, f64)> {
+    let short = shortened(stem).map(|short| (crate::words::stem(short), SHORTENED));
+    std::iter::once((stem.to_owned(), 1.0)).chain(short)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::engine::Engine;
 use crate::flow::Analysis;
 use crate::symbol::Symbol;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 /// Limit on how many assignments away from the lines a name is followed.
 const STEPS: u32 = 3;
@@ -24,15 +23,10 @@ struct Slice {
     names: BTreeMap<String, u32>,
 }
 
-/// The statements of a function; read once.
-pub(crate) fn statements(engine: &Engine, symbol: &Symbol) -> Arc<Analysis> {
-    engine.index.analysis(symbol)
-}
-
 /// The lines of a function that some of its lines depend on, or that depend on these, each with how
 /// many assignments away it is.
 pub(crate) fn slice(engine: &Engine, symbol: &Symbol, at: &[u32]) -> BTreeMap<u32, u32> {
-    let function = statements(engine, symbol);
+    let function = engine.index.analysis(symbol);
     let mut found = Slice::backwards(&function, at);
     found.add_conditions(&function);
     found.lines
@@ -72,24 +66,19 @@ impl Slice {
         let on_line =
             |first: u32, last: u32| (first..=last).contains(&line) && last - first <= STATEMENT;
         let mut written: Vec<&String> = Vec::new();
-        for one in function
-            .statements
-            .iter()
-            .filter(|one| on_line(one.first, one.last))
-        {
+        let statements = function.statements.iter();
+        for one in statements.filter(|one| on_line(one.first, one.last)) {
             for name in one.reads.iter().chain(&one.writes) {
                 self.name(name, 0, open);
             }
             written.extend(&one.writes);
         }
-        for guard in function
-            .conditions
-            .iter()
-            .filter(|guard| guard.line == line)
+        let conditions = function.conditions.iter();
+        for name in conditions
+            .filter(|one| one.line == line)
+            .flat_map(|one| &one.reads)
         {
-            for name in &guard.reads {
-                self.name(name, 0, open);
-            }
+            self.name(name, 0, open);
         }
         for one in function.statements.iter().filter(|one| one.first > line) {
             if one.reads.iter().any(|name| written.contains(&name)) {

@@ -60,17 +60,9 @@ fn plan(reader: &Reader<'_>) -> Result<Work> {
         .map(|file| (file.path.clone(), (file.first_symbol, file.last_symbol)))
         .collect();
     let total = all.len();
-    let lacking: Vec<_> = all
-        .iter()
-        .filter(|(_, (first, _))| !known.contains(first))
-        .cloned()
-        .collect();
-    let layers: i64 =
-        reader
-            .connection
-            .query_row("SELECT coalesce(max(layer), 0) FROM worded", [], |row| {
-                row.get(0)
-            })?;
+    let lacking = all.iter().filter(|(_, (first, _))| !known.contains(first));
+    let lacking: Vec<_> = lacking.cloned().collect();
+    let layers = last_layer(reader.connection)?;
     let stale = known.len() + lacking.len() > total + total / FEW + 8;
     let anew = !lacking.is_empty()
         && (layers >= LAYERS || lacking.len() * FEW > total || known.is_empty() || stale);
@@ -80,15 +72,17 @@ fn plan(reader: &Reader<'_>) -> Result<Work> {
     })
 }
 
+/// The number of the last layer, 0 where there is none.
+fn last_layer(connection: &Connection) -> Result<i64> {
+    let last = "SELECT coalesce(max(layer), 0) FROM worded";
+    connection.query_row(last, [], |row| row.get(0))
+}
+
 fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<()> {
     if work.anew {
         connection.execute_batch("DELETE FROM word; DELETE FROM worded;")?;
     }
-    let layer: i64 = connection.query_row(
-        "SELECT coalesce(max(layer), 0) + 1 FROM worded",
-        [],
-        |row| row.get(0),
-    )?;
+    let layer = last_layer(connection)? + 1;
     let mut all: FxHashMap<String, Vec<Posting>> = FxHashMap::default();
     let mut insert =
         connection.prepare("INSERT OR REPLACE INTO worded VALUES (?1, ?2, ?3, ?4, ?5)")?;
@@ -134,9 +128,8 @@ pub(crate) struct Size {
 
 /// Returns how much was counted.
 pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT first_symbol, documents, length FROM worded")?;
+    let all = "SELECT first_symbol, documents, length FROM worded";
+    let mut statement = reader.connection.prepare_cached(all)?;
     let mut rows = statement.query([])?;
     let (mut documents, mut length, mut stale) = (0_i64, 0_i64, false);
     while let Some(row) = rows.next()? {
@@ -153,30 +146,20 @@ pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
     })
 }
 
-/// The counted words as one reader sees them.
-pub(super) struct Words<'r> {
-    pub(super) reader: &'r Reader<'r>,
-    pub(super) size: Size,
-}
-
-impl Words<'_> {
-    /// Puts where a word is, in files as they are now, in the place of what
-    /// was found before.
-    pub(super) fn postings(&self, word: &str, found: &mut Vec<Posting>) -> Result<()> {
-        found.clear();
-        let mut statement = self
-            .reader
-            .connection
-            .prepare_cached("SELECT postings FROM word WHERE word = ?1")?;
-        let mut rows = statement.query([word])?;
-        while let Some(row) = rows.next()? {
-            postings::read(row.get_ref(0)?.as_blob()?, found);
-        }
-        if self.size.stale || self.size.generation != self.reader.files.generation {
-            found.retain(|posting| is_current(self.reader, posting.id));
-        }
-        Ok(())
+/// Returns where a word is, in files as they are now.
+pub(super) fn read_postings(reader: &Reader<'_>, size: Size, word: &str) -> Result<Vec<Posting>> {
+    let mut found = Vec::new();
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT postings FROM word WHERE word = ?1")?;
+    let mut rows = statement.query([word])?;
+    while let Some(row) = rows.next()? {
+        postings::read(row.get_ref(0)?.as_blob()?, &mut found);
     }
+    if size.stale || size.generation != reader.files.generation {
+        found.retain(|posting| is_current(reader, posting.id));
+    }
+    Ok(found)
 }
 
 /// Returns whether a definition is in a file as it is now.

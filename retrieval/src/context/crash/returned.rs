@@ -12,10 +12,8 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::rank::is_aside;
 use crate::ranking::CrashWeights;
-use crate::slice::statements;
 use crate::symbol::{Call, Symbol};
-use std::cmp::Ordering;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BTreeSet;
 
 /// Limit on how many functions are asked what they call.
 const ASKED: usize = 40;
@@ -26,19 +24,18 @@ pub(super) const LEAST: f64 = 0.01;
 
 /// Adds what the functions of a stack called, and what those called.
 pub(super) fn add(engine: &Engine, frames: Vec<Wanted>, picks: &mut Picks) -> Result<()> {
-    let mut open: BinaryHeap<Step> = frames
-        .into_iter()
-        .map(|from| Step { from, hops: 0 })
-        .collect();
+    // Functions whose calls are to be looked at, each with how many calls away it is.
+    let mut open: Vec<(Wanted, u32)> = frames.into_iter().map(|frame| (frame, 0)).collect();
     let mut asked = BTreeSet::new();
-    while let Some(step) = open.pop() {
+    while let Some(at) = heaviest(&open) {
         if asked.len() >= ASKED {
             break;
         }
-        if !asked.insert(step.from.symbol.id) {
+        let (caller, hops) = open.swap_remove(at);
+        if !asked.insert(caller.symbol.id) {
             continue;
         }
-        for callee in called_by(engine, &step.from)? {
+        for callee in called_by(engine, &caller)? {
             let symbol = &callee.symbol;
             // What was really called stands on the stack, not its declaration.
             if symbol.body_line.is_none() && picks.has_body_of(&symbol.name) {
@@ -46,43 +43,23 @@ pub(super) fn add(engine: &Engine, frames: Vec<Wanted>, picks: &mut Picks) -> Re
             }
             let is_news = picks.weight_of(symbol.id) < callee.weight;
             picks.add(symbol, callee.weight, &[], &callee.why);
-            if is_news && step.hops + 1 < HOPS {
-                open.push(Step {
-                    from: callee,
-                    hops: step.hops + 1,
-                });
+            if is_news && hops + 1 < HOPS {
+                open.push((callee, hops + 1));
             }
         }
     }
     Ok(())
 }
 
-/// A function whose calls are to be looked at.
-struct Step {
-    from: Wanted,
-    hops: u32,
+/// The place of the function that weighs most.
+fn heaviest(open: &[(Wanted, u32)]) -> Option<usize> {
+    let order = |(one, _): &(Wanted, u32), (other, _): &(Wanted, u32)| {
+        let by_weight = one.weight.total_cmp(&other.weight);
+        by_weight.then(other.symbol.id.cmp(&one.symbol.id))
+    };
+    let heaviest = open.iter().enumerate().max_by(|a, b| order(a.1, b.1));
+    heaviest.map(|(at, _)| at)
 }
-
-impl Ord for Step {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_weight = self.from.weight.total_cmp(&other.from.weight);
-        by_weight.then(other.from.symbol.id.cmp(&self.from.symbol.id))
-    }
-}
-
-impl PartialOrd for Step {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Step {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Step {}
 
 /// The functions that one calls, each with what it weighs.
 fn called_by(engine: &Engine, caller: &Wanted) -> Result<Vec<Wanted>> {
@@ -168,7 +145,7 @@ fn set_for(engine: &Engine, frame: &Wanted) -> BTreeSet<String> {
     if touched.is_empty() {
         return BTreeSet::new();
     }
-    let statements = statements(engine, &frame.symbol);
+    let statements = engine.index.analysis(&frame.symbol);
     let calls = statements.calls.iter();
     calls
         .filter(|call| call.sets.iter().any(|name| touched.contains(name)))

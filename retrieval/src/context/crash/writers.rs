@@ -8,7 +8,7 @@ use crate::context::Wanted;
 use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::slice::{names_read, statements};
+use crate::slice::names_read;
 use crate::snippet::line;
 use crate::symbol::{Symbol, UseKind};
 use patchwright_source::Text;
@@ -20,7 +20,7 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<
     let Ok(text) = engine.text(&frame.symbol.path) else {
         return Ok(());
     };
-    let statements = statements(engine, &frame.symbol);
+    let statements = engine.index.analysis(&frame.symbol);
     let names: BTreeSet<String> = frame
         .lines
         .iter()
