@@ -83,21 +83,22 @@ fn asks_to_do(words: &[String]) -> bool {
     first.is_some_and(|word| TO_DO.split(' ').any(|one| one == word))
 }
 
+/// Words of reports of crashes.
+const TRACES: [&str; 6] = [
+    "Traceback (most recent call last)",
+    "ERROR: AddressSanitizer",
+    "runtime error:",
+    "SUMMARY: ",
+    "Exception in thread",
+    "== Java Exception",
+];
+
 fn is_stack_trace(text: &str) -> bool {
-    text.contains("Traceback (most recent call last)")
-        || text.contains("ERROR: AddressSanitizer")
-        || text.contains("runtime error:")
-        || text.contains("SUMMARY: ")
-        || text.contains("Exception in thread")
-        || text.contains("== Java Exception")
-        || text
-            .lines()
-            .filter(|line| {
-                let line = line.trim_start();
-                line.starts_with("at ") && line.ends_with(')') || line.starts_with("#0 0x")
-            })
-            .count()
-            > 0
+    TRACES.iter().any(|mark| text.contains(mark))
+        || text.lines().any(|line| {
+            let line = line.trim_start();
+            line.starts_with("at ") && line.ends_with(')') || line.starts_with("#0 0x")
+        })
 }
 
 /// Returns whether the words of a phrase follow each other; `*` skips up to four.

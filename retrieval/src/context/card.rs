@@ -8,7 +8,6 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::snippet::{Snippet, Tier, line};
 use crate::symbol::{Symbol, SymbolKind, sort_scored};
-use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most cards: beyond them the model asks for what it misses.
@@ -189,11 +188,7 @@ fn definitions_of(
 
 /// Returns whether a snippet shows the line of a definition that names it.
 pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
-    snippet.path == symbol.path
-        && snippet
-            .ranges()
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&symbol.name_line))
+    snippet.path == symbol.path && snippet.has_line(symbol.name_line)
 }
 
 /// Why they are shown, for the reader.
@@ -201,16 +196,8 @@ const WHY: &str = "further functions, by their first lines";
 
 /// One snippet for each file that has further functions.
 pub(super) fn further_heads(engine: &Engine, heads: &Heads, shown: &[Snippet]) -> Vec<Snippet> {
-    let mut files: Vec<&TreePath> = Vec::new();
-    for snippet in shown {
-        if !files.contains(&&snippet.path) {
-            files.push(&snippet.path);
-        }
-    }
-    let beside = heads
-        .functions
-        .iter()
-        .filter(|one| files.contains(&&one.path));
+    let is_beside = |one: &&Symbol| shown.iter().any(|snippet| snippet.path == one.path);
+    let beside = heads.functions.iter().filter(is_beside);
     let mut named: Vec<&Symbol> = Vec::new();
     for symbol in heads.anywhere.iter().chain(beside) {
         if named.len() >= heads.most {
@@ -221,13 +208,11 @@ pub(super) fn further_heads(engine: &Engine, heads: &Heads, shown: &[Snippet]) -
             named.push(symbol);
         }
     }
-    for symbol in &named {
-        if !files.contains(&&symbol.path) {
-            files.push(&symbol.path);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let files = shown.iter().map(|snippet| &snippet.path);
+    let files = files.chain(named.iter().map(|symbol| &symbol.path));
     files
-        .into_iter()
+        .filter(|path| seen.insert(*path))
         .filter_map(|path| {
             let new = || named.iter().filter(|symbol| symbol.path == *path);
             let text = engine.text(path).ok()?;

@@ -8,8 +8,7 @@ use super::render::card_section;
 use super::{COMMENT, Card, Form, tokens_of};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::snippet::with_comment;
-use crate::snippet::{line, place};
+use crate::snippet::{line, place, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::Text;
 use std::collections::BTreeSet;
@@ -51,22 +50,18 @@ pub(super) fn fitting(
             Form::Standard => standard(engine, &text, symbol, mentioned)?,
             Form::Compact => Some(compact(&text, symbol)),
         };
-        let card = shown.map(|shown| card(symbol, form, shown));
+        let card = shown.map(|text| Card {
+            form,
+            kind: symbol.kind.to_string(),
+            name: symbol.qualified(),
+            place: place(&symbol.path, symbol.start_line, symbol.end_line),
+            text,
+        });
         if let Some(card) = card.filter(|card| size_of(card) <= room) {
             return Ok(Some(card));
         }
     }
     Ok(None)
-}
-
-fn card(symbol: &Symbol, form: Form, text: String) -> Card {
-    Card {
-        form,
-        kind: symbol.kind.to_string(),
-        name: symbol.qualified(),
-        place: place(&symbol.path, symbol.start_line, symbol.end_line),
-        text,
-    }
 }
 
 /// The code, where it is short.
@@ -222,16 +217,13 @@ fn documentation(text: &Text, symbol: &Symbol) -> Option<String> {
     });
     said.or_else(|| {
         let body = symbol.body_line?;
-        let inside = body.max(symbol.name_line)..=(body + 1).min(symbol.end_line);
-        let quoted = inside.map(|number| line(text, number));
-        let strings = quoted.filter_map(|code| {
+        let mut inside = body.max(symbol.name_line)..=(body + 1).min(symbol.end_line);
+        inside.find_map(|number| {
+            let code = line(text, number);
             let code = code.trim().trim_start_matches(['r', 'u']);
             let string = code.strip_prefix("\"\"\"").or(code.strip_prefix("'''"))?;
-            Some(string.to_owned())
-        });
-        strings
-            .map(|string| string.trim_end_matches(['"', '\'']).to_owned())
-            .find_map(|string| says_something(&string))
+            says_something(string.trim_end_matches(['"', '\'']))
+        })
     })
 }
 
@@ -239,10 +231,8 @@ fn documentation(text: &Text, symbol: &Symbol) -> Option<String> {
 fn says_something(raw: &str) -> Option<String> {
     let said = raw.trim_end_matches("*/").trim();
     let said = said.strip_prefix("@brief").unwrap_or(said).trim();
-    let words = said.split_whitespace().filter(|word| {
-        let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-        letters > 1
-    });
+    let words = said.split_whitespace();
+    let words = words.filter(|word| word.chars().filter(|c| c.is_alphabetic()).count() > 1);
     let is_prose = !said.starts_with(['@', '\\', '#']) && words.count() >= WORDS;
     is_prose.then(|| said.chars().take(WIDTH).collect())
 }

@@ -1,8 +1,7 @@
 //! Packing of a plan into its budget: what matters most comes first and in full, what
 //! matters less as its lines of interest, and nothing beyond the budget.
 
-use super::card::further_heads;
-use super::card::{named, unshown};
+use super::card::{further_heads, named, unshown};
 use super::form::size_of;
 use super::render::{file_section, render};
 use super::{COMMENT, Context, Plan, Wanted, tokens_of};
@@ -11,8 +10,7 @@ use crate::engine::outline::body_ranges;
 use crate::error::Result;
 use crate::ranking::PackingWeights;
 use crate::slice::slice;
-use crate::snippet::with_comment;
-use crate::snippet::{Snippet, Tier};
+use crate::snippet::{Snippet, Tier, with_comment};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -226,25 +224,19 @@ fn head_of(text: &Text, symbol: &Symbol) -> RangeInclusive<u32> {
     let is_short = symbol.start_line - commented <= COMMENT;
     let body = symbol.body_line.unwrap_or(symbol.name_line);
     let last = body.clamp(symbol.name_line, symbol.name_line + HEAD);
-    (if is_short {
+    let first = if is_short {
         commented
     } else {
         symbol.start_line
-    })..=last
+    };
+    first..=last
 }
 
 /// The functions of a type whose heads a snippet shows.
 fn members_in(engine: &Engine, symbol: &Symbol, snippet: &Snippet) -> Result<Vec<String>> {
-    let ranges = snippet.ranges();
-    let members = engine.index.members(symbol)?.into_iter();
-    let shown = members
-        .filter(|member| member.kind.is_callable())
-        .filter(|member| {
-            let mut shown = ranges.iter();
-            shown.any(|(first, last)| (*first..=*last).contains(&member.name_line))
-        })
-        .map(|member| member.qualified());
-    Ok(shown.collect())
+    let mut members = engine.index.members(symbol)?;
+    members.retain(|member| member.kind.is_callable() && snippet.has_line(member.name_line));
+    Ok(members.iter().map(Symbol::qualified).collect())
 }
 
 fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Result<Option<Snippet>> {

@@ -40,10 +40,7 @@ impl Picks {
         lines: &[u32],
         why: &str,
     ) {
-        let fresh = || Wanted {
-            body,
-            ..Wanted::new(symbol.clone(), 0.0, why)
-        };
+        let fresh = || Wanted::new(symbol.clone(), 0.0, why);
         let wanted = self.0.entry(symbol.id).or_insert_with(fresh);
         if weight > wanted.weight {
             wanted.weight = weight;

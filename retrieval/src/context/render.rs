@@ -3,46 +3,29 @@
 
 use super::{Card, Context};
 use crate::snippet::Snippet;
-use std::fmt::Write as _;
 
 pub(super) fn render(context: &Context) -> String {
     let (intent, confidence) = (&context.intent, context.confidence);
-    format!(
-        "<!-- intent: {intent}, confidence: {confidence:.2} -->\n{}",
-        code(context)
-    )
+    let code = code(context);
+    format!("<!-- intent: {intent}, confidence: {confidence:.2} -->\n{code}")
 }
 
 /// Renders the code alone.
 pub(super) fn code(context: &Context) -> String {
-    let mut out = String::new();
     // The code of a frame says itself where it stands on the stack.
-    let mut stack = context
-        .stack
-        .iter()
-        .filter(|frame| !is_shown(context, frame));
-    if let Some(first) = stack.next() {
-        let _ = writeln!(out, "<stack>\n{first}");
-        for frame in stack {
-            let _ = writeln!(out, "{frame}");
-        }
-        out.push_str("</stack>\n");
+    let frames = context.stack.iter();
+    let frames = frames.filter(|frame| !is_shown(context, frame));
+    section("stack", frames.map(|frame| format!("{frame}\n")))
+        + &section("relevant_code", context.snippets.iter().map(file_section))
+        + &section("definitions", context.definitions.iter().map(card_section))
+}
+
+/// Parts in a tag; nothing where there are none.
+fn section(tag: &str, parts: impl Iterator<Item = String>) -> String {
+    match parts.collect::<String>() {
+        parts if parts.is_empty() => parts,
+        parts => format!("<{tag}>\n{parts}</{tag}>\n"),
     }
-    if !context.snippets.is_empty() {
-        out.push_str("<relevant_code>\n");
-        for snippet in &context.snippets {
-            out.push_str(&file_section(snippet));
-        }
-        out.push_str("</relevant_code>\n");
-    }
-    if !context.definitions.is_empty() {
-        out.push_str("<definitions>\n");
-        for card in &context.definitions {
-            out.push_str(&card_section(card));
-        }
-        out.push_str("</definitions>\n");
-    }
-    out
 }
 
 /// Tells whether a snippet shows the line of a frame, as the stack section tells it.
@@ -53,12 +36,8 @@ fn is_shown(context: &Context, frame: &str) -> bool {
     let Ok(line) = line.parse::<u32>() else {
         return false;
     };
-    let mut snippets = context.snippets.iter();
-    snippets.any(|snippet| {
-        let mut ranges = snippet.ranges().into_iter();
-        !snippet.sparse
-            && place.ends_with(&format!(" {}", snippet.path))
-            && ranges.any(|(first, last)| (first..=last).contains(&line))
+    context.snippets.iter().any(|snippet| {
+        !snippet.sparse && place.ends_with(&format!(" {}", snippet.path)) && snippet.has_line(line)
     })
 }
 
@@ -77,22 +56,14 @@ pub(super) fn card_section(card: &Card) -> String {
 /// One snippet with its tag.
 pub(super) fn file_section(snippet: &Snippet) -> String {
     // Heads name their functions themselves.
-    let mut about = if snippet.sparse {
-        String::new()
-    } else {
-        let names = snippet.symbols.iter();
-        let names: Vec<&str> = names
-            .map(|name| without_package(name, snippet.path.folder()))
-            .collect();
-        names.join(", ")
+    let names = snippet.symbols.iter().filter(|_| !snippet.sparse);
+    let names = names.map(|name| without_package(name, snippet.path.folder()));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let about = match (names.as_str(), &snippet.note) {
+        (_, None) => names,
+        ("", Some(note)) => note.clone(),
+        (names, Some(note)) => format!("{names}: {note}"),
     };
-    if let Some(note) = &snippet.note {
-        about = if about.is_empty() {
-            note.clone()
-        } else {
-            format!("{about}: {note}")
-        };
-    }
     format!(
         "<file path=\"{}\" lines=\"{}-{}\" about=\"{}\">\n{}</file>\n",
         attribute(snippet.path.as_str()),

@@ -118,18 +118,16 @@ impl Engine {
         if count == 0 {
             answer.listing.push(format!("{path} is empty"));
         } else if count <= LINES {
-            answer
-                .snippets
-                .extend(Snippet::cut(path, text, &[(1, count as u32)], Tier::Low));
+            let whole = Snippet::cut(path, text, &[(1, count as u32)], Tier::Low);
+            answer.snippets.extend(whole);
         } else {
             answer.note(format!(
                 "{path} has {count} lines: its outline; ask for lines by {path}:FIRST-LAST"
             ));
             answer.listing = self.outline_lines(path, text)?;
             if answer.listing.is_empty() {
-                answer
-                    .snippets
-                    .extend(Snippet::cut(path, text, &[(1, HEAD)], Tier::Low));
+                let head = Snippet::cut(path, text, &[(1, HEAD)], Tier::Low);
+                answer.snippets.extend(head);
             }
         }
         Ok(())
@@ -147,37 +145,27 @@ impl Engine {
         let mut left = limit;
         let mut shown = Vec::new();
         for range in lines {
-            if range.first > count {
+            let wanted = range.last.min(count);
+            let last = wanted.min(range.first.saturating_add(left).saturating_sub(1));
+            if last < range.first {
                 continue;
             }
-            let last = range
-                .last
-                .min(count)
-                .min(range.first.saturating_add(left).saturating_sub(1));
-            if last < range.first {
-                break;
-            }
-            if last < range.last.min(count) {
+            if last < wanted {
                 answer.note(format!(
                     "at most {limit} lines at a time; go on with {}",
-                    place(path, last + 1, range.last.min(count))
+                    place(path, last + 1, wanted)
                 ));
             }
             left -= last - range.first + 1;
             shown.push((range.first, last));
         }
-        match Snippet::cut(path, text, &shown, Tier::Low) {
-            Some(snippet) => {
-                let around = self.enclosing(path, snippet.start_line, snippet.end_line)?;
-                answer.snippets.push(match around {
-                    Some(around) => snippet.with_note(described(&around)),
-                    None => snippet,
-                });
-            }
-            None => {
-                answer.miss = Some(Miss::nothing(format!("{path} has {count} lines")));
-            }
-        }
+        let Some(mut snippet) = Snippet::cut(path, text, &shown, Tier::Low) else {
+            answer.miss = Some(Miss::nothing(format!("{path} has {count} lines")));
+            return Ok(());
+        };
+        let around = self.enclosing(path, snippet.start_line, snippet.end_line)?;
+        snippet.note = around.as_ref().map(described);
+        answer.snippets.push(snippet);
         Ok(())
     }
 }

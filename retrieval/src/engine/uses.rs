@@ -77,7 +77,7 @@ impl Engine {
         self.with_hits(answer, hits, Tier::High)
     }
 
-    pub(super) fn answer_similar(&self, mut answer: Answer, name: &str) -> Result<Answer, Miss> {
+    pub(super) fn answer_similar(&self, answer: Answer, name: &str) -> Result<Answer, Miss> {
         let mut symbols = self.named(name)?;
         symbols.retain(|symbol| symbol.kind.is_callable());
         symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
@@ -86,7 +86,7 @@ impl Engine {
         };
         let alike = self.index.similar(symbol, ALIKE)?;
         if alike.is_empty() {
-            answer.miss = Some(Miss::nothing(format!("no function is like {name}")));
+            return Err(Miss::nothing(format!("no function is like {name}")));
         }
         let hit = |one: &Similar| {
             let mut note = format!("likeness {:.2}", one.likeness);
@@ -104,13 +104,11 @@ impl Engine {
         let last = symbol.body_line.unwrap_or(symbol.name_line);
         let last = last.max(symbol.name_line).min(symbol.start_line + 8);
         let extent = format!("{} {}-{}", symbol.kind, symbol.start_line, symbol.end_line);
+        let said = note.map_or(String::new(), |note| format!("; {note}"));
         let ranges = vec![(symbol.start_line, last)];
         Hit {
             symbols: vec![symbol.qualified()],
-            note: Some(match note {
-                Some(note) => format!("{extent}; {note}"),
-                None => extent,
-            }),
+            note: Some(extent + &said),
             sparse: true,
             ..self.hit(&symbol.path, symbol.name_line, ranges)
         }
@@ -159,7 +157,7 @@ impl Engine {
         name: &str,
         depth: u32,
     ) -> Result<Answer, Miss> {
-        let calls = self.index.callers(name, depth, PREPARED)?;
+        let mut calls = self.index.callers(name, depth, PREPARED)?;
         if calls.is_empty() {
             // What is never called by name is often called through a pointer: where it is used
             // else leads there.
@@ -173,12 +171,11 @@ impl Engine {
             }
             return Ok(answer);
         }
-        let mut hits: Vec<(u32, Hit)> = calls
-            .iter()
-            .map(|call| (call.depth, self.call_hit(call)))
-            .collect();
-        hits.sort_by(|a, b| (a.0, &a.1.order).cmp(&(b.0, &b.1.order)));
-        let hits = hits.into_iter().map(|(_, hit)| hit).collect();
+        calls.sort_by_cached_key(|call| {
+            let line = call.lines.first().copied().unwrap_or(1);
+            (call.depth, self.near.order(&call.path, line))
+        });
+        let hits = calls.iter().map(|call| self.call_hit(call)).collect();
         self.with_hits(answer, hits, Tier::Low)
     }
 
@@ -267,16 +264,12 @@ fn callee_line(call: &Call, symbol: &Symbol) -> String {
     let lines: Vec<String> = call.lines.iter().take(6).map(ToString::to_string).collect();
     let indent = "  ".repeat(call.depth.saturating_sub(1) as usize);
     let caller = match (&call.caller, call.depth) {
-        (Some(caller), 2..) => format!("{} ", caller.name),
+        (Some(caller), 2..) => format!("{} -> ", caller.name),
         _ => String::new(),
     };
     format!(
         "{indent}{caller}{}{} {} ({}), called at {}:{}",
-        if caller.is_empty() {
-            call.callee.clone()
-        } else {
-            format!("-> {}", call.callee)
-        },
+        call.callee,
         if call.by_name { BY_NAME } else { "" },
         place(&symbol.path, symbol.start_line, symbol.end_line),
         symbol.kind,
