@@ -230,19 +230,6 @@ impl Engine {
     }
 }
 
-impl Context {
-    /// The text that the model reads: sections in XML-like tags, code with
-    /// numbered lines. The same context gives the same bytes.
-    pub fn render(&self) -> String {
-        render::render(self)
-    }
-
-    /// Returns the text without the remark about the kind of request.
-    pub fn render_code(&self) -> String {
-        render::code(self)
-    }
-}
-
 /// Tokens of a text: four characters each, which is within a fifth of what
 /// tokenizers count for code and English.
 pub(crate) fn tokens_of(text: &str) -> usize {

@@ -75,7 +75,7 @@ pub struct Engine {
     recent: BTreeMap<TreePath, f64>,
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,
-    words: WordIndex,
+    pub(crate) words: WordIndex,
     preferences: Preferences,
 }
 
@@ -230,25 +230,15 @@ impl Engine {
         self.texts.clear();
     }
 
-    /// Definitions ranked by the stems of words.
-    pub(crate) fn by_words(&self, stems: &[String], limit: usize) -> Result<Vec<Scored>> {
-        self.words.search(&self.index, stems, limit)
-    }
-
     /// Definitions ranked by the words of a request.
     pub(crate) fn ranked(&self, words: &str, limit: usize) -> Result<Vec<Scored>> {
-        self.by_words(&meaningful(words), limit)
+        self.words.search(&self.index, &meaningful(words), limit)
     }
 
     /// Counts the words of definitions that were not counted yet. Done by the
     /// first search; here for who wants it done before.
     pub fn prepare_search(&self) -> Result<()> {
         self.words.count(&self.index).map(|_| ())
-    }
-
-    /// Returns how rare each stem is, the rarest of all being 1.
-    pub(crate) fn rarities(&self, stems: &[String]) -> Result<Vec<f64>> {
-        self.words.rarities(&self.index, stems)
     }
 
     /// Every file of the tree.

@@ -183,7 +183,8 @@ mod tests {
 
     fn found(engine: &Engine, words: &[&str]) -> Vec<String> {
         engine
-            .by_words(&stems(words), 5)
+            .words
+            .search(&engine.index, &stems(words), 5)
             .unwrap()
             .into_iter()
             .filter_map(|one| engine.index.symbol(one.id).ok().flatten())
@@ -235,7 +236,10 @@ mod tests {
     #[test]
     fn hits_come_by_falling_score() {
         let (_folder, engine) = fixture();
-        let scored = engine.by_words(&stems(&["add"]), 10).unwrap();
+        let scored = engine
+            .words
+            .search(&engine.index, &stems(&["add"]), 10)
+            .unwrap();
         assert!(!scored.is_empty());
         assert!(scored.windows(2).all(|two| two[0].score >= two[1].score));
     }

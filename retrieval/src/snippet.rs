@@ -63,8 +63,7 @@ impl Snippet {
     /// Cuts line ranges out of a file. Ranges are clipped to the file, put in
     /// order and merged where few lines lie between; `None` when nothing remains.
     pub fn cut(path: &TreePath, text: &Text, ranges: &[(u32, u32)], tier: Tier) -> Option<Self> {
-        let ranges = filled(merge_ranges(clipped(text, ranges)));
-        Self::of_pieces(path, pieces(text, &ranges), tier, false)
+        Self::cut_as(path, text, ranges, tier, false)
     }
 
     /// The same for single lines of interest: gaps are not marked.
@@ -74,11 +73,29 @@ impl Snippet {
         ranges: &[(u32, u32)],
         tier: Tier,
     ) -> Option<Self> {
-        let ranges = merge_ranges(clipped(text, ranges));
-        Self::of_pieces(path, pieces(text, &ranges), tier, true)
+        Self::cut_as(path, text, ranges, tier, true)
     }
 
-    fn of_pieces(path: &TreePath, pieces: Vec<Piece>, tier: Tier, sparse: bool) -> Option<Self> {
+    fn cut_as(
+        path: &TreePath,
+        text: &Text,
+        ranges: &[(u32, u32)],
+        tier: Tier,
+        sparse: bool,
+    ) -> Option<Self> {
+        let count = text.line_count() as u32;
+        let clipped = ranges
+            .iter()
+            .map(|(first, last)| ((*first).max(1), (*last).min(count)))
+            .filter(|(first, last)| first <= last)
+            .collect();
+        let pieces: Vec<Piece> = join(clipped, if sparse { TOUCHING } else { FILLED })
+            .into_iter()
+            .map(|(first, last)| Piece {
+                start_line: first,
+                lines: (first..=last).map(|number| line(text, number)).collect(),
+            })
+            .collect();
         Some(Self {
             path: path.clone(),
             start_line: pieces.first()?.start_line,
@@ -157,14 +174,6 @@ pub(crate) fn number_pieces(pieces: &[Piece], sparse: bool) -> String {
     })
 }
 
-fn pieces(text: &Text, ranges: &[(u32, u32)]) -> Vec<Piece> {
-    let pieces = ranges.iter().map(|(first, last)| Piece {
-        start_line: *first,
-        lines: (*first..=*last).map(|number| line(text, number)).collect(),
-    });
-    pieces.collect()
-}
-
 /// Writes each line in some form, and what is left out between pieces unless they are sparse.
 fn write_pieces(pieces: &[Piece], sparse: bool, form: impl Fn(u32, &str) -> String) -> String {
     let mut out = String::new();
@@ -193,56 +202,38 @@ fn elision(first: u32, last: u32) -> String {
 /// in one piece is read with less doubt.
 const FILLED: u32 = 15;
 
-/// Ranges as far as they lie in a file.
-fn clipped(text: &Text, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
-    let count = text.line_count() as u32;
-    ranges
-        .iter()
-        .map(|(first, last)| ((*first).max(1), (*last).min(count)))
-        .filter(|(first, last)| first <= last)
-        .collect()
+/// Distance of ranges that overlap, touch or leave out a single line.
+const TOUCHING: u32 = 2;
+
+/// Sorts ranges and joins those that overlap or leave out a single line.
+pub(crate) fn merge_ranges(ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    join(ranges, TOUCHING)
 }
 
-/// Joins ranges in order that leave out few lines.
-fn filled(ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+/// Sorts ranges and joins those that are not further apart than some lines.
+fn join(mut ranges: Vec<(u32, u32)>, apart: u32) -> Vec<(u32, u32)> {
+    ranges.sort_unstable();
     let mut joined: Vec<(u32, u32)> = Vec::new();
     for (first, last) in ranges {
         match joined.last_mut() {
-            Some(open) if first - open.1 <= FILLED => open.1 = last,
+            Some(open) if first <= open.1.saturating_add(apart) => open.1 = open.1.max(last),
             _ => joined.push((first, last)),
         }
     }
     joined
 }
 
-/// Sorts ranges and joins those that overlap or leave out a single line.
-pub(crate) fn merge_ranges(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    ranges.sort_unstable();
-    let mut merged: Vec<(u32, u32)> = Vec::new();
-    for (first, last) in ranges {
-        match merged.last_mut() {
-            Some(open) if first <= open.1.saturating_add(2) => open.1 = open.1.max(last),
-            _ => merged.push((first, last)),
-        }
-    }
-    merged
-}
-
 /// One line of a file, made safe to show: cut when very long.
 pub(crate) fn line(text: &Text, number: u32) -> String {
     let raw = text.line(number as usize).unwrap_or_default();
     // No line has more characters than bytes, and few have too many.
-    let length = if raw.len() > LONGEST_LINE {
-        raw.chars().count()
-    } else {
-        0
+    let is_long = raw.len() > LONGEST_LINE;
+    let cut = is_long.then(|| raw.char_indices().nth(LONGEST_LINE));
+    let Some((cut, _)) = cut.flatten() else {
+        return raw.trim_end().to_owned();
     };
-    if length > LONGEST_LINE {
-        let shown: String = raw.chars().take(LONGEST_LINE).collect();
-        format!("{shown} [... {} more characters]", length - LONGEST_LINE)
-    } else {
-        raw.trim_end().to_owned()
-    }
+    let (shown, left) = raw.split_at(cut);
+    format!("{shown} [... {} more characters]", left.chars().count())
 }
 
 /// Takes in the comment directly above a definition.
@@ -254,8 +245,7 @@ pub(crate) fn with_comment(text: &Text, start: u32) -> u32 {
         let is_comment = above.starts_with("//")
             || above.starts_with("/*")
             || above.starts_with('*')
-            || above.ends_with("*/")
-            || above.starts_with("///");
+            || above.ends_with("*/");
         if !is_comment {
             break;
         }

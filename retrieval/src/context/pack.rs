@@ -3,7 +3,7 @@
 
 use super::card::{further_heads, named, unshown};
 use super::form::size_of;
-use super::render::{file_section, render};
+use super::render::file_section;
 use super::{COMMENT, Context, Plan, Wanted, tokens_of};
 use crate::engine::Engine;
 use crate::engine::outline::body_ranges;
@@ -29,7 +29,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Result<Contex
         stack: plan.stack.clone(),
         ..Context::default()
     };
-    let frame = tokens_of(&render(&context)) + 24;
+    let frame = tokens_of(&context.render()) + 24;
     let tokens = budget.saturating_sub(frame);
     let kept = tokens * CARDS / 100;
     let mut code = Code::of(engine, plan, frame, tokens - kept);
@@ -48,7 +48,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Result<Contex
         }
     }
     context.definitions = unshown(named, &context.snippets);
-    context.tokens = tokens_of(&render(&context));
+    context.tokens = tokens_of(&context.render());
     Ok(context)
 }
 

@@ -4,20 +4,23 @@
 use super::{Card, Context};
 use crate::snippet::Snippet;
 
-pub(super) fn render(context: &Context) -> String {
-    let (intent, confidence) = (&context.intent, context.confidence);
-    let code = code(context);
-    format!("<!-- intent: {intent}, confidence: {confidence:.2} -->\n{code}")
-}
+impl Context {
+    /// The text that the model reads: sections in XML-like tags, code with
+    /// numbered lines. The same context gives the same bytes.
+    pub fn render(&self) -> String {
+        let (intent, confidence) = (&self.intent, self.confidence);
+        let code = self.render_code();
+        format!("<!-- intent: {intent}, confidence: {confidence:.2} -->\n{code}")
+    }
 
-/// Renders the code alone.
-pub(super) fn code(context: &Context) -> String {
-    // The code of a frame says itself where it stands on the stack.
-    let frames = context.stack.iter();
-    let frames = frames.filter(|frame| !is_shown(context, frame));
-    section("stack", frames.map(|frame| format!("{frame}\n")))
-        + &section("relevant_code", context.snippets.iter().map(file_section))
-        + &section("definitions", context.definitions.iter().map(card_section))
+    /// Returns the text without the remark about the kind of request.
+    pub fn render_code(&self) -> String {
+        // The code of a frame says itself where it stands on the stack.
+        let frames = self.stack.iter().filter(|frame| !is_shown(self, frame));
+        section("stack", frames.map(|frame| format!("{frame}\n")))
+            + &section("relevant_code", self.snippets.iter().map(file_section))
+            + &section("definitions", self.definitions.iter().map(card_section))
+    }
 }
 
 /// Parts in a tag; nothing where there are none.
@@ -43,14 +46,8 @@ fn is_shown(context: &Context, frame: &str) -> bool {
 
 /// One card with its head.
 pub(super) fn card_section(card: &Card) -> String {
-    let Card {
-        kind,
-        name,
-        place,
-        text,
-        ..
-    } = card;
-    format!("[{kind}] {name}  {place}\n{text}")
+    let (kind, name) = (&card.kind, &card.name);
+    format!("[{kind}] {name}  {}\n{}", card.place, card.text)
 }
 
 /// One snippet with its tag.

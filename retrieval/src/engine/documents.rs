@@ -45,7 +45,7 @@ pub(crate) fn paragraphs(
     stems: &[String],
     limit: usize,
 ) -> Result<Vec<Paragraph>> {
-    let rarities = engine.rarities(stems)?;
+    let rarities = engine.words.rarities(&engine.index, stems)?;
     let weights: Vec<f64> = rarities.iter().map(|rarity| rarity + LEAST_RARE).collect();
     let whole: f64 = weights.iter().sum();
     let words: BTreeSet<String> = stems.iter().cloned().collect();

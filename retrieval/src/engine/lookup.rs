@@ -12,14 +12,8 @@ use std::collections::BTreeMap;
 
 /// Returns where a definition is: `in function f, lines 10-80`.
 pub(crate) fn described(around: &Symbol) -> String {
-    let Symbol {
-        kind,
-        name,
-        start_line,
-        end_line,
-        ..
-    } = around;
-    format!("in {kind} {name}, lines {start_line}-{end_line}")
+    let (first, last) = (around.start_line, around.end_line);
+    format!("in {} {}, lines {first}-{last}", around.kind, around.name)
 }
 
 impl Engine {

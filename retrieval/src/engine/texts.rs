@@ -3,41 +3,35 @@
 
 use patchwright_source::{SourceError, Text, Tree, TreePath};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// No more bytes than this are kept.
 const MOST: usize = 64 * 1024 * 1024;
 
 /// Files by path.
 #[derive(Debug, Default)]
-pub(super) struct Texts(Mutex<Kept>);
-
-#[derive(Debug, Default)]
-struct Kept {
-    files: BTreeMap<TreePath, Arc<Text>>,
-    bytes: usize,
-}
+pub(super) struct Texts(Mutex<BTreeMap<TreePath, Arc<Text>>>);
 
 impl Texts {
     /// A file, read at most once until [`Texts::clear`].
     pub(super) fn get(&self, tree: &Tree, path: &TreePath) -> Result<Arc<Text>, SourceError> {
-        if let Some(text) = self.lock().files.get(path) {
+        if let Some(text) = self.lock().get(path) {
             return Ok(Arc::clone(text));
         }
         let text = Arc::new(tree.read(path)?);
         let mut kept = self.lock();
-        if kept.bytes + text.bytes().len() <= MOST {
-            kept.bytes += text.bytes().len();
-            kept.files.insert(path.clone(), Arc::clone(&text));
+        let bytes: usize = kept.values().map(|text| text.bytes().len()).sum();
+        if bytes + text.bytes().len() <= MOST {
+            kept.insert(path.clone(), Arc::clone(&text));
         }
         Ok(text)
     }
 
     pub(super) fn clear(&self) {
-        *self.lock() = Kept::default();
+        self.lock().clear();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<TreePath, Arc<Text>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -150,7 +150,7 @@ mod tests {
 
     fn ranked(engine: &Engine, text: &str, intent: Intent) -> Vec<(f64, Symbol)> {
         let stems = meaningful(text);
-        let scored = engine.by_words(&stems, 60).unwrap();
+        let scored = engine.words.search(&engine.index, &stems, 60).unwrap();
         shares(engine, text, (&stems, intent), &scored).unwrap()
     }
 

@@ -28,7 +28,10 @@ fn pair(name: &str, why: &str) -> (String, String) {
 }
 
 fn by_words(engine: &Engine, text: &str) -> Vec<String> {
-    let scored = engine.by_words(&meaningful(text), 5).unwrap();
+    let scored = engine
+        .words
+        .search(&engine.index, &meaningful(text), 5)
+        .unwrap();
     let symbols = scored
         .iter()
         .filter_map(|one| engine.index.symbol(one.id).unwrap());
