@@ -97,8 +97,7 @@ impl CodeServer {
     fn answer(&self, engine: &Engine, call: &Call) -> Result<String, String> {
         match call.wish {
             Wish::Query => {
-                let query = Query::read(&call.kind, &call.body, &call.attributes)
-                    .map_err(|error| error.to_string())?;
+                let query = Query::read(&call.kind, &call.body, &call.attributes)?;
                 self.ask(engine, &query)
             }
             Wish::Context { budget } => {
@@ -118,12 +117,7 @@ impl CodeServer {
         let answer = engine.answer(&query);
         let wrong = matches!(
             answer.miss,
-            Some(
-                Miss::Bad { .. }
-                    | Miss::Outside { .. }
-                    | Miss::Unreadable { .. }
-                    | Miss::Stopped { .. }
-            )
+            Some(Miss::Bad(_) | Miss::Outside(_) | Miss::Unreadable(_) | Miss::Stopped(_))
         );
         let mut memory = self.memory();
         let text = memory.render(1, &[answer]);

@@ -6,12 +6,10 @@
 use crate::error::RetrievalError;
 use crate::{Query, Snippet, rank::Order, snippet::merge_ranges};
 use patchwright_source::{SourceError, TreePath};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The answer to one query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub query: Query,
     /// The hits, in the fixed order.
@@ -54,43 +52,41 @@ impl Answer {
 }
 
 /// Why a query has no hit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "why", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Miss {
     /// Nothing of this name or text is in the tree.
+    #[error("nothing found: {what}{}", listed(nearest))]
     NotFound {
         /// The text that was looked for, and the place.
         what: String,
         /// Names that are near by letters or by words.
         nearest: Vec<String>,
     },
-    /// More hits than can be told apart.
-    TooMany {
-        /// Number of matches.
-        count: usize,
-        /// A way to narrow the query.
-        advice: String,
-    },
-    /// The pattern, rule, expression or statement cannot be read.
-    Bad {
-        /// Message of the parser.
-        reason: String,
-    },
+    /// More hits than can be told apart, with a way to narrow the query.
+    #[error("too many hits ({count}): {advice}")]
+    TooMany { count: usize, advice: String },
+    /// The pattern, rule, expression or statement cannot be read, as its parser says.
+    #[error("not understood: {0}")]
+    Bad(String),
     /// The path leads out of the tree.
-    Outside {
-        /// Which path, and how.
-        reason: String,
-    },
+    #[error("outside the tree: {0}")]
+    Outside(String),
     /// The file is there and cannot be shown.
-    Unreadable { reason: String },
-    /// The same query was asked before and found nothing.
-    FailedBefore {
-        round: u32,
-        /// Why it failed then.
-        reason: String,
-    },
+    #[error("cannot be shown: {0}")]
+    Unreadable(String),
+    /// The same query was asked before and found nothing, for the reason of then.
+    #[error("not looked up again, it failed in round {round}: {reason}")]
+    FailedBefore { round: u32, reason: String },
     /// It took too long or too much.
-    Stopped { reason: String },
+    #[error("stopped: {0}")]
+    Stopped(String),
+}
+
+fn listed(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        nearest => format!("; nearest: {}", nearest.join(", ")),
+    }
 }
 
 impl Miss {
@@ -106,43 +102,15 @@ impl Miss {
 impl From<RetrievalError> for Miss {
     fn from(error: RetrievalError) -> Self {
         match error {
-            RetrievalError::Sql { reason } => Self::Bad { reason },
-            error => Self::Stopped {
-                reason: error.to_string(),
-            },
+            RetrievalError::Sql { reason } => Self::Bad(reason),
+            error => Self::Stopped(error.to_string()),
         }
     }
 }
 
 impl From<SourceError> for Miss {
     fn from(error: SourceError) -> Self {
-        Self::Unreadable {
-            reason: error.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Miss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotFound { what, nearest } if nearest.is_empty() => {
-                write!(f, "nothing found: {what}")
-            }
-            Self::NotFound { what, nearest } => {
-                write!(f, "nothing found: {what}; nearest: {}", nearest.join(", "))
-            }
-            Self::TooMany { count, advice } => write!(f, "too many hits ({count}): {advice}"),
-            Self::Bad { reason } => write!(f, "not understood: {reason}"),
-            Self::Outside { reason } => write!(f, "outside the tree: {reason}"),
-            Self::Unreadable { reason } => write!(f, "cannot be shown: {reason}"),
-            Self::FailedBefore { round, reason } => {
-                write!(
-                    f,
-                    "not looked up again, it failed in round {round}: {reason}"
-                )
-            }
-            Self::Stopped { reason } => write!(f, "stopped: {reason}"),
-        }
+        Self::Unreadable(error.to_string())
     }
 }
 

@@ -205,7 +205,7 @@ impl Engine {
             Query::Implementations { name } => self.answer_implementations(answer, name),
             Query::More { query: number } => {
                 let reason = format!("no earlier query has the number {number}");
-                Err(Miss::Bad { reason })
+                Err(Miss::Bad(reason))
             }
             Query::Similar { name } => self.answer_similar(answer, name),
             Query::Sql { statement } => self.answer_sql(answer, statement),

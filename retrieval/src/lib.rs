@@ -36,7 +36,7 @@ pub use index::{Index, IndexLimits, IndexReport};
 pub use language::function_around;
 pub use memory::Memory;
 pub use patchwright_source::{CrashFrame, Role};
-pub use query::{KINDS, LineRange, Query, QueryError};
+pub use query::{KINDS, LineRange, Query};
 pub use ranking::Ranking;
 pub use relations::{Definitions, Nearest, Nearness, QualifiedName, Similar};
 pub use settings::{Settings, Weights};

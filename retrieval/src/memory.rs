@@ -186,7 +186,7 @@ impl Memory {
         if let Some(miss) = &answer.miss {
             let repeated = self.failed_before(&answer.query);
             let _ = writeln!(out, "{}", repeated.as_ref().unwrap_or(miss));
-            if !matches!(miss, Miss::FailedBefore { .. } | Miss::Stopped { .. }) {
+            if !matches!(miss, Miss::FailedBefore { .. } | Miss::Stopped(_)) {
                 let reason = miss.to_string();
                 let failed = self.failed.entry(answer.query.to_string());
                 failed.or_insert(Failure { round, reason });

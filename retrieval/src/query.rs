@@ -11,7 +11,6 @@ mod tests;
 use read::{Reader, canonical_kind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use thiserror::Error;
 
 /// The longest body that is taken, in bytes; no honest query comes near it.
 const LONGEST_BODY: usize = 4_000;
@@ -128,41 +127,9 @@ pub enum Query {
     },
 }
 
-/// Why a query could not be read. The text is meant for the one who asked.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum QueryError {
-    /// No such kind.
-    #[error("there is no query <{kind}>; the kinds are {}", KINDS.join(", "))]
-    UnknownKind {
-        /// The tag that was used.
-        kind: String,
-    },
-    /// Nothing inside the tag.
-    #[error("<{kind}> is empty; write what to look for between the tags")]
-    Empty {
-        /// The tag.
-        kind: String,
-    },
-    /// More text than any query needs.
-    #[error("<{kind}> holds {bytes} bytes; ask with at most {LONGEST_BODY}")]
-    TooLong {
-        /// The tag.
-        kind: String,
-        /// The length of the body.
-        bytes: usize,
-    },
-    /// The body is not of the form that its kind needs.
-    #[error("<{kind}> was not understood: {reason}")]
-    Malformed {
-        /// The tag.
-        kind: String,
-        /// The expected form.
-        reason: String,
-    },
-}
-
 impl Query {
-    /// Reads one query from its tag, the text inside and the tag's attributes.
+    /// Reads one query from its tag, the text inside and the tag's attributes. The error says to
+    /// the one who asked why it could not be read.
     ///
     /// # Example
     /// ```
@@ -170,36 +137,32 @@ impl Query {
     /// let query = Query::read("file", " src/a.c: L10 – L20 ", &[]).unwrap();
     /// assert_eq!(query.to_string(), "file: src/a.c:10-20");
     /// ```
-    pub fn read(
-        kind: &str,
-        body: &str,
-        attributes: &[(String, String)],
-    ) -> Result<Self, QueryError> {
-        let raw_kind = kind;
-        let kind = canonical_kind(kind).ok_or_else(|| QueryError::UnknownKind {
-            kind: raw_kind.chars().take(40).collect(),
-        })?;
-        if body.len() > LONGEST_BODY {
-            return Err(QueryError::TooLong {
-                kind: kind.to_owned(),
-                bytes: body.len(),
-            });
+    pub fn read(kind: &str, body: &str, attributes: &[(String, String)]) -> Result<Self, String> {
+        let Some(known) = canonical_kind(kind) else {
+            let (kind, kinds) = (kind.chars().take(40).collect::<String>(), KINDS.join(", "));
+            return Err(format!("there is no query <{kind}>; the kinds are {kinds}"));
+        };
+        let bytes = body.len();
+        if bytes > LONGEST_BODY {
+            return Err(format!(
+                "<{known}> holds {bytes} bytes; ask with at most {LONGEST_BODY}"
+            ));
         }
         let reader = Reader {
-            kind,
+            kind: known,
             body: body.trim(),
             attributes,
         };
         if body.contains('\0') {
             return Err(reader.malformed("it holds a NUL byte"));
         }
-        if kind == "more" {
+        if known == "more" {
             return reader.more();
         }
         if reader.body.is_empty() {
-            return Err(QueryError::Empty {
-                kind: kind.to_owned(),
-            });
+            return Err(format!(
+                "<{known}> is empty; write what to look for between the tags"
+            ));
         }
         reader.read()
     }

@@ -39,7 +39,7 @@ impl Scene {
 fn ask(engine: &Engine, kind: &str, body: &str) -> String {
     match Query::read(kind, body, &[]) {
         Ok(query) => Memory::default().render(1, &[engine.answer(&query)]),
-        Err(reason) => reason.to_string(),
+        Err(reason) => reason,
     }
 }
 

@@ -190,7 +190,7 @@ fn read(written: &str, arguments: &RetrieveArguments) -> Result<Query, String> {
     if let Some(path) = &arguments.inside {
         attributes.push(("path".to_owned(), path.clone()));
     }
-    Query::read(kind, body, &attributes).map_err(|error| error.to_string())
+    Query::read(kind, body, &attributes)
 }
 
 fn answer_value(answer: &Answer) -> Value {

@@ -28,9 +28,9 @@ impl Engine {
         answer.notes.extend(note);
         let text = self.tree().read(&path)?;
         if text.is_binary() {
-            return Err(Miss::Unreadable {
-                reason: format!("{path} is binary, {} bytes", text.bytes().len()),
-            });
+            let bytes = text.bytes().len();
+            let reason = format!("{path} is binary, {bytes} bytes");
+            return Err(Miss::Unreadable(reason));
         }
         if lines.is_empty() {
             self.whole_or_outline(&mut answer, &path, &text)?;
@@ -73,9 +73,8 @@ impl Engine {
         if by_end.is_empty()
             && let Err(error) = TreePath::new(written)
         {
-            return Err(Miss::Outside {
-                reason: format!("{error}, and no file of the tree has such an ending"),
-            });
+            let reason = format!("{error}, and no file of the tree has such an ending");
+            return Err(Miss::Outside(reason));
         }
         let (what, nearest) = if by_end.is_empty() {
             let what = format!("no file {written}");

@@ -27,7 +27,7 @@ impl Engine {
         let files = self.files_to_search(path)?;
         let found = if regex {
             let found = find_regex(self.tree(), &files, text, &self.settings);
-            found.map_err(|reason| Miss::Bad { reason })?
+            found.map_err(Miss::Bad)?
         } else {
             find_literal(self.tree(), &files, text, &self.settings)
         };
@@ -72,7 +72,7 @@ impl Engine {
             std::cmp::Reverse(self.index.file(path).map_or(0, |file| file.size))
         });
         let matches = find(&Haystack::new(self.tree(), &files, &self.settings));
-        let matches = matches.map_err(|reason| Miss::Bad { reason })?;
+        let matches = matches.map_err(Miss::Bad)?;
         if let (Some(how), false) = (&matches.relaxed, matches.found.is_empty()) {
             answer.note(format!("no hit as written; the pattern was relaxed: {how}"));
         }

@@ -64,8 +64,7 @@ impl Engine {
         let stems = meaningful(words);
         if stems.is_empty() {
             let reason = "these words say nothing about code; write what the code deals with";
-            let reason = reason.to_owned();
-            return Err(Miss::Bad { reason });
+            return Err(Miss::Bad(reason.to_owned()));
         }
         let mut ranked = self.scored_symbols(&self.ranked(words, RANKED)?)?;
         for (score, symbol) in &mut ranked {

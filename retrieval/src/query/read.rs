@@ -1,7 +1,6 @@
 //! Parser of the text between two tags into a query of its kind.
 
-use super::split_path_and_lines;
-use super::{KINDS, Query, QueryError};
+use super::{KINDS, Query, split_path_and_lines};
 
 /// Limit on how many calls deep callers and callees are followed at most. Beyond that
 /// a call graph of a real program reaches nearly everything.
@@ -33,7 +32,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    pub(super) fn read(&self) -> Result<Query, QueryError> {
+    pub(super) fn read(&self) -> Result<Query, String> {
         let body = self.body.to_owned();
         let path = self.attribute(&["path", "file", "in"]).map(str::to_owned);
         Ok(match self.kind {
@@ -82,12 +81,12 @@ impl Reader<'_> {
             .clamp(1, DEEPEST)
     }
 
-    fn name(&self) -> Result<String, QueryError> {
+    fn name(&self) -> Result<String, String> {
         clean_name(self.body)
             .ok_or_else(|| self.malformed("write the name of one symbol, such as parse_header"))
     }
 
-    fn file(&self) -> Result<Query, QueryError> {
+    fn file(&self) -> Result<Query, String> {
         let (path, mut lines) = split_path_and_lines(strip_quotes(self.body));
         if lines.is_empty()
             && let Some(given) = self.attribute(&["lines", "line", "range"])
@@ -100,7 +99,7 @@ impl Reader<'_> {
         Ok(Query::File { path, lines })
     }
 
-    fn path(&self) -> Result<Query, QueryError> {
+    fn path(&self) -> Result<Query, String> {
         let ends = ["->", "=>", "\u{2192}", "\n", " to ", ","]
             .iter()
             .find_map(|arrow| self.body.split_once(arrow))
@@ -112,7 +111,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn more(&self) -> Result<Query, QueryError> {
+    pub(super) fn more(&self) -> Result<Query, String> {
         self.attribute(&["query", "number", "of"])
             .unwrap_or(self.body)
             .trim_start_matches(['#', ' '])
@@ -121,11 +120,8 @@ impl Reader<'_> {
             .map_err(|_| self.malformed("name the earlier query by its number: query=\"2\""))
     }
 
-    pub(super) fn malformed(&self, reason: &str) -> QueryError {
-        QueryError::Malformed {
-            kind: self.kind.to_owned(),
-            reason: reason.to_owned(),
-        }
+    pub(super) fn malformed(&self, reason: &str) -> String {
+        format!("<{}> was not understood: {reason}", self.kind)
     }
 }
 
