@@ -175,8 +175,7 @@ fn in_turns(lists: Vec<Vec<Candidate>>) -> Vec<Candidate> {
 fn added(engine: &Engine, statements: &[String]) -> (Vec<i64>, Vec<String>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     for statement in statements {
-        let rows = engine.rows(statement);
-        match rows.and_then(|rows| engine.definitions_in(&rows)) {
+        match engine.definitions_in(statement) {
             Ok(ids) => found.push(ids),
             Err(error) => failed.push(format!("a statement of the model was left out: {error}")),
         }

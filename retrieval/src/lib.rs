@@ -43,5 +43,4 @@ pub use settings::{Settings, Weights};
 pub use siblings::{CodeLine, Sibling};
 pub use signals::{Candidate, Candidates, Choice, by_words, fuse};
 pub use snippet::{Piece, Snippet, Tier};
-pub use sql::SqlAnswer;
 pub use symbol::{Call, Import, Symbol, SymbolKind, Use, UseKind};

@@ -15,7 +15,7 @@ mod tests;
 mod words;
 
 use crate::engine::Engine;
-use crate::error::{Result, RetrievalError};
+use crate::error::Result;
 use crate::rank::is_aside;
 use crate::symbol::Symbol;
 use align::{Place, Wanted};
@@ -109,7 +109,7 @@ impl Engine {
     ///
     /// # Errors
     /// The index fails.
-    pub fn siblings(&self, fix: &[FileDiff]) -> Result<Vec<Sibling>, RetrievalError> {
+    pub fn siblings(&self, fix: &[FileDiff]) -> Result<Vec<Sibling>> {
         let _hold = self.index.hold();
         let mut vocabulary = Vocabulary::default();
         let mut parts: Vec<Part<'_>> = fix
@@ -137,7 +137,7 @@ impl Engine {
 
     /// Adds the code of a place, the conditions before it that name one of its variables, and
     /// whether it is called.
-    fn sibling(&self, candidate: &Candidate<'_>) -> Result<Sibling, RetrievalError> {
+    fn sibling(&self, candidate: &Candidate<'_>) -> Result<Sibling> {
         let Candidate { place, part, .. } = candidate;
         let symbol = candidate.function.symbol.clone();
         let text = self.text(&symbol.path).ok();
@@ -172,36 +172,23 @@ impl Engine {
         &self,
         parts: &[Part<'_>],
         vocabulary: &Vocabulary,
-    ) -> Result<Vec<Function>, RetrievalError> {
-        let files: Vec<TreePath> = self
-            .index
-            .files()
-            .into_iter()
-            .filter(|row| {
-                parts
-                    .iter()
-                    .any(|part| Some(part.language) == row.language.map(Language::family))
-            })
-            .map(|row| row.path)
-            .filter(|path| !is_aside(path))
-            .collect();
+    ) -> Result<Vec<Function>> {
+        let mut files = self.index.files();
+        files.retain(|row| {
+            let language = row.language.map(Language::family);
+            let is_asked = parts.iter().any(|part| Some(part.language) == language);
+            is_asked && !is_aside(&row.path)
+        });
         let read = files
             .par_iter()
-            .map(|path| self.read_functions(path, vocabulary));
-        let read: Vec<Vec<Function>> = read.collect::<Result<_, RetrievalError>>()?;
+            .map(|row| self.read_functions(&row.path, vocabulary));
+        let read: Vec<Vec<Function>> = read.collect::<Result<_>>()?;
         Ok(read.into_iter().flatten().collect())
     }
 
-    fn read_functions(
-        &self,
-        path: &TreePath,
-        vocabulary: &Vocabulary,
-    ) -> Result<Vec<Function>, RetrievalError> {
-        let Ok(text) = self
-            .index
-            .tree()
-            .bytes_up_to(path, self.settings.file_size_limit)
-        else {
+    fn read_functions(&self, path: &TreePath, vocabulary: &Vocabulary) -> Result<Vec<Function>> {
+        let limit = self.settings.file_size_limit;
+        let Ok(text) = self.tree().bytes_up_to(path, limit) else {
             return Ok(Vec::new());
         };
         let text = String::from_utf8_lossy(&text);

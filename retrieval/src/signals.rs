@@ -10,7 +10,6 @@ use crate::context::{Context, Request, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::snippet::{line, with_comment};
-use crate::sql::SqlAnswer;
 use crate::symbol::Symbol;
 use crate::words::{meaningful, stems_of};
 use patchwright_source::TreePath;
@@ -95,14 +94,10 @@ impl Engine {
         Ok(self.list(&found))
     }
 
-    /// Answers one SELECT over the documented views.
-    pub fn rows(&self, statement: &str) -> Result<SqlAnswer> {
-        self.index.sql(statement)
-    }
-
-    /// The definitions that rows speak of: by path and line where the rows have
-    /// them, else by name.
-    pub fn definitions_in(&self, rows: &SqlAnswer) -> Result<Vec<i64>> {
+    /// The definitions that the rows of one SELECT over the documented views speak of: by path
+    /// and line where the rows have them, else by name.
+    pub fn definitions_in(&self, statement: &str) -> Result<Vec<i64>> {
+        let rows = self.index.sql(statement)?;
         let column = |name: &str| rows.columns.iter().position(|column| column == name);
         let place = column("path").zip(column("line"));
         let mut found = Vec::new();
@@ -354,10 +349,7 @@ int unrelated(void) { return 0; }
             found.iter().any(|one| one.name == "check_limit"),
             "{found:?}"
         );
-        let named = |statement: &str| {
-            let rows = engine.rows(statement).unwrap();
-            engine.definitions_in(&rows).unwrap()
-        };
+        let named = |statement: &str| engine.definitions_in(statement).unwrap();
         let callers = "SELECT caller FROM calls WHERE callee = 'read_length'";
         assert_eq!(named(callers), [id(&engine, "copy_profile")]);
         let places = "SELECT path, line FROM calls WHERE callee = 'read_length'";

@@ -8,8 +8,7 @@ use crate::error::Result;
 use crate::rank::is_aside;
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};
-use patchwright_source::{CrashFrame, Role};
-use patchwright_source::{Language, TreePath};
+use patchwright_source::{CrashFrame, Language, Role, TreePath};
 use std::collections::BTreeSet;
 
 /// Entry points of fuzzers and programs: they feed the input, and are rarely
@@ -70,11 +69,10 @@ impl Engine {
                 continue;
             };
             let role = searched_as(frame.role);
-            let same_stack = located.iter().filter(|other| other.role == role);
-            if same_stack
-                .clone()
-                .any(|other| other.symbol.id == symbol.id && other.line == line)
-            {
+            let is_same = |other: &Located| {
+                other.role == role && other.symbol.id == symbol.id && other.line == line
+            };
+            if located.iter().any(is_same) {
                 continue;
             }
             let is_harness =
@@ -139,11 +137,11 @@ impl Engine {
         // The line lies elsewhere (a macro, an older version): trust the name.
         let mut named: Vec<Symbol> = self.index.outline(&path)?;
         named.retain(|symbol| symbol.name == wanted && symbol.kind != SymbolKind::Prototype);
-        let nearest = named.into_iter().min_by_key(|symbol| {
-            frame
-                .line
-                .map_or(0, |line| symbol.start_line.abs_diff(line))
-        });
+        let away = |symbol: &Symbol| {
+            let line = frame.line;
+            line.map_or(0, |line| symbol.start_line.abs_diff(line))
+        };
+        let nearest = named.into_iter().min_by_key(away);
         Ok(match (nearest, by_line) {
             (Some(symbol), around) => {
                 let symbol = match (frame.line, around) {
@@ -155,10 +153,9 @@ impl Engine {
             }
             (None, Some(symbol)) => Some((self.as_reported(symbol, &wanted), frame.line)),
             (None, None) => {
-                let around = frame
-                    .line
-                    .and_then(|line| self.lines_around(path, line, wanted));
-                around.map(|symbol| (symbol, frame.line))
+                let line = frame.line;
+                let around = line.and_then(|line| self.lines_around(path, line, wanted));
+                around.map(|symbol| (symbol, line))
             }
         })
     }
@@ -304,8 +301,10 @@ impl Engine {
             let best = same.iter().map(|path| fit(path)).max().unwrap_or_default();
             same.retain(|path| fit(path) == best);
         }
-        same.sort_by_key(|path| (is_aside(path), path.as_str().len()));
-        Ok(same.first().map(|path| (*path).clone()))
+        let best = same
+            .into_iter()
+            .min_by_key(|path| (is_aside(path), path.as_str().len()));
+        Ok(best.cloned())
     }
 }
 
@@ -313,16 +312,16 @@ impl Engine {
 /// for one line stands for the function around it, and so does what only hands
 /// on to the allocator.
 fn rank(located: &mut [Located]) {
-    for at in 0..located.len() {
-        let (above, rest) = located.split_at_mut(at);
-        let Some(place) = rest.first_mut() else { break };
-        let above: BTreeSet<_> = above
+    let mut above: BTreeSet<(Role, i64)> = BTreeSet::new();
+    for place in located {
+        let (role, own) = (place.role, place.symbol.id);
+        let others = above
             .iter()
-            .filter(|other| other.role == place.role && !other.is_wrapper)
-            .map(|other| other.symbol.id)
-            .filter(|id| *id != place.symbol.id)
-            .collect();
-        place.rank = u32::try_from(above.len()).unwrap_or(u32::MAX);
+            .filter(|(other, id)| *other == role && *id != own);
+        place.rank = others.count() as u32;
+        if !place.is_wrapper {
+            above.insert((role, own));
+        }
     }
 }
 

@@ -7,8 +7,7 @@ use super::outline::body_ranges;
 use crate::answer::{Answer, Hit, Miss, merge_hits};
 use crate::error::Result;
 use crate::query::Query;
-use crate::snippet::Tier;
-use crate::snippet::with_comment;
+use crate::snippet::{Tier, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::{Language, Text, TreePath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +20,8 @@ const SMALL_PARENT: u32 = 60;
 const SMALL_MACRO: u32 = 10;
 /// Limit on how many macros come along.
 const MACROS: usize = 6;
+/// Characters between the parts of a qualified name.
+const SEPARATORS: [char; 4] = ['.', ':', '#', '$'];
 
 impl Engine {
     pub(super) fn answer_symbol(&self, mut answer: Answer, name: &str) -> Result<Answer, Miss> {
@@ -106,11 +107,8 @@ impl Engine {
 
     /// For `C.m` where no `m` exists: `C`.
     fn scope_of(&self, name: &str, answer: &mut Answer) -> Result<Vec<Symbol>> {
-        let at = name.rfind(['.', ':', '#', '$']).unwrap_or_default();
-        let scope = name
-            .get(..at)
-            .unwrap_or_default()
-            .trim_end_matches([':', '.', '#', '$']);
+        let (scope, _) = name.rsplit_once(SEPARATORS).unwrap_or_default();
+        let scope = scope.trim_end_matches(SEPARATORS);
         if scope.is_empty() {
             return Ok(Vec::new());
         }
@@ -123,7 +121,7 @@ impl Engine {
     }
 
     fn partial(&self, name: &str) -> Result<Vec<Symbol>> {
-        let last = name.rsplit(['.', ':', '#', '$']).next().unwrap_or(name);
+        let last = name.rsplit(SEPARATORS).next().unwrap_or(name);
         if last.chars().count() < 3 {
             return Ok(Vec::new());
         }
@@ -135,7 +133,7 @@ impl Engine {
     }
 
     fn count_uses(&self, answer: &mut Answer, name: &str, definitions: usize) -> Result<()> {
-        let last = name.rsplit(['.', ':', '#', '$']).next().unwrap_or(name);
+        let last = name.rsplit(SEPARATORS).next().unwrap_or(name);
         let uses = self.index.references(last)?;
         if uses.is_empty() || definitions > self.settings.max_results {
             return Ok(());
@@ -152,27 +150,27 @@ impl Engine {
 
     /// A definition and what belongs to it, as hits.
     fn symbol_hits(&self, symbol: &Symbol) -> Result<Vec<Hit>> {
-        let mut hits: Vec<Hit> = self.symbol_hit(symbol, None)?.into_iter().collect();
+        let mut hits: Vec<Hit> = Vec::new();
+        hits.extend(self.symbol_hit(symbol, symbol.kind.to_string())?);
         for other in self.index.type_pair(symbol)? {
             let note = format!("{} {}, with {}", other.kind, other.name, symbol.name);
-            hits.extend(self.symbol_hit(&other, Some(note))?);
+            hits.extend(self.symbol_hit(&other, note)?);
         }
         if symbol.kind == SymbolKind::Macro {
             let mut named = self.index.macros_named_by(symbol)?;
             named.retain(|one| one.end_line - one.start_line < SMALL_MACRO);
             for other in named.iter().take(MACROS) {
                 let note = format!("macro {}, named by {}", other.name, symbol.name);
-                hits.extend(self.symbol_hit(other, Some(note))?);
+                hits.extend(self.symbol_hit(other, note)?);
             }
         }
         Ok(hits)
     }
 
-    fn symbol_hit(&self, symbol: &Symbol, note: Option<String>) -> Result<Option<Hit>> {
+    fn symbol_hit(&self, symbol: &Symbol, note: String) -> Result<Option<Hit>> {
         let Ok(text) = self.tree().read(&symbol.path) else {
             return Ok(None);
         };
-        let note = note.unwrap_or_else(|| symbol.kind.to_string());
         let ranges = self.definition_ranges(&text, symbol)?;
         Ok(Some(Hit {
             symbols: vec![symbol.qualified()],
@@ -240,16 +238,11 @@ impl Engine {
 
     /// `imports java.util.{List, Map}; org.a.B`.
     fn grouped_imports(&self, symbol: &Symbol) -> Result<Option<String>> {
-        let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for import in self.index.imports(&symbol.path)? {
-            let (package, class) = import
-                .target
-                .rsplit_once('.')
-                .unwrap_or(("", &import.target));
-            groups
-                .entry(package.to_owned())
-                .or_default()
-                .push(class.to_owned());
+        let imports = self.index.imports(&symbol.path)?;
+        let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for target in imports.iter().map(|import| import.target.as_str()) {
+            let (package, class) = target.rsplit_once('.').unwrap_or(("", target));
+            groups.entry(package).or_default().push(class);
         }
         let listed: Vec<String> = groups
             .into_iter()

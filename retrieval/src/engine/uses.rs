@@ -103,12 +103,11 @@ impl Engine {
     pub(super) fn head_hit(&self, symbol: &Symbol, note: Option<String>) -> Hit {
         let last = symbol.body_line.unwrap_or(symbol.name_line);
         let last = last.max(symbol.name_line).min(symbol.start_line + 8);
-        let extent = format!("{} {}-{}", symbol.kind, symbol.start_line, symbol.end_line);
         let said = note.map_or(String::new(), |note| format!("; {note}"));
         let ranges = vec![(symbol.start_line, last)];
         Hit {
             symbols: vec![symbol.qualified()],
-            note: Some(extent + &said),
+            note: Some(extent(symbol) + &said),
             sparse: true,
             ..self.hit(&symbol.path, symbol.name_line, ranges)
         }
@@ -129,6 +128,11 @@ impl Engine {
         }
         Ok(answer)
     }
+}
+
+/// The kind and the lines of a definition.
+fn extent(symbol: &Symbol) -> String {
+    format!("{} {}-{}", symbol.kind, symbol.start_line, symbol.end_line)
 }
 
 fn plain(name: &str) -> String {
@@ -182,17 +186,10 @@ impl Engine {
     fn call_hit(&self, call: &Call) -> Hit {
         let line = call.lines.first().copied().unwrap_or(1);
         let mark = if call.by_name { BY_NAME } else { "" };
+        let calls = format!("calls {}{mark}, depth {}", call.callee, call.depth);
         let note = match &call.caller {
-            Some(caller) => format!(
-                "{} calls {}{mark}, depth {}; {} {}-{}",
-                caller.name,
-                call.callee,
-                call.depth,
-                caller.kind,
-                caller.start_line,
-                caller.end_line
-            ),
-            None => format!("calls {}{mark}, depth {}", call.callee, call.depth),
+            Some(caller) => format!("{} {calls}; {}", caller.name, extent(caller)),
+            None => calls,
         };
         let ranges = call.lines.iter().map(|line| (*line, *line)).collect();
         Hit {

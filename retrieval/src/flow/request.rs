@@ -36,16 +36,12 @@ impl Index {
     }
 
     fn local_seeds(&self, functions: &[Symbol], place: &Place) -> Vec<Task> {
-        let mut seeds = Vec::new();
-        for function in functions {
-            if !function.kind.is_callable() && function.kind != SymbolKind::Macro {
-                continue;
-            }
-            if self.analysis(function).locals.contains(&place.root) {
-                seeds.push(Task::Place(function.clone(), place.clone(), None));
-            }
-        }
-        seeds
+        let has_body = |one: &&Symbol| one.kind.is_callable() || one.kind == SymbolKind::Macro;
+        let functions = functions.iter().filter(has_body);
+        functions
+            .filter(|one| self.analysis(one).locals.contains(&place.root))
+            .map(|one| Task::Place(one.clone(), place.clone(), None))
+            .collect()
     }
 
     fn shared_seeds(&self, place: &Place) -> Result<Vec<Task>, RetrievalError> {

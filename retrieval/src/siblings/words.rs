@@ -146,11 +146,9 @@ pub(super) fn variables(line: &str) -> impl Iterator<Item = &str> {
 
 /// Returns whether a line decides something.
 pub(super) fn is_condition(line: &str) -> bool {
-    let first: Vec<&str> = words(line).into_iter().map(|(text, _)| text).collect();
-    first
-        .iter()
-        .take(3)
-        .any(|word| ["if", "while", "assert", "unless"].contains(word))
+    let decides = |word: &str| ["if", "while", "assert", "unless"].contains(&word);
+    let mut first = words(line).into_iter().take(3);
+    first.any(|(text, _)| decides(text))
 }
 
 /// Tells the kind of a word by what stands beside it.
