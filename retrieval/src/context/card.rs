@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::snippet::{Snippet, Tier, line};
 use crate::symbol::{Symbol, SymbolKind, sort_scored};
+use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most cards: beyond them the model asks for what it misses.
@@ -30,10 +31,7 @@ pub(super) fn named(
     let names = names_in(engine, snippets, wanted);
     let mut found: BTreeMap<i64, (f64, Symbol)> = BTreeMap::new();
     for (name, named) in ranked(&names) {
-        let Some(snippet) = snippets.get(named.snippet) else {
-            continue;
-        };
-        for symbol in definitions_of(engine, name, named, snippet)? {
+        for symbol in definitions_of(engine, name, named)? {
             if snippets.iter().any(|shown| shows(shown, &symbol)) {
                 continue;
             }
@@ -92,10 +90,10 @@ pub(super) fn unshown(cards: Vec<Carded>, snippets: &[Snippet]) -> Vec<Card> {
 
 /// Describes how a name occurs in the snippets.
 #[derive(Debug, Clone, Copy)]
-struct Named {
+struct Named<'s> {
     weight: f64,
-    /// The snippet that names it first.
-    snippet: usize,
+    /// The file that names it first.
+    path: &'s TreePath,
     /// True when it stands behind `.` or `->`.
     member: bool,
 }
@@ -106,8 +104,12 @@ fn is_member(code: &str, name: &str) -> bool {
 
 /// Names by weight: those on the crashing lines count most, then those of the
 /// first snippets.
-fn names_in(engine: &Engine, snippets: &[Snippet], wanted: &[Wanted]) -> BTreeMap<String, Named> {
-    let mut names: BTreeMap<String, Named> = BTreeMap::new();
+fn names_in<'s>(
+    engine: &Engine,
+    snippets: &'s [Snippet],
+    wanted: &[Wanted],
+) -> BTreeMap<String, Named<'s>> {
+    let mut names: BTreeMap<String, Named<'s>> = BTreeMap::new();
     for (index, snippet) in snippets.iter().enumerate() {
         let Ok(text) = engine.text(&snippet.path) else {
             continue;
@@ -131,7 +133,7 @@ fn names_in(engine: &Engine, snippets: &[Snippet], wanted: &[Wanted]) -> BTreeMa
                     let member = is_member(&code, &name);
                     let entry = names.entry(name).or_insert(Named {
                         weight: 0.0,
-                        snippet: index,
+                        path: &snippet.path,
                         member,
                     });
                     entry.weight = entry.weight.max(base * near);
@@ -143,8 +145,8 @@ fn names_in(engine: &Engine, snippets: &[Snippet], wanted: &[Wanted]) -> BTreeMa
     names
 }
 
-fn ranked(names: &BTreeMap<String, Named>) -> Vec<(&str, Named)> {
-    let mut ranked: Vec<(&str, Named)> = names
+fn ranked<'s>(names: &'s BTreeMap<String, Named<'s>>) -> Vec<(&'s str, Named<'s>)> {
+    let mut ranked: Vec<(&str, Named<'_>)> = names
         .iter()
         .map(|(name, weight)| (name.as_str(), *weight))
         .collect();
@@ -154,19 +156,14 @@ fn ranked(names: &BTreeMap<String, Named>) -> Vec<(&str, Named)> {
 }
 
 /// Returns what a name defines besides functions; for a field the type that has it.
-fn definitions_of(
-    engine: &Engine,
-    name: &str,
-    named: Named,
-    snippet: &Snippet,
-) -> Result<Vec<Symbol>> {
-    let Some(symbol) = engine.meant(name, &snippet.path)? else {
+fn definitions_of(engine: &Engine, name: &str, named: Named<'_>) -> Result<Vec<Symbol>> {
+    let Some(symbol) = engine.meant(name, named.path)? else {
         return Ok(Vec::new());
     };
     Ok(match symbol.kind {
         SymbolKind::Field if !named.member => Vec::new(),
         // A function's own variable may have the name of another file's.
-        SymbolKind::Variable if symbol.path != snippet.path => Vec::new(),
+        SymbolKind::Variable if symbol.path != *named.path => Vec::new(),
         SymbolKind::Field => {
             if engine.named(name)?.len() > FEW_FIELDS {
                 return Ok(Vec::new());

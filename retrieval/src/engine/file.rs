@@ -45,36 +45,37 @@ impl Engine {
     /// Brings a path into the tree: as it is, without leading parts of another
     /// machine, or as the only file of that name.
     pub(crate) fn resolve(&self, written: &str) -> Result<(TreePath, Option<String>), Miss> {
-        if let Ok(path) = TreePath::new(written)
-            && self.tree().has_file(&path)
+        let own = TreePath::new(written);
+        if let Ok(path) = &own
+            && self.tree().has_file(path)
         {
-            return Ok((path, None));
+            return Ok((path.clone(), None));
         }
-        if let Some(path) = self.tree().rebase(written) {
+        let wanted = written.trim_start_matches(['/', '.', '\\']);
+        let files = self.files().iter();
+        let by_end: Vec<&TreePath> = files
+            .filter(|path| ends_with_path(path.as_str(), wanted))
+            .collect();
+        let found = self.tree().rebase(written);
+        let only = by_end.first().filter(|_| by_end.len() == 1);
+        if let Some(path) = found.or_else(|| only.map(|path| (*path).clone())) {
             let note = format!("{written} is {path} in this tree");
             return Ok((path, Some(note)));
         }
-        let wanted = written.trim_start_matches(['/', '.', '\\']);
-        let by_end: Vec<&TreePath> = self
-            .files()
-            .iter()
-            .filter(|path| ends_with_path(path.as_str(), wanted))
-            .collect();
-        if let [path] = by_end.as_slice() {
-            let note = format!("{written} is {path} in this tree");
-            return Ok(((*path).clone(), Some(note)));
-        }
-        if let Ok(path) = TreePath::new(written)
-            && let Err(error @ (SourceError::NotAFile { .. } | SourceError::Outside { .. })) =
-                self.tree().read_up_to(&path, 0)
-        {
-            return Err(error.into());
-        }
-        if by_end.is_empty()
-            && let Err(error) = TreePath::new(written)
-        {
-            let reason = format!("{error}, and no file of the tree has such an ending");
-            return Err(Miss::Outside(reason));
+        match own {
+            Ok(path) => {
+                let read = self.tree().read_up_to(&path, 0);
+                if let Err(error @ (SourceError::NotAFile { .. } | SourceError::Outside { .. })) =
+                    read
+                {
+                    return Err(error.into());
+                }
+            }
+            Err(error) if by_end.is_empty() => {
+                let reason = format!("{error}, and no file of the tree has such an ending");
+                return Err(Miss::Outside(reason));
+            }
+            Err(_) => {}
         }
         let (what, nearest) = if by_end.is_empty() {
             let what = format!("no file {written}");

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::rank::{is_aside, shared_folders};
 use crate::relations::{QualifiedName, nearest_named};
 use crate::search::Scored;
-use crate::symbol::{Symbol, SymbolKind, UseKind};
+use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 use std::collections::BTreeMap;
 
@@ -96,22 +96,6 @@ impl Engine {
         Ok(found.into_values().collect())
     }
 
-    /// The places at which product code uses a name in some way; none where more than so many
-    /// files use it.
-    pub(crate) fn used_at(
-        &self,
-        name: &str,
-        files: u32,
-        kinds: &[UseKind],
-    ) -> Result<Vec<(TreePath, u32)>> {
-        if self.index.using_files(name)? > files {
-            return Ok(Vec::new());
-        }
-        let uses = self.index.references(name)?.into_iter();
-        let uses = uses.filter(|one| kinds.contains(&one.kind) && !is_aside(&one.path));
-        Ok(uses.map(|one| (one.path, one.line)).collect())
-    }
-
     /// The files from which a name is called, one for each caller, at most
     /// `limit`. Much cheaper than the callers themselves.
     pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Result<Vec<TreePath>> {
@@ -124,12 +108,8 @@ impl Engine {
             let callers = statement.query_map((name, limit), |row| row.get::<_, i64>(0))?;
             let mut files = Vec::new();
             for caller in callers {
-                files.extend(
-                    reader
-                        .files
-                        .of_symbol(caller?)
-                        .map(|file| file.path.clone()),
-                );
+                let file = reader.files.of_symbol(caller?);
+                files.extend(file.map(|file| file.path.clone()));
             }
             Ok(files)
         })
@@ -154,17 +134,11 @@ impl Engine {
 }
 
 /// Returns how far a definition lies from the file that names it.
-fn distance(path: &TreePath, from: &TreePath, kind: SymbolKind) -> (bool, u8, usize, bool) {
-    let near = if path == from {
-        0
-    } else if path.folder() == from.folder() {
-        1
-    } else {
-        2
-    };
+fn distance(path: &TreePath, from: &TreePath, kind: SymbolKind) -> (bool, bool, bool, usize, bool) {
     let forward = kind == SymbolKind::Prototype;
+    let elsewhere = path.folder() != from.folder();
     let apart = usize::MAX - shared_folders(path, from);
-    (forward, near, apart, is_aside(path))
+    (forward, path != from, elsewhere, apart, is_aside(path))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::error::Result;
 use crate::symbol::Symbol;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Limit on how many requests are remembered.
@@ -39,22 +39,11 @@ impl Engine {
         };
         let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
         order.extend(ranked.iter().map(|(_, symbol)| symbol.id));
-        let mut known: BTreeMap<i64, Symbol> = ranked
-            .into_iter()
-            .map(|(_, symbol)| (symbol.id, symbol))
-            .collect();
         let least = scores.last().copied().unwrap_or(1.0);
         let mut seen = BTreeSet::new();
         order.retain(|id| seen.insert(*id));
-        let symbols = order.into_iter().map(|id| match known.remove(&id) {
-            Some(symbol) => Ok(Some(symbol)),
-            None => self.index.symbol(id),
-        });
-        let symbols: Vec<Symbol> = symbols
-            .filter_map(Result::transpose)
-            .collect::<Result<_>>()?;
         let scores = scores.into_iter().chain(std::iter::repeat(least));
-        Ok(scores.zip(symbols).collect())
+        Ok(scores.zip(self.symbols(order)?).collect())
     }
 
     /// The order that is known for some words; nothing when none is.

@@ -47,11 +47,14 @@ fn add_readers(
     (constant, share): (&Symbol, f64),
     picks: &mut Picks,
 ) -> Result<()> {
-    if !matches!(constant.kind, SymbolKind::Macro | SymbolKind::Enumerator) {
+    let is_constant = matches!(constant.kind, SymbolKind::Macro | SymbolKind::Enumerator);
+    if !is_constant || engine.index.using_files(&constant.name)? > FILES {
         return Ok(());
     }
-    let places = engine.used_at(&constant.name, FILES, &[UseKind::Read, UseKind::Call])?;
-    let mut readers = engine.functions_at(places)?;
+    let uses = engine.index.references(&constant.name)?.into_iter();
+    let reads = uses
+        .filter(|one| matches!(one.kind, UseKind::Read | UseKind::Call) && !is_aside(&one.path));
+    let mut readers = engine.functions_at(reads.map(|one| (one.path, one.line)))?;
     readers.retain(|(reader, _)| reader.id != constant.id);
     let weight = READER * share / (readers.len() as f64).sqrt();
     let why = format!("uses {}", constant.name);

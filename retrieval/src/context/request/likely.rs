@@ -106,25 +106,22 @@ fn further(
     (candidates, scored): (&[(f64, Symbol)], &[Scored]),
     files: &[TreePath],
 ) -> Result<Vec<Symbol>> {
+    let known: Vec<i64> = candidates.iter().map(|(_, symbol)| symbol.id).collect();
+    let mut others = those_in(&engine.index, scored, files)?;
+    others.retain(|id| !known.contains(id));
     let mut names: BTreeSet<String> = BTreeSet::new();
-    let candidates = candidates.iter().map(|(_, symbol)| symbol);
-    let known: BTreeSet<i64> = candidates.clone().map(|symbol| symbol.id).collect();
-    let others = those_in(&engine.index, scored, files)?.into_iter();
-    let others = others
-        .filter(|id| !known.contains(id))
-        .map(|id| engine.index.symbol(id));
-    candidates
-        .map(|symbol| Ok(Some(symbol.clone())))
-        .chain(others)
-        .filter_map(Result::transpose)
-        .filter(|found| {
-            found.as_ref().map_or(true, |symbol| {
-                let may_be_named = symbol.kind.is_callable() && files.contains(&symbol.path);
-                may_be_named && names.insert(symbol.qualified())
-            })
-        })
-        .take(HEADS)
-        .collect()
+    let mut found = Vec::new();
+    for id in known.into_iter().chain(others) {
+        if found.len() >= HEADS {
+            break;
+        }
+        let symbol = engine.index.symbol(id)?;
+        found.extend(symbol.filter(|symbol| {
+            let may_be_named = symbol.kind.is_callable() && files.contains(&symbol.path);
+            may_be_named && names.insert(symbol.qualified())
+        }));
+    }
+    Ok(found)
 }
 
 /// Returns whether one is a part of the other: it is shown once.
