@@ -96,7 +96,9 @@ fn score_words(
     stems: &[String],
     limit: usize,
 ) -> rusqlite::Result<Vec<Scored>> {
-    let fitness = Fitness::new(size.mean);
+    let norms: [f64; 256] = std::array::from_fn(|scale| {
+        1.0 - LENGTH + LENGTH * postings::length(scale as u8) / size.mean.max(1.0)
+    });
     // Per definition its score, and how much of what was asked it says.
     let mut scores: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
     let mut best: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
@@ -112,7 +114,7 @@ fn score_words(
             let rarity = ((size.documents - with + 0.5).max(0.5) / (with + 0.5)).ln_1p();
             rarest = rarest.max(share * rarity);
             for posting in &found {
-                let score = share * rarity * fitness.of(posting);
+                let score = share * rarity * fitness(posting, &norms);
                 let entry = best.entry(posting.id).or_default();
                 if score > entry.0 {
                     *entry = (score, share * rarity);
@@ -148,22 +150,12 @@ fn first(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
     scored
 }
 
-/// Describes how well a word fits a definition, by how often it is there and by the
+/// Returns how well a word fits a definition, by how often it is there and by the norm of the
 /// definition's length, of which there are few.
-struct Fitness([f64; 256]);
-
-impl Fitness {
-    fn new(mean: f64) -> Self {
-        Self(std::array::from_fn(|scale| {
-            1.0 - LENGTH + LENGTH * postings::length(scale as u8) / mean.max(1.0)
-        }))
-    }
-
-    fn of(&self, posting: &Posting) -> f64 {
-        let count = f64::from(posting.count);
-        let norm = self.0.get(usize::from(posting.length));
-        count * (SATURATION + 1.0) / (count + SATURATION * norm.copied().unwrap_or(1.0))
-    }
+fn fitness(posting: &Posting, norms: &[f64; 256]) -> f64 {
+    let count = f64::from(posting.count);
+    let norm = norms.get(usize::from(posting.length));
+    count * (SATURATION + 1.0) / (count + SATURATION * norm.copied().unwrap_or(1.0))
 }
 
 /// The known words that a stem means, with what each counts.

@@ -32,12 +32,11 @@ pub(super) fn named(
     let mut found: BTreeMap<i64, (f64, Symbol)> = BTreeMap::new();
     for (name, named) in ranked(&names) {
         for symbol in definitions_of(engine, name, named)? {
-            if snippets.iter().any(|shown| shows(shown, &symbol)) {
-                continue;
+            // The first name is the weightiest.
+            if !snippets.iter().any(|shown| shows(shown, &symbol)) {
+                let entry = found.entry(symbol.id);
+                entry.or_insert((named.weight, symbol));
             }
-            let weight = named.weight;
-            let entry = found.entry(symbol.id).or_insert((0.0, symbol));
-            entry.0 = entry.0.max(weight);
         }
     }
     let mut found: Vec<(f64, Symbol)> = found.into_values().collect();

@@ -88,7 +88,9 @@ fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) -> Result<()> 
     let down = weights.next_frame.powf(f64::from(place.rank));
     let mut weight = role_weight(weights, place.role) * down;
     let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && place.is_wrapper;
-    if place.is_harness || hands_on || is_common(engine, symbol)? {
+    // A short function that many call: an allocator's wrapper, an accessor.
+    let is_common = length(symbol) <= 15.0 && engine.is_called_everywhere(&symbol.name)?;
+    if place.is_harness || hands_on || is_common {
         weight *= weights.common;
     }
     let lines: Vec<u32> = place.line.into_iter().collect();
@@ -105,25 +107,19 @@ fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) -> Result<()> 
     Ok(())
 }
 
-/// A short function that many call: an allocator's wrapper, an accessor.
-fn is_common(engine: &Engine, symbol: &Symbol) -> Result<bool> {
-    Ok(length(symbol) <= 15.0 && engine.is_called_everywhere(&symbol.name)?)
-}
-
 fn length(symbol: &Symbol) -> f64 {
     f64::from(symbol.end_line - symbol.start_line + 1)
 }
 
 /// The names on some lines, keywords and very short ones apart.
 pub(super) fn identifiers_at(text: &Text, lines: &[u32]) -> BTreeSet<String> {
-    lines
-        .iter()
-        .flat_map(|number| {
-            line(text, *number)
-                .split(|c: char| !c.is_alphanumeric() && c != '_')
-                .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    let mut found = BTreeSet::new();
+    for number in lines {
+        let code = line(text, *number);
+        let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let names = words
+            .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()));
+        found.extend(names.map(str::to_owned));
+    }
+    found
 }

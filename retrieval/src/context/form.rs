@@ -77,7 +77,7 @@ fn full(text: &Text, symbol: &Symbol) -> Option<String> {
 
 /// Returns how it is declared, and what its documentation begins with.
 fn compact(text: &Text, symbol: &Symbol) -> String {
-    let mut shown = signature(text, symbol, WIDTH) + "\n";
+    let mut shown = signature(text, symbol) + "\n";
     if let Some(said) = documentation(text, symbol) {
         let _ = writeln!(shown, "  doc: {said}");
     }
@@ -96,7 +96,7 @@ fn standard(
     let before = shown.len();
     let parent = engine.parent_of(symbol)?;
     if let Some(parent) = parent.filter(|parent| parent.kind.is_type()) {
-        let _ = writeln!(shown, "  in: {}", signature(text, &parent, WIDTH));
+        let _ = writeln!(shown, "  in: {}", signature(text, &parent));
     }
     let parts = if symbol.kind.is_type() {
         members(engine, text, symbol, mentioned)?
@@ -127,7 +127,7 @@ fn members(
     let mut all = engine.index.members(symbol)?;
     all.sort_by_key(|member| (!is_named(member), member.name_line));
     all.dedup_by_key(|member| member.name_line);
-    let declared = all.iter().map(|member| signature(text, member, WIDTH));
+    let declared = all.iter().map(|member| signature(text, member));
     Ok(declared.filter(|declared| !declared.is_empty()).collect())
 }
 
@@ -145,19 +145,19 @@ fn lines_that_matter(text: &Text, symbol: &Symbol, mentioned: &BTreeSet<&str>) -
 }
 
 /// A definition's head on one line, without its body.
-fn signature(text: &Text, symbol: &Symbol, most: usize) -> String {
-    let words = head(text, symbol, most).join(" ");
+fn signature(text: &Text, symbol: &Symbol) -> String {
+    let words = head(text, symbol).join(" ");
     let words: Vec<&str> = words.split_whitespace().collect();
     let head = words.join(" ").replace("( ", "(").replace(", )", ")");
     let head = head.trim_end_matches([';', ',']);
-    if head.chars().count() <= most {
+    if head.chars().count() <= WIDTH {
         return head.to_owned();
     }
-    head.chars().take(most).collect::<String>() + "..."
+    head.chars().take(WIDTH).collect::<String>() + "..."
 }
 
-/// The lines of a head up to its body, as far as so many characters need.
-fn head(text: &Text, symbol: &Symbol, most: usize) -> Vec<String> {
+/// The lines of a head up to its body, as far as a declaration shows of them.
+fn head(text: &Text, symbol: &Symbol) -> Vec<String> {
     let last = symbol
         .body_line
         .unwrap_or(symbol.end_line)
@@ -183,7 +183,7 @@ fn head(text: &Text, symbol: &Symbol, most: usize) -> Vec<String> {
         }
         let is_over = symbol.kind == SymbolKind::Macro || code.ends_with([':', ';', ',']);
         let is_named = open <= 0 && number >= symbol.name_line;
-        let long = parts.iter().map(String::len).sum::<usize>() > 4 * most;
+        let long = parts.iter().map(String::len).sum::<usize>() > 4 * WIDTH;
         if is_named && (has_body || is_over) || long {
             break;
         }

@@ -32,13 +32,20 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Result<Contex
     let frame = tokens_of(&context.render()) + 24;
     let tokens = budget.saturating_sub(frame);
     let kept = tokens * CARDS / 100;
-    let mut code = Code::of(engine, plan, frame, tokens - kept);
-    code.take(engine)?;
+    let mut code = Code {
+        engine,
+        order: by_worth(plan, engine.ranking.packing),
+        taken: BTreeMap::new(),
+        used: frame,
+        left: tokens - kept,
+        enough: plan.enough,
+    };
+    code.take()?;
     let named = named(engine, &code.snippets(), &plan.wanted, kept + code.left)?;
     let size: usize = named.iter().map(|(_, card)| size_of(card)).sum();
     // What the cards left lets in what there was no room for.
     code.left = (kept + code.left).saturating_sub(size);
-    code.take(engine)?;
+    code.take()?;
     context.snippets = code.snippets();
     for snippet in further_heads(engine, &plan.heads, &context.snippets) {
         let size = section_size(&snippet);
@@ -54,6 +61,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Result<Contex
 
 /// The code of a plan, as far as there is room.
 struct Code<'p> {
+    engine: &'p Engine,
     /// Candidates that may still be taken, by falling weight, each with its place in the
     /// plan.
     order: Vec<(usize, &'p Wanted)>,
@@ -64,30 +72,17 @@ struct Code<'p> {
     left: usize,
     /// Tokens after which only what matters much is still taken.
     enough: f64,
-    weights: PackingWeights,
 }
 
-impl<'p> Code<'p> {
-    fn of(engine: &Engine, plan: &'p Plan, used: usize, left: usize) -> Self {
-        let weights = engine.ranking.packing;
-        Self {
-            order: by_worth(plan, weights),
-            taken: BTreeMap::new(),
-            used,
-            left,
-            enough: plan.enough,
-            weights,
-        }
-    }
-
+impl Code<'_> {
     /// Takes what fits.
-    fn take(&mut self, engine: &Engine) -> Result<()> {
+    fn take(&mut self) -> Result<()> {
         for (index, wanted) in std::mem::take(&mut self.order) {
             let have = self.taken.get(&index).map_or(0, |(size, _)| *size);
             if have == 0 && !wanted.kept && wanted.weight < self.wants() {
                 continue;
             }
-            let (snippet, is_whole) = fitting(engine, wanted, self.left + have)?;
+            let (snippet, is_whole) = fitting(self.engine, wanted, self.left + have)?;
             if !is_whole {
                 self.order.push((index, wanted));
             }
@@ -103,10 +98,11 @@ impl<'p> Code<'p> {
 
     /// Returns what something must weigh to be taken still.
     fn wants(&self) -> f64 {
+        let weights = self.engine.ranking.packing;
         match self.used as f64 / self.enough {
-            full if full < 1.0 => self.weights.floor,
-            full if full < self.weights.stretch => self.weights.likely,
-            _ => self.weights.matters,
+            full if full < 1.0 => weights.floor,
+            full if full < weights.stretch => weights.likely,
+            _ => weights.matters,
         }
     }
 

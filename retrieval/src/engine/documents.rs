@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::error::Result;
 use crate::snippet::line;
-use crate::words::{Beginnings, stems_of};
+use crate::words::{may_say, stems_of};
 use patchwright_source::{Text, TreePath};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -48,8 +48,6 @@ pub(crate) fn paragraphs(
     let rarities = engine.words.rarities(&engine.index, stems)?;
     let weights: Vec<f64> = rarities.iter().map(|rarity| rarity + LEAST_RARE).collect();
     let whole: f64 = weights.iter().sum();
-    let words: BTreeSet<String> = stems.iter().cloned().collect();
-    let beginnings = Beginnings::of(&words);
     let best = |path: &TreePath| {
         let text = engine.tree().read(path).ok()?;
         let lines = u32::try_from(text.line_count()).ok()?;
@@ -60,7 +58,7 @@ pub(crate) fn paragraphs(
             let words: String = (first..=last)
                 .map(|number| line(&text, number) + " ")
                 .collect();
-            if !beginnings.may_be_in(&words) {
+            if !may_say(&words, stems) {
                 return 0.0;
             }
             let found = BTreeSet::from_iter(stems_of(&words));

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::slice::names_read;
 use crate::snippet::line;
-use crate::symbol::{Symbol, UseKind};
+use crate::symbol::UseKind;
 use patchwright_source::Text;
 use std::collections::BTreeSet;
 
@@ -31,7 +31,11 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<
         let key = name.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
         let written = match key {
             Some(key) => keyed_lines(&text, key),
-            None => written_lines(engine, &frame.symbol, &name)?,
+            None => {
+                let uses = engine.index.uses_in(&frame.symbol.path, &name)?;
+                let written = uses.iter().filter(|(_, kind)| *kind == UseKind::Write);
+                written.map(|(number, _)| *number).collect()
+            }
         };
         let path = &frame.symbol.path;
         let mut writers = engine.functions_at(written.into_iter().map(|at| (path.clone(), at)))?;
@@ -43,13 +47,6 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<
         }
     }
     Ok(())
-}
-
-/// The lines of the reader's file that write a name which functions share.
-fn written_lines(engine: &Engine, reader: &Symbol, name: &str) -> Result<BTreeSet<u32>> {
-    let uses = engine.index.uses_in(&reader.path, name)?.into_iter();
-    let written = uses.filter(|(_, kind)| *kind == UseKind::Write);
-    Ok(written.map(|(number, _)| number).collect())
 }
 
 /// The lines that name the entry of a table with a key.

@@ -10,7 +10,7 @@ use crate::ranking::RequestWeights;
 use crate::search::{Scored, those_in};
 use crate::snippet::line;
 use crate::symbol::Symbol;
-use crate::words::{Beginnings, meaningful, stems_of};
+use crate::words::{may_say, meaningful, stems_of};
 use patchwright_source::TreePath;
 use std::collections::BTreeSet;
 
@@ -139,10 +139,9 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
     let Ok(text) = engine.text(&symbol.path) else {
         return Vec::new();
     };
-    let beginnings = Beginnings::of(stems);
     let mut found: Vec<(usize, u32)> = (symbol.name_line + 1..=symbol.end_line)
         .map(|number| (number, line(&text, number)))
-        .filter(|(_, code)| beginnings.may_be_in(code))
+        .filter(|(_, code)| may_say(code, stems))
         .map(|(number, code)| {
             let mut words = stems_of(&code);
             words.sort();
