@@ -115,6 +115,17 @@ pub struct Card {
     pub text: String,
 }
 
+/// A definition that somebody else chose for a context.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The number of the definition.
+    pub id: i64,
+    /// Weight, 0 to 1.
+    pub weight: f64,
+    /// Why it is shown.
+    pub why: String,
+}
+
 /// One function or type that shall be shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
@@ -204,9 +215,14 @@ impl Engine {
         self.packed(&plan, request, started)
     }
 
-    /// The context made of what somebody else chose.
-    pub(crate) fn pack_chosen(&self, request: &Request, wanted: Vec<Wanted>) -> Result<Context> {
+    /// The context made of chosen definitions, packed to the request's budget.
+    pub fn context_of(&self, request: &Request, choices: &[Choice]) -> Result<Context> {
         let started = Instant::now();
+        let mut wanted = Vec::new();
+        for choice in choices {
+            let symbol = self.index.symbol(choice.id)?;
+            wanted.extend(symbol.map(|symbol| Wanted::new(symbol, choice.weight, &choice.why)));
+        }
         let (intent, confidence) = detect(&request.text);
         let plan = Plan {
             intent: intent.as_str().to_owned(),

@@ -27,7 +27,7 @@ mod text;
 mod words;
 
 pub use answer::{Answer, Miss};
-pub use context::{Card, Context, DEFAULT_BUDGET, Form, Request};
+pub use context::{Card, Choice, Context, DEFAULT_BUDGET, Form, Request};
 pub use engine::Engine;
 pub use error::RetrievalError;
 pub use flow::{Direction, FlowStep, GuardFact, GuardKind};
@@ -41,6 +41,6 @@ pub use ranking::Ranking;
 pub use relations::{Definitions, Nearest, Nearness, QualifiedName, Similar};
 pub use settings::{Settings, Weights};
 pub use siblings::{CodeLine, Sibling};
-pub use signals::{Candidate, Candidates, Choice, by_words, fuse};
+pub use signals::{Candidate, Candidates, by_words, fuse};
 pub use snippet::{Piece, Snippet, Tier};
 pub use symbol::{Call, Import, Symbol, SymbolKind, Use, UseKind};

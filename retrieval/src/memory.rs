@@ -89,13 +89,6 @@ impl Memory {
         Some(Miss::FailedBefore { round, reason })
     }
 
-    /// Remembers that a context was shown.
-    pub fn note_context(&mut self, round: u32, context: &Context) {
-        for snippet in &context.snippets {
-            self.note_shown(round, snippet);
-        }
-    }
-
     fn note_shown(&mut self, round: u32, snippet: &Snippet) {
         let ranges = snippet.ranges().into_iter();
         let shown = ranges.map(|(first, last)| Shown { first, last, round });
@@ -114,7 +107,9 @@ impl Memory {
         fresh
             .definitions
             .retain(|card| self.cards.insert(format!("{} {}", card.place, card.name)));
-        self.note_context(round, context);
+        for snippet in &context.snippets {
+            self.note_shown(round, snippet);
+        }
         fresh.render_code()
     }
 

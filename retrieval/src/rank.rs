@@ -49,10 +49,7 @@ fn has_part(folder: &str, names: &str) -> bool {
 /// `bison`, `flex` and Qt's `moc` give to what they make.
 pub(crate) fn is_generated(path: &TreePath) -> bool {
     let name = path.file_name();
-    let folders = path.folder();
-    folders
-        .split('/')
-        .any(|part| matches!(part, "generated" | "autogen"))
+    has_part(path.folder(), "generated autogen")
         || name.contains(".pb.")
         || name.contains(".tab.")
         || name.starts_with("lex.yy.")

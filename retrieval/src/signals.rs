@@ -6,7 +6,6 @@
 //! told nothing answers as it always does.
 
 use crate::answer::Answer;
-use crate::context::{Context, Request, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::snippet::{line, with_comment};
@@ -46,17 +45,6 @@ pub struct Candidates {
     /// Orders of their numbers, best first: by the request's own words, and by
     /// these and further words when there are any.
     pub rankings: Vec<Vec<i64>>,
-}
-
-/// Something that shall be in a context.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
-    /// The number of the definition.
-    pub id: i64,
-    /// Weight, 0 to 1.
-    pub weight: f64,
-    /// Why it is shown.
-    pub why: String,
 }
 
 impl Engine {
@@ -121,16 +109,6 @@ impl Engine {
         let mut seen = BTreeSet::new();
         found.retain(|id| seen.insert(*id));
         Ok(found)
-    }
-
-    /// The context made of chosen definitions, packed to the request's budget.
-    pub fn context_of(&self, request: &Request, choices: &[Choice]) -> Result<Context> {
-        let mut wanted = Vec::new();
-        for choice in choices {
-            let symbol = self.index.symbol(choice.id)?;
-            wanted.extend(symbol.map(|symbol| Wanted::new(symbol, choice.weight, &choice.why)));
-        }
-        self.pack_chosen(request, wanted)
     }
 
     fn ids_for(&self, words: &str) -> Result<Vec<i64>> {
@@ -216,8 +194,8 @@ pub fn by_words(words: &str, candidates: &[Candidate]) -> Vec<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Choice, by_words, fuse};
-    use crate::{CrashFrame, Engine, Query, Request, Role, Settings};
+    use super::{by_words, fuse};
+    use crate::{Choice, CrashFrame, Engine, Query, Request, Role, Settings};
     use proptest::prelude::*;
     use tempfile::TempDir;
 

@@ -76,7 +76,8 @@ impl Snippet {
         Self::cut_as(path, text, ranges, tier, true)
     }
 
-    fn cut_as(
+    /// One of the two.
+    pub(crate) fn cut_as(
         path: &TreePath,
         text: &Text,
         ranges: &[(u32, u32)],

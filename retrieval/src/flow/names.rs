@@ -9,6 +9,14 @@ pub(super) fn field<'t>(node: Node<'t>, names: &[&str]) -> Option<Node<'t>> {
     names.find_map(|name| node.child_by_field_name(name))
 }
 
+/// The named parts of a node, last first.
+pub(super) fn last_first(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    let mut children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+    children.reverse();
+    children
+}
+
 /// The last name of what a call calls.
 pub(super) fn called(call: Node<'_>, bytes: &[u8]) -> Option<String> {
     let mut node = field(call, &["name", "function", "type", "constructor"])?;
@@ -77,19 +85,13 @@ pub(super) fn names(node: Node<'_>, bytes: &[u8]) -> Vec<String> {
         let is_call = node.child_by_field_name("arguments").is_some();
         let callee = node.child_by_field_name("function").filter(|_| is_call);
         let method = node.child_by_field_name("name").filter(|_| is_call);
-        let mut cursor = node.walk();
-        let mut parts: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        parts.retain(|part| Some(*part) != method);
-        for part in &mut parts {
-            if Some(*part) == callee {
-                // Of `object.method` the object is read.
-                let object = part.named_child(0).filter(|_| part.named_child_count() > 1);
-                *part = object.unwrap_or(*part);
-            }
-        }
-        parts.retain(|part| callee.is_none() || Some(*part) != callee);
-        parts.reverse();
-        open.append(&mut parts);
+        let parts = last_first(node).into_iter();
+        open.extend(parts.filter_map(|part| match Some(part) {
+            one if one == method => None,
+            // Of `object.method` the object is read.
+            one if one == callee => part.named_child(0).filter(|_| part.named_child_count() > 1),
+            one => one,
+        }));
     }
     found
 }
@@ -124,12 +126,10 @@ pub(super) fn written(target: Node<'_>, bytes: &[u8]) -> Vec<String> {
 pub(super) fn leaves(branch: Node<'_>) -> bool {
     let mut node = branch;
     while node.kind().ends_with("block") || node.kind() == "compound_statement" {
-        let mut cursor = node.walk();
-        let inside = node.named_children(&mut cursor);
-        let last = inside
-            .filter(|child| !child.kind().ends_with("comment"))
-            .last();
-        let Some(last) = last else { return false };
+        let mut inside = last_first(node).into_iter();
+        let Some(last) = inside.find(|child| !child.kind().ends_with("comment")) else {
+            return false;
+        };
         node = last;
     }
     "return_ goto_ break_ continue_ throw_ raise_"

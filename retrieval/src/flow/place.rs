@@ -3,7 +3,7 @@
 //! A place is a variable and the fields that lead from it. Elements of an
 //! array and what a pointer points to are its *content*; indices are ignored.
 
-use crate::flow::names::{called, field, text};
+use crate::flow::names::{called, field, last_first, text};
 use tree_sitter::Node;
 
 /// Limit on how deep an expression is looked into.
@@ -180,13 +180,6 @@ fn taken<'t>(
         }
     }
     found
-}
-
-fn last_first(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut cursor = node.walk();
-    let mut children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-    children.reverse();
-    children
 }
 
 fn is_literal(node: Node<'_>) -> bool {
