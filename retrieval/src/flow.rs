@@ -69,11 +69,7 @@ impl Index {
         let seeds = self.seeds(place, near)?;
         let mut steps = Vec::new();
         for direction in [Direction::Origin, Direction::Use] {
-            let mut search = Search::new(self, direction);
-            for seed in &seeds {
-                search.push(seed.clone(), 1);
-            }
-            steps.append(&mut search.run()?);
+            steps.append(&mut Search::run(self, direction, &seeds)?);
         }
         Ok(steps)
     }

@@ -124,10 +124,8 @@ impl Engine {
         let Some(path) = self.frame_path(file, name.as_ref())? else {
             return Ok(None);
         };
-        let by_line = match frame.line {
-            Some(line) => self.index.enclosing_function(&path, line)?,
-            None => None,
-        };
+        let around = |line| self.index.enclosing_function(&path, line);
+        let by_line = frame.line.map_or(Ok(None), around)?;
         let wanted = name.map(|name| name.name).unwrap_or_default();
         if let Some(symbol) = &by_line
             && (wanted.is_empty() || symbol.name == wanted)

@@ -56,29 +56,33 @@ mod forward;
 type Result<T> = std::result::Result<T, RetrievalError>;
 
 impl<'i> Search<'i> {
-    pub(crate) fn new(index: &'i Index, direction: Direction) -> Self {
-        Self {
+    /// The steps from some starting points in one direction, the nearest first.
+    pub(crate) fn run(
+        index: &'i Index,
+        direction: Direction,
+        seeds: &[Task],
+    ) -> Result<Vec<FlowStep>> {
+        let mut search = Self {
             index,
             direction,
             steps: Vec::new(),
             seen: BTreeSet::new(),
             done: BTreeSet::new(),
             queue: VecDeque::new(),
+        };
+        for seed in seeds {
+            search.push(seed.clone(), 1);
         }
-    }
-
-    /// Works off what was asked; the steps in the order they were found.
-    pub(crate) fn run(mut self) -> Result<Vec<FlowStep>> {
-        while let Some((task, depth)) = self.queue.pop_front() {
-            if depth > DEPTH || self.steps.len() >= STEPS {
+        while let Some((task, depth)) = search.queue.pop_front() {
+            if depth > DEPTH || search.steps.len() >= STEPS {
                 break;
             }
-            match self.direction {
-                Direction::Origin => self.origin(task, depth)?,
-                Direction::Use => self.usage(task, depth)?,
+            match direction {
+                Direction::Origin => search.origin(task, depth)?,
+                Direction::Use => search.usage(task, depth)?,
             }
         }
-        let mut found = self.steps;
+        let mut found = search.steps;
         found.truncate(STEPS);
         found.sort_by(|a, b| (a.depth, &a.path, a.line).cmp(&(b.depth, &b.path, b.line)));
         Ok(found)

@@ -19,7 +19,7 @@ use tree_sitter::{Node, Tree};
 /// Analyses the lines of a function, or of a macro with its parameters.
 pub(crate) fn analyse(symbol: &Symbol, code: &[u8]) -> Analysis {
     // A grammar reads the lines alone; of Java only within a class, which puts one row before.
-    let (mut text, shift) = match symbol.language {
+    let (mut text, before) = match symbol.language {
         _ if symbol.kind == SymbolKind::Macro => (macro_as_function(code), 0),
         Language::Java => ([b"class A {\n", code, b"\n}\n"].concat(), 1),
         _ => (code.to_vec(), 0),
@@ -37,8 +37,7 @@ pub(crate) fn analyse(symbol: &Symbol, code: &[u8]) -> Analysis {
     };
     let mut reader = Reader {
         bytes: &text,
-        line: symbol.start_line,
-        shift,
+        line: symbol.start_line.saturating_sub(before),
         by_name: symbol.kind == SymbolKind::Macro,
         blocks: Vec::new(),
         block_count: 0,
@@ -104,8 +103,8 @@ impl Goal {
 
 pub(super) struct Reader<'a> {
     pub(super) bytes: &'a [u8],
+    /// The line of the first row in the file.
     line: u32,
-    shift: u32,
     by_name: bool,
     /// Open blocks with their depths.
     blocks: Vec<(u32, u32)>,
@@ -185,14 +184,8 @@ fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
 impl Reader<'_> {
     /// The first and the last line of a node.
     pub(super) fn lines(&self, node: Node<'_>) -> (u32, u32) {
-        let line = |row: usize| {
-            let row = u32::try_from(row).unwrap_or(u32::MAX);
-            (self.line + row).saturating_sub(self.shift)
-        };
-        (
-            line(node.start_position().row),
-            line(node.end_position().row),
-        )
+        let (first, last) = (node.start_position().row, node.end_position().row);
+        (self.line + first as u32, self.line + last as u32)
     }
 
     /// Reads and writes of a node, by its fields.

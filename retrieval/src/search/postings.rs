@@ -54,27 +54,24 @@ pub(super) fn write(postings: &[Posting]) -> Vec<u8> {
 pub(super) fn read(bytes: &[u8], postings: &mut Vec<Posting>) {
     let mut bytes = bytes.iter().copied();
     let mut id = 0_i64;
-    'postings: loop {
-        let (mut step, mut shift) = (0_u64, 0);
-        loop {
-            let Some(byte) = bytes.next() else {
-                break 'postings;
-            };
-            step |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte < 0x80 {
-                break;
-            }
-            if shift > 56 {
-                break 'postings;
-            }
-        }
-        let (Some(count), Some(length)) = (bytes.next(), bytes.next()) else {
-            break;
-        };
+    while let Some(step) = read_step(&mut bytes)
+        && let (Some(count), Some(length)) = (bytes.next(), bytes.next())
+    {
         id = id.saturating_add_unsigned(step);
         postings.push(Posting { id, count, length });
     }
+}
+
+fn read_step(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
+    let mut step = 0;
+    for shift in (0..=56).step_by(7) {
+        let byte = bytes.next()?;
+        step |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(step);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
