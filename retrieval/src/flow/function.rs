@@ -5,7 +5,7 @@
 //! edge, every block a number. Order and blocks decide which assignments reach
 //! a place ([`Analysis::reaching`]); there is no control-flow graph.
 
-use crate::flow::place::{Place, Source};
+use crate::flow::place::{Place, Source, Taken};
 use patchwright_source::words;
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
@@ -24,6 +24,33 @@ pub(crate) enum Target {
     Check,
 }
 
+/// A target with its text.
+#[derive(Debug, Clone)]
+pub(crate) struct Goal {
+    pub(crate) target: Target,
+    pub(crate) text: String,
+    /// True when older values of the target are lost.
+    pub(super) kills: bool,
+}
+
+impl Goal {
+    pub(super) fn new(target: Target, text: impl Into<String>) -> Self {
+        Self {
+            target,
+            text: text.into(),
+            kills: false,
+        }
+    }
+
+    /// A place whose older values are lost.
+    pub(super) fn instead(place: Place, text: impl Into<String>) -> Self {
+        Self {
+            kills: true,
+            ..Self::new(Target::Place(place), text)
+        }
+    }
+}
+
 /// One step of a value.
 #[derive(Debug, Clone)]
 pub(crate) struct Edge {
@@ -34,14 +61,10 @@ pub(crate) struct Edge {
     pub(super) reads: usize,
     /// Where the target is written: after everything on the right of it.
     pub(super) writes: usize,
-    pub(crate) source: Source,
-    pub(crate) source_text: String,
-    pub(crate) target: Target,
-    pub(crate) target_text: String,
+    pub(crate) from: Taken,
+    pub(crate) to: Goal,
     /// The blocks around, outermost first.
     pub(super) blocks: Vec<u32>,
-    /// True when older values of the target are lost.
-    pub(super) kills: bool,
 }
 
 impl Edge {
@@ -52,7 +75,7 @@ impl Edge {
 
     /// Returns how the value moves.
     pub(crate) fn kind(&self) -> &'static str {
-        match (&self.target, &self.source) {
+        match (&self.to.target, &self.from.source) {
             (Target::Return, _) => "return",
             (Target::Argument(..), _) => "argument",
             (Target::Index, _) => "index",
@@ -165,7 +188,7 @@ impl Analysis {
         let mut found = Vec::new();
         let mut lost_after: Option<usize> = None;
         for edge in self.edges.iter().rev() {
-            let Target::Place(target) = &edge.target else {
+            let Target::Place(target) = &edge.to.target else {
                 continue;
             };
             if !matches(target) {
@@ -186,7 +209,7 @@ impl Analysis {
                 continue;
             }
             found.push(edge);
-            if edge.kills && !target.content && reader.blocks.starts_with(&edge.blocks) {
+            if edge.to.kills && !target.content && reader.blocks.starts_with(&edge.blocks) {
                 lost_after = Some(edge.writes);
             }
         }

@@ -63,14 +63,14 @@ fn keep(
     let mut insert = transaction.prepare_cached("INSERT INTO flow VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for edge in &analysis.edges {
         // That a callee might write is no flow yet.
-        if matches!(edge.source, Source::Out(..)) {
+        if matches!(edge.from.source, Source::Out(..)) {
             continue;
         }
         insert.execute(params![
             function.id,
             edge.line,
-            edge.source_text,
-            edge.target_text,
+            edge.from.text,
+            edge.to.text,
             edge.kind()
         ])?;
     }

@@ -106,8 +106,8 @@ impl<'i> Search<'i> {
             path: function.path.clone(),
             line: edge.line,
             function: function.qualified(),
-            from: edge.source_text.clone(),
-            to: edge.target_text.clone(),
+            from: edge.from.text.clone(),
+            to: edge.to.text.clone(),
             kind: edge.kind(),
             direction: self.direction,
             depth,
@@ -143,7 +143,8 @@ impl<'i> Search<'i> {
         for holder in self.holders(field)? {
             let analysis = self.index.analysis(&holder);
             for edge in &analysis.edges {
-                if let (Source::Place(source), Target::Place(target)) = (&edge.source, &edge.target)
+                if let (Source::Place(source), Target::Place(target)) =
+                    (&edge.from.source, &edge.to.target)
                     && target.fields.last().is_some_and(|last| last == field)
                     && source.fields.is_empty()
                 {
@@ -187,7 +188,7 @@ impl<'i> Search<'i> {
 fn is_out(analysis: &Analysis, edge: &Edge, argument: usize) -> bool {
     let parameter = analysis.parameters.get(argument);
     parameter.is_some_and(|parameter| {
-        matches!(&edge.target, Target::Place(place) if place.root == parameter.name
+        matches!(&edge.to.target, Target::Place(place) if place.root == parameter.name
             && place.fields.is_empty()
             && (place.content || parameter.by_name))
     })
@@ -197,7 +198,7 @@ fn is_out(analysis: &Analysis, edge: &Edge, argument: usize) -> bool {
 fn through_pointers<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<Item = &'a Edge> {
     let mut pointers = BTreeSet::new();
     for edge in &analysis.edges {
-        if let (Source::Place(source), Target::Place(target)) = (&edge.source, &edge.target)
+        if let (Source::Place(source), Target::Place(target)) = (&edge.from.source, &edge.to.target)
             && source.address
             && source.root == place.root
             && source.fields == place.fields
@@ -207,7 +208,7 @@ fn through_pointers<'a>(analysis: &'a Analysis, place: &Place) -> impl Iterator<
         }
     }
     analysis.edges.iter().filter(move |edge| {
-        matches!(&edge.target, Target::Place(target) if target.content
+        matches!(&edge.to.target, Target::Place(target) if target.content
             && target.fields.is_empty()
             && pointers.contains(target.root.as_str()))
     })

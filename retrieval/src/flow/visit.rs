@@ -5,7 +5,9 @@
 //! and `right` of an assignment, `declarator`, `name` or `pattern` beside a `value`, `arguments`
 //! beside a `function`, the `condition` of a branch. Few kinds of nodes are known by their names.
 
-use crate::flow::function::{Analysis, Call, Condition, Edge, Loop, Parameter, Statement, Target};
+use crate::flow::function::{
+    Analysis, Call, Condition, Edge, Goal, Loop, Parameter, Statement, Target,
+};
 use crate::flow::names::{assigns, called, field, leaves, names, receiver, text, written};
 use crate::flow::place::{Place, Source, Taken, is_call, place, places_in, shown, sources};
 use crate::language::c::prepare::prepare;
@@ -73,32 +75,6 @@ fn macro_as_function(text: &[u8]) -> Vec<u8> {
     let parameters = head.replace(['(', ','], ", int ");
     let parameters = parameters.replacen(", int", "(int", 1);
     format!("void {parameters} {{ {word}{body}; }}").into_bytes()
-}
-
-/// The target of an edge.
-#[derive(Clone)]
-struct Goal {
-    target: Target,
-    text: String,
-    kills: bool,
-}
-
-impl Goal {
-    fn new(target: Target, text: impl Into<String>) -> Self {
-        Self {
-            target,
-            text: text.into(),
-            kills: false,
-        }
-    }
-
-    /// A place whose older values are lost.
-    fn instead(place: Place, text: impl Into<String>) -> Self {
-        Self {
-            kills: true,
-            ..Self::new(Target::Place(place), text)
-        }
-    }
 }
 
 pub(super) struct Reader<'a> {
@@ -295,18 +271,15 @@ impl Reader<'_> {
         }
     }
 
-    fn add(&mut self, node: Node<'_>, taken: Taken, goal: Goal) {
+    fn add(&mut self, node: Node<'_>, from: Taken, to: Goal) {
         self.found.edges.push(Edge {
             number: 0,
             line: self.lines(node).0,
             reads: node.start_byte(),
             writes: node.end_byte(),
-            source: taken.source,
-            source_text: taken.text,
-            target: goal.target,
-            target_text: goal.text,
+            from,
+            to,
             blocks: self.blocks.iter().map(|block| block.1).collect(),
-            kills: goal.kills,
         });
     }
 }

@@ -15,7 +15,7 @@ impl Search<'_> {
             Task::Place(function, place, at) => self.place_origin(&function, &place, at, depth),
             Task::Returned(name) => {
                 let functions = self.bodies(&name)?;
-                let returns = |edge: &Edge, _: &Analysis| edge.target == Target::Return;
+                let returns = |edge: &Edge, _: &Analysis| edge.to.target == Target::Return;
                 self.follow_sources_in(functions, returns, depth)
             }
             Task::Out(name, argument) => {
@@ -26,12 +26,12 @@ impl Search<'_> {
             Task::Parameter(name, argument) => {
                 let callers = self.callers(&name)?;
                 let wanted = Target::Argument(name, argument);
-                self.follow_sources_in(callers, |edge, _| edge.target == wanted, depth)
+                self.follow_sources_in(callers, |edge, _| edge.to.target == wanted, depth)
             }
             Task::Shared(name) => {
                 let holders = self.holders(&name)?;
                 let place = shared(&name);
-                let writes = |edge: &Edge, analysis: &Analysis| matches!(&edge.target, Target::Place(target) if same(analysis, target, &place));
+                let writes = |edge: &Edge, analysis: &Analysis| matches!(&edge.to.target, Target::Place(target) if same(analysis, target, &place));
                 self.follow_sources_in(holders, writes, depth)
             }
         }
@@ -95,7 +95,7 @@ impl Search<'_> {
         depth: u32,
     ) -> Result<()> {
         for edge in edges {
-            let follows_arguments = match &edge.source {
+            let follows_arguments = match &edge.from.source {
                 Source::Out(callee, argument) if !self.writes_through(callee, *argument)? => {
                     continue;
                 }
@@ -116,7 +116,7 @@ impl Search<'_> {
 
     fn follow_source(&mut self, function: &Symbol, edge: &Edge, depth: u32) {
         self.step(function, edge, depth);
-        let next = match &edge.source {
+        let next = match &edge.from.source {
             Source::Place(place) => Task::Place(function.clone(), place.clone(), Some(edge.number)),
             Source::Call(callee) => Task::Returned(callee.clone()),
             Source::Out(callee, argument) => Task::Out(callee.clone(), *argument),
@@ -138,7 +138,7 @@ impl Search<'_> {
                 let analysis = self.index.analysis(&function);
                 let edges = analysis.edges.iter();
                 for edge in edges.filter(|edge| is_out(&analysis, edge, argument)) {
-                    let Source::Out(inner, index) = &edge.source else {
+                    let Source::Out(inner, index) = &edge.from.source else {
                         return Ok(true);
                     };
                     let next = (inner.clone(), *index, depth + 1);
@@ -156,15 +156,17 @@ impl Search<'_> {
 /// Returns whether an edge hands a call what another one takes from it: `memcpy(a, b, n)` writes
 /// `b` to `a`, and the result of a function that the tree does not hold is made of its arguments.
 fn goes_into(given: &Edge, taker: &Edge) -> bool {
-    let Target::Argument(callee, from) = &given.target else {
+    let Target::Argument(callee, from) = &given.to.target else {
         return false;
     };
-    match &taker.source {
+    match &taker.from.source {
         Source::Out(other, argument) => {
             other == callee && given.line == taker.line && models::copies(callee, *from, *argument)
         }
         Source::Call(other) => {
-            other == callee && given.is_within(taker) && matches!(given.source, Source::Place(_))
+            other == callee
+                && given.is_within(taker)
+                && matches!(given.from.source, Source::Place(_))
         }
         Source::Place(_) | Source::Constant => false,
     }

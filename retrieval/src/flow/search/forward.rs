@@ -15,7 +15,7 @@ impl Search<'_> {
             Task::Returned(name) => {
                 for caller in self.callers(&name)? {
                     let analysis = self.index.analysis(&caller);
-                    let taken = |edge: &Edge| matches!(&edge.source, Source::Call(callee) if *callee == name);
+                    let taken = |edge: &Edge| matches!(&edge.from.source, Source::Call(callee) if *callee == name);
                     self.follow_targets(&caller, &analysis, taken, depth);
                 }
             }
@@ -32,7 +32,7 @@ impl Search<'_> {
                 let place = shared(&name);
                 for holder in self.holders(&name)? {
                     let analysis = self.index.analysis(&holder);
-                    let taken = |edge: &Edge| matches!(&edge.source, Source::Place(source) if same(&analysis, source, &place));
+                    let taken = |edge: &Edge| matches!(&edge.from.source, Source::Place(source) if same(&analysis, source, &place));
                     self.follow_targets(&holder, &analysis, taken, depth);
                 }
             }
@@ -50,7 +50,7 @@ impl Search<'_> {
     ) -> Result<()> {
         let analysis = self.index.analysis(function);
         for edge in &analysis.edges {
-            let Source::Place(source) = &edge.source else {
+            let Source::Place(source) = &edge.from.source else {
                 continue;
             };
             if !same(&analysis, source, place) || Some(edge.number) == written {
@@ -83,7 +83,7 @@ impl Search<'_> {
 
     fn follow_target(&mut self, function: &Symbol, analysis: &Analysis, edge: &Edge, depth: u32) {
         self.step(function, edge, depth);
-        let next = match &edge.target {
+        let next = match &edge.to.target {
             Target::Place(place) => match shared_name(analysis, place) {
                 Some(name) => Task::Shared(name.to_owned()),
                 None => Task::Place(function.clone(), place.clone(), Some(edge.number)),
@@ -97,7 +97,7 @@ impl Search<'_> {
 
     /// Returns whether an edge hands a place over only to have it written to.
     fn is_written(&self, edge: &Edge, source: &Place) -> Result<bool> {
-        let Target::Argument(callee, index) = &edge.target else {
+        let Target::Argument(callee, index) = &edge.to.target else {
             return Ok(false);
         };
         let plain = !source.content && !self.reads_value(callee, *index)?;
@@ -111,8 +111,8 @@ impl Search<'_> {
             let parameter = analysis.parameters.get(argument);
             parameter.is_some_and(|parameter| {
                 analysis.edges.iter().any(|edge| {
-                    matches!(&edge.source, Source::Place(place) if place.root == parameter.name)
-                        && !matches!(&edge.target, Target::Argument(..))
+                    matches!(&edge.from.source, Source::Place(place) if place.root == parameter.name)
+                        && !matches!(&edge.to.target, Target::Argument(..))
                 })
             })
         };
@@ -128,14 +128,15 @@ impl Search<'_> {
         given: &Edge,
         depth: u32,
     ) -> Result<()> {
-        let Target::Argument(callee, _) = &given.target else {
+        let Target::Argument(callee, _) = &given.to.target else {
             return Ok(());
         };
         if !models::computes(callee) || !self.bodies(callee)?.is_empty() {
             return Ok(());
         }
         let taken = |edge: &Edge| {
-            matches!(&edge.source, Source::Call(other) if other == callee) && given.is_within(edge)
+            matches!(&edge.from.source, Source::Call(other) if other == callee)
+                && given.is_within(edge)
         };
         self.follow_targets(function, analysis, taken, depth + 1);
         Ok(())
