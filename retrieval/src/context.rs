@@ -4,14 +4,13 @@
 //! cuts it to the budget; rendering makes the text that a model reads. No
 //! model is asked and no network is used.
 
-mod beside;
 mod card;
 mod crash;
 mod form;
-mod named;
 mod pack;
 mod picks;
 mod render;
+mod reported;
 mod request;
 #[cfg(test)]
 pub(crate) mod tests;

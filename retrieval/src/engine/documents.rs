@@ -24,8 +24,8 @@ const COVERED: f64 = 0.6;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Paragraph {
     pub(crate) path: TreePath,
-    pub(crate) first: u32,
-    pub(crate) last: u32,
+    /// The first and the last.
+    pub(crate) lines: (u32, u32),
     covered: f64,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn paragraphs(
     let whole: f64 = weights.iter().sum();
     let best = |path: &TreePath| {
         let text = engine.tree().read(path).ok()?;
-        let lines = u32::try_from(text.line_count()).ok()?;
+        let count = u32::try_from(text.line_count()).ok()?;
         if text.line_count() > LONGEST || text.is_binary() {
             return None;
         }
@@ -68,15 +68,13 @@ pub(crate) fn paragraphs(
                 .filter(|(stem, _)| found.contains(*stem));
             said.map(|(_, weight)| weight).sum::<f64>() / whole
         };
-        let scored = blocks(&text, lines)
+        let scored = blocks(&text, count)
             .into_iter()
             .map(|block| (covered(block), block));
-        let (covered, (first, last)) =
-            scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+        let (covered, lines) = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
         (covered >= COVERED).then(|| Paragraph {
             path: path.clone(),
-            first,
-            last,
+            lines,
             covered,
         })
     };

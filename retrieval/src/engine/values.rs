@@ -89,10 +89,9 @@ impl Engine {
     }
 
     fn documented(&self, paragraph: &Paragraph) -> Hit {
-        let ranges = vec![(paragraph.first, paragraph.last)];
         Hit {
             note: Some("documentation".to_owned()),
-            ..self.hit(&paragraph.path, paragraph.first, ranges)
+            ..self.hit(&paragraph.path, paragraph.lines.0, vec![paragraph.lines])
         }
     }
 

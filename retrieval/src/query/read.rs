@@ -104,11 +104,11 @@ impl Reader<'_> {
             .iter()
             .find_map(|arrow| self.body.split_once(arrow))
             .or_else(|| self.body.split_once(char::is_whitespace));
-        let found = ends.and_then(|(from, to)| Some((clean_name(from)?, clean_name(to)?)));
-        match found {
-            Some((from, to)) => Ok(Query::Path { from, to }),
-            None => Err(self.malformed("write two functions, as in: caller -> callee")),
-        }
+        let found = ends.and_then(|(from, to)| {
+            let (from, to) = (clean_name(from)?, clean_name(to)?);
+            Some(Query::Path { from, to })
+        });
+        found.ok_or_else(|| self.malformed("write two functions, as in: caller -> callee"))
     }
 
     pub(super) fn more(&self) -> Result<Query, String> {
