@@ -102,7 +102,7 @@ impl Miss {
 impl From<RetrievalError> for Miss {
     fn from(error: RetrievalError) -> Self {
         match error {
-            RetrievalError::Sql { reason } => Self::Bad(reason),
+            RetrievalError::Sql(reason) => Self::Bad(reason),
             error => Self::Stopped(error.to_string()),
         }
     }

@@ -21,11 +21,8 @@ pub enum RetrievalError {
     #[error("the code index failed: {0}")]
     Database(#[from] rusqlite::Error),
     /// A statement of the reader's was refused.
-    #[error("the SQL was refused: {reason}")]
-    Sql {
-        /// Message of the database.
-        reason: String,
-    },
+    #[error("the SQL was refused: {0}")]
+    Sql(String),
 }
 
 /// The result of a lookup in the index.

@@ -46,9 +46,8 @@ impl Index {
         crate::flow::keep_for_sql(self, statement)?;
         let connection = self.private_connection()?;
         restrict(&connection, time)?;
-        answer(&connection, statement).map_err(|error| RetrievalError::Sql {
-            reason: explain(&error, time),
-        })
+        let answered = answer(&connection, statement);
+        answered.map_err(|error| RetrievalError::Sql(explain(&error, time)))
     }
 }
 
@@ -189,7 +188,7 @@ mod tests {
     fn sql_can_only_read_and_not_for_long() {
         let (_folder, index) = fixture();
         let refused = |sql: &str| match index.sql(sql) {
-            Err(RetrievalError::Sql { reason }) => reason,
+            Err(RetrievalError::Sql(reason)) => reason,
             other => panic!("{sql}: {other:?}"),
         };
         for sql in [
@@ -215,7 +214,7 @@ mod tests {
         }
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
         let moment = Duration::from_millis(50);
-        let Err(RetrievalError::Sql { reason }) = index.sql_within(endless, moment) else {
+        let Err(RetrievalError::Sql(reason)) = index.sql_within(endless, moment) else {
             panic!("it ended");
         };
         assert!(reason.contains("longer than"), "{reason}");

@@ -121,6 +121,12 @@ impl Symbol {
         (self.start_line..=self.end_line).contains(&line)
     }
 
+    /// The lines of it around one, so many before and behind.
+    pub(crate) fn around(&self, line: u32, before: u32, behind: u32) -> (u32, u32) {
+        let first = line.saturating_sub(before).max(self.start_line);
+        (first, (line + behind).min(self.end_line))
+    }
+
     /// The bytes of its lines in the text of its file.
     pub(crate) fn bytes(&self, text: &Text) -> Range<usize> {
         let at = |line: u32| text.line_start(line as usize);

@@ -168,12 +168,8 @@ fn brief_ranges(text: &Text, wanted: &Wanted, limit: usize) -> Vec<(u32, u32)> {
     let left = limit.saturating_sub((head - symbol.start_line) as usize) as u32;
     let around = left / (2 * wanted.lines.len().max(1) as u32);
     let mut ranges = vec![(start, head)];
-    ranges.extend(wanted.lines.iter().map(|line| {
-        (
-            line.saturating_sub(around).max(symbol.start_line),
-            (line + around).min(symbol.end_line),
-        )
-    }));
+    let hits = wanted.lines.iter();
+    ranges.extend(hits.map(|line| symbol.around(*line, around, around)));
     ranges
 }
 
@@ -191,8 +187,8 @@ fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> 
         shown.retain(|line| *line >= symbol.start_line);
     }
     let around = |line: u32, (before, behind): (u32, u32)| {
-        let first = line.saturating_sub(before).max(symbol.start_line);
-        first..=(line + behind).min(symbol.end_line)
+        let (first, last) = symbol.around(line, before, behind);
+        first..=last
     };
     let most = u32::try_from(limit).unwrap_or(u32::MAX);
     let (before, behind) = (weights.before as u32, weights.behind as u32);

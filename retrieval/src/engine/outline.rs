@@ -66,12 +66,7 @@ pub(crate) fn body_ranges(
         .min(symbol.start_line + 12);
     let mut ranges = vec![(start, head_end + 2), (symbol.end_line, symbol.end_line)];
     let around = (limit as u32 / 3).max(AROUND_HIT);
-    for hit in hits {
-        ranges.push((
-            hit.saturating_sub(around).max(symbol.start_line),
-            (hit + around).min(symbol.end_line),
-        ));
-    }
+    ranges.extend(hits.iter().map(|hit| symbol.around(*hit, around, around)));
     ranges.extend(outline_of(text, symbol.start_line, symbol.end_line));
     ranges
 }
