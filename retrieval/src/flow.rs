@@ -76,12 +76,11 @@ impl Index {
 
     /// The flow in one symbol; computed once.
     pub(crate) fn analysis(&self, symbol: &Symbol) -> Arc<Analysis> {
-        if let Some(known) = self.computed(symbol.id) {
-            return known;
-        }
-        let analysis = Arc::new(self.analyse(symbol));
-        self.keep_computed(symbol.id, &analysis);
-        analysis
+        self.computed(symbol.id).unwrap_or_else(|| {
+            let analysis = Arc::new(self.analyse(symbol));
+            self.keep_computed(symbol.id, &analysis);
+            analysis
+        })
     }
 
     fn analyse(&self, symbol: &Symbol) -> Analysis {

@@ -162,16 +162,13 @@ impl Memory {
                 query: answer.query.clone(),
                 shown: answer.shown,
             });
-            let number = self.number_in(round);
+            let of_round = self.asked.iter().filter(|one| one.round == round);
+            let number = of_round.count();
             let _ = writeln!(out, "### query {number} {}", one_line(&answer.query));
             self.render_answer(&mut out, round, number, answer);
             out.push('\n');
         }
         out
-    }
-
-    fn number_in(&self, round: u32) -> usize {
-        self.asked.iter().filter(|one| one.round == round).count()
     }
 
     fn render_answer(&mut self, out: &mut String, round: u32, number: usize, answer: &Answer) {

@@ -221,9 +221,9 @@ impl Engine {
         answer.total = answer.listing.len();
         answer.shown = answer.total;
         if !outside.is_empty() {
-            answer
-                .listing
-                .push(format!("not defined in the tree: {}", outside.join(", ")));
+            let outside = outside.join(", ");
+            let line = format!("not defined in the tree: {outside}");
+            answer.listing.push(line);
         }
         Ok(answer)
     }

@@ -43,7 +43,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows a branch that leaves is reached where its condition did not hold.
+    /// Finds what follows a branch that leaves: there its condition did not hold.
     fn passed(&mut self, node: Node<'_>, condition: Node<'_>, parent: Option<Node<'_>>) {
         let child = |field| node.child_by_field_name(field);
         let block = parent.filter(|parent| {

@@ -13,8 +13,8 @@ pub(crate) fn computes(function: &str) -> bool {
 /// The argument that a function copies to, and the first that it copies from.
 fn copied(function: &str) -> Option<(usize, usize)> {
     Some(match function {
-        "memcpy" | "memmove" | "mempcpy" | "memset" | "__builtin_memcpy" => (0, 1),
-        "strcpy" | "strncpy" | "strlcpy" | "strcat" | "strncat" | "strlcat" => (0, 1),
+        "memcpy" | "memmove" | "mempcpy" | "memset" | "__builtin_memcpy" | "strcpy" | "strncpy"
+        | "strlcpy" | "strcat" | "strncat" | "strlcat" => (0, 1),
         "sprintf" => (0, 2),
         "snprintf" => (0, 3),
         "bcopy" => (1, 0),

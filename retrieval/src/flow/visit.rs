@@ -189,7 +189,10 @@ impl Reader<'_> {
         {
             let reads = names(node, self.bytes);
             self.add_statement(self.lines(node), Vec::new(), reads);
-            self.returned(node);
+            let value = node.named_child(0);
+            if let Some(value) = value.filter(|_| node.kind() == "return_statement") {
+                self.goes(node, value, &Goal::new(Target::Return, "return"));
+            }
         }
     }
 
@@ -332,13 +335,6 @@ impl Reader<'_> {
             let taken = Taken::new(Source::Constant, node, self.bytes);
             let goal = Goal::new(Target::Place(target), shown(argument, self.bytes));
             self.add(node, taken, goal);
-        }
-    }
-
-    fn returned(&mut self, node: Node<'_>) {
-        let value = node.named_child(0);
-        if let Some(value) = value.filter(|_| node.kind() == "return_statement") {
-            self.goes(node, value, &Goal::new(Target::Return, "return"));
         }
     }
 

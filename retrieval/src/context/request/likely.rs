@@ -88,16 +88,11 @@ fn choose(
 
 /// The files that most likely hold what is meant: the first, and those nearly as likely.
 fn likely_files(weights: &RequestWeights, candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
-    let mut first = 0.0;
-    let mut files = Vec::new();
-    for (share, path) in scoring::of_files(candidates) {
-        if files.len() >= FILES || share < weights.near_first_file * first {
-            break;
-        }
-        first = f64::max(first, share);
-        files.push(path);
-    }
-    files
+    let files = scoring::of_files(candidates);
+    let first = files.first().map_or(0.0, |(share, _)| *share);
+    let near = |(share, _): &(f64, TreePath)| *share >= weights.near_first_file * first;
+    let files = files.into_iter().take(FILES).take_while(near);
+    files.map(|(_, path)| path).collect()
 }
 
 /// The functions of some files that say some of the words, the likest first, each name once.

@@ -31,7 +31,10 @@ impl Search<'_> {
             Task::Shared(name) => {
                 let holders = self.holders(&name)?;
                 let place = shared(&name);
-                let writes = |edge: &Edge, analysis: &Analysis| matches!(&edge.to.target, Target::Place(target) if same(analysis, target, &place));
+                let writes = |edge: &Edge, analysis: &Analysis| match &edge.to.target {
+                    Target::Place(target) => same(analysis, target, &place),
+                    _ => false,
+                };
                 self.follow_sources_in(holders, writes, depth)
             }
         }
