@@ -151,9 +151,6 @@ fn count_kinds(uses: &[Use]) -> String {
     format!("{} uses: {}", uses.len(), counted.join(", "))
 }
 
-/// Marks a call whose definition only its name tells.
-const BY_NAME: &str = " (by name only)";
-
 impl Engine {
     pub(super) fn answer_callers(
         &self,
@@ -185,8 +182,7 @@ impl Engine {
 
     fn call_hit(&self, call: &Call) -> Hit {
         let line = call.lines.first().copied().unwrap_or(1);
-        let mark = if call.by_name { BY_NAME } else { "" };
-        let calls = format!("calls {}{mark}, depth {}", call.callee, call.depth);
+        let calls = format!("calls {}, depth {}", called(call), call.depth);
         let note = match &call.caller {
             Some(caller) => format!("{} {calls}; {}", caller.name, extent(caller)),
             None => calls,
@@ -247,14 +243,17 @@ impl Engine {
             return Err(Miss::nothing(what));
         }
         let mut names = vec![plain(from)];
-        names.extend(steps.iter().map(|step| {
-            let mark = if step.by_name { BY_NAME } else { "" };
-            format!("{}{mark}", step.callee)
-        }));
+        names.extend(steps.iter().map(called));
         answer.note(names.join(" -> "));
         let hits = steps.iter().map(|step| self.call_hit(step)).collect();
         self.with_hits(answer, hits, Tier::Low)
     }
+}
+
+/// The name of what is called; whether only the name tells which definition it is.
+fn called(call: &Call) -> String {
+    let mark = if call.by_name { " (by name only)" } else { "" };
+    format!("{}{mark}", call.callee)
 }
 
 fn callee_line(call: &Call, symbol: &Symbol) -> String {
@@ -265,9 +264,8 @@ fn callee_line(call: &Call, symbol: &Symbol) -> String {
         _ => String::new(),
     };
     format!(
-        "{indent}{caller}{}{} {} ({}), called at {}:{}",
-        call.callee,
-        if call.by_name { BY_NAME } else { "" },
+        "{indent}{caller}{} {} ({}), called at {}:{}",
+        called(call),
         place(&symbol.path, symbol.start_line, symbol.end_line),
         symbol.kind,
         call.path.file_name(),

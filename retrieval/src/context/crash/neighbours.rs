@@ -46,20 +46,14 @@ pub(super) fn of(engine: &Engine, wanted: &[Wanted]) -> Result<Vec<Symbol>> {
             let weight = reached
                 .get(&function.id)
                 .map_or(LEAST, |one| one.max(LEAST));
+            let alike = names.iter();
+            let alike = alike.map(|name| strsim::sorensen_dice(name, &function.name));
             let score = length(&function).ln()
-                + weights.alike * likeness(&function, &names)
+                + weights.alike * alike.fold(0.0, f64::max)
                 + weights.reached * (weight / LEAST).ln();
             scored.push((score, function));
         }
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
     Ok(scored.into_iter().map(|(_, symbol)| symbol).collect())
-}
-
-/// Returns how much a function is named like one of several, 0 to 1.
-fn likeness(function: &Symbol, names: &[&str]) -> f64 {
-    let alike = names
-        .iter()
-        .map(|name| strsim::sorensen_dice(name, &function.name));
-    alike.fold(0.0, f64::max)
 }

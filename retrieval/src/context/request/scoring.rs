@@ -39,10 +39,12 @@ pub(super) fn shares(
         return Ok(Vec::new());
     };
     let mut found = engine.scored_symbols(scored)?;
-    for (fit, _) in &mut found {
+    // How much is in each file of what fits, the best counting most.
+    let mut crowds: BTreeMap<TreePath, f64> = BTreeMap::new();
+    for (fit, symbol) in &mut found {
         *fit /= top;
+        *crowds.entry(symbol.path.clone()).or_default() += *fit * *fit;
     }
-    let crowds = crowds(&found);
     let asked = Asked {
         stems,
         intent,
@@ -101,15 +103,6 @@ fn odds(
         odds -= weights.types;
     }
     Ok(odds)
-}
-
-/// Returns how much is in each file of what fits, the best counting most.
-fn crowds(found: &[(f64, Symbol)]) -> BTreeMap<TreePath, f64> {
-    let mut crowds: BTreeMap<TreePath, f64> = BTreeMap::new();
-    for (fit, symbol) in found {
-        *crowds.entry(symbol.path.clone()).or_default() += fit * fit;
-    }
-    crowds
 }
 
 /// Returns how central and how recent a definition is, by the settings' weights.
