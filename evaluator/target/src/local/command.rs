@@ -226,9 +226,6 @@ impl LocalTarget {
             let inside = folder.join(pov.file_name().unwrap_or_default());
             set("POV", show(pov.clone(), inside, false).into());
         }
-        for (name, value) in job.environment {
-            set(name, value.into());
-        }
         CommandView {
             places,
             tree,
@@ -255,6 +252,8 @@ impl LocalTarget {
         ] {
             environment.insert(name.to_owned(), value.into());
         }
+        let more = job.environment.iter();
+        environment.extend(more.map(|(name, value)| ((*name).to_owned(), value.into())));
         environment
     }
 

@@ -129,12 +129,12 @@ fn result_of(
     let steady = baseline.povs.iter().all(steady);
     match verdict {
         Verdict::Returned => {
-            let mut reason = format!("no crash in {} of the PoVs", counted(replays.runs, "run"));
-            if let Some(answer) = &replays.answer {
-                reason.push_str(&format!(
-                    "; the program answers by {answer}, which its methods declare"
-                ));
-            }
+            let answer = replays.answer.as_ref().map(|answer| {
+                format!("; the program answers by {answer}, which its methods declare")
+            });
+            let runs = counted(replays.runs, "run");
+            let answer = answer.unwrap_or_default();
+            let reason = format!("no crash in {runs} of the PoVs{answer}");
             Rung::new(RungName::Silent, Some(true), reason).settled(steady)
         }
         Verdict::Objection(reason) => {

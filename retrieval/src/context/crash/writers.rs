@@ -29,13 +29,12 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<
     let most = frame.weight * engine.ranking.crash.writer;
     for name in names {
         let key = name.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
-        let written = match key {
-            Some(key) => keyed_lines(&text, key),
-            None => {
-                let uses = engine.index.uses_in(&frame.symbol.path, &name)?;
-                let written = uses.iter().filter(|(_, kind)| *kind == UseKind::Write);
-                written.map(|(number, _)| *number).collect()
-            }
+        let written = if let Some(key) = key {
+            keyed_lines(&text, key)
+        } else {
+            let uses = engine.index.uses_in(&frame.symbol.path, &name)?;
+            let written = uses.iter().filter(|(_, kind)| *kind == UseKind::Write);
+            written.map(|(number, _)| *number).collect()
         };
         let path = &frame.symbol.path;
         let mut writers = engine.functions_at(written.into_iter().map(|at| (path.clone(), at)))?;
