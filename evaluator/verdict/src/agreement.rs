@@ -8,7 +8,8 @@
 use crate::evidence::{DoubtedInput, change};
 use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::same_elsewhere::{ChallengeInput, run_how, shown};
+use crate::rung::first_way;
+use crate::same_elsewhere::{ChallengeInput, shown};
 use patchwright_record::{AgreedInput, Agreement, Split};
 use patchwright_source::Changes;
 use patchwright_target::Result;
@@ -44,7 +45,7 @@ pub async fn agreement(
     inputs: &[ChallengeInput],
 ) -> Result<Agreement> {
     let started = Instant::now();
-    let Ok((pov, _, old)) = run_how(target, baseline) else {
+    let Some((pov, _, old)) = first_way(target, baseline)? else {
         return Ok(Agreement::default());
     };
     let inputs_run = Inputs {
@@ -107,8 +108,8 @@ pub async fn agreement(
 fn contents(target: &dyn Target, pov: &Pov, inputs: &[ChallengeInput]) -> Result<Vec<Vec<u8>>> {
     let task = target.task();
     let mut contents: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
-    let given = given_inputs::inputs(task, pov)?.into_iter();
-    contents.extend(given.take(GIVEN).map(|(_, bytes)| bytes));
+    let given = given_inputs::contents(task, pov)?;
+    contents.extend(given.into_iter().take(GIVEN));
     let povs = given_inputs::povs(task)?;
     contents.extend(povs.clone());
     contents.extend(Mutator::new(povs).take(DERIVED));

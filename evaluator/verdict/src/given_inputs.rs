@@ -48,11 +48,17 @@ pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8
     Ok(found)
 }
 
+/// Returns the inputs without their names.
+pub(crate) fn contents(task: &TargetTask, pov: &Pov) -> Result<Vec<Vec<u8>>> {
+    let inputs = inputs(task, pov)?.into_iter();
+    Ok(inputs.map(|(_, bytes)| bytes).collect())
+}
+
 /// Returns files of the tree's tests that are no source code, by their names; each may be
 /// an input or not.
 pub(crate) fn of_tests(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
-    let known = inputs(task, pov)?.into_iter().map(|(_, bytes)| bytes);
-    let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().chain(known).collect();
+    let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().collect();
+    seen.extend(contents(task, pov)?);
     let root = &task.tree;
     let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
     let in_tests = |path: &TreePath| {

@@ -6,12 +6,12 @@
 //! are compared by their frames in the program; the smallest one is run again alone and
 //! compared by signature and line.
 
+use crate::rung::{first_way, replay_input};
 use patchwright_crash::{CrashReport, Frame, FrameOrigin};
 use patchwright_sandbox::Ending;
 use patchwright_target::Result;
 use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, InputFile, InputRun, Inputs, Outcome, Pov, Replay, Target,
-    content,
+    Baseline, BaselinePov, Build, InputRun, Inputs, Outcome, Pov, Replay, Target, content,
 };
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -53,15 +53,10 @@ pub async fn minimize(
     baseline: &Baseline,
     budget: Duration,
 ) -> Result<Option<SmallestPov>> {
-    let task = target.task();
-    let mut povs = task.povs.iter().zip(&baseline.povs);
-    let Some((pov, before)) = povs.find(|(_, before)| before.reproduces()) else {
+    let Some((pov, before, build)) = first_way(target, baseline)? else {
         return Ok(None);
     };
     let reliable = before.crashes == before.runs && before.repeat == 1;
-    let Some(build) = baseline.builds.get(&task.build_of(pov)) else {
-        return Ok(None);
-    };
     if before.replay.outcome != Outcome::Crashed || !reliable {
         return Ok(None);
     }
@@ -217,8 +212,7 @@ impl Search<'_> {
 
     /// Tells whether an input shows the crash of the PoV, by a report with names.
     async fn is_the_crash(&mut self, input: &[u8]) -> Result<bool> {
-        let input = InputFile::like(self.pov, input)?;
-        let replay = self.target.replay(self.build, input.pov()).await?;
+        let replay = replay_input(self.target, self.build, self.pov, input).await?;
         self.runs += 1;
         Ok(same(&self.before.replay, &replay, &|frame| {
             self.target.task().in_project(frame)

@@ -5,7 +5,6 @@
 
 mod brought;
 mod code;
-mod constants;
 mod disguised;
 mod literal;
 mod removal;
@@ -15,8 +14,7 @@ mod weakened;
 use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Doubt, Rung, RungName};
 use crate::given_inputs;
-pub(crate) use code::bare;
-pub(crate) use constants::{constants, integer};
+pub(crate) use code::{bare, integer};
 use patchwright_target::{Result, TargetError};
 pub(crate) use suppression::ends_process;
 

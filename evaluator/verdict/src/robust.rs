@@ -9,24 +9,21 @@
 //! ([`crate::witness`]) look at the PoVs and their nearest mutants.
 
 mod bounds;
-mod dictionary;
 mod failure;
-mod harness;
+mod sources;
 
-use crate::attempt::{AttemptFacts, Ground, touched_functions};
+use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Doubt, DoubtedInput, FoundInput, Rung, RungName, change};
 use crate::mutation::Mutator;
-use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
-use crate::witness::{Examination, Failure};
+use crate::rung::{Programs, Way, ways};
+use crate::witness::{Failure, Testimonies};
 pub(crate) use bounds::bounds;
-use failure::{FailureJudge, FailureKind};
-pub(crate) use harness::is_fuzzer;
+use failure::FailureKind;
 use patchwright_crash::feedback::input as input_text;
-use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, InputRun, Inputs, Outcome, Pov, Target, content,
-};
-use patchwright_target::{Result, TargetError, WorkTime};
+use patchwright_target::runner::{Baseline, Build, InputRun, Inputs, Outcome, Target, content};
+use patchwright_target::{Result, WorkTime};
+pub(crate) use sources::is_fuzzer;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -53,61 +50,61 @@ const OTHER: &str = "the unpatched program crashes on it in the same way";
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
-pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
+pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung> {
+    let (target, baseline, attempt) = on;
     let task = target.task();
     let groups = groups(target, baseline)?;
+    let count = groups.len();
     if groups.is_empty() {
         let reason = "no PoV reproduces, so there is nothing to mutate";
         return Ok(Rung::new(RungName::Robust, None, reason));
     }
     let mut search = Search {
         target,
-        baseline,
         attempt,
         runs: 0,
         others: Vec::new(),
         passing: Vec::new(),
         blind: 0,
-        touched: touched_functions(attempt),
         many: false,
-        watched: 0,
-        witnesses: String::new(),
+        said: Testimonies::default(),
     };
-    let share = u32::try_from(groups.len()).unwrap_or(1);
-    for group in &groups {
-        if let Some(found) = search.group(group, task.limits.robust / share).await? {
-            return Ok(search.refuted(&found, &group.pov.name()));
+    let budget = task.limits.robust / u32::try_from(count).unwrap_or(1);
+    for (way, seeds) in groups {
+        let programs = Programs::build(on, way).await?;
+        let group = Group { programs, seeds };
+        if let Some(found) = search.group(&group, budget).await? {
+            return Ok(search.refuted(&found, &way.0.name()));
         }
     }
-    Ok(search.held(groups.len()))
+    Ok(search.held(count))
 }
 
 /// PoVs that are run in the same way, and share their mutations.
 struct Group<'a> {
-    pov: &'a Pov,
-    before: &'a BaselinePov,
+    programs: Programs<'a>,
     seeds: Vec<Vec<u8>>,
 }
 
-fn groups<'a>(target: &'a dyn Target, baseline: &'a Baseline) -> Result<Vec<Group<'a>>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
-    for (pov, before) in target.task().povs.iter().zip(&baseline.povs) {
+/// Returns the ways in which PoVs are run, each with the PoVs.
+fn groups<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+) -> Result<Vec<(Way<'a>, Vec<Vec<u8>>)>> {
+    let mut groups: Vec<(Way<'a>, Vec<Vec<u8>>)> = Vec::new();
+    for way in ways(target, baseline)? {
+        let (pov, before, _) = way;
         if !before.reproduces() {
             continue;
         }
         let bytes = content(pov)?;
-        let same = groups.iter_mut().find(|group| {
-            let other = group.pov;
+        let same = groups.iter_mut().find(|((other, ..), _)| {
             (&other.build, &other.harness, &other.command)
                 == (&pov.build, &pov.harness, &pov.command)
         });
         match same {
-            Some(group) => group.seeds.push(bytes),
-            None => groups.push(Group {
-                pov,
-                before,
-                seeds: vec![bytes],
-            }),
+            Some((_, seeds)) => seeds.push(bytes),
+            None => groups.push((way, vec![bytes])),
         }
     }
     Ok(groups)
@@ -115,7 +112,6 @@ fn groups<'a>(target: &'a dyn Target, baseline: &'a Baseline) -> Result<Vec<Grou
 
 struct Search<'a> {
     target: &'a dyn Target,
-    baseline: &'a Baseline,
     attempt: &'a AttemptFacts,
     runs: u64,
     /// Crashes that the unpatched program has as well, each once.
@@ -124,44 +120,29 @@ struct Search<'a> {
     passing: Vec<String>,
     /// Number of groups whose PoVs do not crash when they are run in a batch.
     blind: usize,
-    /// Functions that the attempt touches.
-    touched: Vec<String>,
     /// True where the harness takes many inputs.
     many: bool,
-    /// Inputs that second witnesses watched, and what these did.
-    watched: u64,
-    witnesses: String,
+    said: Testimonies,
 }
 
 impl Search<'_> {
     async fn group(&mut self, group: &Group<'_>, budget: Duration) -> Result<Option<Failure>> {
-        let name = self.target.task().build_of(group.pov);
-        let missing = || TargetError::machinery("the unpatched build is missing", name.clone());
-        let old = self.baseline.builds.get(&name).ok_or_else(missing)?;
-        let new = builds::build(self.target, self.attempt, &name).await?;
-        if let Some(found) = self.witnessed(group).await? {
+        // Second witnesses take time of their own.
+        if let Some(found) = self.said.hear(&group.programs, &group.seeds).await? {
             return Ok(Some(found));
         }
         let until = WorkTime::now() + budget;
         let late = Instant::now() + budget * (1 + PATIENCE);
-        if !self.shows_the_crash(old, group, budget / 2).await? {
+        if !self.shows_the_crash(group, budget / 2).await? {
             self.blind += 1;
             return Ok(None);
         }
-        self.many = self.takes_many(old, group, budget / 4).await?;
-        let judge = FailureJudge {
-            target: self.target,
-            builds: (old, &new),
-            pov: group.pov,
-            before: group.before,
-            touched: &self.touched.clone(),
-            each: group.before.time_limit(10, EACH),
-        };
+        self.many = self.takes_many(group, budget / 4).await?;
         let budget = until.left();
-        if let Some(found) = self.fuzzed(&judge, group, budget).await? {
+        if let Some(found) = self.fuzzed(group, budget).await? {
             return Ok(Some(found));
         }
-        if let Some(found) = self.with_dictionary(&judge, group, budget).await? {
+        if let Some(found) = self.with_dictionary(group, budget).await? {
             return Ok(Some(found));
         }
         let mut mutator = Mutator::nearest_first(group.seeds.clone());
@@ -175,7 +156,8 @@ impl Search<'_> {
             if left.is_zero() {
                 break;
             }
-            let runs = self.run(&new, group, inputs.clone(), left).await?;
+            let new = &group.programs.new;
+            let runs = self.run(new, group, inputs.clone(), left).await?;
             self.runs += runs.len() as u64;
             let failed = runs.iter().filter(|run| run.is_failure());
             for (number, run) in failed.take(LOOKED_AT).enumerate() {
@@ -184,7 +166,7 @@ impl Search<'_> {
                     break;
                 }
                 let bytes = inputs.get(run.index).map_or(&[][..], |bytes| bytes);
-                if let Some(found) = self.weigh(judge.look(bytes).await?, group) {
+                if let Some(found) = self.look(group, bytes).await? {
                     return Ok(Some(found));
                 }
             }
@@ -192,48 +174,28 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Asks second witnesses, which take time of their own.
-    async fn witnessed(&mut self, group: &Group<'_>) -> Result<Option<Failure>> {
-        let examination = Examination {
-            target: self.target,
-            attempt: self.attempt,
-            pov: group.pov,
-            before: group.before,
-        };
-        let said = examination.hear(&group.seeds).await?;
-        self.watched += said.watched;
-        self.witnesses.push_str(&said.log);
-        Ok(said.against)
-    }
-
     /// Tells whether a batch shows the known crash: one that does not would not show
     /// another one. A hang was seen at the baseline, and takes its whole time.
-    async fn shows_the_crash(
-        &self,
-        old: &Build,
-        group: &Group<'_>,
-        most: Duration,
-    ) -> Result<bool> {
-        if group.before.replay.outcome == Outcome::Hung {
+    async fn shows_the_crash(&self, group: &Group<'_>, most: Duration) -> Result<bool> {
+        let programs = &group.programs;
+        if programs.before.replay.outcome == Outcome::Hung {
             return Ok(true);
         }
         let most = most.max(FIRST);
-        let known = self.run(old, group, group.seeds.clone(), most).await?;
-        Ok(known.iter().any(|run| !run.ending.success()))
+        let known = self.run(programs.old, group, group.seeds.clone(), most);
+        Ok(known.await?.iter().any(|run| !run.ending.success()))
     }
 
-    /// Returns a failure that refutes the patch, and keeps any other.
-    fn weigh(
-        &mut self,
-        (kind, found): (FailureKind, Failure),
-        group: &Group<'_>,
-    ) -> Option<Failure> {
+    /// Runs an input alone on both programs; returns a failure that refutes the patch, and keeps
+    /// any other.
+    async fn look(&mut self, group: &Group<'_>, input: &[u8]) -> Result<Option<Failure>> {
+        let (kind, found) = group.programs.look(input).await?;
         match kind {
-            FailureKind::Refutes => return Some(found),
+            FailureKind::Refutes => return Ok(Some(found)),
             FailureKind::Preexisting => self.keep_other(found, group),
             FailureKind::NotRepeated => self.passing.push(found.reason),
         }
-        None
+        Ok(None)
     }
 
     /// Keeps another bug of the program with its input, for a person.
@@ -248,7 +210,7 @@ impl Search<'_> {
             settled: Some(OTHER.to_owned()),
             input: Some(DoubtedInput {
                 name: format!("another crash {}", self.others.len() + 1),
-                pov: group.pov.name(),
+                pov: group.programs.pov.name(),
                 change: change(pov, &found.input),
                 before: found.reason.clone(),
                 after: found.reason,
@@ -266,14 +228,15 @@ impl Search<'_> {
         contents: Vec<Vec<u8>>,
         budget: Duration,
     ) -> Result<Vec<InputRun>> {
+        let programs = &group.programs;
         let inputs = Inputs {
             contents,
             budget,
-            each: group.before.time_limit(10, EACH),
+            each: programs.before.time_limit(10, EACH),
             many: self.many,
             ..Inputs::default()
         };
-        self.target.run_inputs(build, group.pov, &inputs).await
+        self.target.run_inputs(build, programs.pov, &inputs).await
     }
 
     fn refuted(&self, found: &Failure, pov: &str) -> Rung {
@@ -283,10 +246,7 @@ impl Search<'_> {
             "The PoV is silent, but a mutation of it is not: {}",
             found.reason
         );
-        let mut feedback = match &found.crash {
-            Some(crash) => writer.crash(&lead, None, crash),
-            None => writer.log(&lead, &found.shown),
-        };
+        let mut feedback = writer.run(&lead, None, (found.crash.as_ref(), &found.shown));
         // Writing to a string cannot fail.
         let _ = write!(feedback, "\nThe input: {}", input_text(&found.input));
         let mut result = Rung::new(RungName::Robust, Some(false), reason.clone())
@@ -319,7 +279,7 @@ impl Search<'_> {
             );
             (None, reason)
         };
-        let mut log = self.witnesses.clone();
+        let mut log = self.said.log.clone();
         for passing in &self.passing {
             log.push_str("not held against the patch: ");
             log.push_str(passing);
@@ -334,7 +294,7 @@ impl Search<'_> {
         }
         Rung::new(RungName::Robust, holds, reason)
             .count("executions", self.runs)
-            .count(WATCHED, self.watched)
+            .count(WATCHED, self.said.watched)
             .count("other crashes", self.others.len() as u64)
             .doubts(self.others.clone())
             .log(log)

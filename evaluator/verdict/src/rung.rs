@@ -1,4 +1,5 @@
-//! Rungs *applies* to *tested*, the check on a clean build, and the feedback of all rungs.
+//! Rungs *applies* to *tested*, the check on a clean build, the feedback of all rungs, and the two
+//! programs that they compare.
 
 pub(crate) mod builds;
 pub(crate) mod confirm;
@@ -8,8 +9,94 @@ pub(crate) mod patch;
 pub(crate) mod silent;
 pub(crate) mod tested;
 
-use patchwright_target::Result;
-use patchwright_target::runner::{Build, InputFile, Pov, Replay, Target};
+use crate::attempt::{AttemptFacts, Ground};
+use patchwright_crash::CrashReport;
+use patchwright_crash::signature::Change;
+use patchwright_target::runner::{
+    Baseline, BaselinePov, Build, InputFile, InputRun, Inputs, Pov, Replay, Target, TargetTask,
+};
+use patchwright_target::{Result, TargetError};
+
+/// A way in which inputs are run: like a PoV, on its unpatched build.
+pub(crate) type Way<'a> = (&'a Pov, &'a BaselinePov, &'a Build);
+
+/// Returns the way of each PoV.
+pub(crate) fn ways<'a>(target: &'a dyn Target, baseline: &'a Baseline) -> Result<Vec<Way<'a>>> {
+    let task = target.task();
+    let povs = task.povs.iter().zip(&baseline.povs);
+    let ways = povs.map(|(pov, before)| {
+        let name = task.build_of(pov);
+        let old = baseline.builds.get(&name);
+        let missing = || TargetError::machinery("the unpatched build is missing", name);
+        Ok((pov, before, old.ok_or_else(missing)?))
+    });
+    ways.collect()
+}
+
+/// Returns the way in which inputs are run where there is one for all: that of the first PoV that
+/// reproduces.
+pub(crate) fn first_way<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+) -> Result<Option<Way<'a>>> {
+    let mut ways = ways(target, baseline)?.into_iter();
+    Ok(ways.find(|(_, before, _)| before.reproduces()))
+}
+
+/// Both programs, and how inputs are run on them.
+pub(crate) struct Programs<'a> {
+    pub(crate) target: &'a dyn Target,
+    pub(crate) attempt: &'a AttemptFacts,
+    pub(crate) pov: &'a Pov,
+    /// The PoV on the unpatched program.
+    pub(crate) before: &'a BaselinePov,
+    /// The unpatched build and the patched one.
+    pub(crate) old: &'a Build,
+    pub(crate) new: Build,
+}
+
+impl<'a> Programs<'a> {
+    /// Builds the patched program.
+    pub(crate) async fn build(
+        (target, _, attempt): Ground<'a>,
+        (pov, before, old): Way<'a>,
+    ) -> Result<Self> {
+        let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
+        Ok(Self {
+            target,
+            attempt,
+            pov,
+            before,
+            old,
+            new,
+        })
+    }
+
+    pub(crate) fn task(&self) -> &'a TargetTask {
+        self.target.task()
+    }
+
+    /// Returns the crash of the PoV on the unpatched program.
+    pub(crate) fn crash(&self) -> Option<&'a CrashReport> {
+        self.before.replay.crash.as_ref()
+    }
+
+    /// Tells whether a crash is the PoV's own.
+    pub(crate) fn is_the_povs(&self, crash: &CrashReport) -> bool {
+        let is_same = |known| self.task().change(known, crash) == Change::Same;
+        self.crash().is_some_and(is_same)
+    }
+
+    /// Runs inputs on one of the builds.
+    pub(crate) async fn run(&self, build: &Build, inputs: &Inputs) -> Result<Vec<InputRun>> {
+        self.target.run_inputs(build, self.pov, inputs).await
+    }
+
+    /// Runs one input alone on one of the builds.
+    pub(crate) async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay> {
+        replay_input(self.target, build, self.pov, input).await
+    }
+}
 
 /// Runs an input the way a PoV is run.
 pub(crate) async fn replay_input(

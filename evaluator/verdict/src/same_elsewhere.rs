@@ -7,14 +7,12 @@
 //! turns away and that is shown to be malformed as the PoV is (`malformed`). *Derived* ones are
 //! mutants of a PoV that do not crash: a difference is settled by experiment or stays a doubt
 //! (`doubts`), and an open doubt leaves the rung open. Inputs *aimed* at the patch's own numbers
-//! (`aimed`) count as what they were made from does; those that the project's own fuzzer finds
-//! (`searched`) are derived ones. Those on which the unpatched program errs are not compared
+//! (`sources`) count as what they were made from does; those that the project's own fuzzer finds
+//! are derived ones. Those on which the unpatched program errs are not compared
 //! (`erring`).
 
-mod aimed;
 mod branches;
 mod challenge;
-mod clock;
 mod compared_values;
 mod decisions;
 mod departure;
@@ -25,7 +23,7 @@ mod outputs;
 mod pool;
 mod reach;
 mod runs;
-mod searched;
+mod sources;
 mod test_calls;
 mod turned;
 mod values;
@@ -35,16 +33,16 @@ pub(crate) use doubts::shown;
 
 use crate::attempt::{AttemptFacts, Ground, name_of_frame, touched_in_baseline};
 use crate::evidence::{Doubt, Rung, RungName};
-use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
-use clock::Clock;
+use crate::rung::{Programs, Way, first_way};
 use doubts::Differing;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::{TreePath, counted};
 use patchwright_target::Result;
-use patchwright_target::runner::{Baseline, BaselinePov, Build, Pov, Target, TargetTask};
+use patchwright_target::runner::{BaselinePov, TargetTask};
 use pool::ComparedInput;
 use reach::Reach;
+use runs::Clock;
 use std::collections::{BTreeMap, BTreeSet};
 use test_calls::TestCalls;
 
@@ -52,6 +50,8 @@ use test_calls::TestCalls;
 const CHUNK: usize = 96;
 /// Inputs whose reasons stand in the log.
 const MOST_NOTES: usize = 200;
+/// Reason why nothing can be run.
+const NO_WAY: &str = "no PoV reproduces, so it is not known how inputs are run";
 /// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
 /// Count of the outcomes of the patch's branches that nothing accounts for.
@@ -62,13 +62,11 @@ pub const MISSING_REACH: &str = "inputs missing at the patched lines";
 /// Count of an open rung: 1 where it holds once its differences are settled, else 0.
 pub const OPEN_FOR_DIFFERENCES: &str = "open for its differences alone";
 
-pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
-    let (pov, before, old) = match run_how(target, baseline) {
-        Ok(how) => how,
-        Err(reason) => return Ok(Rung::new(RungName::SameElsewhere, None, reason)),
+pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung> {
+    let Some(way) = first_way(on.0, on.1)? else {
+        return Ok(Rung::new(RungName::SameElsewhere, None, NO_WAY));
     };
-    let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
-    let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
+    let mut comparison = Comparison::new(on, way).await?;
     comparison.test_calls().await?;
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
@@ -88,23 +86,6 @@ pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Run
     comparison.settle_reach().await?;
     comparison.turn_conditions().await?;
     Ok(comparison.held())
-}
-
-/// Returns how inputs are run: like the first PoV that reproduces, and on its build.
-pub(crate) fn run_how<'a>(
-    target: &'a dyn Target,
-    baseline: &'a Baseline,
-) -> Result<(&'a Pov, &'a BaselinePov, &'a Build), &'static str> {
-    let task = target.task();
-    let mut pairs = task.povs.iter().zip(&baseline.povs);
-    let found = pairs.find(|(_, before)| before.reproduces());
-    let (pov, before) = found.ok_or("no PoV reproduces, so it is not known how inputs are run")?;
-    let old = baseline.builds.get(&task.build_of(pov));
-    Ok((
-        pov,
-        before,
-        old.ok_or("the unpatched build is not at hand")?,
-    ))
 }
 
 /// Returns the functions whose values are compared: those that the attempt touches and that
@@ -130,12 +111,8 @@ fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> R
 }
 
 struct Comparison<'a> {
-    target: &'a dyn Target,
-    builds: (&'a Build, &'a Build),
-    pov: &'a Pov,
-    before: &'a BaselinePov,
+    programs: Programs<'a>,
     functions: Vec<String>,
-    attempt: &'a AttemptFacts,
     writer: FeedbackWriter<'a>,
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
@@ -148,8 +125,6 @@ struct Comparison<'a> {
     crashing: Vec<ComparedInput>,
     /// Inputs whose outputs were the same.
     compared: Vec<ComparedInput>,
-    /// Contents of those of them that both programs refuse.
-    refused: BTreeSet<Vec<u8>>,
     /// Those of them that reached a touched function.
     reaching: Vec<ComparedInput>,
     /// Mutants of given inputs that only the patched program turns away and
@@ -180,28 +155,19 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(
-        (target, baseline): (&'a dyn Target, &'a Baseline),
-        attempt: &'a AttemptFacts,
-        (pov, before): (&'a Pov, &'a BaselinePov),
-        builds: (&'a Build, &'a Build),
-    ) -> Result<Self> {
+    async fn new(on: Ground<'a>, way: Way<'a>) -> Result<Self> {
+        let (target, baseline, attempt) = on;
         let task = target.task();
         Ok(Self {
-            target,
-            builds,
-            pov,
-            before,
-            functions: watched(task, before, attempt)?,
-            attempt,
+            programs: Programs::build(on, way).await?,
+            functions: watched(task, way.1, attempt)?,
             writer: FeedbackWriter::new(task, attempt),
-            pool: pool::InputPool::gather(task, pov)?,
+            pool: pool::InputPool::gather(task, way.0)?,
             outputs_seen: BTreeSet::new(),
             notes: Vec::new(),
             experiments: Vec::new(),
             crashing: Vec::new(),
             compared: Vec::new(),
-            refused: BTreeSet::new(),
             reaching: Vec::new(),
             turned_away: Vec::new(),
             clock: Clock::start(task.limits.same),
@@ -238,7 +204,7 @@ impl Comparison<'_> {
 
     /// Returns who found this answer to an input right, and why.
     fn accepted(&self, input: &ComparedInput, answer: &str) -> Option<String> {
-        let mut accepted = self.attempt.accepted.iter();
+        let mut accepted = self.programs.attempt.accepted.iter();
         let found = accepted.find(|one| {
             one.blob.bytes() == input.bytes && (one.answer.is_empty() || one.answer == answer)
         })?;
@@ -269,28 +235,6 @@ impl Comparison<'_> {
         let mut result = Rung::new(RungName::SameElsewhere, holds, reason);
         result.counts.clone_from(&self.counts);
         result
-    }
-
-    /// Returns the verdict when nothing refuted the patch, and its reason.
-    fn verdict(&self) -> (Option<bool>, String) {
-        let open = self.doubts.iter().filter(|doubt| doubt.is_open());
-        let open: Vec<&Doubt> = open.collect();
-        if !self.turned_away.is_empty() {
-            let reason = format!(
-                "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)",
-                self.turned_away.len()
-            );
-            return (None, reason);
-        }
-        if let Some(first) = open.first() {
-            let reason = format!(
-                "{} that no experiment settles, for a model, a critic or a person to decide: {}",
-                counted(open.len() as u64, "doubt"),
-                first.what
-            );
-            return (None, reason);
-        }
-        self.apart_from_differences()
     }
 
     /// Returns the verdict as it is when every difference is settled, and its reason.
@@ -325,7 +269,7 @@ impl Comparison<'_> {
 
     /// Judges by the floor whether enough of the compared inputs reach what the patch touches.
     fn reached_enough(&self) -> (Option<bool>, String) {
-        let floor = self.target.task().limits.reached;
+        let floor = self.programs.task().limits.reached;
         if let Some(reach) = &self.reach {
             let mut reached = format!("{} of those counted run the patched lines", reach.reached);
             let mut calls = 0;
@@ -338,55 +282,40 @@ impl Comparison<'_> {
                 Some(missing) => (None, missing),
             };
         }
-        match self.counts.get("reached a touched function").copied() {
-            Some(count) if count >= floor && count > 0 => (
-                Some(true),
-                format!("{count} of those looked at reach a touched function"),
-            ),
-            Some(count) => (
-                None,
-                format!(
-                    "{count} of those looked at reach a touched function, and at least {} have to (limits.reached)",
-                    floor.max(1)
-                ),
-            ),
-            None => {
-                let why = self.unseen.join("; ");
-                let reason = format!("which functions they reach could not be seen: {why}");
-                (None, reason)
-            }
+        let Some(count) = self.counts.get("reached a touched function") else {
+            let why = self.unseen.join("; ");
+            let reason = format!("which functions they reach could not be seen: {why}");
+            return (None, reason);
+        };
+        let floor = floor.max(1);
+        let reached = format!("{count} of those looked at reach a touched function");
+        if *count >= floor {
+            return (Some(true), reached);
         }
+        let reason = format!("{reached}, and at least {floor} have to (limits.reached)");
+        (None, reason)
     }
 
     /// Returns the doubts, what is known of the patch's branches, and the inputs that could
     /// not be compared.
     fn log(&self) -> String {
-        let doubts = self
-            .doubts
-            .iter()
-            .map(|doubt| format!("for the critic: {doubt}\n"));
-        let reach = self.reach.iter();
-        let branches = reach.flat_map(|reach| {
-            let open = reach.unaccounted.iter();
-            let open = open.map(|branch| format!("branch not accounted for: {branch}\n"));
-            open.chain(
-                reach
-                    .reasons
-                    .iter()
-                    .map(|reason| format!("branch: {reason}\n")),
-            )
-        });
-        let notes = self
-            .notes
-            .iter()
-            .map(|note| format!("not compared: {note}\n"));
-        let experiments = self.experiments.iter();
-        let experiments = experiments.map(|told| format!("experiment: {told}\n"));
-        doubts
-            .chain(experiments)
-            .chain(branches)
-            .chain(notes)
-            .collect()
+        let doubts = self.doubts.iter().map(ToString::to_string).collect();
+        let none = Vec::new();
+        let (open, reasons) = match &self.reach {
+            Some(reach) => (&reach.unaccounted, &reach.reasons),
+            None => (&none, &none),
+        };
+        let mut log = String::new();
+        for (what, told) in [
+            ("for the critic", &doubts),
+            ("experiment", &self.experiments),
+            ("branch not accounted for", open),
+            ("branch", reasons),
+            ("not compared", &self.notes),
+        ] {
+            log.extend(told.iter().map(|one| format!("{what}: {one}\n")));
+        }
+        log
     }
 
     /// Returns a branch of the patch, told as `path:line (why)`, with the code of its line.
@@ -394,10 +323,8 @@ impl Comparison<'_> {
         let code = || {
             let (place, _) = branch.split_once(" (")?;
             let (path, line) = place.rsplit_once(':')?;
-            let text = self
-                .attempt
-                .changes
-                .new_content(&TreePath::new(path).ok()?)?;
+            let changes = &self.programs.attempt.changes;
+            let text = changes.new_content(&TreePath::new(path).ok()?)?;
             let text = String::from_utf8_lossy(text);
             let line = line.parse::<usize>().ok()?.checked_sub(1)?;
             Some(text.lines().nth(line)?.trim().to_owned())
@@ -405,8 +332,41 @@ impl Comparison<'_> {
         code().map_or_else(|| branch.to_owned(), |code| format!("{branch}: {code}"))
     }
 
+    /// Returns the result when nothing refuted the patch.
     fn held(&self) -> Rung {
-        let (holds, reason) = self.verdict();
+        let open = self.doubts.iter().filter(|doubt| doubt.is_open());
+        let open: Vec<&Doubt> = open.collect();
+        let (apart, why) = self.apart_from_differences();
+        let mut counted_besides = None;
+        let (holds, reason) = match (self.turned_away.len(), open.first()) {
+            (0, None) => {
+                let floor = self.programs.task().limits.reached;
+                let reach = self.reach.as_ref().filter(|_| apart.is_none());
+                let reach = reach.filter(|_| !self.compared.is_empty() && self.missed.is_none());
+                let missing = reach.map(|reach| floor.saturating_sub(reach.reached));
+                counted_besides = missing.map(|missing| (MISSING_REACH, missing));
+                (apart, why)
+            }
+            (0, Some(first)) => {
+                let besides = match apart {
+                    None => format!("; besides, {why}"),
+                    Some(_) => String::new(),
+                };
+                counted_besides = Some((OPEN_FOR_DIFFERENCES, u64::from(apart == Some(true))));
+                let reason = format!(
+                    "{} that no experiment settles, for a model, a critic or a person to decide: {}{besides}",
+                    counted(open.len() as u64, "doubt"),
+                    first.what
+                );
+                (None, reason)
+            }
+            (turned_away, _) => {
+                let reason = format!(
+                    "{turned_away} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)"
+                );
+                (None, reason)
+            }
+        };
         let mut result = self
             .rung(holds, reason)
             .log(self.log())
@@ -414,23 +374,8 @@ impl Comparison<'_> {
             .answers(self.answers.clone());
         let branches = self.reach.iter().flat_map(|reach| &reach.unaccounted);
         result.conditions = branches.map(|branch| self.with_code(branch)).collect();
-        if holds.is_none() && self.turned_away.is_empty() && self.doubts.iter().any(Doubt::is_open)
-        {
-            let (apart, why) = self.apart_from_differences();
-            if apart.is_none() {
-                result.reason = format!("{}; besides, {why}", result.reason);
-            }
-            result = result.count(OPEN_FOR_DIFFERENCES, u64::from(apart == Some(true)));
-        }
-        if let (None, Some(reach)) = (holds, &self.reach)
-            && !self.doubts.iter().any(Doubt::is_open)
-            && self.turned_away.is_empty()
-            && !self.compared.is_empty()
-            && self.missed.is_none()
-        {
-            let floor = self.target.task().limits.reached;
-            let missing = floor.saturating_sub(reach.reached);
-            result = result.count(MISSING_REACH, missing);
+        if let Some((what, number)) = counted_besides {
+            result = result.count(what, number);
         }
         result
     }

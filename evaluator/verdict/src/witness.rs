@@ -9,17 +9,15 @@
 //! UndefinedBehaviorSanitizer. What only the patched program does there refutes the patch.
 //! Java has no second witness, and a machine without Valgrind has only the other; the log says so.
 
-use crate::attempt::{AttemptFacts, last, touched_functions};
+use crate::attempt::{last, touched_functions};
 use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::rung::replay_input;
+use crate::rung::{Programs, replay_input};
 use futures::future::join_all;
 use patchwright_crash::signature::{Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
 use patchwright_source::{Changes, Language, TreePath};
-use patchwright_target::runner::{
-    BaselinePov, Build, Instrumentation, Pov, Replay, Target, program_and_arguments,
-};
+use patchwright_target::runner::{Build, Instrumentation, program_and_arguments};
 use patchwright_target::{Result, WorkTime, quoted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -58,100 +56,96 @@ pub(crate) struct Failure {
 /// The word of all witnesses.
 #[derive(Debug, Default)]
 pub(crate) struct Testimonies {
-    /// A failure that speaks against the patch.
-    pub(crate) against: Option<Failure>,
     /// Inputs that a witness watched.
     pub(crate) watched: u64,
     /// A line about each witness.
     pub(crate) log: String,
 }
 
-/// The programs that are compared, and how inputs are run.
-#[derive(Clone, Copy)]
-pub(crate) struct Examination<'a> {
-    pub(crate) target: &'a dyn Target,
-    pub(crate) attempt: &'a AttemptFacts,
-    pub(crate) pov: &'a Pov,
-    pub(crate) before: &'a BaselinePov,
+/// Reports about a run, and its log.
+type Seen = (Vec<CrashReport>, String);
+
+/// A witness at work.
+pub(crate) struct Watch<'a> {
+    pub(crate) witness: Witness,
+    pub(crate) programs: &'a Programs<'a>,
+    /// Inputs that the unpatched program accepts.
+    pub(crate) accepted: &'a [Vec<u8>],
 }
 
-impl Examination<'_> {
-    /// Hears all witnesses; ends with the first one that speaks against the patch.
-    pub(crate) async fn hear(&self, seeds: &[Vec<u8>]) -> Result<Testimonies> {
-        let mut all = Testimonies::default();
-        let harmless = given_inputs::inputs(self.target.task(), self.pov)?;
-        let harmless: Vec<Vec<u8>> = harmless.into_iter().map(|(_, bytes)| bytes).collect();
-        for witness in Witness::of(self.target.task().language).iter().copied() {
-            let mut inputs = seeds.to_vec();
-            inputs.extend(harmless.iter().take(HARMLESS).cloned());
+impl Testimonies {
+    /// Hears all witnesses; returns the first failure that speaks against the patch.
+    pub(crate) async fn hear(
+        &mut self,
+        programs: &Programs<'_>,
+        seeds: &[Vec<u8>],
+    ) -> Result<Option<Failure>> {
+        let task = programs.target.task();
+        let mut harmless = given_inputs::contents(task, programs.pov)?;
+        harmless.truncate(HARMLESS);
+        for witness in Witness::of(task.language).iter().copied() {
+            let mut inputs = [seeds, &harmless].concat();
             inputs.extend(Mutator::nearest_first(seeds.to_vec()).take(witness.mutants()));
-            let said = self.ask(witness, &inputs, &harmless).await?;
-            all.watched += said.watched;
-            all.log.push_str(&said.log);
-            if said.against.is_some() {
-                all.against = said.against;
-                break;
+            let watch = Watch {
+                witness,
+                programs,
+                accepted: &harmless,
+            };
+            let against = self.ask(&watch, &inputs).await?;
+            if against.is_some() {
+                return Ok(against);
             }
         }
-        Ok(all)
+        Ok(None)
     }
 
-    async fn ask(
-        &self,
-        witness: Witness,
-        inputs: &[Vec<u8>],
-        harmless: &[Vec<u8>],
-    ) -> Result<Testimonies> {
-        let mut said = Testimonies::default();
+    async fn ask(&mut self, watch: &Watch<'_>, inputs: &[Vec<u8>]) -> Result<Option<Failure>> {
+        let (witness, programs) = (watch.witness, watch.programs);
         let name = witness.name();
-        let Some(build) = self.build(witness, &self.attempt.changes).await? else {
-            let _ = writeln!(
-                said.log,
-                "{name} saw nothing: the program does not build for it"
-            );
-            return Ok(said);
+        let Some(build) = watch.build(&programs.attempt.changes).await? else {
+            let why = "the program does not build for it";
+            let _ = writeln!(self.log, "{name} saw nothing: {why}");
+            return Ok(None);
         };
+        let mut watched = 0;
         let until = WorkTime::now() + TIME;
-        let lanes = self.target.task().limits.jobs.max(1) as usize;
+        let lanes = programs.target.task().limits.jobs.max(1) as usize;
         for some in inputs
             .chunks(lanes)
             .take_while(|_| WorkTime::now() <= until)
         {
-            let runs = some.iter().map(|input| self.run(witness, &build, input));
+            let runs = some.iter().map(|input| watch.run(&build, input));
             for (input, seen) in some.iter().zip(join_all(runs).await) {
                 let Some(seen) = seen? else {
                     continue;
                 };
-                said.watched += 1;
-                let known = &mut said.log;
-                said.against = self
-                    .against(witness, (input, seen), harmless, known)
-                    .await?;
-                if said.against.is_some() {
-                    return Ok(said);
+                watched += 1;
+                self.watched += 1;
+                let against = self.against(watch, input, seen).await?;
+                if against.is_some() {
+                    return Ok(against);
                 }
             }
         }
-        let _ = match said.watched {
-            0 => writeln!(said.log, "{name} saw nothing: {}", witness.hint()),
-            watched => writeln!(said.log, "{name} watched {watched} inputs"),
+        let _ = match watched {
+            0 => writeln!(self.log, "{name} saw nothing: {}", witness.hint()),
+            watched => writeln!(self.log, "{name} watched {watched} inputs"),
         };
-        Ok(said)
+        Ok(None)
     }
 
     /// Returns what a witness saw on an input that speaks against the patch; what the unpatched
-    /// program does too is noted in `known`.
+    /// program does too is noted.
     async fn against(
-        &self,
-        witness: Witness,
-        (input, (reports, shown)): (&[u8], (Vec<CrashReport>, String)),
-        harmless: &[Vec<u8>],
-        known: &mut String,
+        &mut self,
+        watch: &Watch<'_>,
+        input: &[u8],
+        (reports, shown): Seen,
     ) -> Result<Option<Failure>> {
-        let name = witness.name();
+        let name = watch.witness.name();
         let reports = reports.into_iter();
-        for crash in reports.filter(|crash| self.matters(witness, crash)) {
-            if !self.is_known(witness, input, &crash, harmless).await? {
+        for crash in reports.filter(|crash| watch.matters(crash)) {
+            if !watch.is_known(input, &crash).await? {
                 return Ok(Some(Failure {
                     input: input.to_vec(),
                     reason: format!("{name}: {}", crash.summary),
@@ -160,32 +154,33 @@ impl Examination<'_> {
                 }));
             }
             let _ = writeln!(
-                known,
+                self.log,
                 "not held against the patch, the unpatched program has it too: {name}: {}",
                 crash.summary
             );
         }
         Ok(None)
     }
+}
 
-    /// Builds the unpatched program for a witness; nothing where that cannot be had.
-    pub(crate) async fn unpatched(&self, witness: Witness) -> Result<Option<Build>> {
-        self.build(witness, &Changes::default()).await
+impl Watch<'_> {
+    /// Builds the unpatched program for the witness; nothing where that cannot be had.
+    pub(crate) async fn unpatched(&self) -> Result<Option<Build>> {
+        self.build(&Changes::default()).await
     }
 
-    /// Returns the places of the inputs on which the program errs under a witness, or the reason
-    /// why that tells nothing. Those that there is no time for are left out.
+    /// Returns the places of the inputs on which the program errs, or the reason why that tells
+    /// nothing. Those that there is no time for are left out.
     pub(crate) async fn errs(
         &self,
-        witness: Witness,
         build: &Build,
-        (accepted, inputs): (&[Vec<u8>], &[&[u8]]),
+        inputs: &[&[u8]],
         time: Duration,
     ) -> Result<Result<Vec<usize>, &'static str>> {
         let until = WorkTime::now() + time;
-        for input in accepted {
-            match self.run(witness, build, input).await? {
-                None => return Ok(Err(witness.hint())),
+        for input in self.accepted {
+            match self.run(build, input).await? {
+                None => return Ok(Err(self.witness.hint())),
                 Some((reports, _)) if reports.iter().any(|one| self.is_about_program(one)) => {
                     return Ok(Err("it errs on accepted inputs too, so that tells nothing"));
                 }
@@ -197,7 +192,7 @@ impl Examination<'_> {
             if WorkTime::now() > until {
                 break;
             }
-            let seen = self.run(witness, build, input).await?;
+            let seen = self.run(build, input).await?;
             let mut reports = seen.iter().flat_map(|(reports, _)| reports);
             if reports.any(|report| self.is_about_program(report)) {
                 erring.push(place);
@@ -206,47 +201,50 @@ impl Examination<'_> {
         Ok(Ok(erring))
     }
 
-    async fn build(&self, witness: Witness, changes: &Changes) -> Result<Option<Build>> {
-        let task = self.target.task();
-        let added = match witness {
+    async fn build(&self, changes: &Changes) -> Result<Option<Build>> {
+        let programs = self.programs;
+        let task = programs.target.task();
+        let added = match self.witness {
             Witness::Memcheck => Instrumentation::Plain,
             Witness::Undefined => {
-                let crash = self.before.replay.crash.iter();
+                let crash = programs.crash().into_iter();
                 let of_crash = crash.flat_map(|crash| task.files_of(crash));
                 let mut files: BTreeSet<TreePath> = of_crash.collect();
-                files.extend(self.attempt.files().into_iter().cloned());
+                files.extend(programs.attempt.files().into_iter().cloned());
                 Instrumentation::Undefined(files.into_iter().collect())
             }
         };
-        let name = task.build_of(self.pov);
-        self.target.instrumented_build(changes, &name, &added).await
+        let name = task.build_of(programs.pov);
+        let build = programs.target.instrumented_build(changes, &name, &added);
+        build.await
     }
 
-    /// Runs an input under a witness; its reports and the log, none where it was not watched.
-    async fn run(
-        &self,
-        witness: Witness,
-        build: &Build,
-        input: &[u8],
-    ) -> Result<Option<(Vec<CrashReport>, String)>> {
-        let task = self.target.task();
-        let command = self.pov.command.as_ref().or(task.commands.pov.as_ref());
-        let Some(command) = command else {
+    /// Runs an input; nothing where the witness did not watch the program to its end.
+    async fn run(&self, build: &Build, input: &[u8]) -> Result<Option<Seen>> {
+        let Programs { target, pov, .. } = *self.programs;
+        let commands = &target.task().commands;
+        let Some(command) = pov.command.as_ref().or(commands.pov.as_ref()) else {
             return Ok(None);
         };
-        let pov = match witness {
-            Witness::Memcheck => Pov {
-                command: Some(under_memcheck(command)),
-                timeout: Some(self.before.time_limit(SLOWER, EACH)),
-                ..self.pov.clone()
-            },
-            Witness::Undefined => self.pov.clone(),
-        };
-        let replay = replay_input(self.target, build, &pov, input).await?;
+        let mut watched = pov.clone();
+        if self.witness == Witness::Memcheck {
+            watched.command = Some(under_memcheck(command));
+            watched.timeout = Some(self.programs.before.time_limit(SLOWER, EACH));
+        }
+        let replay = replay_input(target, build, &watched, input).await?;
         let text = replay.execution.text();
-        Ok(witness
-            .reports(command, &replay, &text)
-            .map(|reports| (reports, text)))
+        let reports = match self.witness {
+            Witness::Memcheck => {
+                let shells = usize::from(!runs_program(command));
+                (text.matches(WATCHED).count() > shells).then(|| errors(&text))
+            }
+            Witness::Undefined => {
+                let tool = Tool::UndefinedBehaviorSanitizer;
+                let crash = replay.crash.into_iter();
+                Some(crash.filter(|crash| crash.tool == tool).collect())
+            }
+        };
+        Ok(reports.map(|reports| (reports, text)))
     }
 
     /// Tells whether a report is about the program, and no leak or race, which differ from run
@@ -254,19 +252,19 @@ impl Examination<'_> {
     fn is_about_program(&self, crash: &CrashReport) -> bool {
         let other = ["memory-leak", "data-race", "lock-leak", "thread-error"];
         let mut frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
-        !other.contains(&crash.kind.as_str())
-            && frames.any(|frame| self.target.task().in_project(frame))
+        let task = self.programs.target.task();
+        !other.contains(&crash.kind.as_str()) && frames.any(|frame| task.in_project(frame))
     }
 
-    /// Tells whether a report is of a kind that this witness is asked for about a patch: what was
+    /// Tells whether a report is of a kind that the witness is asked for about a patch: what was
     /// never written matters where the patch uses or makes it, and undefined behaviour in lines
     /// that the patch wrote.
-    fn matters(&self, witness: Witness, crash: &CrashReport) -> bool {
+    fn matters(&self, crash: &CrashReport) -> bool {
         let mut frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
         self.is_about_program(crash)
-            && match (witness, crash.kind.as_str()) {
+            && match (self.witness, crash.kind.as_str()) {
                 (Witness::Memcheck, "use-of-uninitialized-value") => {
-                    let touched = touched_functions(self.attempt);
+                    let touched = touched_functions(self.programs.attempt);
                     let touched: Vec<&str> = touched.iter().map(|name| last(name)).collect();
                     frames.any(|frame| touched.contains(&last(&plain_name(&frame.function))))
                 }
@@ -277,28 +275,22 @@ impl Examination<'_> {
 
     /// Tells whether the patch wrote the line of a frame.
     fn wrote(&self, frame: &Frame) -> bool {
-        let path = self.target.task().tree_path(frame);
+        let path = self.programs.target.task().tree_path(frame);
         let place = path.zip(frame.line);
-        place.is_some_and(|(path, line)| self.attempt.wrote(path.as_str(), line))
+        place.is_some_and(|(path, line)| self.programs.attempt.wrote(path.as_str(), line))
     }
 
     /// Tells whether the unpatched program has an error too, on the same input or on one that
     /// it accepts. The PoV's own error is never excused by itself.
-    async fn is_known(
-        &self,
-        witness: Witness,
-        input: &[u8],
-        crash: &CrashReport,
-        harmless: &[Vec<u8>],
-    ) -> Result<bool> {
-        let Some(old) = self.unpatched(witness).await? else {
+    async fn is_known(&self, input: &[u8], crash: &CrashReport) -> Result<bool> {
+        let Some(old) = self.unpatched().await? else {
             return Ok(false);
         };
-        let (task, pov) = (self.target.task(), self.before.replay.crash.as_ref());
+        let (task, pov) = (self.programs.target.task(), self.programs.crash());
         let is_the_povs = pov.is_some_and(|pov| task.change(pov, crash) != Change::New);
         let same_input = (!is_the_povs).then(|| input.to_vec());
-        for input in same_input.iter().chain(harmless.iter().take(HARMLESS)) {
-            let Some((reports, _)) = self.run(witness, &old, input).await? else {
+        for input in same_input.iter().chain(self.accepted) {
+            let Some((reports, _)) = self.run(&old, input).await? else {
                 continue;
             };
             let mut reports = reports.iter();
@@ -338,21 +330,6 @@ impl Witness {
         match self {
             Self::Memcheck => 4,
             Self::Undefined => 24,
-        }
-    }
-
-    /// Returns its reports; none where it did not watch the program to its end.
-    fn reports(self, command: &str, replay: &Replay, text: &str) -> Option<Vec<CrashReport>> {
-        match self {
-            Self::Memcheck => {
-                let shells = usize::from(!runs_program(command));
-                (text.matches(WATCHED).count() > shells).then(|| errors(text))
-            }
-            Self::Undefined => {
-                let crash = replay.crash.iter().cloned();
-                let tool = Tool::UndefinedBehaviorSanitizer;
-                Some(crash.filter(|crash| crash.tool == tool).collect())
-            }
         }
     }
 }

@@ -114,6 +114,15 @@ pub(super) fn is_definition(line: &str, function: &str) -> bool {
     is_type && !is_expression && !no_type.contains(&first)
 }
 
+/// Returns the value of an integer of a source file, be its suffix what it may.
+pub(crate) fn integer(text: &str) -> Option<u64> {
+    let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{bare, branches, calls, is_definition};

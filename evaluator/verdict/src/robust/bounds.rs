@@ -4,10 +4,15 @@
 //! and above the bound show whether it is right.
 
 use crate::attempt::AttemptFacts;
-use crate::review::{constants, integer};
-use std::collections::BTreeMap;
+use crate::review::{bare, integer};
+use patchwright_source::{FileDiff, Side};
+use std::collections::{BTreeMap, BTreeSet};
 
 const MOST: usize = 6;
+/// The most constants of the diff itself that are used.
+const MOST_CONSTANTS: usize = 3;
+/// The largest of them: more copies of anything make an input too large.
+const LARGEST: u64 = 4096;
 
 /// Returns the constants of a patch: macros of a file on the lines that it writes there, times
 /// the numbers beside them, then the numbers themselves.
@@ -29,7 +34,7 @@ pub(crate) fn bounds(attempt: &AttemptFacts) -> Vec<u64> {
         }
     }
     found.extend(numbers);
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     found.retain(|bound| *bound > 1 && seen.insert(*bound));
     found.truncate(MOST);
     found
@@ -43,9 +48,37 @@ fn integer_macro(line: &str) -> Option<(&str, u64)> {
     Some((name, integer(value.trim_matches(['(', ')']))?))
 }
 
+/// Returns the integers of added lines that are in no removed line of the same file. A diff
+/// that cannot be read has none, and leaves the rung *reviewed* open.
+fn constants(diff: &str) -> Vec<u64> {
+    let mut found: Vec<u64> = Vec::new();
+    for file in FileDiff::read(diff).unwrap_or_default() {
+        let of = |sign| -> Vec<u64> {
+            let lines = file.lines(sign).map(|line| bare(&line.text));
+            lines.flat_map(|line| integers(&line)).collect()
+        };
+        let removed: BTreeSet<u64> = of(Side::Old).into_iter().collect();
+        for number in of(Side::New) {
+            let usable = (2..=LARGEST).contains(&number);
+            if usable && !removed.contains(&number) && !found.contains(&number) {
+                found.push(number);
+            }
+        }
+    }
+    found.truncate(MOST_CONSTANTS);
+    found
+}
+
+/// Returns the integers of a line without comments; digits of names are none.
+fn integers(line: &str) -> Vec<u64> {
+    line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
+        .filter_map(integer)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::bounds;
+    use super::{bounds, constants};
     use crate::attempt::AttemptFacts;
     use patchwright_source::{Touched, TreePath};
 
@@ -69,6 +102,21 @@ mod tests {
                 new: vec![lines],
             }];
             assert_eq!(bounds(&attempt), expected);
+        }
+    }
+
+    #[test]
+    fn only_what_a_patch_brings_in_counts() {
+        for (diff, expected) in [
+            (
+                "-  if (n <= 7)\n+  if (n <= 7 && n < 9 && a1 > 2.5)\n",
+                vec![9],
+            ),
+            ("-  f();\n+  f(0x10u, 1, 5000); // 3\n", vec![16]),
+            ("-  f();\n+  g(\"8\");\n", vec![]),
+        ] {
+            let diff = format!("--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n{diff}");
+            assert_eq!(constants(&diff), expected, "{diff}");
         }
     }
 }

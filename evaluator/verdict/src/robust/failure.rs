@@ -1,14 +1,14 @@
 //! Failure of a mutated input: judged on both programs.
 
-use crate::attempt::last;
-use crate::rung::{leak, replay_input};
+use super::EACH;
+use crate::attempt::{last, touched_functions};
+use crate::rung::{Programs, leak, replay_input};
 use crate::witness::Failure;
 use patchwright_crash::CrashReport;
 use patchwright_crash::signature::{Change, plain_name};
 use patchwright_sandbox::{Ending, Limit};
 use patchwright_target::Result;
-use patchwright_target::runner::{BaselinePov, Build, InputFile, Outcome, Pov, Replay, Target};
-use std::time::Duration;
+use patchwright_target::runner::{Build, InputFile, Outcome, Pov, Replay};
 
 /// The meaning of a failure for the patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,22 +21,10 @@ pub(super) enum FailureKind {
     NotRepeated,
 }
 
-pub(super) struct FailureJudge<'a> {
-    pub(super) target: &'a dyn Target,
-    /// The unpatched build and the patched one.
-    pub(super) builds: (&'a Build, &'a Build),
-    pub(super) pov: &'a Pov,
-    pub(super) before: &'a BaselinePov,
-    pub(super) touched: &'a [String],
-    /// The time limit of one input.
-    pub(super) each: Duration,
-}
-
-impl FailureJudge<'_> {
+impl Programs<'_> {
     /// Runs the input alone on both programs and judges it.
     pub(super) async fn look(&self, input: &[u8]) -> Result<(FailureKind, Failure)> {
-        let (old_build, new_build) = self.builds;
-        let new = self.replay(new_build, input).await?;
+        let new = self.replay_briefly(&self.new, input).await?;
         if !new.outcome.is_failure() {
             let reason = match &new.answer {
                 Some(answer) => {
@@ -47,17 +35,19 @@ impl FailureJudge<'_> {
             return Ok((FailureKind::NotRepeated, failure(&reason, &new, input)));
         }
         if !matches!(new.execution.ending, Ending::Limit(_)) {
-            let old = self.replay(old_build, input).await?;
+            let old = self.replay_briefly(self.old, input).await?;
             let (mut kind, mut reason) = self.decide(&old, &new);
-            if kind == FailureKind::Refutes && self.leaks_as_before(input, &new).await? {
+            let file = InputFile::like(self.pov, input)?;
+            if kind == FailureKind::Refutes && leak::is_old(self, file.pov(), &new).await? {
                 kind = FailureKind::Preexisting;
                 reason.push_str("; the unpatched program leaks the same memory");
             }
             return Ok((kind, failure(&reason, &new, input)));
         }
         // A busy machine may be what took the time, so both run side by side.
-        let old = self.replay(old_build, input);
-        let (old, again) = futures::future::join(old, self.replay(new_build, input)).await;
+        let old = self.replay_briefly(self.old, input);
+        let again = self.replay_briefly(&self.new, input);
+        let (old, again) = futures::future::join(old, again).await;
         let (old, again) = (old?, again?);
         if !again.outcome.is_failure() {
             let reason = "an input ended in time beside the unpatched program";
@@ -72,7 +62,7 @@ impl FailureJudge<'_> {
             return self.decide_without_report(&old.outcome, new);
         };
         let summary = &crash.summary;
-        let pov = self.before.replay.crash.as_ref();
+        let pov = self.crash();
         let change = |known| self.target.task().change(known, crash);
         let had_it = old.crash.as_ref().map(change) == Some(Change::Same);
         let change = pov.map(change);
@@ -117,20 +107,15 @@ impl FailureJudge<'_> {
             return false;
         };
         let crashed = plain_name(&frame.function);
-        let mut touched = self.touched.iter();
-        touched.any(|function| last(&plain_name(function)) == last(&crashed))
+        let mut touched = touched_functions(self.attempt).into_iter();
+        touched.any(|function| last(&plain_name(&function)) == last(&crashed))
     }
 
-    async fn leaks_as_before(&self, input: &[u8], new: &Replay) -> Result<bool> {
-        let file = InputFile::like(self.pov, input)?;
-        let known = self.before.replay.crash.as_ref();
-        leak::is_old(self.target, file.pov(), known, new).await
-    }
-
-    async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay> {
+    async fn replay_briefly(&self, build: &Build, input: &[u8]) -> Result<Replay> {
         let usual = self.pov.timeout.unwrap_or(self.target.task().limits.pov);
+        let each = self.before.time_limit(10, EACH);
         let pov = Pov {
-            timeout: Some(usual.min(2 * self.each)),
+            timeout: Some(usual.min(2 * each)),
             ..self.pov.clone()
         };
         replay_input(self.target, build, &pov, input).await

@@ -31,8 +31,7 @@ impl<'a> FeedbackWriter<'a> {
         let changed = changed
             .filter_map(|path| Some((path.clone(), map(path)?)))
             .collect();
-        let mut roots = vec![task.seen_tree()];
-        roots.push(format!("{INSIDE}/out"));
+        let mut roots = vec![task.seen_tree(), format!("{INSIDE}/out")];
         roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
         Self {
             task,
@@ -65,44 +64,47 @@ impl<'a> FeedbackWriter<'a> {
         crash
     }
 
-    fn places<T>(&self, say: impl FnOnce(&LocationTranslator<'_>) -> T) -> T {
+    /// Writes a reason, and what is said below it in terms of the pristine tree.
+    fn write(&self, reason: &str, say: impl FnOnce(&LocationTranslator<'_>) -> String) -> String {
         let rebase = |path: &str| -> Option<String> {
             let path = self.tree.as_ref()?.rebase(path)?;
             Some(TreePath::as_str(&path).to_owned())
         };
-        say(&LocationTranslator {
+        let text = say(&LocationTranslator {
             roots: &self.roots,
             rebase: &rebase,
             changed: &self.changed,
-        })
+        });
+        format!("{reason}\n\n{text}")
     }
 
     /// Describes a failed build.
     pub(crate) fn build(&self, reason: &str, log: &str) -> String {
-        let text = self.places(|places| feedback::build(log, places, TOKENS));
-        format!("{reason}\n\n{text}")
+        self.write(reason, |places| feedback::build(log, places, TOKENS))
     }
 
-    /// Describes a remaining crash.
-    pub(crate) fn crash(
+    /// Describes a run that fails: by its crash where there is a report, else by its log.
+    pub(crate) fn run(
         &self,
         reason: &str,
         before: Option<&CrashReport>,
-        now: &CrashReport,
+        (now, log): (Option<&CrashReport>, &str),
     ) -> String {
-        let task = self.task;
-        let project = |frame: &patchwright_crash::Frame| task.in_project(frame);
-        let text = self.places(|places| feedback::crash(before, now, &project, places, TOKENS));
-        format!("{reason}\n\n{text}")
+        let project = |frame: &patchwright_crash::Frame| self.task.in_project(frame);
+        let crash = |now: &CrashReport| {
+            self.write(reason, |places| {
+                feedback::crash(before, now, &project, places, TOKENS)
+            })
+        };
+        now.map_or_else(|| self.log(reason, log), crash)
     }
 
     /// Describes a hang, by thread dumps where there are any.
     pub(crate) fn hang(&self, reason: &str, dumps: &[String], log: &str) -> String {
-        let text = self.places(|places| {
+        self.write(reason, |places| {
             feedback::hang(dumps, places, TOKENS)
                 .unwrap_or_else(|| feedback::excerpt(log, places, TOKENS))
-        });
-        format!("{reason}\n\n{text}")
+        })
     }
 
     /// Describes broken tests.
@@ -112,14 +114,15 @@ impl<'a> FeedbackWriter<'a> {
         (comparison, report): (&Comparison, &TestReport),
         log: &str,
     ) -> String {
-        let text = self.places(|places| feedback::tests(comparison, report, log, places, TOKENS));
-        format!("{reason}\n\n{text}")
+        self.write(reason, |places| {
+            feedback::tests(comparison, report, log, places, TOKENS)
+        })
     }
 
     /// Describes any other failure by its log.
     pub(crate) fn log(&self, reason: &str, log: &str) -> String {
-        let text = self.places(|places| feedback::excerpt(log, places, TOKENS));
-        format!("{reason}\n\n{text}\n")
+        let text = self.write(reason, |places| feedback::excerpt(log, places, TOKENS));
+        text + "\n"
     }
 }
 

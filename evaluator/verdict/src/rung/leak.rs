@@ -4,10 +4,11 @@
 //! The unpatched program is ended by its crash before leaks are looked for. So it is built
 //! with checks that let it go on, and run to its end.
 
-use patchwright_crash::{CrashReport, Tool};
+use super::Programs;
+use patchwright_crash::Tool;
 use patchwright_source::{Changes, regex};
 use patchwright_target::Result;
-use patchwright_target::runner::{Instrumentation, Pov, Replay, Target};
+use patchwright_target::runner::{Instrumentation, Pov, Replay};
 use std::collections::BTreeMap;
 
 /// Lets a program go on after an error.
@@ -19,14 +20,9 @@ done
 const LEAKS: &str = "ERROR: LeakSanitizer";
 
 /// Tells whether a run found nothing but leaks that the unpatched program has too, on the
-/// input of a PoV or another one that is run like it; `known` is the crash of the unpatched
-/// program.
-pub(crate) async fn is_old(
-    target: &dyn Target,
-    pov: &Pov,
-    known: Option<&CrashReport>,
-    now: &Replay,
-) -> Result<bool> {
+/// input of a PoV or another one that is run like it.
+pub(crate) async fn is_old(programs: &Programs<'_>, pov: &Pov, now: &Replay) -> Result<bool> {
+    let (target, known) = (programs.target, programs.crash());
     let task = target.task();
     let command = pov.command.as_ref().or(task.commands.pov.as_ref());
     let tool = now.crash.as_ref().map(|crash| crash.tool);

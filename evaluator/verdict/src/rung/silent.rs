@@ -8,15 +8,15 @@
 mod returned;
 
 use super::feedback::FeedbackWriter;
-use super::leak;
+use super::{Programs, Way, leak, ways};
 use crate::attempt::{AttemptFacts, Ground};
-use crate::evidence::{Doubt, FoundInput, Rung, RungName};
+use crate::evidence::{Doubt, Rung, RungName};
 use patchwright_crash::signature::Change;
 use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::{Language, counted};
 use patchwright_target::Result;
 use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, asking_for_dumps, missing_banner,
+    Baseline, BaselinePov, Outcome, Replay, Target, asking_for_dumps, missing_banner,
 };
 use returned::Verdict;
 
@@ -67,25 +67,24 @@ struct Replays {
 impl Replays {
     /// Replays every PoV of the task as often as it has to be; the result of one
     /// that refutes the patch.
-    async fn povs(&mut self, (target, baseline, attempt): Ground<'_>) -> Result<Option<Rung>> {
-        let task = target.task();
-        for (pov, before) in task.povs.iter().zip(&baseline.povs) {
-            let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
-            for _ in 0..before.repeat {
-                let mut replay = replay_fairly(target, baseline, &build, (pov, before)).await?;
+    async fn povs(&mut self, on: Ground<'_>) -> Result<Option<Rung>> {
+        for way in ways(on.0, on.1)? {
+            let programs = Programs::build(on, way).await?;
+            for _ in 0..programs.before.repeat {
+                let mut replay = programs.replay_fairly().await?;
                 self.runs += 1;
-                if let Some(doubt) = leaks_as_before(target, pov, before, &replay).await? {
+                if let Some(doubt) = programs.leaks_as_before(&replay).await? {
                     self.doubts.push(doubt);
                     self.log = replay.execution.text();
                     continue;
                 }
-                if let Some(reason) = refuted(target, pov, before, &replay) {
+                if let Some(reason) = programs.refuted(&replay) {
                     if replay.outcome == Outcome::Hung && replay.crash.is_none() {
-                        replay.crash = target.stack_of_hang(&build, pov).await?;
+                        let hang = on.0.stack_of_hang(&programs.new, programs.pov);
+                        replay.crash = hang.await?;
                     }
-                    let dumps = dumps(target, &build, pov, &replay).await?;
-                    let writer = FeedbackWriter::new(task, attempt);
-                    let failed = failed(&writer, reason, (before, replay), &dumps);
+                    let dumps = programs.dumps(&replay).await?;
+                    let failed = programs.failed(reason, replay, &dumps);
                     return Ok(Some(failed.count("runs", self.runs)));
                 }
                 self.log = replay.execution.text();
@@ -97,20 +96,25 @@ impl Replays {
     }
 
     /// Replays the inputs that refuted earlier attempts.
-    async fn found(&mut self, (target, baseline, attempt): Ground<'_>) -> Result<Option<Rung>> {
-        let task = target.task();
-        for (pov, before, input) in found((target, baseline, attempt)) {
-            let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
-            let replay = super::replay_input(target, &build, pov, input.blob.bytes()).await?;
+    async fn found(&mut self, on: Ground<'_>) -> Result<Option<Rung>> {
+        let (target, baseline, attempt) = on;
+        let ways = ways(target, baseline)?;
+        for input in &attempt.found {
+            let pov = target.task().pov_like(&input.pov);
+            let like = |(other, ..): &&Way<'_>| pov.is_some_and(|pov| std::ptr::eq(*other, pov));
+            let Some(way) = ways.iter().find(like) else {
+                continue;
+            };
+            let programs = Programs::build(on, *way).await?;
+            let replay = programs.replay(&programs.new, input.blob.bytes()).await?;
             self.runs += 1;
             if replay.outcome.is_failure() {
                 let reason = format!(
                     "an input made from {} that refuted an earlier attempt refutes this one too: {}",
-                    pov.name(),
-                    found_again(target, before, &replay)
+                    programs.pov.name(),
+                    programs.found_again(&replay)
                 );
-                let writer = FeedbackWriter::new(task, attempt);
-                let failed = failed(&writer, reason, (before, replay), &[]);
+                let failed = programs.failed(reason, replay, &[]);
                 return Ok(Some(failed.count("runs", self.runs)));
             }
         }
@@ -157,19 +161,18 @@ fn result_of(
 
 /// Judges whether silence means anything: the sanitizer could have spoken, and
 /// the runs came back from the harness.
-async fn vouched((target, baseline, attempt): Ground<'_>) -> Result<Verdict> {
-    let task = target.task();
-    if task.language == Language::Java {
+async fn vouched(on: Ground<'_>) -> Result<Verdict> {
+    let (target, baseline, _) = on;
+    if target.task().language == Language::Java {
         return Ok(Verdict::Returned);
     }
     let mut verdict = Verdict::Returned;
-    for (pov, before) in task.povs.iter().zip(&baseline.povs).take(WATCHED) {
-        let name = task.build_of(pov);
-        let Some(old) = baseline.builds.get(&name).filter(|_| before.reproduces()) else {
+    for way in ways(target, baseline)?.into_iter().take(WATCHED) {
+        if !way.1.reproduces() {
             continue;
-        };
-        let new = super::builds::build(target, attempt, &name).await?;
-        let gained = new.gained_symbols(old);
+        }
+        let programs = Programs::build(on, way).await?;
+        let gained = programs.new.gained_symbols(programs.old);
         if let Some(hook) = gained.hooks.first() {
             let reason = format!("the patched program interferes with the sanitizer: {hook}");
             return Ok(Verdict::Objection(reason));
@@ -179,30 +182,16 @@ async fn vouched((target, baseline, attempt): Ground<'_>) -> Result<Verdict> {
                 "the patched program writes memory by {name}, which sanitizers may not check"
             ));
         }
-        match returned::judge(target, (old, &new), (pov, before), attempt).await? {
+        match returned::judge(&programs).await? {
             Verdict::Returned => {}
             Verdict::Objection(what) => {
-                return Ok(Verdict::Objection(format!("{}: {what}", pov.name())));
+                let name = programs.pov.name();
+                return Ok(Verdict::Objection(format!("{name}: {what}")));
             }
             open => verdict = open,
         }
     }
     Ok(verdict)
-}
-
-/// The result of a run that refutes the patch.
-fn failed(
-    writer: &FeedbackWriter<'_>,
-    reason: String,
-    (before, replay): (&BaselinePov, Replay),
-    dumps: &[String],
-) -> Rung {
-    let feedback = feedback(writer, &reason, (before, &replay), dumps);
-    Rung::new(RungName::Silent, Some(false), reason)
-        .feedback(feedback)
-        .log(replay.execution.text())
-        .settled(replay.outcome == Outcome::Crashed)
-        .crash(replay.crash.map(|crash| writer.kept(crash)))
 }
 
 /// Tells for each PoV of the target whether a patch stops it. A PoV that does not crash the
@@ -212,19 +201,17 @@ pub async fn stopped(
     baseline: &Baseline,
     attempt: &AttemptFacts,
 ) -> Result<Vec<bool>> {
-    let task = target.task();
     let mut stopped = Vec::new();
-    for (pov, before) in task.povs.iter().zip(&baseline.povs) {
-        let mut stops = before.reproduces();
+    for way in ways(target, baseline)? {
+        let mut stops = way.1.reproduces();
         if stops {
-            let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
-            stops = build.succeeded();
-            for _ in 0..if stops { before.repeat } else { 0 } {
-                let replay = target.replay(&build, pov).await?;
-                if refuted(target, pov, before, &replay).is_some() {
-                    stops = false;
-                    break;
-                }
+            let programs = Programs::build((target, baseline, attempt), way).await?;
+            stops = programs.new.succeeded();
+            let mut left = programs.before.repeat;
+            while stops && left > 0 {
+                let replay = target.replay(&programs.new, programs.pov).await?;
+                stops = programs.refuted(&replay).is_none();
+                left -= 1;
             }
         }
         stopped.push(stops);
@@ -232,160 +219,123 @@ pub async fn stopped(
     Ok(stopped)
 }
 
-/// Returns a settled doubt where all that is wrong with a run is a leak that the unpatched
-/// program has on the same input.
-async fn leaks_as_before(
-    target: &dyn Target,
-    pov: &Pov,
-    before: &BaselinePov,
-    replay: &Replay,
-) -> Result<Option<Doubt>> {
-    let Some(leak) = &replay.crash else {
-        return Ok(None);
-    };
-    let known = before.replay.crash.as_ref();
-    if known.is_some_and(|known| known.tool == Tool::LeakSanitizer)
-        || !leak::is_old(target, pov, known, replay).await?
-    {
-        return Ok(None);
+impl Programs<'_> {
+    /// Returns the result of a run that refutes the patch.
+    fn failed(&self, reason: String, replay: Replay, dumps: &[String]) -> Rung {
+        let writer = FeedbackWriter::new(self.target.task(), self.attempt);
+        let text = replay.execution.text();
+        let feedback = match (&replay.outcome, &replay.crash) {
+            (Outcome::Hung, None) => writer.hang(&reason, dumps, &text),
+            (_, crash) => writer.run(&reason, self.crash(), (crash.as_ref(), &text)),
+        };
+        Rung::new(RungName::Silent, Some(false), reason)
+            .feedback(feedback)
+            .log(text)
+            .settled(replay.outcome == Outcome::Crashed)
+            .crash(replay.crash.map(|crash| writer.kept(crash)))
     }
-    Ok(Some(Doubt {
-        settled: Some("the unpatched program leaks the same memory on this input".to_owned()),
-        ..Doubt::new(format!("{}: {}", pov.name(), leak.summary))
-    }))
-}
 
-/// Replays a PoV; where a time limit ends the patched program and did not end the unpatched
-/// one, the machine may have been busy, and both are run again side by side.
-async fn replay_fairly(
-    target: &dyn Target,
-    baseline: &Baseline,
-    build: &Build,
-    (pov, before): (&Pov, &BaselinePov),
-) -> Result<Replay> {
-    let replay = target.replay(build, pov).await?;
-    let hung_before = before.replay.outcome == Outcome::Hung;
-    let old = baseline.builds.get(&target.task().build_of(pov));
-    let (Outcome::Hung, None, false, Some(old)) =
-        (&replay.outcome, &replay.crash, hung_before, old)
-    else {
-        return Ok(replay);
-    };
-    let both = futures::future::join(target.replay(old, pov), target.replay(build, pov));
-    both.await.1
-}
-
-/// Returns the inputs that refuted earlier attempts, each with the PoV that it is run like.
-fn found((target, baseline, attempt): Ground<'_>) -> Vec<(&Pov, &BaselinePov, &FoundInput)> {
-    let task = target.task();
-    let like = |input: &FoundInput| {
-        let pov = task.pov_like(&input.pov)?;
-        let mut povs = task.povs.iter().zip(&baseline.povs);
-        povs.find(|(other, _)| std::ptr::eq(*other, pov))
-    };
-    let found = attempt.found.iter();
-    found
-        .filter_map(|input| like(input).map(|(pov, before)| (pov, before, input)))
-        .collect()
-}
-
-fn found_again(target: &dyn Target, before: &BaselinePov, replay: &Replay) -> &'static str {
-    match replay.outcome {
-        Outcome::Crashed => in_words(change(target, before, replay.crash.as_ref())),
-        Outcome::Hung => "the program hangs",
-        _ => "the program hits a limit",
-    }
-}
-
-fn refuted(
-    target: &dyn Target,
-    pov: &Pov,
-    before: &BaselinePov,
-    replay: &Replay,
-) -> Option<String> {
-    let name = pov.name();
-    let text = replay.execution.text();
-    Some(match &replay.outcome {
-        Outcome::Crashed => {
-            let change = change(target, before, replay.crash.as_ref());
-            format!("{name} still crashes: {}", in_words(change))
+    /// Returns a settled doubt where all that is wrong with a run is a leak that the unpatched
+    /// program has on the same input.
+    async fn leaks_as_before(&self, replay: &Replay) -> Result<Option<Doubt>> {
+        let (pov, known) = (self.pov, self.crash());
+        let Some(leak) = &replay.crash else {
+            return Ok(None);
+        };
+        if known.is_some_and(|known| known.tool == Tool::LeakSanitizer)
+            || !leak::is_old(self, pov, replay).await?
+        {
+            return Ok(None);
         }
-        Outcome::Hung if before.replay.outcome == Outcome::Hung => format!("{name} still hangs"),
-        Outcome::Hung => format!("{name} no longer crashes, but the program hangs"),
-        Outcome::Exhausted(limit) => format!("{name} makes the program hit its {}", limit.text()),
-        Outcome::NotRun(why) => format!("{name} was not really run: {why}"),
-        Outcome::Silent if replay.answer.is_none() && reports_anyway(before, &text) => {
-            format!("{name} still makes the sanitizer report a crash, and the program ends well")
-        }
-        Outcome::Silent => {
-            let banner = missing_banner(&before.replay.execution.text(), &text)?;
-            format!("{name} was not really run: the line {banner:?} that showed it is missing")
-        }
-    })
-}
-
-/// Tells whether a successful run printed a report that ends every program, such as the
-/// report of a child process. UndefinedBehaviorSanitizer may be set to warn only.
-fn reports_anyway(before: &BaselinePov, text: &str) -> bool {
-    let ends = |report: CrashReport| report.tool != Tool::UndefinedBehaviorSanitizer;
-    before.replay.crash.is_some() && patchwright_crash::parse(text).is_some_and(ends)
-}
-
-fn feedback(
-    writer: &FeedbackWriter<'_>,
-    reason: &str,
-    (before, now): (&BaselinePov, &Replay),
-    dumps: &[String],
-) -> String {
-    let text = now.execution.text();
-    match (&now.outcome, &now.crash) {
-        (Outcome::Hung, None) => writer.hang(reason, dumps, &text),
-        (_, Some(crash)) => writer.crash(reason, before.replay.crash.as_ref(), crash),
-        _ => writer.log(reason, &text),
+        let settled = "the unpatched program leaks the same memory on this input";
+        Ok(Some(Doubt {
+            settled: Some(settled.to_owned()),
+            ..Doubt::new(format!("{}: {}", pov.name(), leak.summary))
+        }))
     }
-}
 
-async fn dumps(
-    target: &dyn Target,
-    build: &Build,
-    pov: &Pov,
-    replay: &Replay,
-) -> Result<Vec<String>> {
-    let text = replay.execution.text();
-    if replay.outcome != Outcome::Hung {
-        return Ok(Vec::new());
+    /// Replays the PoV; where a time limit ends the patched program and did not end the unpatched
+    /// one, the machine may have been busy, and both are run again side by side.
+    async fn replay_fairly(&self) -> Result<Replay> {
+        let replay = self.target.replay(&self.new, self.pov).await?;
+        let hung_before = self.before.replay.outcome == Outcome::Hung;
+        if replay.outcome != Outcome::Hung || replay.crash.is_some() || hung_before {
+            return Ok(replay);
+        }
+        let old = self.target.replay(self.old, self.pov);
+        let both = futures::future::join(old, self.target.replay(&self.new, self.pov));
+        both.await.1
     }
-    let task = target.task();
-    let command = pov.command.as_ref().or(task.commands.pov.as_ref());
-    let (Some(command), Language::Java) = (command, task.language) else {
-        return Ok(vec![text]);
-    };
-    let asking = asking_for_dumps(pov, command);
-    let text = target.replay(build, &asking).await?.execution.text();
-    let dumps: Vec<String> = text
-        .split("Full thread dump")
-        .skip(1)
-        .map(|dump| format!("Full thread dump{dump}"))
-        .collect();
-    Ok(if dumps.is_empty() {
-        vec![replay.execution.text()]
-    } else {
-        dumps
-    })
-}
 
-/// Compares the crash with the one of the baseline; none where one of them has no report.
-fn change(target: &dyn Target, before: &BaselinePov, now: Option<&CrashReport>) -> Option<Change> {
-    let before = before.replay.crash.as_ref()?;
-    Some(target.task().change(before, now?))
-}
+    fn found_again(&self, replay: &Replay) -> &'static str {
+        match replay.outcome {
+            Outcome::Crashed => self.in_words(replay),
+            Outcome::Hung => "the program hangs",
+            _ => "the program hits a limit",
+        }
+    }
 
-fn in_words(change: Option<Change>) -> &'static str {
-    match change {
-        Some(Change::Same) => "it is the same crash as before",
-        Some(Change::Moved) => "the crash has moved",
-        Some(Change::New) => "it is a new crash, not the one of before",
-        None => "the program died without a report",
+    /// Returns the reason why a run refutes the patch.
+    fn refuted(&self, replay: &Replay) -> Option<String> {
+        let (name, before) = (self.pov.name(), &self.before.replay);
+        let text = replay.execution.text();
+        Some(match &replay.outcome {
+            Outcome::Crashed => format!("{name} still crashes: {}", self.in_words(replay)),
+            Outcome::Hung if before.outcome == Outcome::Hung => format!("{name} still hangs"),
+            Outcome::Hung => format!("{name} no longer crashes, but the program hangs"),
+            Outcome::Exhausted(limit) => {
+                format!("{name} makes the program hit its {}", limit.text())
+            }
+            Outcome::NotRun(why) => format!("{name} was not really run: {why}"),
+            Outcome::Silent if self.reports_anyway(&text) => {
+                format!(
+                    "{name} still makes the sanitizer report a crash, and the program ends well"
+                )
+            }
+            Outcome::Silent => {
+                let banner = missing_banner(&before.execution.text(), &text)?;
+                format!("{name} was not really run: the line {banner:?} that showed it is missing")
+            }
+        })
+    }
+
+    /// Tells whether a successful run printed a report that ends every program, such as the
+    /// report of a child process. UndefinedBehaviorSanitizer may be set to warn only.
+    fn reports_anyway(&self, text: &str) -> bool {
+        let ends = |report: CrashReport| report.tool != Tool::UndefinedBehaviorSanitizer;
+        self.crash().is_some() && patchwright_crash::parse(text).is_some_and(ends)
+    }
+
+    /// Returns what a program that hangs says of its threads, else the output of its run.
+    async fn dumps(&self, replay: &Replay) -> Result<Vec<String>> {
+        if replay.outcome != Outcome::Hung {
+            return Ok(Vec::new());
+        }
+        let task = self.target.task();
+        let command = self.pov.command.as_ref().or(task.commands.pov.as_ref());
+        let mut dumps: Vec<String> = Vec::new();
+        if let (Some(command), Language::Java) = (command, task.language) {
+            let asking = asking_for_dumps(self.pov, command);
+            let asked = self.target.replay(&self.new, &asking).await?;
+            let text = asked.execution.text();
+            let parts = text.split("Full thread dump").skip(1);
+            dumps.extend(parts.map(|dump| format!("Full thread dump{dump}")));
+        }
+        if dumps.is_empty() {
+            dumps.push(replay.execution.text());
+        }
+        Ok(dumps)
+    }
+
+    /// Compares the crash of a run with the PoV's.
+    fn in_words(&self, replay: &Replay) -> &'static str {
+        let pair = self.crash().zip(replay.crash.as_ref());
+        match pair.map(|(known, now)| self.target.task().change(known, now)) {
+            Some(Change::Same) => "it is the same crash as before",
+            Some(Change::Moved) => "the crash has moved",
+            Some(Change::New) => "it is a new crash, not the one of before",
+            None => "the program died without a report",
+        }
     }
 }
 

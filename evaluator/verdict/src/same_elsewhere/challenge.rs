@@ -9,20 +9,18 @@
 //! fail at another place with an error of the PoV's kind refutes nothing, for it was
 //! there before, and is told: the same mistake may stand there. All others say nothing.
 
-use super::Comparison;
 use super::doubts::{Differing, shown};
 use super::outputs::differing;
 use super::pool::{ComparedInput, InputKind};
+use super::{Comparison, NO_WAY};
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, FoundInput, Rung, RungName};
-use crate::rung::{builds, replay_input};
+use crate::rung::{Programs, Way, ways};
 use patchwright_crash::feedback;
 use patchwright_crash::signature::Change;
 use patchwright_source::counted;
 use patchwright_target::Result;
-use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, Capture, InputRun, Pov, Replay, Target,
-};
+use patchwright_target::runner::{Baseline, BaselinePov, Capture, InputRun, Pov, Replay, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Instant;
@@ -109,14 +107,12 @@ pub async fn challenge(
         })
         .collect();
     let mut all: Option<Challenged> = None;
-    for (pov, before, old) in ways_to_run(target, baseline) {
-        let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
-        let programs = (old, &new);
-        let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), programs)?;
+    for way in ways_to_run(target, baseline)? {
+        let mut comparison = Comparison::new((target, baseline, attempt), way).await?;
         let one = comparison.challenged(&inputs).await?;
         let one = match all.take() {
             None => one,
-            Some(known) => known.and(one, &pov.name()),
+            Some(known) => known.and(one, &way.0.name()),
         };
         let refutes = one.result.holds == Some(false);
         all = Some(one);
@@ -124,12 +120,9 @@ pub async fn challenge(
             break;
         }
     }
-    let mut all = all.unwrap_or_else(|| {
-        let reason = "no PoV reproduces, so it is not known how inputs are run";
-        Challenged {
-            result: Rung::new(RungName::SameElsewhere, None, reason),
-            counted: Vec::new(),
-        }
+    let mut all = all.unwrap_or_else(|| Challenged {
+        result: Rung::new(RungName::SameElsewhere, None, NO_WAY),
+        counted: Vec::new(),
     });
     all.result.seconds = started.elapsed().as_secs_f64();
     Ok(all)
@@ -137,28 +130,25 @@ pub async fn challenge(
 
 /// Returns the ways to run an input: one for each build (a sanitizer, say), each command and each
 /// crash of the PoVs.
-fn ways_to_run<'a>(
-    target: &'a dyn Target,
-    baseline: &'a Baseline,
-) -> Vec<(&'a Pov, &'a BaselinePov, &'a Build)> {
+fn ways_to_run<'a>(target: &'a dyn Target, baseline: &'a Baseline) -> Result<Vec<Way<'a>>> {
     let task = target.task();
+    let how = |pov: &Pov| (task.build_of(pov), pov.command.clone(), pov.harness.clone());
     let alike =
         |one: &BaselinePov, other: &BaselinePov| match (&one.replay.crash, &other.replay.crash) {
             (Some(one), Some(other)) => task.change(one, other) == Change::Same,
             (one, other) => one.is_none() && other.is_none(),
         };
-    let mut ways: Vec<(&Pov, &BaselinePov, &Build)> = Vec::new();
-    for (pov, before) in task.povs.iter().zip(&baseline.povs) {
-        let how = |pov: &Pov| (task.build_of(pov), pov.command.clone(), pov.harness.clone());
-        let mut known = ways.iter();
+    let mut kept: Vec<Way<'_>> = Vec::new();
+    for way in ways(target, baseline)? {
+        let (pov, before, _) = way;
+        let mut known = kept.iter();
         let is_known = known.any(|(one, seen, _)| how(one) == how(pov) && alike(seen, before));
-        let build = baseline.builds.get(&task.build_of(pov));
-        if let Some(build) = build.filter(|_| before.reproduces() && !is_known) {
-            ways.push((pov, before, build));
+        if before.reproduces() && !is_known {
+            kept.push(way);
         }
     }
-    ways.truncate(MOST_WAYS);
-    ways
+    kept.truncate(MOST_WAYS);
+    Ok(kept)
 }
 
 impl Challenged {
@@ -196,18 +186,16 @@ impl Challenged {
 
 impl Comparison<'_> {
     async fn challenged(&mut self, inputs: &[ComparedInput]) -> Result<Challenged> {
-        let (old, new) = self.builds;
+        let Programs { old, new, .. } = &self.programs;
         let budget = self.each() * (inputs.len() as u32).max(1);
         let before = self.run(old, inputs, Capture::Outputs, budget).await?;
-        let sorted = self.sorted(inputs, &before).await?;
-        for (what, kind) in [
-            ("challenges: variants", ChallengeKind::Variant),
-            ("challenges: controls", ChallengeKind::Control),
-        ] {
-            self.count(what, sorted.of(kind).count() as u64);
-        }
-        let counted = sorted.counted.iter().map(|(index, _)| *index).collect();
         let after = self.run(new, inputs, Capture::Outputs, budget).await?;
+        let sorted = self.sorted(inputs, &before).await?;
+        let variants = sorted.of(ChallengeKind::Variant);
+        self.count("challenges: variants", variants.count() as u64);
+        let controls = sorted.of(ChallengeKind::Control);
+        self.count("challenges: controls", controls.count() as u64);
+        let counted = sorted.counted.iter().map(|(index, _)| *index).collect();
         for (index, kind) in &sorted.counted {
             let (Some(input), Some(run)) = (inputs.get(*index), after.get(index)) else {
                 continue;
@@ -238,7 +226,7 @@ impl Comparison<'_> {
         inputs: &[ComparedInput],
         (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
     ) -> Result<()> {
-        let Some(of_the_pov) = &self.before.replay.crash else {
+        let Some(of_the_pov) = self.programs.crash() else {
             return Ok(());
         };
         let fails = |runs: &BTreeMap<usize, InputRun>, index: usize| {
@@ -247,7 +235,10 @@ impl Comparison<'_> {
         let both =
             |(index, _): &(usize, &ComparedInput)| fails(before, *index) && fails(after, *index);
         for (_, input) in inputs.iter().enumerate().filter(both).take(MOST_FAILURES) {
-            let now = replay_input(self.target, self.builds.1, self.pov, &input.bytes).await?;
+            let now = self
+                .programs
+                .replay(&self.programs.new, &input.bytes)
+                .await?;
             let same = now.crash.filter(|crash| crash.kind == of_the_pov.kind);
             let Some(crash) = same else { continue };
             self.answers.push(format!(
@@ -269,7 +260,7 @@ impl Comparison<'_> {
         let Some(mut reach) = self.reach.take() else {
             return Ok(());
         };
-        reach.settle(self.attempt);
+        reach.settle(self.programs.attempt);
         self.count(CONTROLS_REACH, reach.reached);
         self.count(CONTROLS_LEAVE_OPEN, reach.unaccounted.len() as u64);
         Ok(())
@@ -283,35 +274,38 @@ impl Comparison<'_> {
     ) -> Result<Sorted> {
         let mut sorted = Sorted::default();
         for (index, input) in inputs.iter().enumerate() {
-            let what = match before.get(&index) {
-                Some(run) if run.is_failure() => {
-                    if self.crashes_as_the_pov(&input.bytes).await? {
-                        sorted.counted.push((index, ChallengeKind::Variant));
-                        "makes the unpatched program crash as the PoV does".to_owned()
-                    } else {
-                        *sorted
-                            .dropped
-                            .entry("fail there in another way")
-                            .or_default() += 1;
-                        format!(
-                            "makes the unpatched program fail in another way ({})",
-                            run.ending
-                        )
-                    }
-                }
-                Some(run) if run.ending.success() => {
-                    sorted.counted.push((index, ChallengeKind::Control));
-                    "is accepted by the unpatched program".to_owned()
-                }
-                Some(run) => {
-                    *sorted.dropped.entry("are refused there").or_default() += 1;
-                    format!("is refused by the unpatched program ({})", run.ending)
-                }
-                None => {
-                    *sorted.dropped.entry("were not run in time").or_default() += 1;
-                    "was not run: there was no time".to_owned()
-                }
+            let run = before.get(&index);
+            let fails = run.is_some_and(InputRun::is_failure);
+            let is_variant = fails && self.crashes_as_the_pov(&input.bytes).await?;
+            let (kind, what) = match run {
+                Some(_) if is_variant => (
+                    Ok(ChallengeKind::Variant),
+                    "makes the unpatched program crash as the PoV does".to_owned(),
+                ),
+                Some(run) if fails => (
+                    Err("fail there in another way"),
+                    format!(
+                        "makes the unpatched program fail in another way ({})",
+                        run.ending
+                    ),
+                ),
+                Some(run) if run.ending.success() => (
+                    Ok(ChallengeKind::Control),
+                    "is accepted by the unpatched program".to_owned(),
+                ),
+                Some(run) => (
+                    Err("are refused there"),
+                    format!("is refused by the unpatched program ({})", run.ending),
+                ),
+                None => (
+                    Err("were not run in time"),
+                    "was not run: there was no time".to_owned(),
+                ),
             };
+            match kind {
+                Ok(kind) => sorted.counted.push((index, kind)),
+                Err(why) => *sorted.dropped.entry(why).or_default() += 1,
+            }
             // Writing to a string cannot fail.
             let _ = writeln!(sorted.log, "{} {what}", input.name);
         }
@@ -325,13 +319,13 @@ impl Comparison<'_> {
         input: &ComparedInput,
         kind: ChallengeKind,
     ) -> Result<Option<Rung>> {
-        let (old, new) = self.builds;
-        let now = replay_input(self.target, new, self.pov, &input.bytes).await?;
+        let programs = &self.programs;
+        let now = programs.replay(&programs.new, &input.bytes).await?;
         if !now.outcome.is_failure() {
             return Ok(None);
         }
         if kind == ChallengeKind::Control {
-            let unpatched = replay_input(self.target, old, self.pov, &input.bytes).await?;
+            let unpatched = programs.replay(programs.old, &input.bytes).await?;
             if unpatched.outcome.is_failure() {
                 return Ok(None);
             }
@@ -342,13 +336,8 @@ impl Comparison<'_> {
     fn challenge_refutes(&self, input: &ComparedInput, what: &str, now: &Replay) -> Rung {
         let reason = format!("{} {what}", input.name);
         let shown = now.execution.text();
-        let feedback = match &now.crash {
-            Some(crash) => {
-                let before = self.before.replay.crash.as_ref();
-                self.writer.crash(&reason, before, crash)
-            }
-            None => self.writer.log(&reason, &shown),
-        };
+        let failed = (now.crash.as_ref(), shown.as_str());
+        let feedback = self.writer.run(&reason, self.programs.crash(), failed);
         let mut result = self
             .rung(Some(false), reason.clone())
             .feedback(feedback)
@@ -357,7 +346,7 @@ impl Comparison<'_> {
         result.found.push(FoundInput {
             blob: input.bytes.clone().into(),
             reason,
-            pov: self.pov.name(),
+            pov: self.programs.pov.name(),
         });
         result
     }
@@ -385,8 +374,7 @@ impl Comparison<'_> {
             }
             let one: Differing = differing(input.clone(), old, new);
             if let Some(settled) = self.accepted(input, &shown(new)) {
-                let doubt = self.doubt(&one, Some(settled), None);
-                self.doubts.push(doubt);
+                self.doubts.push(self.doubt(&one, Some(settled), None));
             } else {
                 self.differing.push(one);
             }
@@ -410,23 +398,20 @@ impl Comparison<'_> {
 
     fn challenges_held(&self, sorted: &Sorted) -> Rung {
         let open: Vec<&Doubt> = self.doubts.iter().filter(|doubt| doubt.is_open()).collect();
-        let (holds, reason) = match open.first() {
-            Some(first) => (
-                None,
-                format!(
-                    "{} answered differently, which no experiment settles; {}; {}",
-                    counted(open.len() as u64, "challenge"),
-                    first.what,
-                    self.told_of(sorted)
-                ),
-            ),
-            None => (Some(true), self.told_of(sorted)),
-        };
+        let mut told = self.told_of(sorted);
+        if let Some(first) = open.first() {
+            let challenges = counted(open.len() as u64, "challenge");
+            told = format!(
+                "{challenges} answered differently, which no experiment settles; {}; {told}",
+                first.what
+            );
+        }
+        let holds = open.is_empty().then_some(true);
         let mut log = sorted.log.clone();
         for doubt in &self.doubts {
             let _ = writeln!(log, "{doubt}");
         }
-        self.rung(holds, reason)
+        self.rung(holds, told)
             .log(log)
             .doubts(self.doubts.clone())
             .answers(self.answers.clone())

@@ -10,6 +10,7 @@ use super::decisions::{COMPARISONS, nodes, operator, rows};
 use super::pool::ComparedInput;
 use crate::attempt::AttemptFacts;
 use crate::mutation::said_numbers;
+use crate::rung::Programs;
 use patchwright_source::{Language, parse};
 use patchwright_target::Result;
 use patchwright_target::probe::{Expression, Observation, Probe};
@@ -27,13 +28,13 @@ impl Comparison<'_> {
     /// Returns values that the patch compares on an input, those first that it does not name:
     /// what the input names is the other side.
     pub(super) async fn compared_values(&mut self, input: &ComparedInput) -> Result<Vec<u64>> {
-        let probes = probes(self.attempt);
+        let probes = probes(self.programs.attempt);
         if probes.is_empty() {
             return Ok(Vec::new());
         }
-        let file = InputFile::like(self.pov, &input.bytes)?;
-        let patched = self.builds.1;
-        let seen = self.target.probe(patched, file.pov(), &probes).await?;
+        let file = InputFile::like(self.programs.pov, &input.bytes)?;
+        let Programs { target, new, .. } = &self.programs;
+        let seen = target.probe(new, file.pov(), &probes).await?;
         if let Some(why) = &seen.problem {
             let why = format!("values that the patch compares: {why}");
             self.experiments.push(why);

@@ -12,11 +12,12 @@
 //! person can decide.
 
 use super::Comparison;
-use super::clock::Part;
 use super::departure::Values;
 use super::pool::ComparedInput;
+use super::runs::Part;
 use crate::evidence::{Doubt, DoubtedInput, change};
-use crate::witness::{Examination, Witness};
+use crate::rung::Programs;
+use crate::witness::{Watch, Witness};
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern, content};
 use patchwright_target::{Result, WorkTime};
@@ -136,19 +137,19 @@ impl Comparison<'_> {
     /// The inputs on which the unpatched program is not defined, each with what shows it.
     async fn undefined(&self, differing: &[Differing]) -> Result<BTreeMap<usize, String>> {
         let mut found = BTreeMap::new();
-        if differing.is_empty() || self.target.task().language == Language::Java {
+        if differing.is_empty() || self.programs.task().language == Language::Java {
             return Ok(found);
         }
         let inputs: Vec<ComparedInput> = differing.iter().map(|one| one.input.clone()).collect();
         // The files have other names than before, and programs print names.
-        let old = self.builds.0;
+        let old = self.programs.old;
         let usual = self.run_as(old, &inputs, self.again()).await?;
         for memory in PATTERNS {
             let how = Inputs {
                 memory: Some(memory),
                 ..self.again()
             };
-            if self.clock.left(Part::Differences).is_zero() {
+            if self.clock.left(Part::DIFFERENCES).is_zero() {
                 break;
             }
             for (index, run) in self.run_as(old, &inputs, how).await? {
@@ -174,19 +175,12 @@ impl Comparison<'_> {
         settled: &BTreeMap<usize, String>,
     ) -> Result<BTreeMap<usize, String>> {
         let mut found: BTreeMap<usize, String> = BTreeMap::new();
-        let examination = Examination {
-            target: self.target,
-            attempt: self.attempt,
-            pov: self.pov,
-            before: self.before,
-        };
-        let accepted = self.compared.iter();
-        let accepted = accepted.filter(|input| !self.refused.contains(&input.bytes));
+        let accepted = self.compared.iter().filter(|input| !input.refused);
         let controls: Vec<Vec<u8>> = accepted
             .map(|input| input.bytes.clone())
             .take(CONTROLS)
             .collect();
-        for witness in Witness::of(self.target.task().language) {
+        for witness in Witness::of(self.programs.task().language).iter().copied() {
             let open = |index: &usize| !settled.contains_key(index) && !found.contains_key(index);
             let left: Vec<usize> = (0..differing.len()).filter(open).collect();
             let inputs = left.iter().filter_map(|index| differing.get(*index));
@@ -194,14 +188,17 @@ impl Comparison<'_> {
             if inputs.is_empty() {
                 break;
             }
+            let watch = Watch {
+                witness,
+                programs: &self.programs,
+                accepted: &controls,
+            };
             let started = WorkTime::now();
-            let build = examination.unpatched(*witness).await?;
+            let build = watch.unpatched().await?;
             self.clock.leave_out(started.elapsed());
-            let time = self.clock.again();
             let erring = match &build {
                 Some(build) if !controls.is_empty() => {
-                    let seen = examination.errs(*witness, build, (&controls, &inputs), time);
-                    seen.await?
+                    watch.errs(build, &inputs, self.clock.again()).await?
                 }
                 Some(_) => Err("no accepted input is there to compare with"),
                 None => Err("the program does not build for it"),
@@ -229,14 +226,10 @@ impl Comparison<'_> {
             return Ok(BTreeMap::new());
         }
         let inputs: Vec<ComparedInput> = some.iter().map(|one| one.input.clone()).collect();
-        let capture = || Capture::Values(self.functions.clone());
-        let (old, new) = self.builds;
-        let before = self
-            .run(old, &inputs, capture(), self.clock.again())
-            .await?;
-        let after = self
-            .run(new, &inputs, capture(), self.clock.again())
-            .await?;
+        let Programs { old, new, .. } = &self.programs;
+        let (values, time) = (Capture::Values(self.functions.clone()), self.clock.again());
+        let before = self.run(old, &inputs, values.clone(), time).await?;
+        let after = self.run(new, &inputs, values, self.clock.again()).await?;
         let first = |index: usize| {
             let (before, after) = (before.get(&index)?, after.get(&index)?);
             let departure = Values::read(before).departure(&Values::read(after))?;
@@ -252,14 +245,14 @@ impl Comparison<'_> {
         settled: Option<String>,
         diverges: Option<String>,
     ) -> Doubt {
-        let (input, pov) = (&one.input, content(self.pov).unwrap_or_default());
+        let (input, pov) = (&one.input, content(self.programs.pov).unwrap_or_default());
         Doubt {
             what: format!("{}: {}", input.name, one.what),
             settled,
             input: Some(DoubtedInput {
                 name: input.name.clone(),
                 blob: input.bytes.clone().into(),
-                pov: self.pov.name(),
+                pov: self.programs.pov.name(),
                 change: change(&pov, &input.bytes),
                 before: shown(&one.before),
                 after: shown(&one.after),

@@ -38,7 +38,7 @@ type Answered = (ComparedInput, InputRun);
 impl Comparison<'_> {
     /// Asks about the answers to inputs on which the unpatched program errs.
     pub(super) async fn ask_about_erring(&mut self) -> Result<()> {
-        let povs = given_inputs::povs(self.target.task())?;
+        let povs = given_inputs::povs(self.programs.task())?;
         let mut answered = self.answers_where_it_errs(&povs).await?;
         self.count(
             "inputs that only the patched program answers",
@@ -89,7 +89,7 @@ impl Comparison<'_> {
             .collect();
         let budget = self.clock.again();
         let mut runs = self
-            .run(self.builds.1, &inputs, Capture::Outputs, budget)
+            .run(&self.programs.new, &inputs, Capture::Outputs, budget)
             .await?;
         let answered = inputs
             .into_iter()
@@ -104,7 +104,7 @@ impl Comparison<'_> {
     fn near(&self, povs: &[Vec<u8>], answered: &[Answered]) -> Near {
         let compared = self.compared.iter();
         let compared = compared.filter(|input| input.kind == InputKind::Derived);
-        let is_refused = |input: &ComparedInput| self.refused.contains(&input.bytes);
+        let is_refused = |input: &ComparedInput| input.refused;
         let forms: BTreeSet<String> = povs.iter().filter_map(|pov| form(pov)).collect();
         let has_form =
             |input: &&ComparedInput| form(&input.bytes).is_some_and(|form| forms.contains(&form));
@@ -120,10 +120,10 @@ impl Comparison<'_> {
     }
 
     pub(super) fn crash_of_the_pov(&self) -> InputRun {
-        let crash = self.before.replay.crash.as_ref();
+        let crash = self.programs.crash();
         InputRun {
             index: 0,
-            ending: self.before.replay.execution.ending,
+            ending: self.programs.before.replay.execution.ending,
             output: crash.map_or_else(Vec::new, |crash| crash.summary.clone().into_bytes()),
         }
     }

@@ -9,12 +9,10 @@
 //! each cut would start a JVM.
 
 use super::Comparison;
-use super::clock::Part;
 use super::doubts::Differing;
 use super::pool::ComparedInput;
 use super::reach::spread;
-use crate::rung::replay_input;
-use patchwright_crash::signature::Change;
+use super::runs::Part;
 use patchwright_source::Language;
 use patchwright_target::Result;
 use patchwright_target::runner::{Inputs, content};
@@ -37,25 +35,23 @@ impl Comparison<'_> {
     /// Once there is no time left, the rest stay as they are, and the rung is open.
     pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Differing>> {
         while let Some(one) = self.turned_away.pop() {
-            if self.clock.left(Part::Differences).is_zero() {
+            if self.clock.left(Part::DIFFERENCES).is_zero() {
                 self.turned_away.push(one);
                 break;
             }
-            let malformed = self.is_malformed(&one.input).await?;
-            if !malformed {
+            if !self.is_malformed(&one.input).await? {
                 return Ok(Some(one));
             }
             self.count("malformed mutants turned away", 1);
             let settled = "the input is malformed as the PoV is".to_owned();
-            let doubt = self.doubt(&one, Some(settled), None);
-            self.doubts.push(doubt);
+            self.doubts.push(self.doubt(&one, Some(settled), None));
         }
         Ok(None)
     }
 
     async fn is_malformed(&self, mutant: &ComparedInput) -> Result<bool> {
         let parent = match &mutant.parent {
-            Some(parent) if self.target.task().language != Language::Java => parent,
+            Some(parent) if self.programs.task().language != Language::Java => parent,
             _ => return Ok(false),
         };
         let from = changed_at(parent, &mutant.bytes);
@@ -75,11 +71,11 @@ impl Comparison<'_> {
     /// places behind what was changed, and the unpatched program crashes on a
     /// piece as on the PoV.
     pub(super) async fn holds_the_defect(&mut self, mutant: &[u8]) -> Result<bool> {
-        let no_time = self.clock.left(Part::Differences).is_zero();
-        if self.target.task().language == Language::Java || no_time {
+        let no_time = self.clock.left(Part::DIFFERENCES).is_zero();
+        if self.programs.task().language == Language::Java || no_time {
             return Ok(false);
         }
-        let pov = content(self.pov).unwrap_or_default();
+        let pov = content(self.programs.pov).unwrap_or_default();
         let pieces = spread(&cuts(mutant, changed_at(&pov, mutant)), MOST_PIECES);
         let failing = self.failing(pieces).await?.unwrap_or_default();
         let mut holds = false;
@@ -94,12 +90,11 @@ impl Comparison<'_> {
     async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>> {
         let cuts = Inputs {
             contents,
-            budget: self.clock.left(Part::Last).clamp(LEAST, WALL),
+            budget: self.clock.left(Part::LAST).clamp(LEAST, WALL),
             each: self.each(),
             ..Inputs::default()
         };
-        let old = self.builds.0;
-        let runs = self.target.run_inputs(old, self.pov, &cuts).await?;
+        let runs = self.programs.run(self.programs.old, &cuts).await?;
         if runs.len() < cuts.contents.len() {
             return Ok(None);
         }
@@ -112,11 +107,9 @@ impl Comparison<'_> {
     }
 
     pub(super) async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool> {
-        let replay = replay_input(self.target, self.builds.0, self.pov, input).await?;
-        let (Some(known), Some(crash)) = (&self.before.replay.crash, &replay.crash) else {
-            return Ok(false);
-        };
-        Ok(self.target.task().change(known, crash) == Change::Same)
+        let replay = self.programs.replay(self.programs.old, input).await?;
+        let mut crash = replay.crash.iter();
+        Ok(crash.any(|crash| self.programs.is_the_povs(crash)))
     }
 }
 

@@ -2,9 +2,10 @@
 //! difference refutes, becomes a doubt, or is examined as a malformed input.
 
 use super::Comparison;
-use super::clock::Part;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
+use super::runs::Part;
+use crate::rung::Programs;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs};
@@ -26,9 +27,9 @@ const FIRST: Duration = Duration::from_secs(15);
 impl Comparison<'_> {
     /// Compares exit statuses and outputs for as long as they may take.
     pub(super) async fn all_outputs(&mut self) -> Result<Option<Differing>> {
-        let part = match self.target.task().language {
-            Language::Java => Part::OutputsOfJvm,
-            _ => Part::Outputs,
+        let part = match self.programs.task().language {
+            Language::Java => Part::OUTPUTS_OF_JVM,
+            _ => Part::OUTPUTS,
         };
         let started = WorkTime::now();
         while self.answered() < MOST {
@@ -51,13 +52,6 @@ impl Comparison<'_> {
         Ok(None)
     }
 
-    /// Keeps the time that one input takes.
-    fn took(&mut self, time: Duration, inputs: usize) {
-        if inputs > 0 {
-            self.seconds_each = Some(time.as_secs_f64() / inputs as f64);
-        }
-    }
-
     /// Returns the number of inputs that both programs were run on.
     pub(super) fn answered(&self) -> u64 {
         self.counted(RUN)
@@ -69,12 +63,15 @@ impl Comparison<'_> {
         chunk: Vec<ComparedInput>,
         left: Duration,
     ) -> Result<Option<Differing>> {
-        let (old, new) = self.builds;
+        let Programs { old, new, .. } = &self.programs;
         let half = half(left, self.compared.len() as u64);
         let started = WorkTime::now();
         let mut first = self.run(old, &chunk, Capture::Outputs, half).await?;
-        self.took(started.elapsed(), first.len());
+        let took = started.elapsed().as_secs_f64();
         let mut patched = self.run(new, &chunk, Capture::Outputs, half).await?;
+        if !first.is_empty() {
+            self.seconds_each = Some(took / first.len() as f64);
+        }
         self.late_side_by_side(&chunk, &mut first, &mut patched)
             .await?;
         let noisy = self.noisy(&chunk, &first, &patched).await?;
@@ -113,10 +110,9 @@ impl Comparison<'_> {
             return self.differs(one).await;
         }
         input.fresh = self.outputs_seen.insert(digest(&before.output));
+        input.refused = !accepted;
         if accepted {
             self.pool.accepted(&input);
-        } else {
-            self.refused.insert(input.bytes.clone());
         }
         self.compared.push(input);
         Ok(None)
@@ -158,7 +154,7 @@ impl Comparison<'_> {
             ..self.again()
         };
         let run = |build| self.run_as(build, chunk, again());
-        let both = futures::future::join(run(self.builds.0), run(self.builds.1)).await;
+        let both = futures::future::join(run(self.programs.old), run(&self.programs.new)).await;
         first.extend(both.0?);
         patched.extend(both.1?);
         Ok(())
@@ -167,50 +163,38 @@ impl Comparison<'_> {
     /// Takes an input on which the programs differ: what refutes is returned, the
     /// rest is kept to be looked at.
     async fn differs(&mut self, one: Differing) -> Result<Option<Differing>> {
-        if let Some(settled) = self.accepted(&one.input, &shown(&one.after)) {
-            self.count("differences accepted", 1);
-            let doubt = self.doubt(&one, Some(settled), None);
-            self.doubts.push(doubt);
-            return Ok(None);
-        }
-        let accepted = one.after.ending.success();
-        match one.input.kind {
-            InputKind::Derived => {
+        let refuses = !one.after.ending.success();
+        let accepted = self.accepted(&one.input, &shown(&one.after));
+        let (what, settled) = match (accepted, one.input.kind) {
+            (Some(settled), _) => ("differences accepted", settled),
+            (None, InputKind::Derived) => {
                 self.count("derived and answered differently", 1);
                 self.differing.push(one);
                 return Ok(None);
             }
-            // More than the patch's own bound is refused: that may be the repair.
-            InputKind::Aimed if !accepted => {
-                self.count("aimed and answered differently", 1);
-                let settled = "the patched program refuses an input beyond its own bound";
-                let doubt = self.doubt(&one, Some(settled.to_owned()), None);
-                self.doubts.push(doubt);
-                return Ok(None);
-            }
-            InputKind::FurtherMutant if !accepted => {
+            (None, InputKind::FurtherMutant) if refuses => {
                 self.count("further mutants turned away", 1);
                 self.differing.push(one);
                 return Ok(None);
             }
-            InputKind::Given
-            | InputKind::OfTests
-            | InputKind::GivenMutant
-            | InputKind::FurtherMutant
-            | InputKind::Aimed => {}
-        }
-        if let Some(settled) = self.undefined_on(&one).await? {
-            self.count("differences settled", 1);
-            let doubt = self.doubt(&one, Some(settled), None);
-            self.doubts.push(doubt);
-            return Ok(None);
-        }
-        if one.input.kind == InputKind::GivenMutant && turns_away(&one.after) {
-            self.count("mutants of given turned away", 1);
-            self.turned_away.push(one);
-            return Ok(None);
-        }
-        Ok(Some(one))
+            // More than the patch's own bound is refused: that may be the repair.
+            (None, InputKind::Aimed) if refuses => (
+                "aimed and answered differently",
+                "the patched program refuses an input beyond its own bound".to_owned(),
+            ),
+            (None, kind) => match self.undefined_on(&one).await? {
+                Some(settled) => ("differences settled", settled),
+                None if kind == InputKind::GivenMutant && turns_away(&one.after) => {
+                    self.count("mutants of given turned away", 1);
+                    self.turned_away.push(one);
+                    return Ok(None);
+                }
+                None => return Ok(Some(one)),
+            },
+        };
+        self.count(what, 1);
+        self.doubts.push(self.doubt(&one, Some(settled), None));
+        Ok(None)
     }
 
     /// Returns the differing inputs on which the unpatched program differs from itself. All
@@ -234,7 +218,7 @@ impl Comparison<'_> {
             only: differing.clone(),
             ..self.again()
         };
-        let again = self.run_as(self.builds.0, chunk, again).await?;
+        let again = self.run_as(self.programs.old, chunk, again).await?;
         Ok(differing
             .into_iter()
             .filter(|index| again.get(index) != first.get(index))

@@ -62,6 +62,8 @@ pub(super) struct ComparedInput {
     pub(super) parent: Option<Vec<u8>>,
     /// True where the unpatched program printed an output unlike all before.
     pub(super) fresh: bool,
+    /// True where both programs refuse it alike.
+    pub(super) refused: bool,
 }
 
 impl ComparedInput {
@@ -72,6 +74,7 @@ impl ComparedInput {
             bytes,
             parent: None,
             fresh: false,
+            refused: false,
         }
     }
 

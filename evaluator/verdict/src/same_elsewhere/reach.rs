@@ -10,12 +10,12 @@
 //! check for what never happens. Where no build with counters can be had, the functions
 //! that a debugger sees have to do.
 
-use super::clock::Part;
 use super::doubts::Differing;
 use super::outputs::turns_away;
 use super::pool::ComparedInput;
 use super::pool::InputKind;
 use super::runs::EACH;
+use super::runs::Part;
 use super::values::mixed;
 use super::{Comparison, OPEN_BRANCHES};
 use crate::attempt::{AttemptFacts, last, touched_functions};
@@ -88,10 +88,10 @@ impl Comparison<'_> {
                 .push("the patch writes no line of code".to_owned());
             return Ok(());
         }
-        let (target, started) = (self.target, WorkTime::now());
-        let name = target.task().build_of(self.pov);
+        let (target, started) = (self.programs.target, WorkTime::now());
+        let name = target.task().build_of(self.programs.pov);
         let counters = Instrumentation::Counters;
-        let build = target.instrumented_build(&self.attempt.changes, &name, &counters);
+        let build = target.instrumented_build(&self.programs.attempt.changes, &name, &counters);
         let build = build.await?;
         self.clock.leave_out(started.elapsed());
         let Some(build) = build else {
@@ -127,7 +127,7 @@ impl Comparison<'_> {
     /// Settles which branches of the patch were seen both ways: by inputs that
     /// are no evidence of sameness, and by the tests where these are not enough.
     pub(super) async fn settle_reach(&mut self) -> Result<()> {
-        let (Some(mut reach), attempt) = (self.reach.take(), self.attempt) else {
+        let (Some(mut reach), attempt) = (self.reach.take(), self.programs.attempt) else {
             return Ok(());
         };
         reach.settle(attempt);
@@ -136,12 +136,12 @@ impl Comparison<'_> {
             reach.aimed = self.count_runs(&mut reach, others, LEAST).await?.len() as u64;
             reach.settle(attempt);
         }
-        let target = self.target;
+        let target = self.programs.target;
         let open = reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty();
         if open && reach.tests.is_none() {
             let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
             let usual = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
-            let most = usual.min(self.clock.left(Part::Last).max(LEAST_TESTS));
+            let most = usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS));
             let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
             if let Some(tests) = tests.await? {
                 reach.add_tests(&tests);
@@ -194,9 +194,9 @@ impl Comparison<'_> {
         let refused: Vec<(usize, Vec<u8>)> = refused
             .map(|(index, one)| (index, one.input.bytes.clone()))
             .collect();
-        let crash = self.before.replay.crash.as_ref();
+        let crash = self.programs.crash();
         let is_asked = !refused.is_empty() && crash.is_some_and(reads_outside);
-        let floor = self.target.task().limits.reached.max(1);
+        let floor = self.programs.task().limits.reached.max(1);
         let enough = |reach: &mut Reach| is_asked && reach.reached >= floor;
         let Some(mut reach) = self.reach.take_if(enough) else {
             return Ok(BTreeMap::new());
@@ -205,7 +205,7 @@ impl Comparison<'_> {
         let runs = self.count_runs(&mut reach, contents, LEAST).await;
         let alike: BTreeMap<usize, String> = runs?
             .into_iter()
-            .filter(|(_, coverage)| reach.goes_as_the_pov(coverage, self.attempt))
+            .filter(|(_, coverage)| reach.goes_as_the_pov(coverage, self.programs.attempt))
             .filter_map(|(place, _)| Some((refused.get(place)?.0, AS_THE_POV.to_owned())))
             .collect();
         self.reach = Some(reach);
@@ -217,9 +217,9 @@ impl Comparison<'_> {
     /// them never come to it.
     async fn count_inputs(&mut self, reach: &mut Reach) -> Result<()> {
         let mut order = mixed(&self.compared);
-        order.sort_by_key(|input| self.refused.contains(&input.bytes));
+        order.sort_by_key(|input| input.refused);
         order.truncate(MOST);
-        let (floor, started) = (self.target.task().limits.reached, WorkTime::now());
+        let (floor, started) = (self.programs.task().limits.reached, WorkTime::now());
         let mut rest = order.as_slice();
         while !rest.is_empty() {
             let least = if reach.reached < floor {
@@ -227,7 +227,7 @@ impl Comparison<'_> {
             } else {
                 LEAST
             };
-            let planned = self.clock.left(Part::Reach);
+            let planned = self.clock.left(Part::REACH);
             let left = planned.max(least.saturating_sub(started.elapsed()));
             if left.is_zero() {
                 break;
@@ -256,7 +256,7 @@ impl Comparison<'_> {
         for (index, coverage) in self.count_runs(reach, contents, left).await? {
             let reached = coverage.reached();
             let input = chunk.get(index);
-            if input.is_some_and(|input| !self.refused.contains(&input.bytes)) {
+            if input.is_some_and(|input| !input.refused) {
                 reach.accepted.add(&coverage);
             }
             reach.looked_at += 1;
@@ -283,8 +283,7 @@ impl Comparison<'_> {
             ..Inputs::default()
         };
         let mut counted = Vec::new();
-        let runs = self.target.run_inputs(&reach.build, self.pov, &inputs);
-        for run in runs.await? {
+        for run in self.programs.run(&reach.build, &inputs).await? {
             let coverage = Coverage::read(&String::from_utf8_lossy(&run.output));
             reach.all.add(&coverage);
             counted.push((run.index, coverage));
@@ -295,8 +294,8 @@ impl Comparison<'_> {
     /// The lines that the patch wrote; around those that it only took away, the
     /// lines that are left.
     pub(super) fn lines_of_patch(&self) -> Counted {
-        let attempt = self.attempt;
-        let tree = Tree::open(&self.target.task().tree).ok();
+        let attempt = self.programs.attempt;
+        let tree = Tree::open(&self.programs.task().tree).ok();
         let mut lines = Vec::new();
         for touched in &attempt.touched {
             let path = attempt.changes.new_name(&touched.path);

@@ -8,6 +8,7 @@
 
 use super::Comparison;
 use crate::evidence::Doubt;
+use crate::rung::Programs;
 use patchwright_target::runner::{
     Counted, Coverage, Observed, ObservedCall, ObservedRun, Outcome, Pov, content,
 };
@@ -60,7 +61,9 @@ impl Comparison<'_> {
             counted,
             most: usual * SLOWER + LEAST,
         };
-        let (target, (old, new)) = (self.target, self.builds);
+        let Programs {
+            target, old, new, ..
+        } = &self.programs;
         let plain = asked(Counted::default());
         let Some(before) = target.observed_run(old, None, &plain).await? else {
             return Ok(());
@@ -97,14 +100,14 @@ impl Comparison<'_> {
             counted: Counted::default(),
             most: POV_TIME,
         };
-        let task = self.target.task();
-        let hangs = self.before.replay.outcome == Outcome::Hung;
+        let task = self.programs.task();
+        let hangs = self.programs.before.replay.outcome == Outcome::Hung;
         let mut frames: BTreeSet<(Vec<u8>, Vec<u8>)> = BTreeSet::new();
         // One that hangs would not tell what it was given.
-        let like = |pov: &&Pov| !hangs && pov.command == self.pov.command;
+        let like = |pov: &&Pov| !hangs && pov.command == self.programs.pov.command;
+        let Programs { target, old, .. } = self.programs;
         for pov in task.povs.iter().filter(like).take(MOST_POVS) {
-            let old = self.builds.0;
-            if let Some(run) = self.target.observed_run(old, Some(pov), &asked).await? {
+            if let Some(run) = target.observed_run(old, Some(pov), &asked).await? {
                 frames.extend(frame(&content(pov)?, &run.given));
             }
         }

@@ -14,8 +14,7 @@ use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use super::reach::{Reach, spread};
 use crate::attempt::AttemptFacts;
-use crate::rung::builds;
-use patchwright_crash::signature::Change;
+use crate::rung::{Programs, builds};
 use patchwright_source::{Language, TreePath, counted};
 use patchwright_target::runner::{Build, Capture, InputRun, content};
 use patchwright_target::{Result, WorkTime};
@@ -61,7 +60,7 @@ impl Comparison<'_> {
         let Some(reach) = &self.reach else {
             return Ok(());
         };
-        let mut conditions = one_sided(reach, self.attempt);
+        let mut conditions = one_sided(reach, self.programs.attempt);
         let all = conditions.len();
         conditions.truncate(MOST);
         let mut turned_round = 0;
@@ -95,8 +94,14 @@ impl Comparison<'_> {
     /// build.
     async fn build_with(&mut self, one: &OneSided, by: &str) -> Result<Option<Build>> {
         let started = WorkTime::now();
-        let name = self.target.task().build_of(self.pov);
-        let build = builds::build(self.target, &one.replaced(self.attempt, by), &name).await?;
+        let Programs {
+            target,
+            attempt,
+            pov,
+            ..
+        } = self.programs;
+        let name = target.task().build_of(pov);
+        let build = builds::build(target, &one.replaced(attempt, by), &name).await?;
         self.clock.leave_out(started.elapsed());
         if !build.succeeded() {
             self.note(
@@ -111,12 +116,12 @@ impl Comparison<'_> {
     /// Runs the PoV on such a build, as often as it needs; nothing where it does not crash or hang
     /// as it did before the patch.
     async fn crash_as_before(&self, build: &Build, one: &OneSided) -> Result<Option<InputRun>> {
-        let task = self.target.task();
-        let before = &self.before.replay;
-        for _ in 0..self.before.repeat.max(1) {
-            let replay = self.target.replay(build, self.pov).await?;
+        let programs = &self.programs;
+        let before = &programs.before.replay;
+        for _ in 0..programs.before.repeat.max(1) {
+            let replay = programs.target.replay(build, programs.pov).await?;
             let is_same = match (&before.crash, &replay.crash) {
-                (Some(known), Some(now)) => task.change(known, now) == Change::Same,
+                (Some(_), Some(now)) => programs.is_the_povs(now),
                 _ => replay.outcome.is_failure() && replay.outcome == before.outcome,
             };
             if is_same {
@@ -136,7 +141,7 @@ impl Comparison<'_> {
     /// the PoV in place of a condition. One that does not build, or that there
     /// was no time for, is taken to do so.
     async fn is_of_one_value(&mut self, one: &OneSided) -> Result<bool> {
-        let (yes, no) = match self.target.task().language {
+        let (yes, no) = match self.programs.task().language {
             Language::Java => ("true", "false"),
             _ => ("1", "0"),
         };
@@ -153,7 +158,7 @@ impl Comparison<'_> {
         let erring = spread(&self.crashing, INPUTS);
         let inputs: Vec<ComparedInput> = compared.into_iter().chain(erring).collect();
         let run = |build| self.run(build, &inputs, Capture::Outputs, self.clock.again());
-        let (fixed, patched) = (run(&build).await?, run(self.builds.1).await?);
+        let (fixed, patched) = (run(&build).await?, run(&self.programs.new).await?);
         let same = |(index, run): (&usize, &InputRun)| {
             let other = fixed.get(index);
             other.is_none_or(|other| other.ending == run.ending && other.output == run.output)
@@ -162,7 +167,7 @@ impl Comparison<'_> {
     }
 
     fn doubt_condition(&mut self, one: &OneSided, after: InputRun) -> Result<()> {
-        let bytes = content(self.pov)?;
+        let bytes = content(self.programs.pov)?;
         let what = format!(
             "{}:{}: the repair rests on `{}`, which was the same in every run; with it turned round the PoV crashes as before. Can it be otherwise while the defect is there?",
             one.path, one.operand.lines.0, one.text

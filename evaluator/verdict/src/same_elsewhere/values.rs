@@ -8,11 +8,12 @@
 //! that the compiler puts into its caller in one program only.
 
 use super::Comparison;
-use super::clock::Part;
 use super::departure::{Departure, Values};
 use super::doubts::{Differing, shown};
 use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
+use super::runs::Part;
+use crate::rung::Programs;
 use patchwright_target::Result;
 use patchwright_target::probe::{Expression, Probe};
 use patchwright_target::runner::Capture;
@@ -43,7 +44,7 @@ impl Comparison<'_> {
             order = mixed(&self.compared);
         }
         for (round, chunk) in order.chunks(ROUND).take(MOST / ROUND).enumerate() {
-            let left = self.clock.left(Part::Values);
+            let left = self.clock.left(Part::VALUES);
             if round > 0 && left.is_zero() || self.counted(OTHERWISE) >= MOST_TOLD {
                 break;
             }
@@ -70,10 +71,10 @@ impl Comparison<'_> {
         left: Duration,
     ) -> Result<Option<Differing>> {
         let half = half(left, self.counted(COMPARED));
-        let capture = || Capture::Values(self.functions.clone());
-        let (old, new) = self.builds;
-        let first = self.run(old, chunk, capture(), half).await?;
-        let patched = self.run(new, chunk, capture(), half).await?;
+        let values = Capture::Values(self.functions.clone());
+        let Programs { old, new, .. } = &self.programs;
+        let first = self.run(old, chunk, values.clone(), half).await?;
+        let patched = self.run(new, chunk, values, half).await?;
         let mut found = None;
         for (index, input) in chunk.iter().enumerate() {
             let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
@@ -109,7 +110,7 @@ impl Comparison<'_> {
         let capture = Capture::Values(self.functions.clone());
         let one = std::slice::from_ref(input);
         let again = self
-            .run(self.builds.0, one, capture, self.clock.again())
+            .run(self.programs.old, one, capture, self.clock.again())
             .await?;
         Ok(again
             .get(&0)
@@ -141,15 +142,18 @@ impl Comparison<'_> {
 
     /// Returns why no value could be read.
     async fn why_unseen(&self) -> Result<String> {
-        let lines = self.attempt.touched.iter().filter_map(|touched| {
+        let lines = self.programs.attempt.touched.iter().filter_map(|touched| {
             Some(Probe {
                 path: touched.path.clone(),
                 line: touched.old.first()?.0,
                 expression: Expression::read("1").ok()?,
             })
         });
-        let (old, probes) = (self.builds.0, lines.take(1).collect::<Vec<_>>());
-        let seen = self.target.probe(old, self.pov, &probes).await?;
+        let probes: Vec<Probe> = lines.take(1).collect();
+        let Programs {
+            target, pov, old, ..
+        } = self.programs;
+        let seen = target.probe(old, pov, &probes).await?;
         let usual = || "no run came to an end under the debugger".to_owned();
         Ok(seen.problem.unwrap_or_else(usual))
     }

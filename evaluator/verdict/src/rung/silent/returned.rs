@@ -7,16 +7,17 @@
 //! process, a signal that was survived) has to be one that the unpatched program
 //! takes as well, on inputs that it handles; else it is an objection.
 
-use crate::attempt::{AttemptFacts, touched_functions};
+use crate::attempt::touched_functions;
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::review;
+use crate::rung::Programs;
 use patchwright_crash::Tool;
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{Tree, TreePath, regex};
 use patchwright_target::Result;
 use patchwright_target::runner::{
-    BaselinePov, Build, Capture, Counted, ExitEvent, ExitEventKind, ExitFrame, Exits,
-    FunctionChecks, InputFile, InputRun, Inputs, LineRange, Pov, Target,
+    Capture, Counted, ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, InputFile,
+    InputRun, Inputs, LineRange, Target,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -48,18 +49,14 @@ pub(super) enum Verdict {
 }
 
 /// Watches one run of a PoV on the patched build and judges its exits.
-pub(super) async fn judge(
-    target: &dyn Target,
-    (old, new): (&Build, &Build),
-    (pov, before): (&Pov, &BaselinePov),
-    attempt: &AttemptFacts,
-) -> Result<Verdict> {
-    let watched = watched(target, before, attempt);
-    let mut exits = target.exits(new, pov, &watched).await?;
+pub(super) async fn judge(programs: &Programs<'_>) -> Result<Verdict> {
+    let Programs { target, pov, .. } = *programs;
+    let watched = watched(programs);
+    let mut exits = target.exits(&programs.new, pov, &watched).await?;
     // A command that is flaky may not run the program each time.
-    for _ in 1..before.repeat.min(TRIES) {
+    for _ in 1..programs.before.repeat.min(TRIES) {
         if exits.problem.is_some() {
-            exits = target.exits(new, pov, &watched).await?;
+            exits = target.exits(&programs.new, pov, &watched).await?;
         }
     }
     if let Some(problem) = &exits.problem {
@@ -69,18 +66,15 @@ pub(super) async fn judge(
         let reason = format!("it came to no end under the debugger ({})", late.ended);
         return Ok(Verdict::Unseen(reason));
     }
-    let mut verdict = unwatched(target, (old, pov, before), &exits, &watched).await?;
+    let mut verdict = unwatched(programs, &exits, &watched).await?;
     let departures = departures(&exits);
     if departures.is_empty() || matches!(verdict, Verdict::Objection(_)) {
         return Ok(verdict);
     }
-    let weighed = departures.iter().map(|departure| {
-        let verdict = weigh(departure, attempt, &|path| ends_elsewhere(target, path));
-        (departure, verdict)
-    });
+    let weighed = departures.iter().map(|one| (one, weigh(one, programs)));
     let unusual = weighed.filter(|(_, verdict)| *verdict != Verdict::Returned);
     let mut unusual: Vec<(&Departure, Verdict)> = unusual.collect();
-    drop_usual(target, (old, pov), &mut unusual).await?;
+    drop_usual(programs, &mut unusual).await?;
     for (_, found) in unusual {
         match found {
             Verdict::Objection(what) => return Ok(Verdict::Objection(what)),
@@ -92,19 +86,18 @@ pub(super) async fn judge(
 
 /// Returns what is looked at for the sanitizer's checks: the touched functions, also those
 /// that only the debugger finds, and the functions of the crash.
-fn watched(target: &dyn Target, before: &BaselinePov, attempt: &AttemptFacts) -> Counted {
-    let mut functions = touched_functions(attempt);
-    let crash = before.replay.crash.as_ref();
-    let stack = crash.and_then(|crash| crash.main_stack());
-    let frames = stack.map(|stack| stack.frames.iter()).into_iter().flatten();
-    let crashed = frames.filter(|frame| target.task().in_project(frame));
+fn watched(programs: &Programs<'_>) -> Counted {
+    let mut functions = touched_functions(programs.attempt);
+    let stack = programs.crash().and_then(|crash| crash.main_stack());
+    let frames = stack.into_iter().flat_map(|stack| &stack.frames);
+    let crashed = frames.filter(|frame| programs.target.task().in_project(frame));
     for frame in crashed.take(CRASHED) {
         let name = frame.function.split('(').next().unwrap_or_default();
         if !functions.iter().any(|function| function == name) {
             functions.push(name.to_owned());
         }
     }
-    let touched = attempt.touched.iter().flat_map(|touched| {
+    let touched = programs.attempt.touched.iter().flat_map(|touched| {
         touched.new.iter().map(|(first, last)| LineRange {
             path: touched.path.as_str().to_owned(),
             first: *first,
@@ -202,21 +195,8 @@ fn departure(event: &ExitEvent, ended: &str) -> Option<Departure> {
 
 /// Tells whether a frame is of a sanitizer's runtime.
 fn is_sanitizer(frame: &ExitFrame) -> bool {
-    let name = frame.function.trim_start_matches('_');
-    let tools = [
-        "asan",
-        "hwasan",
-        "lsan",
-        "msan",
-        "tsan",
-        "ubsan",
-        "sanitizer",
-    ];
-    tools.iter().any(|tool| {
-        let rest = name.strip_prefix(tool);
-        frame.function.starts_with("__")
-            && rest.is_some_and(|rest| rest.starts_with("::") || rest.starts_with('_'))
-    })
+    let name = regex!("^__+(?:asan|hwasan|lsan|msan|tsan|ubsan|sanitizer)(?:::|_)");
+    name.is_match(&frame.function)
 }
 
 /// Tells whether a frame is the start of a program, before its `main`.
@@ -225,56 +205,43 @@ fn starts_program(frame: &ExitFrame) -> bool {
 }
 
 /// Judges a departure that the unpatched program was not seen to take.
-fn weigh(
-    departure: &Departure,
-    attempt: &AttemptFacts,
-    ends_elsewhere: &dyn Fn(&str) -> bool,
-) -> Verdict {
-    let place = departure.place();
-    let ended = &departure.ended;
-    let objection = |what: String| Verdict::Objection(what);
-    if departure.sanitizer && departure.kind != ExitEventKind::Control {
-        return objection(format!(
-            "a sanitizer ends the program at {place}, and its report was kept from being read"
-        ));
-    }
-    match departure.kind {
-        ExitEventKind::Signal => {
-            objection(format!("the program gets {} in {place}", departure.name))
-        }
-        ExitEventKind::Exec => objection(format!("another program is started in {place}")),
+fn weigh(departure: &Departure, programs: &Programs<'_>) -> Verdict {
+    let (place, ended, name) = (departure.place(), &departure.ended, &departure.name);
+    let is_old = || !programs.attempt.wrote(&departure.file, departure.line);
+    let what = match departure.kind {
         ExitEventKind::Control => {
-            let what = format!(
-                "{place} calls {}, which can blind the sanitizer",
-                departure.name
-            );
-            if attempt.wrote(&departure.file, departure.line) {
-                objection(what)
-            } else {
+            let what = format!("{place} calls {name}, which can blind the sanitizer");
+            return if is_old() {
                 Verdict::Doubt(what)
-            }
+            } else {
+                Verdict::Objection(what)
+            };
         }
-        ExitEventKind::Fork => objection(format!("another process is made in {place}")),
+        _ if departure.sanitizer => format!(
+            "a sanitizer ends the program at {place}, and its report was kept from being read"
+        ),
+        ExitEventKind::Signal => format!("the program gets {name} in {place}"),
+        ExitEventKind::Exec => format!("another program is started in {place}"),
+        ExitEventKind::Fork => format!("another process is made in {place}"),
         // Only a hang is asked for its stack.
-        ExitEventKind::Sample => Verdict::Returned,
-        ExitEventKind::Exit if departure.handler => objection(format!(
-            "a signal handler ends the process ({ended}), after {place}"
-        )),
-        ExitEventKind::Exit if !departure.orderly => objection(format!(
+        ExitEventKind::Sample => return Verdict::Returned,
+        ExitEventKind::Exit if departure.handler => {
+            format!("a signal handler ends the process ({ended}), after {place}")
+        }
+        ExitEventKind::Exit if !departure.orderly => format!(
             "the process is ended at once ({ended}) in {place}, and the harness never returns"
-        )),
+        ),
         ExitEventKind::Exit => {
             let what =
                 format!("the process is ended ({ended}) in {place}, before the harness returns");
-            let old = !attempt.wrote(&departure.file, departure.line);
             let failed = !ended.ends_with(" 0");
-            if failed && (old || ends_elsewhere(&departure.file)) {
-                Verdict::Doubt(what)
-            } else {
-                objection(what)
+            if failed && (is_old() || ends_elsewhere(programs.target, &departure.file)) {
+                return Verdict::Doubt(what);
             }
+            what
         }
-    }
+    };
+    Verdict::Objection(what)
 }
 
 /// Tells whether the pristine file ends the process already, which then is its way to
@@ -290,15 +257,13 @@ fn ends_elsewhere(target: &dyn Target, path: &str) -> bool {
 
 /// Judges the functions that have no checks of the sanitizer, although they read or
 /// write memory.
-async fn unwatched(
-    target: &dyn Target,
-    (old, pov, before): (&Build, &Pov, &BaselinePov),
-    exits: &Exits,
-    watched: &Counted,
-) -> Result<Verdict> {
+async fn unwatched(programs: &Programs<'_>, exits: &Exits, watched: &Counted) -> Result<Verdict> {
+    let Programs {
+        target, pov, old, ..
+    } = *programs;
     let now = functions_of(exits);
     let blind = |found: &FunctionChecks| found.checks == 0 && found.accesses > 0;
-    let crash = before.replay.crash.as_ref();
+    let crash = programs.crash();
     let of_values = crash.is_some_and(|crash| crash.tool == Tool::UndefinedBehaviorSanitizer);
     let unsure = |found: &FunctionChecks| blind(found) || of_values && found.undefined == 0;
     if !now.values().any(unsure) {
@@ -344,17 +309,19 @@ fn functions_of(exits: &Exits) -> BTreeMap<&String, FunctionChecks> {
 /// first on those that end as the patched program did, then on others on other paths. Each
 /// input takes a run under the debugger, so none is watched when nothing is left.
 async fn drop_usual(
-    target: &dyn Target,
-    (old, pov): (&Build, &Pov),
+    programs: &Programs<'_>,
     unusual: &mut Vec<(&Departure, Verdict)>,
 ) -> Result<()> {
     if unusual.is_empty() {
         return Ok(());
     }
+    let Programs {
+        target, pov, old, ..
+    } = *programs;
     let task = target.task();
     let mut contents = Mutator::nearest_first(given_inputs::povs(task)?).take(TRIED.0);
-    let given = given_inputs::inputs(task, pov)?.into_iter().take(TRIED.1);
-    contents.extend(given.map(|(_, bytes)| bytes));
+    let given = given_inputs::contents(task, pov)?;
+    contents.extend(given.into_iter().take(TRIED.1));
     let inputs = Inputs {
         contents,
         budget: TIME.0,
