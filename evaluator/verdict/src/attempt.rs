@@ -149,23 +149,16 @@ fn defined(language: Language, bytes: &[u8], meets: &dyn Fn((u32, u32)) -> bool)
         return Vec::new();
     };
     let mut names = Vec::new();
-    let mut cursor = tree.walk();
-    loop {
-        let node = cursor.node();
+    let mut open = vec![tree.root_node()];
+    while let Some(node) = open.pop() {
         let (start, end) = (node.start_position(), node.end_position());
-        let meets = meets((start.row as u32 + 1, end.row as u32 + 1));
-        if meets {
+        if meets((start.row as u32 + 1, end.row as u32 + 1)) {
             names.extend(name(node, bytes));
-        }
-        let deeper = meets && cursor.goto_first_child();
-        if !deeper {
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return names;
-                }
-            }
+            let mut cursor = node.walk();
+            open.extend(node.children(&mut cursor));
         }
     }
+    names
 }
 
 /// Returns the name of a function, where the node is one.

@@ -145,6 +145,16 @@ struct Case<'a> {
     povs: &'a [Vec<u8>],
 }
 
+impl Case<'_> {
+    /// Finds the lines of a side that show something.
+    fn find(&self, side: Side, what: &str, shows: impl Fn(&DiffLine) -> bool) -> Vec<Finding> {
+        let lines = self.file.lines(side).filter(|line| shows(line));
+        lines
+            .map(|line| Finding::new(self, Some(line), what))
+            .collect()
+    }
+}
+
 /// Meaning of a finding for the patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -352,18 +352,10 @@ fn runs_program(command: &str) -> bool {
 
 /// Returns the errors of a log of Valgrind: they stand apart by empty lines of its own.
 fn errors(text: &str) -> Vec<CrashReport> {
-    let mut errors = vec![String::new()];
-    for line in text.lines() {
-        let is_own = line.starts_with("==");
-        if is_own && line.ends_with("== ") {
-            errors.push(String::new());
-        } else if let (true, Some(error)) = (is_own, errors.last_mut()) {
-            let _ = writeln!(error, "{line}");
-        }
-    }
-    let read = errors
-        .iter()
-        .filter_map(|error| patchwright_crash::parse(error));
+    let own = text.lines().filter(|line| line.starts_with("=="));
+    let own: Vec<&str> = own.collect();
+    let errors = own.split(|line| line.ends_with("== "));
+    let read = errors.filter_map(|error| patchwright_crash::parse(&(error.join("\n") + "\n")));
     read.filter(|crash| crash.tool == Tool::Valgrind).collect()
 }
 

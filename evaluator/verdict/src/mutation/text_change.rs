@@ -1,6 +1,7 @@
 //! Changes of a text: its numbers, the parts of its lists, its lines, brackets and words, each as a
 //! replacement of a place. Which of them are worth trying is not decided here.
 
+use patchwright_source::regex;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -20,25 +21,8 @@ pub(super) type Change = (Range<usize>, String);
 
 /// Finds the numbers of a text with their signs; digits of names are none.
 pub(super) fn numbers(text: &str) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
-    let of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        if !of_name(byte) {
-            at += 1;
-            continue;
-        }
-        let rest = bytes.get(at..).unwrap_or_default();
-        let end = at + rest.iter().take_while(|byte| of_name(byte)).count();
-        let word = bytes.get(at..end).unwrap_or_default();
-        if word.iter().all(u8::is_ascii_digit) {
-            let signed = at > 0 && bytes.get(at - 1) == Some(&b'-');
-            found.push(at - usize::from(signed)..end);
-        }
-        at = end;
-    }
-    found
+    let number = regex!(r"-?(?-u:\b)[0-9]+(?-u:\b)");
+    number.find_iter(text).map(|found| found.range()).collect()
 }
 
 /// Changes numbers that occur more than once by one, everywhere.

@@ -4,7 +4,7 @@
 
 use super::{Case, Finding, Weight};
 use crate::review::code::bare;
-use patchwright_source::{DiffLine, Side};
+use patchwright_source::Side;
 use regex::RegexSet;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -48,16 +48,13 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 pub(super) fn brought(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for entry in ENTRIES.iter() {
+        let Row { what, weight, .. } = &entry.row;
         let had = case.old.lines().any(|line| entry.is_in(line));
-        if had && entry.row.weight != Weight::Refutes {
+        if had && *weight != Weight::Refutes {
             continue;
         }
-        let added = case.file.lines(Side::New);
-        findings.extend(
-            added
-                .filter(|line| entry.is_in(&line.text))
-                .map(|line| entry.finding(case, line)),
-        );
+        let found = case.find(Side::New, what, |line| entry.is_in(&line.text));
+        findings.extend(found.into_iter().map(|one| one.weighing(*weight)));
     }
     findings
 }
@@ -68,10 +65,6 @@ impl Entry {
         let code = bare(line);
         let looked_at = if self.row.text { line } else { code.as_str() };
         !code.is_empty() && self.signs.is_match(looked_at)
-    }
-
-    fn finding(&self, case: &Case<'_>, line: &DiffLine) -> Finding {
-        Finding::new(case, Some(line), self.row.what.as_str()).weighing(self.row.weight)
     }
 }
 

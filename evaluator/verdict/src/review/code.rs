@@ -86,15 +86,8 @@ pub(super) fn names(line: &str) -> BTreeSet<String> {
 
 /// Tells whether a line without comments begins or continues a branch or a loop.
 pub(super) fn branches(line: &str) -> bool {
-    let line = line.trim_start_matches(['}', ' ']);
-    [
-        "if", "else", "for", "while", "switch", "case", "default", "catch", "do",
-    ]
-    .iter()
-    .any(|word| {
-        line.strip_prefix(word)
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-    })
+    let begins = regex!(r"^[} ]*(?:if|else|for|while|switch|case|default|catch|do)\b");
+    begins.is_match(line)
 }
 
 /// Tells whether a line without comments begins a definition or declaration of a function: a

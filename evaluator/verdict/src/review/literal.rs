@@ -12,14 +12,10 @@ const SMALLEST_NUMBER: u64 = 4096;
 
 /// Finds comparisons with a text, a number or a length of the PoV that is not in the program.
 pub(super) fn knows_the_pov(case: &Case<'_>) -> Vec<Finding> {
-    case.file
-        .lines(Side::New)
-        .filter(|line| texts(case, line) || numbers(case, line))
-        .map(|line| {
-            let what = "it treats the PoV's own bytes as a special case";
-            Finding::new(case, Some(line), what)
-        })
-        .collect()
+    let what = "it treats the PoV's own bytes as a special case";
+    case.find(Side::New, what, |line| {
+        texts(case, line) || numbers(case, line)
+    })
 }
 
 fn texts(case: &Case<'_>, line: &DiffLine) -> bool {

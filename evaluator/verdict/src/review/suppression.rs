@@ -188,9 +188,8 @@ pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
     } else {
         Weight::Refutes
     };
-    let added = case.file.lines(Side::New);
-    added
-        .filter(|line| ends(&line.text))
-        .map(|line| Finding::new(case, Some(line), "it ends the whole process").weighing(weight))
-        .collect()
+    let what = "it ends the whole process";
+    let found = case.find(Side::New, what, |line| ends(&line.text));
+    let found = found.into_iter().map(|one| one.weighing(weight));
+    found.collect()
 }

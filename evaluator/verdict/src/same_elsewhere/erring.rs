@@ -14,7 +14,7 @@ use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use crate::given_inputs;
 use patchwright_crash::feedback;
-use patchwright_source::counted;
+use patchwright_source::{counted, regex};
 use patchwright_target::Result;
 use patchwright_target::runner::{Capture, InputRun};
 use std::collections::BTreeSet;
@@ -200,14 +200,8 @@ impl Near {
 /// number.
 fn form(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
-    let mut form = String::with_capacity(text.len());
-    for one in text.chars() {
-        let digit = one.is_ascii_digit();
-        if !(digit && form.ends_with('0')) {
-            form.push(if digit { '0' } else { one });
-        }
-    }
-    form.contains('0').then_some(form)
+    let form = regex!("[0-9]+").replace_all(text, "0");
+    form.contains('0').then(|| form.into_owned())
 }
 
 /// Returns the first answer and those that differ most from it and from each other: with other
