@@ -28,6 +28,9 @@ const EACH: Duration = Duration::from_secs(10);
 /// Inputs on which candidates differ that are shown.
 const SPLITS: usize = 3;
 
+/// A candidate by its number, and its runs by input.
+type Behaviour = (u32, BTreeMap<usize, InputRun>);
+
 #[derive(Debug, Clone)]
 pub struct Candidate {
     pub number: u32,
@@ -60,7 +63,7 @@ pub async fn agreement(
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     };
     let (before, again) = (run(old).await?, run(old).await?);
-    let mut behaviours: Vec<(u32, BTreeMap<usize, InputRun>)> = Vec::new();
+    let mut behaviours: Vec<Behaviour> = Vec::new();
     for candidate in candidates {
         let name = target.task().build_of(pov);
         let build = target
@@ -80,26 +83,31 @@ pub async fn agreement(
         .filter(steady)
         .filter(|index| behaviours.iter().all(|(_, runs)| runs.contains_key(index)))
         .collect();
-    let given = usable.iter();
-    let given = given.filter_map(|index| Some((*index, inputs.get(*index)?)));
     let mut found = Agreement {
         clusters: clusters(&behaviours, &usable),
-        apart: apart(&behaviours, &before, given.clone()),
-        as_before: as_before(&behaviours, &before, given),
         inputs: usable.len() as u64,
         ..Agreement::default()
     };
-    let named = |index: usize| inputs.get(index).map(|input| input.name.clone());
-    found.splits = splits(&behaviours, &usable)
-        .map(|(index, groups)| Split {
-            input: DoubtedInput {
-                name: named(index).unwrap_or_else(|| format!("input {index} of the comparison")),
-                before: before.get(&index).map(shown).unwrap_or_default(),
-                ..described(pov, inputs_run.contents.get(index))
-            },
-            groups,
-        })
-        .collect();
+    for index in &usable {
+        if let (Some(input), Some(old)) = (inputs.get(*index), before.get(index)) {
+            compare_with(old, (*index, input), &behaviours, &mut found);
+        }
+    }
+    let splits = usable.iter().filter_map(|index| {
+        let groups = split(&behaviours, *index)?;
+        let bytes = inputs_run.contents.get(*index).cloned().unwrap_or_default();
+        let named = inputs.get(*index).map(|input| input.name.clone());
+        let input = DoubtedInput {
+            name: named.unwrap_or_else(|| format!("input {index} of the comparison")),
+            before: before.get(index).map(shown).unwrap_or_default(),
+            pov: pov.name(),
+            change: change(&content(pov).unwrap_or_default(), &bytes),
+            blob: bytes.into(),
+            ..DoubtedInput::default()
+        };
+        Some(Split { input, groups })
+    });
+    found.splits = splits.take(SPLITS).collect();
     found.seconds = started.elapsed().as_secs_f64();
     Ok(found)
 }
@@ -116,33 +124,9 @@ fn contents(target: &dyn Target, pov: &Pov, inputs: &[ChallengeInput]) -> Result
     Ok(contents)
 }
 
-/// Returns some inputs on which candidates differ from each other, with their groups.
-fn splits<'a>(
-    behaviours: &'a [(u32, BTreeMap<usize, InputRun>)],
-    inputs: &'a [usize],
-) -> impl Iterator<Item = (usize, Vec<(Vec<u32>, String)>)> + 'a {
-    let inputs = inputs.iter();
-    let splits = inputs.filter_map(|index| Some((*index, split(behaviours, *index)?)));
-    splits.take(SPLITS)
-}
-
-/// Describes an input by its difference to the PoV.
-fn described(pov: &Pov, bytes: Option<&Vec<u8>>) -> DoubtedInput {
-    let bytes = bytes.cloned().unwrap_or_default();
-    DoubtedInput {
-        pov: pov.name(),
-        change: change(&content(pov).unwrap_or_default(), &bytes),
-        blob: bytes.into(),
-        ..DoubtedInput::default()
-    }
-}
-
 /// Returns the groups of candidates on an input, each with what it does; none where all
 /// do the same or nobody agrees.
-fn split(
-    behaviours: &[(u32, BTreeMap<usize, InputRun>)],
-    index: usize,
-) -> Option<Vec<(Vec<u32>, String)>> {
+fn split(behaviours: &[Behaviour], index: usize) -> Option<Vec<(Vec<u32>, String)>> {
     let groups = clusters(behaviours, &[index]);
     let largest = groups.first().map_or(0, Vec::len);
     if groups.len() < 2 || largest < 2 {
@@ -161,50 +145,33 @@ fn split(
     Some(shown.collect())
 }
 
-/// The groups of candidates that agree with each other and not with the unpatched program,
-/// by input.
-fn apart<'a>(
-    behaviours: &[(u32, BTreeMap<usize, InputRun>)],
-    before: &BTreeMap<usize, InputRun>,
-    inputs: impl Iterator<Item = (usize, &'a ChallengeInput)>,
-) -> Vec<AgreedInput> {
-    let mut apart = Vec::new();
-    for (index, input) in inputs {
-        let differing: Vec<_> = behaviours
-            .iter()
-            .filter(|(_, runs)| runs.get(&index) != before.get(&index))
-            .cloned()
-            .collect();
-        let groups = clusters(&differing, &[index]).into_iter();
-        apart.extend(groups.map(|attempts| agreed(input, attempts)));
-    }
-    apart
-}
-
-/// The candidates that answer inputs as the unpatched program, which accepts them.
-fn as_before<'a>(
-    behaviours: &[(u32, BTreeMap<usize, InputRun>)],
-    before: &BTreeMap<usize, InputRun>,
-    inputs: impl Iterator<Item = (usize, &'a ChallengeInput)>,
-) -> Vec<AgreedInput> {
-    let accepted = inputs.filter_map(|(index, input)| {
-        let run = before.get(&index).filter(|run| run.ending.success())?;
-        let same = behaviours.iter();
-        let same = same.filter(|(_, runs)| runs.get(&index) == Some(run));
-        Some(agreed(input, same.map(|(number, _)| *number).collect()))
-    });
-    accepted.collect()
-}
-
-fn agreed(input: &ChallengeInput, attempts: Vec<u32>) -> AgreedInput {
-    AgreedInput {
+/// Tells on an input that was handed in which candidates agree with each other and not with the
+/// unpatched program, and which answer as it does where it accepts the input.
+fn compare_with(
+    old: &InputRun,
+    (index, input): (usize, &ChallengeInput),
+    behaviours: &[Behaviour],
+    found: &mut Agreement,
+) {
+    let is_as_before = |(_, runs): &&Behaviour| runs.get(&index) == Some(old);
+    let (same, apart): (Vec<_>, Vec<_>) = behaviours.iter().partition(is_as_before);
+    let agreed = |attempts| AgreedInput {
         blob: input.bytes.clone().into(),
         attempts,
+    };
+    let groups = clusters(apart, &[index]).into_iter();
+    found.apart.extend(groups.map(agreed));
+    if old.ending.success() {
+        let same = same.iter().map(|(number, _)| *number);
+        found.as_before.push(agreed(same.collect()));
     }
 }
 
 /// The candidates that behave alike on these inputs, the largest group first.
-fn clusters(behaviours: &[(u32, BTreeMap<usize, InputRun>)], inputs: &[usize]) -> Vec<Vec<u32>> {
+fn clusters<'a>(
+    behaviours: impl IntoIterator<Item = &'a Behaviour>,
+    inputs: &[usize],
+) -> Vec<Vec<u32>> {
     let mut groups: Vec<(Vec<Option<&InputRun>>, Vec<u32>)> = Vec::new();
     for (number, runs) in behaviours {
         let shown: Vec<Option<&InputRun>> = inputs.iter().map(|index| runs.get(index)).collect();

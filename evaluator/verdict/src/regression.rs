@@ -121,15 +121,19 @@ impl Trial<'_> {
             return Ok(refuse("with it the patched tree does not build", log));
         }
         for _ in 0..RUNS {
-            let (passes, log) = self.passes(&with, &failing).await?;
-            if let Err(why) = passes {
-                return Ok(refuse(&format!("with the patch {why}"), log));
-            }
+            let (run, log) = self.once(&with, &failing).await?;
+            let why = match run {
+                OneRun::Passes => continue,
+                OneRun::Fails(_) if failing.is_empty() => "it fails".to_owned(),
+                OneRun::Fails(_) => "it fails, or another test does".to_owned(),
+                OneRun::Unclear(why) => why,
+            };
+            return Ok(refuse(&format!("with the patch {why}"), log));
         }
-        let names: Vec<&str> = failing.iter().map(String::as_str).collect();
-        let named = match names.as_slice() {
-            [] => String::new(),
-            names => format!(" ({})", names.join(", ")),
+        let names: Vec<String> = failing.into_iter().collect();
+        let named = match names.join(", ") {
+            none if none.is_empty() => none,
+            names => format!(" ({names})"),
         };
         Ok(RegressionRecord {
             holds: true,
@@ -176,25 +180,16 @@ impl Trial<'_> {
 
     /// Runs the test once; the tests of these names have to be among those that pass.
     async fn once(&self, build: &Build, named: &BTreeSet<String>) -> Result<(OneRun, String)> {
-        match &self.test.run {
-            RegressionRun::Suite => self.suite(build, named).await,
-            RegressionRun::Script(path) => self.script(build, path).await,
-        }
-    }
-
-    async fn suite(&self, build: &Build, named: &BTreeSet<String>) -> Result<(OneRun, String)> {
-        let (Some(before), Some(now)) = (&self.baseline.tests, self.target.test(build).await?)
-        else {
-            let why = "there is no test command".to_owned();
-            return Ok((OneRun::Unclear(why), String::new()));
+        let unclear = |why: &str| Ok((OneRun::Unclear(why.to_owned()), String::new()));
+        let RegressionRun::Script(path) = &self.test.run else {
+            let now = self.target.test(build).await?;
+            let (Some(before), Some(now)) = (&self.baseline.tests, now) else {
+                return unclear("there is no test command");
+            };
+            return Ok((of_suite(before, &now, named), now.execution.text()));
         };
-        Ok((of_suite(before, &now, named), now.execution.text()))
-    }
-
-    async fn script(&self, build: &Build, path: &str) -> Result<(OneRun, String)> {
         let Some(pov) = self.pov() else {
-            let why = "there is no PoV that reproduces".to_owned();
-            return Ok((OneRun::Unclear(why), String::new()));
+            return unclear("there is no PoV that reproduces");
         };
         let pov = Pov {
             command: Some(format!("sh \"$TREE/{path}\"")),
@@ -209,22 +204,6 @@ impl Trial<'_> {
             }
         };
         Ok((run, replay.execution.text()))
-    }
-
-    /// Tells whether the test passes, and the named ones among the tests are run.
-    async fn passes(
-        &self,
-        build: &Build,
-        failing: &BTreeSet<String>,
-    ) -> Result<(Result<(), String>, String)> {
-        let (run, log) = self.once(build, failing).await?;
-        let passes = match run {
-            OneRun::Passes => Ok(()),
-            OneRun::Fails(_) if failing.is_empty() => Err("it fails".to_owned()),
-            OneRun::Fails(_) => Err("it fails, or another test does".to_owned()),
-            OneRun::Unclear(why) => Err(why),
-        };
-        Ok((passes, log))
     }
 }
 

@@ -9,7 +9,8 @@ use super::feedback::FeedbackWriter;
 use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Rung, RungName};
 use patchwright_target::Result;
-use patchwright_target::runner::{Baseline, BuildKind, Outcome, Replay, Target};
+use patchwright_target::runner::{Baseline, Build, BuildKind, Outcome, Pov, Replay, Target};
+use std::collections::BTreeSet;
 
 /// Builds an attempt from scratch, and runs its PoVs and tests there unless the build gives
 /// the same files. The result is one of the rung *builds*, *silent* or *tested*: the first
@@ -37,51 +38,38 @@ async fn check((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     let task = target.task();
     let writer = FeedbackWriter::new(task, attempt);
     let changes = &attempt.changes;
+    let refuted = |name, reason: String, log: String| {
+        let feedback = writer.log(&reason, &log);
+        Rung::new(name, Some(false), reason)
+            .feedback(feedback)
+            .log(log)
+    };
     for name in task.used_builds() {
         let build = target.build(changes, &name, BuildKind::Clean).await?;
         if !build.succeeded() {
             let reason = format!("the clean build failed: {}", build.execution.ending);
-            return Ok(refuted(
-                RungName::Builds,
-                reason,
-                build.execution.text(),
-                &writer,
-            ));
+            return Ok(refuted(RungName::Builds, reason, build.execution.text()));
         }
     }
     if gives_the_same_files(target, attempt).await? {
         let reason = "a clean build gives the same files as the build that was judged";
         return Ok(Rung::new(RungName::Builds, Some(true), reason));
     }
-    for pov in &task.povs {
-        let name = task.build_of(pov);
-        let build = target.build(changes, &name, BuildKind::Clean).await?;
-        let replay = target.replay(&build, pov).await?;
-        if replay.outcome != Outcome::Silent {
-            let reason = format!("{} is not silent on a clean build", pov.name());
-            let log = replay.execution.text();
-            return Ok(refuted(RungName::Silent, reason, log, &writer)
-                .crash(replay.crash.map(|crash| writer.kept(crash))));
-        }
-    }
-    if let Some(replay) = failing_again(target, attempt).await? {
-        let reason = "an input that refuted an earlier attempt is not silent on a clean build";
-        let (reason, log) = (reason.to_owned(), replay.execution.text());
-        return Ok(refuted(RungName::Silent, reason, log, &writer)
-            .crash(replay.crash.map(|crash| writer.kept(crash))));
+    if let Some((reason, replay)) = failing(target, attempt).await? {
+        let crash = replay.crash.map(|crash| writer.kept(crash));
+        return Ok(refuted(RungName::Silent, reason, replay.execution.text()).crash(crash));
     }
     let Some(before) = &baseline.tests else {
         let reason = "the clean build succeeds and every PoV is silent; there are no tests";
         return Ok(Rung::new(RungName::Silent, Some(true), reason));
     };
-    let build = target
-        .build(changes, &task.main_build(), BuildKind::Clean)
-        .await?;
+    let name = task.main_build();
+    let build = target.build(changes, &name, BuildKind::Clean).await?;
     match target.test(&build).await? {
         Some(now) => Ok(super::tested::judge(
             before,
             &now,
-            &std::collections::BTreeSet::new(),
+            &BTreeSet::new(),
             &writer,
         )),
         None => Ok(Rung::new(RungName::Tested, None, "the task has no tests")),
@@ -105,28 +93,34 @@ async fn gives_the_same_files(target: &dyn Target, attempt: &AttemptFacts) -> Re
     Ok(true)
 }
 
-/// Returns the run of the first input that refuted an earlier attempt and still fails.
-async fn failing_again(target: &dyn Target, attempt: &AttemptFacts) -> Result<Option<Replay>> {
+/// Returns the first run of a PoV, or of an input that refuted an earlier attempt, that fails on
+/// its clean build, and the reason that it gives.
+async fn failing(target: &dyn Target, attempt: &AttemptFacts) -> Result<Option<(String, Replay)>> {
     let task = target.task();
+    for pov in &task.povs {
+        let build = clean_build(target, attempt, pov).await?;
+        let replay = target.replay(&build, pov).await?;
+        if replay.outcome != Outcome::Silent {
+            let reason = format!("{} is not silent on a clean build", pov.name());
+            return Ok(Some((reason, replay)));
+        }
+    }
     for input in &attempt.found {
         let Some(pov) = task.pov_like(&input.pov) else {
             continue;
         };
-        let name = task.build_of(pov);
-        let build = target
-            .build(&attempt.changes, &name, BuildKind::Clean)
-            .await?;
+        let build = clean_build(target, attempt, pov).await?;
         let replay = super::replay_input(target, &build, pov, input.blob.bytes()).await?;
         if replay.outcome.is_failure() {
-            return Ok(Some(replay));
+            let reason = "an input that refuted an earlier attempt is not silent on a clean build";
+            return Ok(Some((reason.to_owned(), replay)));
         }
     }
     Ok(None)
 }
 
-fn refuted(name: RungName, reason: String, log: String, writer: &FeedbackWriter<'_>) -> Rung {
-    let feedback = writer.log(&reason, &log);
-    Rung::new(name, Some(false), reason)
-        .feedback(feedback)
-        .log(log)
+async fn clean_build(target: &dyn Target, attempt: &AttemptFacts, pov: &Pov) -> Result<Build> {
+    let name = target.task().build_of(pov);
+    let build = target.build(&attempt.changes, &name, BuildKind::Clean);
+    build.await
 }

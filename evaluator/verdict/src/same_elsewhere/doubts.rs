@@ -14,7 +14,7 @@
 use super::Comparison;
 use super::departure::Values;
 use super::pool::ComparedInput;
-use super::runs::Part;
+use super::runs::{Part, digest};
 use crate::evidence::{Doubt, DoubtedInput, change};
 use crate::rung::Programs;
 use crate::witness::{Watch, Witness};
@@ -22,7 +22,6 @@ use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern, content};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
@@ -66,14 +65,9 @@ pub(super) struct Differing {
 
 impl Differing {
     /// Tells differences of one kind: how both ended, and what they said but for numbers.
-    fn kind(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        for run in [&self.before, &self.after] {
-            run.ending.to_string().hash(&mut hasher);
-            let words = run.output.iter().filter(|byte| !byte.is_ascii_digit());
-            words.for_each(|byte| byte.hash(&mut hasher));
-        }
-        hasher.finish()
+    fn kind(&self) -> [(String, u64); 2] {
+        let kind = |run: &InputRun| (run.ending.to_string(), digest(&run.output));
+        [kind(&self.before), kind(&self.after)]
     }
 
     fn both_refuse(&self) -> bool {
@@ -87,7 +81,7 @@ impl Comparison<'_> {
         let differing = std::mem::take(&mut self.differing);
         let inputs = differing.iter().map(|one| one.input.bytes.clone());
         self.tried.extend(inputs);
-        let mut kinds: BTreeMap<u64, usize> = BTreeMap::new();
+        let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
         let looked_at: Vec<Differing> = differing
             .into_iter()
             .filter(|one| {

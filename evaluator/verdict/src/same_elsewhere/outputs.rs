@@ -4,14 +4,13 @@
 use super::Comparison;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
-use super::runs::Part;
+use super::runs::{Part, digest};
 use crate::rung::Programs;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs};
 use patchwright_target::{Result, WorkTime};
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 /// The most inputs that both programs are run on.
@@ -231,15 +230,6 @@ impl Comparison<'_> {
 pub(super) fn half(left: Duration, compared: u64) -> Duration {
     let half = left.mul_f64(0.45);
     if compared == 0 { half.max(FIRST) } else { half }
-}
-
-/// Returns the digest of an output without its numbers: an output unlike all others comes
-/// from another path through the program.
-fn digest(output: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    let words = output.iter().filter(|byte| !byte.is_ascii_digit());
-    words.for_each(|byte| byte.hash(&mut hasher));
-    hasher.finish()
 }
 
 /// Tells whether a program refused an input and exited by itself.

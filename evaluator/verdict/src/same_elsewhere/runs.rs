@@ -9,6 +9,7 @@ use super::{CHUNK, Comparison};
 use patchwright_target::runner::{Build, Capture, InputRun, Inputs};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 /// The fewest inputs of one comparison, however slow the program is.
@@ -130,6 +131,15 @@ impl Comparison<'_> {
             ..Inputs::default()
         }
     }
+}
+
+/// Returns the digest of an output without its numbers: an output unlike all others comes
+/// from another path through the program.
+pub(super) fn digest(output: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let words = output.iter().filter(|byte| !byte.is_ascii_digit());
+    words.for_each(|byte| byte.hash(&mut hasher));
+    hasher.finish()
 }
 
 #[cfg(test)]
