@@ -5,7 +5,7 @@
 //! clustered by what they print and how they end, on inputs that are handed in, on given
 //! inputs and on mutants of the PoVs.
 
-use crate::evidence::{DoubtedInput, change};
+use crate::evidence::{DoubtedInput, doubted};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::first_way;
@@ -14,7 +14,7 @@ use patchwright_record::{AgreedInput, Agreement, Split};
 use patchwright_source::Changes;
 use patchwright_target::Result;
 use patchwright_target::runner::{
-    Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target, content,
+    Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target,
 };
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -95,15 +95,15 @@ pub async fn agreement(
     }
     let splits = usable.iter().filter_map(|index| {
         let groups = split(&behaviours, *index)?;
-        let bytes = inputs_run.contents.get(*index).cloned().unwrap_or_default();
+        let bytes = inputs_run
+            .contents
+            .get(*index)
+            .map_or(&[][..], |bytes| bytes);
         let named = inputs.get(*index).map(|input| input.name.clone());
         let input = DoubtedInput {
             name: named.unwrap_or_else(|| format!("input {index} of the comparison")),
             before: before.get(index).map(shown).unwrap_or_default(),
-            pov: pov.name(),
-            change: change(&content(pov).unwrap_or_default(), &bytes),
-            blob: bytes.into(),
-            ..DoubtedInput::default()
+            ..doubted(pov, bytes)
         };
         Some(Split { input, groups })
     });

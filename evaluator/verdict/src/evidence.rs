@@ -4,12 +4,23 @@
 
 pub use patchwright_record::{AcceptedInput, Doubt, DoubtedInput, FoundInput, Rung, RungName};
 use patchwright_source::counted;
+use patchwright_target::runner::{Pov, content};
 
 /// Bytes of the changed part of an input that are shown.
 const CHANGED: usize = 60;
 
+/// Describes an input by its difference to the PoV that it is run like.
+pub(crate) fn doubted(pov: &Pov, bytes: &[u8]) -> DoubtedInput {
+    DoubtedInput {
+        pov: pov.name(),
+        change: change(&content(pov).unwrap_or_default(), bytes),
+        blob: bytes.to_vec().into(),
+        ..DoubtedInput::default()
+    }
+}
+
 /// Describes the change of one input that gives another.
-pub(crate) fn change(from: &[u8], to: &[u8]) -> String {
+fn change(from: &[u8], to: &[u8]) -> String {
     let pairs = from.iter().zip(to);
     let head = pairs.take_while(|(old, new)| old == new).count();
     let rest = from.len().min(to.len()) - head;

@@ -12,8 +12,8 @@ mod bounds;
 mod failure;
 mod sources;
 
-use crate::attempt::{AttemptFacts, Ground};
-use crate::evidence::{Doubt, DoubtedInput, FoundInput, Rung, RungName, change};
+use crate::attempt::Ground;
+use crate::evidence::{Doubt, DoubtedInput, FoundInput, Rung, RungName, doubted};
 use crate::mutation::Mutator;
 use crate::rung::feedback::FeedbackWriter;
 use crate::rung::{Programs, Way, ways};
@@ -21,7 +21,9 @@ use crate::witness::{Failure, Testimonies};
 pub(crate) use bounds::bounds;
 use failure::FailureKind;
 use patchwright_crash::feedback::input as input_text;
-use patchwright_target::runner::{Baseline, Build, InputRun, Inputs, Outcome, Target, content};
+use patchwright_target::runner::{
+    Baseline, Build, CommandLimits, InputRun, Inputs, Outcome, Target, content,
+};
 use patchwright_target::{Result, WorkTime};
 pub(crate) use sources::is_fuzzer;
 use std::fmt::Write;
@@ -51,7 +53,7 @@ const OTHER: &str = "the unpatched program crashes on it in the same way";
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
 pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung> {
-    let (target, baseline, attempt) = on;
+    let (target, baseline, _) = on;
     let task = target.task();
     let groups = groups(target, baseline)?;
     let count = groups.len();
@@ -59,25 +61,16 @@ pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung> {
         let reason = "no PoV reproduces, so there is nothing to mutate";
         return Ok(Rung::new(RungName::Robust, None, reason));
     }
-    let mut search = Search {
-        target,
-        attempt,
-        runs: 0,
-        others: Vec::new(),
-        passing: Vec::new(),
-        blind: 0,
-        many: false,
-        said: Testimonies::default(),
-    };
+    let mut search = Search::default();
     let budget = task.limits.robust / u32::try_from(count).unwrap_or(1);
     for (way, seeds) in groups {
         let programs = Programs::build(on, way).await?;
         let group = Group { programs, seeds };
         if let Some(found) = search.group(&group, budget).await? {
-            return Ok(search.refuted(&found, &way.0.name()));
+            return Ok(search.refuted(&found, &group.programs));
         }
     }
-    Ok(search.held(count))
+    Ok(search.held(count, &task.limits))
 }
 
 /// PoVs that are run in the same way, and share their mutations.
@@ -110,9 +103,9 @@ fn groups<'a>(
     Ok(groups)
 }
 
-struct Search<'a> {
-    target: &'a dyn Target,
-    attempt: &'a AttemptFacts,
+/// The search so far.
+#[derive(Default)]
+struct Search {
     runs: u64,
     /// Crashes that the unpatched program has as well, each once.
     others: Vec<Doubt>,
@@ -125,7 +118,7 @@ struct Search<'a> {
     said: Testimonies,
 }
 
-impl Search<'_> {
+impl Search {
     async fn group(&mut self, group: &Group<'_>, budget: Duration) -> Result<Option<Failure>> {
         // Second witnesses take time of their own.
         if let Some(found) = self.said.hear(&group.programs, &group.seeds).await? {
@@ -149,7 +142,7 @@ impl Search<'_> {
         let mut least = FIRST;
         while self.runs < MOST {
             let inputs = mutator.take(CHUNK);
-            let lacks = self.runs < self.target.task().limits.executions;
+            let lacks = self.runs < group.programs.task().limits.executions;
             let more = if lacks { late } else { Instant::now() };
             let more = more.saturating_duration_since(Instant::now());
             let left = until.left().max(more).max(std::mem::take(&mut least));
@@ -204,18 +197,14 @@ impl Search<'_> {
         if self.others.len() >= MOST_OTHERS || self.others.iter().any(|one| one.what == what) {
             return;
         }
-        let pov = group.seeds.first().map_or(&[][..], |seed| seed);
         self.others.push(Doubt {
             what,
             settled: Some(OTHER.to_owned()),
             input: Some(DoubtedInput {
                 name: format!("another crash {}", self.others.len() + 1),
-                pov: group.programs.pov.name(),
-                change: change(pov, &found.input),
                 before: found.reason.clone(),
                 after: found.reason,
-                blob: found.input.into(),
-                ..DoubtedInput::default()
+                ..doubted(group.programs.pov, &found.input)
             }),
             ..Doubt::default()
         });
@@ -236,12 +225,12 @@ impl Search<'_> {
             many: self.many,
             ..Inputs::default()
         };
-        self.target.run_inputs(build, programs.pov, &inputs).await
+        programs.run(build, &inputs).await
     }
 
-    fn refuted(&self, found: &Failure, pov: &str) -> Rung {
+    fn refuted(&self, found: &Failure, programs: &Programs<'_>) -> Rung {
         let reason = format!("after {} mutated inputs: {}", self.runs, found.reason);
-        let writer = FeedbackWriter::new(self.target.task(), self.attempt);
+        let writer = FeedbackWriter::new(programs.task(), programs.attempt);
         let lead = format!(
             "The PoV is silent, but a mutation of it is not: {}",
             found.reason
@@ -258,14 +247,14 @@ impl Search<'_> {
         result.found.push(FoundInput {
             blob: found.input.clone().into(),
             reason,
-            pov: pov.to_owned(),
+            pov: programs.pov.name(),
         });
         result
     }
 
-    fn held(&self, groups: usize) -> Rung {
-        let budget = (self.target.task().limits.robust * (1 + PATIENCE)).as_secs();
-        let floor = self.target.task().limits.executions.max(1);
+    fn held(&self, groups: usize, limits: &CommandLimits) -> Rung {
+        let budget = (limits.robust * (1 + PATIENCE)).as_secs();
+        let floor = limits.executions.max(1);
         let (holds, reason) = if self.blind == groups {
             let reason = "the PoVs do not crash the unpatched program when inputs are run in numbers, so nothing could be learned ([[pov]] command, harness and build say how an input is run)";
             (None, reason.to_owned())

@@ -27,7 +27,7 @@ const SHARE: u32 = 4;
 const BRIEFLY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
 const TIMES: u32 = 5;
 
-impl Search<'_> {
+impl Search {
     /// Tells whether one process reaches a known crash after accepted and refused inputs.
     pub(super) async fn takes_many(&self, group: &Group<'_>, most: Duration) -> Result<bool> {
         let (programs, most) = (&group.programs, most.max(FIRST));
@@ -56,9 +56,9 @@ impl Search<'_> {
             many: true,
             ..Inputs::default()
         };
-        let runs = self.target.run_inputs(programs.old, programs.pov, &inputs);
+        let runs = programs.run(programs.old, &inputs).await?;
         // All inputs of a process that succeeds count as passed.
-        let mut runs = runs.await?.into_iter();
+        let mut runs = runs.into_iter();
         Ok(runs.any(|run| run.index == last && run.is_failure()))
     }
 
@@ -73,11 +73,13 @@ impl Search<'_> {
             return Ok(None);
         }
         let mut seeds = group.seeds.clone();
-        for path in self.target.task().harmless.iter().take(SEEDS) {
+        for path in programs.task().harmless.iter().take(SEEDS) {
             seeds.extend(given_inputs::read(path)?);
         }
         let time = budget.mul_f64(FUZZER_SHARE);
-        let fuzzed = self.target.fuzz(&programs.new, programs.pov, &seeds, time);
+        let fuzzed = programs
+            .target
+            .fuzz(&programs.new, programs.pov, &seeds, time);
         let Some(fuzzed) = fuzzed.await? else {
             return Ok(None);
         };
@@ -101,8 +103,8 @@ impl Search<'_> {
         if programs.before.replay.outcome == Outcome::Hung {
             return Ok(None);
         }
-        let given = given_inputs::contents(self.target.task(), programs.pov)?;
-        let constants = bounds(self.attempt);
+        let given = given_inputs::contents(programs.task(), programs.pov)?;
+        let constants = bounds(programs.attempt);
         let dictionary = Dictionary::new(&constants).with_povs(&group.seeds, &given);
         let inputs = Inputs {
             contents: in_turn(&dictionary, &group.seeds, &given),
@@ -110,8 +112,7 @@ impl Search<'_> {
             each: programs.before.time_limit(TIMES, BRIEFLY),
             ..Inputs::default()
         };
-        let runs = self.target.run_inputs(&programs.new, programs.pov, &inputs);
-        let runs = runs.await?;
+        let runs = programs.run(&programs.new, &inputs).await?;
         self.runs += runs.len() as u64;
         let failed = |run: &&InputRun| !matches!(run.ending, Ending::Limit(_)) && run.is_failure();
         for run in runs.iter().filter(failed).take(LOOKED_AT) {

@@ -12,16 +12,17 @@
 use super::doubts::{Differing, shown};
 use super::outputs::differing;
 use super::pool::{ComparedInput, InputKind};
+use super::runs::BothRuns;
 use super::{Comparison, NO_WAY};
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, FoundInput, Rung, RungName};
-use crate::rung::{Programs, Way, ways};
+use crate::rung::{Way, ways};
 use patchwright_crash::feedback;
 use patchwright_crash::signature::Change;
 use patchwright_source::counted;
 use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, BaselinePov, Capture, InputRun, Pov, Replay, Target};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -76,16 +77,20 @@ impl ChallengeKind {
 /// The inputs that count, each with its way, and a line for each input.
 #[derive(Default)]
 struct Sorted {
-    counted: Vec<(usize, ChallengeKind)>,
+    counted: BTreeMap<usize, ChallengeKind>,
     /// The reasons why inputs show nothing, each with the number of them.
     dropped: BTreeMap<&'static str, u64>,
     log: String,
 }
 
 impl Sorted {
-    fn of(&self, kind: ChallengeKind) -> impl Iterator<Item = usize> {
-        let counted = self.counted.iter().filter(move |(_, one)| *one == kind);
-        counted.map(|(index, _)| *index)
+    fn is(&self, index: usize, kind: ChallengeKind) -> bool {
+        self.counted.get(&index) == Some(&kind)
+    }
+
+    fn count(&self, kind: ChallengeKind) -> u64 {
+        let counted = self.counted.values().filter(|one| **one == kind);
+        counted.count() as u64
     }
 }
 
@@ -186,35 +191,28 @@ impl Challenged {
 
 impl Comparison<'_> {
     async fn challenged(&mut self, inputs: &[ComparedInput]) -> Result<Challenged> {
-        let Programs { old, new, .. } = &self.programs;
         let budget = self.each() * (inputs.len() as u32).max(1);
-        let before = self.run(old, inputs, Capture::Outputs, budget).await?;
-        let after = self.run(new, inputs, Capture::Outputs, budget).await?;
-        let sorted = self.sorted(inputs, &before).await?;
-        let variants = sorted.of(ChallengeKind::Variant);
-        self.count("challenges: variants", variants.count() as u64);
-        let controls = sorted.of(ChallengeKind::Control);
-        self.count("challenges: controls", controls.count() as u64);
-        let counted = sorted.counted.iter().map(|(index, _)| *index).collect();
-        for (index, kind) in &sorted.counted {
-            let (Some(input), Some(run)) = (inputs.get(*index), after.get(index)) else {
-                continue;
-            };
-            if run.is_failure()
+        let both = self.run_both(inputs, Capture::Outputs, budget).await?;
+        let sorted = self.sorted(inputs, &both.before).await?;
+        self.count("challenges: variants", sorted.count(ChallengeKind::Variant));
+        self.count("challenges: controls", sorted.count(ChallengeKind::Control));
+        let counted = sorted.counted.keys().copied().collect();
+        for (index, _, after) in both.pairs() {
+            if after.is_failure()
+                && let (Some(input), Some(kind)) = (inputs.get(index), sorted.counted.get(&index))
                 && let Some(result) = self.still_fails(input, *kind).await?
             {
                 return Ok(Challenged { result, counted });
             }
         }
-        for index in sorted.of(ChallengeKind::Variant) {
-            if let (Some(input), Some(run)) = (inputs.get(index), after.get(&index)) {
-                self.keep_answer(&input.name, &input.bytes, run);
+        for (index, _, after) in both.pairs() {
+            let variant = inputs.get(index);
+            if let Some(input) = variant.filter(|_| sorted.is(index, ChallengeKind::Variant)) {
+                self.keep_answer(&input.name, &input.bytes, after);
             }
         }
-        self.tell_same_mistakes(inputs, (&before, &after)).await?;
-        let controls = sorted.of(ChallengeKind::Control);
-        self.compare_controls(inputs, controls, (&before, &after))
-            .await?;
+        self.tell_same_mistakes(inputs, &both).await?;
+        self.compare_controls(inputs, &sorted, &both).await?;
         self.reach_of_controls().await?;
         let result = self.challenges_held(&sorted);
         Ok(Challenged { result, counted })
@@ -224,17 +222,16 @@ impl Comparison<'_> {
     async fn tell_same_mistakes(
         &mut self,
         inputs: &[ComparedInput],
-        (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
+        both: &BothRuns,
     ) -> Result<()> {
         let Some(of_the_pov) = self.programs.crash() else {
             return Ok(());
         };
-        let fails = |runs: &BTreeMap<usize, InputRun>, index: usize| {
-            runs.get(&index).is_some_and(InputRun::is_failure)
-        };
-        let both =
-            |(index, _): &(usize, &ComparedInput)| fails(before, *index) && fails(after, *index);
-        for (_, input) in inputs.iter().enumerate().filter(both).take(MOST_FAILURES) {
+        let failing = both.pairs();
+        let failing =
+            failing.filter(|(_, before, after)| before.is_failure() && after.is_failure());
+        let failing = failing.filter_map(|(index, ..)| inputs.get(index));
+        for input in failing.take(MOST_FAILURES) {
             let now = self
                 .programs
                 .replay(&self.programs.new, &input.bytes)
@@ -303,7 +300,9 @@ impl Comparison<'_> {
                 ),
             };
             match kind {
-                Ok(kind) => sorted.counted.push((index, kind)),
+                Ok(kind) => {
+                    sorted.counted.insert(index, kind);
+                }
                 Err(why) => *sorted.dropped.entry(why).or_default() += 1,
             }
             // Writing to a string cannot fail.
@@ -355,14 +354,13 @@ impl Comparison<'_> {
     async fn compare_controls(
         &mut self,
         inputs: &[ComparedInput],
-        controls: impl Iterator<Item = usize>,
-        (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
+        sorted: &Sorted,
+        both: &BothRuns,
     ) -> Result<()> {
-        let noisy: BTreeSet<usize> = self.noisy(inputs, before, after).await?;
-        for index in controls.filter(|index| !noisy.contains(index)) {
-            let (Some(input), Some(old), Some(new)) =
-                (inputs.get(index), before.get(&index), after.get(&index))
-            else {
+        let noisy = self.noisy(inputs, both).await?;
+        for (index, old, new) in both.pairs() {
+            let is_control = sorted.is(index, ChallengeKind::Control) && !noisy.contains(&index);
+            let Some(input) = inputs.get(index).filter(|_| is_control) else {
                 continue;
             };
             if old == new {
@@ -386,8 +384,8 @@ impl Comparison<'_> {
     fn told_of(&self, sorted: &Sorted) -> String {
         let mut told = format!(
             "challenges that crash the unpatched program and no longer the patched one: {}; that it accepts: {}, {} of them answered as before",
-            sorted.of(ChallengeKind::Variant).count(),
-            sorted.of(ChallengeKind::Control).count(),
+            sorted.count(ChallengeKind::Variant),
+            sorted.count(ChallengeKind::Control),
             self.counted("challenges answered alike"),
         );
         for (why, count) in &sorted.dropped {

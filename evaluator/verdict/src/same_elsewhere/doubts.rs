@@ -15,11 +15,10 @@ use super::Comparison;
 use super::departure::Values;
 use super::pool::ComparedInput;
 use super::runs::{Part, digest};
-use crate::evidence::{Doubt, DoubtedInput, change};
-use crate::rung::Programs;
+use crate::evidence::{Doubt, DoubtedInput, doubted};
 use crate::witness::{Watch, Witness};
 use patchwright_source::Language;
-use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern, content};
+use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
 
@@ -220,16 +219,13 @@ impl Comparison<'_> {
             return Ok(BTreeMap::new());
         }
         let inputs: Vec<ComparedInput> = some.iter().map(|one| one.input.clone()).collect();
-        let Programs { old, new, .. } = &self.programs;
-        let (values, time) = (Capture::Values(self.functions.clone()), self.clock.again());
-        let before = self.run(old, &inputs, values.clone(), time).await?;
-        let after = self.run(new, &inputs, values, self.clock.again()).await?;
-        let first = |index: usize| {
-            let (before, after) = (before.get(&index)?, after.get(&index)?);
+        let values = Capture::Values(self.functions.clone());
+        let both = self.run_both(&inputs, values, self.clock.again()).await?;
+        let first = |(index, before, after): (usize, &InputRun, &InputRun)| {
             let departure = Values::read(before).departure(&Values::read(after))?;
             Some((index, departure.what))
         };
-        Ok((0..inputs.len()).filter_map(first).collect())
+        Ok(both.pairs().filter_map(first).collect())
     }
 
     /// Creates a doubt about an input and what both programs did with it.
@@ -239,19 +235,16 @@ impl Comparison<'_> {
         settled: Option<String>,
         diverges: Option<String>,
     ) -> Doubt {
-        let (input, pov) = (&one.input, content(self.programs.pov).unwrap_or_default());
+        let input = &one.input;
         Doubt {
             what: format!("{}: {}", input.name, one.what),
             settled,
             input: Some(DoubtedInput {
                 name: input.name.clone(),
-                blob: input.bytes.clone().into(),
-                pov: self.programs.pov.name(),
-                change: change(&pov, &input.bytes),
                 before: shown(&one.before),
                 after: shown(&one.after),
                 diverges,
-                ..DoubtedInput::default()
+                ..doubted(self.programs.pov, &input.bytes)
             }),
             ..Doubt::default()
         }

@@ -4,13 +4,12 @@
 use super::Comparison;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
-use super::runs::{Part, digest};
-use crate::rung::Programs;
+use super::runs::{BothRuns, Part, digest};
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs};
 use patchwright_target::{Result, WorkTime};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The most inputs that both programs are run on.
@@ -62,20 +61,15 @@ impl Comparison<'_> {
         chunk: Vec<ComparedInput>,
         left: Duration,
     ) -> Result<Option<Differing>> {
-        let Programs { old, new, .. } = &self.programs;
         let half = half(left, self.compared.len() as u64);
-        let started = WorkTime::now();
-        let mut first = self.run(old, &chunk, Capture::Outputs, half).await?;
-        let took = started.elapsed().as_secs_f64();
-        let mut patched = self.run(new, &chunk, Capture::Outputs, half).await?;
-        if !first.is_empty() {
-            self.seconds_each = Some(took / first.len() as f64);
+        let mut both = self.run_both(&chunk, Capture::Outputs, half).await?;
+        if !both.before.is_empty() {
+            self.seconds_each = Some(both.seconds / both.before.len() as f64);
         }
-        self.late_side_by_side(&chunk, &mut first, &mut patched)
-            .await?;
-        let noisy = self.noisy(&chunk, &first, &patched).await?;
-        for (index, input) in chunk.into_iter().enumerate() {
-            let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
+        self.late_side_by_side(&chunk, &mut both).await?;
+        let noisy = self.noisy(&chunk, &both).await?;
+        for (index, before, after) in both.pairs() {
+            let Some(input) = chunk.get(index).cloned() else {
                 continue;
             };
             self.count(RUN, 1);
@@ -133,17 +127,11 @@ impl Comparison<'_> {
 
     /// Runs inputs again, side by side, on which only the patched program hit a limit: the
     /// machine may have been busy.
-    async fn late_side_by_side(
-        &self,
-        chunk: &[ComparedInput],
-        first: &mut BTreeMap<usize, InputRun>,
-        patched: &mut BTreeMap<usize, InputRun>,
-    ) -> Result<()> {
+    async fn late_side_by_side(&self, chunk: &[ComparedInput], both: &mut BothRuns) -> Result<()> {
         let limited = |run: &InputRun| matches!(run.ending, Ending::Limit(_));
-        let late = patched.iter().filter(|(index, run)| {
-            limited(run) && first.get(index).is_some_and(|before| !limited(before))
-        });
-        let late: Vec<usize> = late.map(|(index, _)| *index).collect();
+        let late = both.pairs();
+        let late = late.filter(|(_, before, after)| limited(after) && !limited(before));
+        let late: Vec<usize> = late.map(|(index, ..)| index).collect();
         if late.is_empty() {
             return Ok(());
         }
@@ -153,9 +141,9 @@ impl Comparison<'_> {
             ..self.again()
         };
         let run = |build| self.run_as(build, chunk, again());
-        let both = futures::future::join(run(self.programs.old), run(&self.programs.new)).await;
-        first.extend(both.0?);
-        patched.extend(both.1?);
+        let again = futures::future::join(run(self.programs.old), run(&self.programs.new)).await;
+        both.before.extend(again.0?);
+        both.after.extend(again.1?);
         Ok(())
     }
 
@@ -201,27 +189,22 @@ impl Comparison<'_> {
     pub(super) async fn noisy(
         &self,
         chunk: &[ComparedInput],
-        first: &BTreeMap<usize, InputRun>,
-        patched: &BTreeMap<usize, InputRun>,
+        both: &BothRuns,
     ) -> Result<BTreeSet<usize>> {
-        let differing: Vec<usize> = first
-            .iter()
-            .filter(|(_, run)| !run.is_failure())
-            .filter(|(index, run)| patched.get(index).is_some_and(|after| after != *run))
-            .map(|(index, _)| *index)
-            .collect();
-        if differing.is_empty() {
-            return Ok(BTreeSet::new());
+        let differing = both.pairs();
+        let differing = differing.filter(|(_, before, after)| before != after);
+        let differing = differing.filter(|(_, before, _)| !before.is_failure());
+        let mut noisy: BTreeSet<usize> = differing.map(|(index, ..)| index).collect();
+        if noisy.is_empty() {
+            return Ok(noisy);
         }
         let again = Inputs {
-            only: differing.clone(),
+            only: noisy.iter().copied().collect(),
             ..self.again()
         };
         let again = self.run_as(self.programs.old, chunk, again).await?;
-        Ok(differing
-            .into_iter()
-            .filter(|index| again.get(index) != first.get(index))
-            .collect())
+        noisy.retain(|index| again.get(index) != both.before.get(index));
+        Ok(noisy)
     }
 }
 

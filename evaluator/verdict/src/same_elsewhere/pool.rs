@@ -78,6 +78,18 @@ impl ComparedInput {
         }
     }
 
+    /// Creates inputs of one kind, named by their numbers.
+    pub(super) fn numbered(
+        kind: InputKind,
+        contents: Vec<Vec<u8>>,
+        name: impl Fn(usize) -> String,
+    ) -> Vec<Self> {
+        let contents = contents.into_iter().enumerate();
+        contents
+            .map(|(number, bytes)| Self::new(kind, name(number), bytes))
+            .collect()
+    }
+
     /// Names the given input that it is a mutant of.
     fn of(self, parent: &[u8]) -> Self {
         Self {
@@ -152,15 +164,9 @@ impl InputPool {
 
     /// Adds inputs of the tests behind the given ones.
     pub(super) fn add_of_tests(&mut self, inputs: Vec<Vec<u8>>) {
-        let inputs = inputs.into_iter().enumerate();
-        let inputs = inputs.map(|(number, bytes)| {
-            ComparedInput::new(
-                InputKind::OfTests,
-                format!("input {number} of the tests"),
-                bytes,
-            )
-        });
-        self.given.splice(0..0, inputs.rev());
+        let name = |number| format!("input {number} of the tests");
+        let inputs = ComparedInput::numbered(InputKind::OfTests, inputs, name);
+        self.given.splice(0..0, inputs.into_iter().rev());
     }
 
     /// Takes an input that both programs accept and answer alike: mutants are made of one that
@@ -241,15 +247,9 @@ impl InputPool {
         let start = self.derived_made;
         self.derived_made += contents.len();
         self.derived_left -= contents.len().min(self.derived_left);
-        let numbered = contents.into_iter().enumerate();
-        let derived = numbered.map(|(number, bytes)| {
-            ComparedInput::new(
-                InputKind::Derived,
-                format!("mutant {} of a PoV", start + number),
-                bytes,
-            )
-        });
-        derived.collect()
+        ComparedInput::numbered(InputKind::Derived, contents, |number| {
+            format!("mutant {} of a PoV", start + number)
+        })
     }
 }
 

@@ -152,18 +152,12 @@ impl Comparison<'_> {
         self.count("reached the patch", reach.reached);
         self.count("branches of the patch", reach.branches as u64);
         self.count(OPEN_BRANCHES, reach.unaccounted.len() as u64);
-        let known = reach.accepted.functions.len() as u64;
-        let run = reach.accepted.functions.values().filter(|runs| **runs > 0);
-        self.count("touched functions", known);
-        self.count(
-            "touched functions run by tests and inputs",
-            run.count() as u64,
-        );
-        let lines = reach.accepted.lines.values().filter(|runs| **runs > 0);
-        self.count(
-            "patched lines run by tests and inputs",
-            lines.count() as u64,
-        );
+        let accepted = &reach.accepted;
+        let functions = run(accepted.functions.values());
+        self.count("touched functions", accepted.functions.len() as u64);
+        self.count("touched functions run by tests and inputs", functions);
+        let lines = run(accepted.lines.values());
+        self.count("patched lines run by tests and inputs", lines);
         self.count("patched lines", reach.all.lines.len() as u64);
         if let Some(reached) = reach.tests {
             self.count("tests reach the patch", u64::from(reached));
@@ -368,6 +362,11 @@ fn without_spaces(text: &[u8]) -> String {
         line
     });
     lines.collect()
+}
+
+/// Counts what was run at all.
+fn run<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
+    counts.filter(|runs| **runs > 0).count() as u64
 }
 
 /// Tells whether a crash is a read outside of an object. An input that brings it may claim

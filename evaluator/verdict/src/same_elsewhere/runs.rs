@@ -6,6 +6,7 @@
 
 use super::pool::ComparedInput;
 use super::{CHUNK, Comparison};
+use crate::rung::Programs;
 use patchwright_target::runner::{Build, Capture, InputRun, Inputs};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
@@ -76,6 +77,22 @@ impl Clock {
     }
 }
 
+/// Runs of some inputs on both programs, by the places of the inputs.
+pub(super) struct BothRuns {
+    pub(super) before: BTreeMap<usize, InputRun>,
+    pub(super) after: BTreeMap<usize, InputRun>,
+    /// Time that the unpatched program took.
+    pub(super) seconds: f64,
+}
+
+impl BothRuns {
+    /// Returns the places that both programs were run on, and both runs.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, &InputRun, &InputRun)> {
+        let runs = self.before.iter();
+        runs.filter_map(|(index, before)| Some((*index, before, self.after.get(index)?)))
+    }
+}
+
 impl Comparison<'_> {
     /// Returns the time limit of one input, a multiple of the PoV's time.
     pub(super) fn each(&self) -> Duration {
@@ -105,6 +122,24 @@ impl Comparison<'_> {
             ..Inputs::default()
         };
         self.run_as(build, inputs, how).await
+    }
+
+    /// Runs inputs on both programs, one after the other.
+    pub(super) async fn run_both(
+        &self,
+        inputs: &[ComparedInput],
+        capture: Capture,
+        budget: Duration,
+    ) -> Result<BothRuns> {
+        let started = WorkTime::now();
+        let Programs { old, new, .. } = &self.programs;
+        let before = self.run(old, inputs, capture.clone(), budget).await?;
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(BothRuns {
+            before,
+            after: self.run(new, inputs, capture, budget).await?,
+            seconds,
+        })
     }
 
     /// Runs inputs on a build, as `how` says.

@@ -113,16 +113,8 @@ impl Comparison<'_> {
         let Some(fuzzed) = fuzzed.await? else {
             return Ok(None);
         };
-        let kept = fuzzed.kept.into_iter().enumerate();
-        let mut inputs: Vec<ComparedInput> = kept
-            .map(|(number, bytes)| {
-                ComparedInput::new(
-                    InputKind::Derived,
-                    format!("input {number} of the fuzzer"),
-                    bytes,
-                )
-            })
-            .collect();
+        let name = |number| format!("input {number} of the fuzzer");
+        let mut inputs = ComparedInput::numbered(InputKind::Derived, fuzzed.kept, name);
         self.count("found by the fuzzer", inputs.len() as u64);
         let known = self.compared.len();
         let mut least = LEAST_FOUND;
@@ -159,18 +151,14 @@ impl Comparison<'_> {
 
     fn inputs_at(&self, dictionary: &Dictionary) -> Vec<ComparedInput> {
         let made = self.seeds().into_iter().flat_map(|seed| {
-            let at_bounds = dictionary.at_bounds(&seed.bytes).into_iter();
-            let mutants = dictionary.mutants(&seed.bytes, MOST).into_iter();
-            let made = at_bounds.chain(mutants).enumerate();
-            made.map(|(number, bytes)| {
-                ComparedInput::new(
-                    match seed.kind {
-                        InputKind::Derived => InputKind::Derived,
-                        _ => InputKind::Aimed,
-                    },
-                    format!("{}, changed towards a bound ({number})", seed.name),
-                    bytes,
-                )
+            let mut made = dictionary.at_bounds(&seed.bytes);
+            made.extend(dictionary.mutants(&seed.bytes, MOST));
+            let kind = match seed.kind {
+                InputKind::Derived => InputKind::Derived,
+                _ => InputKind::Aimed,
+            };
+            ComparedInput::numbered(kind, made, |number| {
+                format!("{}, changed towards a bound ({number})", seed.name)
             })
         });
         made.collect()

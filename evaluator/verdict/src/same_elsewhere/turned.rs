@@ -14,7 +14,7 @@ use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use super::reach::{Reach, spread};
 use crate::attempt::AttemptFacts;
-use crate::rung::{Programs, builds};
+use crate::rung::builds;
 use patchwright_source::{Language, TreePath, counted};
 use patchwright_target::runner::{Build, Capture, InputRun, content};
 use patchwright_target::{Result, WorkTime};
@@ -94,14 +94,10 @@ impl Comparison<'_> {
     /// build.
     async fn build_with(&mut self, one: &OneSided, by: &str) -> Result<Option<Build>> {
         let started = WorkTime::now();
-        let Programs {
-            target,
-            attempt,
-            pov,
-            ..
-        } = self.programs;
-        let name = target.task().build_of(pov);
-        let build = builds::build(target, &one.replaced(attempt, by), &name).await?;
+        let programs = &self.programs;
+        let name = programs.task().build_of(programs.pov);
+        let changed = one.replaced(programs.attempt, by);
+        let build = builds::build(programs.target, &changed, &name).await?;
         self.clock.leave_out(started.elapsed());
         if !build.succeeded() {
             self.note(

@@ -13,7 +13,6 @@ use super::doubts::{Differing, shown};
 use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
 use super::runs::Part;
-use crate::rung::Programs;
 use patchwright_target::Result;
 use patchwright_target::probe::{Expression, Probe};
 use patchwright_target::runner::Capture;
@@ -72,12 +71,10 @@ impl Comparison<'_> {
     ) -> Result<Option<Differing>> {
         let half = half(left, self.counted(COMPARED));
         let values = Capture::Values(self.functions.clone());
-        let Programs { old, new, .. } = &self.programs;
-        let first = self.run(old, chunk, values.clone(), half).await?;
-        let patched = self.run(new, chunk, values, half).await?;
+        let both = self.run_both(chunk, values, half).await?;
         let mut found = None;
-        for (index, input) in chunk.iter().enumerate() {
-            let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
+        for (index, before, after) in both.pairs() {
+            let Some(input) = chunk.get(index) else {
                 continue;
             };
             let values = Values::read(before);
@@ -150,10 +147,8 @@ impl Comparison<'_> {
             })
         });
         let probes: Vec<Probe> = lines.take(1).collect();
-        let Programs {
-            target, pov, old, ..
-        } = self.programs;
-        let seen = target.probe(old, pov, &probes).await?;
+        let (old, pov) = (self.programs.old, self.programs.pov);
+        let seen = self.programs.target.probe(old, pov, &probes).await?;
         let usual = || "no run came to an end under the debugger".to_owned();
         Ok(seen.problem.unwrap_or_else(usual))
     }
