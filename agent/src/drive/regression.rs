@@ -285,16 +285,9 @@ impl Drive {
         let started = Instant::now();
         let found = minimize(target.as_ref(), &baseline, budget).await?;
         let mut record = SmallestRecord::default();
-        if let Some(found) = found {
-            record = SmallestRecord {
-                pov: found.name,
-                original: found.original as u64,
-                bytes: found.bytes.len() as u64,
-                input: Some(self.journal.keep(&found.bytes).await?),
-                minimal: found.minimal,
-                runs: found.runs,
-                seconds: 0.0,
-            };
+        if let Some((found, bytes)) = found {
+            record = found;
+            record.input = Some(self.journal.keep(&bytes).await?);
         }
         record.seconds = started.elapsed().as_secs_f64();
         Ok(Outcome::Minimized(record))

@@ -6,7 +6,7 @@
 
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Rung, RungName};
-use crate::verdict_cache::{VerdictCache, VerdictKey};
+use crate::verdict_cache::VerdictCache;
 use crate::{review, robust, rung, same_elsewhere};
 use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, Target};
@@ -58,15 +58,17 @@ impl<'a> Ladder<'a> {
     }
 
     async fn recall_or_climb(&self, attempt: &AttemptFacts, next: RungName) -> Result<Rung> {
-        let key = VerdictKey::of(self.baseline, attempt, next);
-        let (Some(verdicts), Some(key)) = (self.verdicts, key) else {
+        let Some(verdicts) = self.verdicts else {
             return self.climb_anew(attempt, next).await;
         };
-        if let Some(result) = verdicts.recall(&key).await {
+        let Some(entry) = verdicts.entry(self.baseline, attempt, next).await else {
+            return self.climb_anew(attempt, next).await;
+        };
+        if let Some(result) = verdicts.recall(&entry) {
             return Ok(result);
         }
         let result = self.climb_anew(attempt, next).await?;
-        verdicts.keep(&key, &result).await;
+        verdicts.keep(&entry, &result);
         Ok(result)
     }
 

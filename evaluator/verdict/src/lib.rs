@@ -24,7 +24,7 @@ pub use agreement::{Candidate, agreement};
 pub use attempt::AttemptFacts;
 pub use evidence::{AcceptedInput, Doubt, DoubtedInput, FoundInput, Rung, RungName};
 pub use ladder::Ladder;
-pub use minimize::{SmallestPov, minimize};
+pub use minimize::minimize;
 pub use regression::{RegressionRun, RegressionTest, prove_regression_test};
 pub use rung::confirm::{confirm, confirm_ahead};
 pub use rung::silent::stopped;

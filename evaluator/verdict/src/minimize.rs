@@ -8,6 +8,7 @@
 
 use crate::rung::{first_way, replay_input};
 use patchwright_crash::{CrashReport, Frame, FrameOrigin};
+use patchwright_record::SmallestRecord;
 use patchwright_sandbox::Ending;
 use patchwright_target::Result;
 use patchwright_target::runner::{
@@ -24,24 +25,8 @@ const FRAMES: usize = 4;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
-/// The smallest input that was found for the crash of a PoV.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SmallestPov {
-    /// The PoV's name.
-    pub name: String,
-    /// The number of bytes of the PoV.
-    pub original: usize,
-    /// The smallest input.
-    pub bytes: Vec<u8>,
-    /// Inputs that were run.
-    pub runs: u64,
-    /// True where no single byte can be left out; false where the time was over before that
-    /// was known.
-    pub minimal: bool,
-}
-
 /// Searches for the smallest input that shows the crash of the first PoV that crashes, for
-/// no longer than the budget.
+/// no longer than the budget; it is minimal where no single byte can be left out.
 ///
 /// Returns nothing for a hang, whose every run takes the whole time limit, and for a crash
 /// that does not come every time.
@@ -52,7 +37,7 @@ pub async fn minimize(
     target: &dyn Target,
     baseline: &Baseline,
     budget: Duration,
-) -> Result<Option<SmallestPov>> {
+) -> Result<Option<(SmallestRecord, Vec<u8>)>> {
     let Some((pov, before, build)) = first_way(target, baseline)? else {
         return Ok(None);
     };
@@ -74,13 +59,15 @@ pub async fn minimize(
     if bytes.len() < original.len() && !search.is_the_crash(&bytes).await? {
         return Ok(None);
     }
-    Ok(Some(SmallestPov {
-        name: pov.name(),
-        original: original.len(),
-        bytes,
+    let record = SmallestRecord {
+        pov: pov.name(),
+        original: original.len() as u64,
+        bytes: bytes.len() as u64,
         runs: search.runs,
         minimal,
-    }))
+        ..SmallestRecord::default()
+    };
+    Ok(Some((record, bytes)))
 }
 
 struct Search<'a> {
@@ -241,11 +228,9 @@ fn place<'a>(
     in_project: &dyn Fn(&Frame) -> bool,
 ) -> Option<(Option<&'a str>, Option<u32>)> {
     let frames = crash.main_stack()?.frames.iter();
-    let own = |frame: &&Frame| in_project(frame) && FrameOrigin::of(frame) == FrameOrigin::Project;
-    let frame = frames.clone().find(own).or_else(|| {
-        let mut frames = frames;
-        frames.find(|frame| FrameOrigin::of(frame) == FrameOrigin::Project)
-    })?;
+    let mut frames = frames.filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project);
+    let own = frames.clone().find(|frame| in_project(frame));
+    let frame = own.or_else(|| frames.next())?;
     Some((frame.file.as_deref(), frame.line))
 }
 
@@ -303,13 +288,14 @@ mod tests {
         let target = open(task, folder.path()).await;
         let baseline = target.baseline().await.unwrap();
         let budget = Duration::from_mins(1);
-        let smallest = minimize(&target, &baseline, budget).await.unwrap().unwrap();
+        let smallest = minimize(&target, &baseline, budget).await.unwrap();
+        let (smallest, bytes) = smallest.unwrap();
         // `Kx` has too small a length to crash, and five bytes with `x` crash elsewhere.
         assert_eq!((smallest.original, smallest.minimal), (60, true));
-        assert_eq!(smallest.bytes.len(), 2, "{smallest:?}");
-        assert!(smallest.bytes.contains(&b'K'), "{smallest:?}");
+        assert_eq!(bytes.len(), 2, "{smallest:?}");
+        assert!(bytes.contains(&b'K'), "{smallest:?}");
         let none = minimize(&target, &baseline, Duration::ZERO).await.unwrap();
-        let none = none.unwrap();
-        assert_eq!((none.bytes.len(), none.minimal, none.runs), (60, false, 0));
+        let (none, bytes) = none.unwrap();
+        assert_eq!((bytes.len(), none.minimal, none.runs), (60, false, 0));
     }
 }

@@ -46,45 +46,48 @@ impl VerdictCache {
     }
 
     /// Returns the result of an earlier climb.
-    pub(crate) async fn recall(&self, key: &VerdictKey) -> Option<Rung> {
-        let name = self.entry_name(key).await?;
-        let (_entry, result) = self.cache.read::<Rung>(&name)?;
+    pub(crate) fn recall(&self, entry: &str) -> Option<Rung> {
+        let (_entry, result) = self.cache.read::<Rung>(entry)?;
         Some(result.count(FROM_CACHE, 1))
     }
 
     /// Keeps a result, unless another climb may give another one.
-    pub(crate) async fn keep(&self, key: &VerdictKey, result: &Rung) {
-        if result.settled
-            && result.holds.is_some()
-            && let Some(name) = self.entry_name(key).await
-        {
-            put_record(&self.cache, &name, (&self.scratch.fresh("verdict"), result));
+    pub(crate) fn keep(&self, entry: &str, result: &Rung) {
+        if result.settled && result.holds.is_some() {
+            put_record(&self.cache, entry, (&self.scratch.fresh("verdict"), result));
         }
     }
 
-    async fn entry_name(&self, key: &VerdictKey) -> Option<String> {
+    /// Names the entry of a rung's result by all that it depends on; none for rungs that cost
+    /// nothing.
+    pub(crate) async fn entry(
+        &self,
+        baseline: &Baseline,
+        attempt: &AttemptFacts,
+        rung: RungName,
+    ) -> Option<String> {
+        let free = [RungName::Applies, RungName::Parses, RungName::Reviewed];
+        if free.contains(&rung) {
+            return None;
+        }
         let inputs = self.inputs.get_or_init(|| async {
             let harmless = self.harmless.clone();
             let digest = move || digest_of_inputs(&harmless);
             tokio::task::spawn_blocking(digest).await.ok().flatten()
         });
         let inputs = inputs.await.as_deref()?;
-        self.task.entry_name(&["verdict", inputs, &key.0]).await
+        let key = Parts::of(baseline, attempt, rung);
+        self.task.entry_name(&["verdict", inputs, &key]).await
     }
 }
 
-/// Digest of everything that a rung's result depends on besides the task.
-#[derive(Debug)]
-pub(crate) struct VerdictKey(String);
+/// The parts of a key, each hashed with its length.
+struct Parts(Sha256);
 
-impl VerdictKey {
-    /// Returns the key of a rung; none for rungs that cost nothing.
-    pub(crate) fn of(baseline: &Baseline, attempt: &AttemptFacts, rung: RungName) -> Option<Self> {
-        let free = [RungName::Applies, RungName::Parses, RungName::Reviewed];
-        if free.contains(&rung) {
-            return None;
-        }
-        let mut parts = Parts(Sha256::new());
+impl Parts {
+    /// Returns the digest of everything that a rung's result depends on besides the task.
+    fn of(baseline: &Baseline, attempt: &AttemptFacts, rung: RungName) -> String {
+        let mut parts = Self(Sha256::new());
         parts.add(rung.as_str());
         parts.add(attempt.changes.digest());
         parts.add(format!("{:?}", attempt.touched));
@@ -111,14 +114,9 @@ impl VerdictKey {
                 parts.add(report);
             }
         }
-        Some(Self(format!("{:x}", parts.0.finalize())))
+        format!("{:x}", parts.0.finalize())
     }
-}
 
-/// The parts of a key, each hashed with its length.
-struct Parts(Sha256);
-
-impl Parts {
     fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
         self.0.update((part.len() as u64).to_le_bytes());

@@ -58,33 +58,31 @@ fn account(
             at < line && taken(place) && piece.is_some_and(|range| range.holds(other, at))
         })
     };
+    let enough = aimed >= ENOUGH_AIMED;
     let (mut unaccounted, mut reasons) = (Vec::new(), Vec::new());
     for (place, seen) in lines {
         let (path, line) = *place;
         let by_accepted = accepted.get(place).copied().unwrap_or_default();
-        let enough = aimed >= ENOUGH_AIMED;
-        match state(**seen, by_accepted) {
-            State::BothWays => {}
-            State::NeverReached if enough && is_passed_by(**place) => reasons.push(format!(
-                "{path}:{line}: {aimed} inputs aimed at the patch do not come there"
+        let accounted = match state(**seen, by_accepted) {
+            State::BothWays => continue,
+            State::NeverReached if enough && is_passed_by(**place) => Ok(format!(
+                "{aimed} inputs aimed at the patch do not come there"
             )),
-            State::NeverReached => unaccounted.push(format!("{path}:{line} (never reached)")),
+            State::NeverReached => Err("never reached"),
             // Behind another branch of the patch that accepted inputs pass by.
-            State::NotByAccepted if accepted_come => reasons.push(format!(
-                "{path}:{line}: only the PoV and inputs like it come there"
-            )),
-            State::NotByAccepted => unaccounted.push(format!(
-                "{path}:{line} (no accepted input and no test comes there)"
-            )),
-            State::OneWay if !enough => {
-                unaccounted.push(format!("{path}:{line} (seen one way only)"));
+            State::NotByAccepted if accepted_come => {
+                Ok("only the PoV and inputs like it come there".to_owned())
             }
-            State::OneWay => reasons.push(format!(
-                "{path}:{line}: {aimed} inputs aimed at the patch do not take the other way"
+            State::NotByAccepted => Err("no accepted input and no test comes there"),
+            State::OneWay if !enough => Err("seen one way only"),
+            State::OneWay => Ok(format!(
+                "{aimed} inputs aimed at the patch do not take the other way"
             )),
-            State::ByThePov => reasons.push(format!(
-                "{path}:{line}: the PoV and inputs like it take the other way"
-            )),
+            State::ByThePov => Ok("the PoV and inputs like it take the other way".to_owned()),
+        };
+        match accounted {
+            Ok(reason) => reasons.push(format!("{path}:{line}: {reason}")),
+            Err(why) => unaccounted.push(format!("{path}:{line} ({why})")),
         }
     }
     (unaccounted, reasons)

@@ -108,11 +108,9 @@ pub(super) struct InputPool {
     further_made: usize,
     /// Further mutants that were made when the last answer unlike all before came.
     fresh_at: usize,
-    /// Files of tests, which may be inputs. Of a C or C++ program they are used where there
-    /// are no given ones, and what differs there refutes nothing.
-    of_tests: Vec<ComparedInput>,
-    /// The PoVs brought towards harmless inputs, the last one first.
-    nearer: Vec<Vec<u8>>,
+    /// The PoVs brought towards harmless inputs in turn with files of tests, which may be inputs;
+    /// the last one first.
+    aside: Vec<ComparedInput>,
     derived: Mutator,
     derived_left: usize,
     derived_made: usize,
@@ -132,6 +130,8 @@ impl InputPool {
             (false, false) => FEWER_DERIVED,
         };
         let java = task.language == Language::Java;
+        // Of a C or C++ program files of tests are used where there are no given inputs, and what
+        // differs there refutes nothing.
         let of_tests = if given.is_empty() || java {
             given_inputs::of_tests(task, pov)?
         } else {
@@ -142,22 +142,30 @@ impl InputPool {
         } else {
             InputKind::Derived
         };
-        let of_tests = of_tests
+        let mut of_tests = of_tests
             .into_iter()
+            .rev()
             .map(|(name, bytes)| ComparedInput::new(kind, format!("{name} of the tests"), bytes));
         let mut nearer: Vec<Vec<u8>> = povs.iter().flat_map(|pov| nearer(pov)).collect();
         nearer.truncate(derived_left.min(MOST_NEARER));
-        nearer.reverse();
+        let derived_made = nearer.len();
+        let mut nearer = ComparedInput::numbered(InputKind::Derived, nearer, of_pov).into_iter();
+        // Where a PoV is large, what is near to it may crash slowly, and all the time would go there.
+        let mut aside = Vec::new();
+        while nearer.len() > 0 || of_tests.len() > 0 {
+            aside.extend(nearer.next());
+            aside.extend(of_tests.next());
+        }
+        aside.reverse();
         Ok(Self {
-            of_tests: of_tests.collect(),
-            nearer,
             given,
             mutants: Vec::new(),
             further: Mutator::new(Vec::new()),
             further_made: 0,
             fresh_at: 0,
-            derived_left,
-            derived_made: 0,
+            aside,
+            derived_left: derived_left - derived_made,
+            derived_made,
             derived: Mutator::new(povs),
         })
     }
@@ -198,18 +206,22 @@ impl InputPool {
     /// mutants of accepted ones for as long as they bring new answers.
     pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
         let mut chunk = Vec::new();
-        while chunk.len() < count {
-            match self.given.pop().or_else(|| self.mutants.pop()) {
-                Some(input) => chunk.push(input),
-                None => break,
-            }
+        while chunk.len() < count
+            && let Some(input) = self.given.pop().or_else(|| self.mutants.pop())
+        {
+            chunk.push(input);
         }
         if chunk.is_empty() {
-            chunk = self.nearer_and_of_tests(count);
+            let rest = self.aside.len().saturating_sub(count);
+            chunk.extend(self.aside.drain(rest..).rev());
         }
         if chunk.is_empty() && self.derived_left > 0 {
+            let start = self.derived_made;
             let bytes = self.derived.take(count.min(self.derived_left));
-            chunk = self.of_povs(bytes);
+            self.derived_made += bytes.len();
+            self.derived_left -= bytes.len();
+            let name = |number| of_pov(start + number);
+            chunk = ComparedInput::numbered(InputKind::Derived, bytes, name);
         }
         let dry = self.further_made - self.fresh_at >= DRY;
         if chunk.is_empty() && self.further.seeds() > 0 && !dry {
@@ -224,33 +236,11 @@ impl InputPool {
         let name = format!("further mutant {} of a given input", self.further_made);
         ComparedInput::new(InputKind::FurtherMutant, name, bytes).of(&parent)
     }
+}
 
-    /// Takes from both in turn: where a PoV is large, what is near to it may crash slowly, and
-    /// all the time would go there.
-    fn nearer_and_of_tests(&mut self, count: usize) -> Vec<ComparedInput> {
-        let mut chunk = Vec::new();
-        while chunk.len() < count {
-            let nearer = self.nearer.pop().map(|bytes| self.of_povs(vec![bytes]));
-            let before = chunk.len();
-            chunk.extend(nearer.into_iter().flatten());
-            if chunk.len() < count {
-                chunk.extend(self.of_tests.pop());
-            }
-            if chunk.len() == before {
-                break;
-            }
-        }
-        chunk
-    }
-
-    fn of_povs(&mut self, contents: Vec<Vec<u8>>) -> Vec<ComparedInput> {
-        let start = self.derived_made;
-        self.derived_made += contents.len();
-        self.derived_left -= contents.len().min(self.derived_left);
-        ComparedInput::numbered(InputKind::Derived, contents, |number| {
-            format!("mutant {} of a PoV", start + number)
-        })
-    }
+/// Names a mutant of a PoV.
+fn of_pov(number: usize) -> String {
+    format!("mutant {number} of a PoV")
 }
 
 #[cfg(test)]
