@@ -215,14 +215,11 @@ impl Mutator {
         let Some(place) = input.get_mut(at..at + width) else {
             return;
         };
-        let mut bytes = [0; 8];
         if big_endian {
             place.reverse();
         }
-        for (byte, old) in bytes.iter_mut().zip(place.iter()) {
-            *byte = *old;
-        }
-        let old = u64::from_le_bytes(bytes);
+        let bytes = place.iter().rev();
+        let old = bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte));
         let new = if replace {
             edge
         } else {
@@ -288,12 +285,8 @@ impl Mutator {
         let Some(first) = rest.iter().position(digit).map(|at| at + start) else {
             return self.set(input);
         };
-        let length = input
-            .get(first..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|byte| digit(byte))
-            .count();
+        let digits = input.iter().skip(first).take_while(|byte| digit(byte));
+        let length = digits.count();
         let number = TEXT_NUMBERS.get(self.below(TEXT_NUMBERS.len()));
         input.splice(first..first + length, number.unwrap_or(&"0").bytes());
     }
@@ -304,14 +297,9 @@ impl Mutator {
         let keep = self.below(input.len() + 1);
         let from = self.seeds.get(other).map_or(0, Vec::len).saturating_add(1);
         let from = self.below(from);
-        let tail = self
-            .seeds
-            .get(other)
-            .and_then(|seed| seed.get(from..))
-            .unwrap_or_default()
-            .to_vec();
+        let tail = self.seeds.get(other).and_then(|seed| seed.get(from..));
         input.truncate(keep);
-        input.extend(tail);
+        input.extend_from_slice(tail.unwrap_or_default());
     }
 
     /// Chooses a block, mostly a short one.

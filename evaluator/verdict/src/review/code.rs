@@ -3,25 +3,13 @@
 use patchwright_source::regex;
 use std::collections::BTreeSet;
 
-/// Keywords that may be followed by a parenthesis and are no calls.
-const KEYWORDS: &[&str] = &[
-    "if",
-    "for",
-    "while",
-    "switch",
-    "return",
-    "sizeof",
-    "catch",
-    "defined",
-    "else",
-    "do",
-    "case",
-    "synchronized",
-    "try",
-    "alignof",
-    "typeof",
-    "decltype",
-];
+/// Tells whether a word may be followed by a parenthesis and is no call.
+fn is_keyword(word: &str) -> bool {
+    let keyword = regex!(
+        "^(?:if|for|while|switch|return|sizeof|catch|defined|else|do|case|synchronized|try|alignof|typeof|decltype)$"
+    );
+    keyword.is_match(word)
+}
 
 /// Returns a line without comments and without the contents of string literals.
 pub(crate) fn bare(line: &str) -> String {
@@ -71,7 +59,7 @@ pub(super) fn calls(line: &str) -> BTreeSet<String> {
     let call = regex!(r"([A-Za-z_][A-Za-z0-9_]*)\s*\(");
     call.captures_iter(line)
         .filter_map(|found| Some(found.get(1)?.as_str().to_owned()))
-        .filter(|name| !KEYWORDS.contains(&name.as_str()))
+        .filter(|name| !is_keyword(name))
         .collect()
 }
 
@@ -79,7 +67,7 @@ pub(super) fn calls(line: &str) -> BTreeSet<String> {
 pub(super) fn names(line: &str) -> BTreeSet<String> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
-        .filter(|word| !KEYWORDS.contains(word))
+        .filter(|word| !is_keyword(word))
         .map(str::to_owned)
         .collect()
 }

@@ -24,7 +24,7 @@ use returned::Verdict;
 const WATCHED: usize = 4;
 
 pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung> {
-    let (target, baseline, attempt) = on;
+    let (target, _, attempt) = on;
     let task = target.task();
     if task.povs.is_empty() {
         return Ok(Rung::new(RungName::Silent, None, "the task has no PoV"));
@@ -40,8 +40,7 @@ pub(crate) async fn climb(on: Ground<'_>) -> Result<Rung> {
         Some(why) if task.language == Language::Java => Verdict::Unseen(why),
         _ => vouched(on).await?,
     };
-    let writer = FeedbackWriter::new(task, attempt);
-    let mut result = result_of(verdict, baseline, &writer, &replays);
+    let mut result = replays.result(verdict, on);
     let povs = task.povs.len() + attempt.found.len();
     result.doubts.extend(replays.doubts);
     Ok(result
@@ -120,41 +119,30 @@ impl Replays {
         }
         Ok(None)
     }
-}
 
-/// The result of runs without a crash, by what their silence is worth.
-fn result_of(
-    verdict: Verdict,
-    baseline: &Baseline,
-    writer: &FeedbackWriter<'_>,
-    replays: &Replays,
-) -> Rung {
-    let steady = |pov: &BaselinePov| pov.crashes == pov.runs || pov.crashes == 0;
-    let steady = baseline.povs.iter().all(steady);
-    match verdict {
-        Verdict::Returned => {
-            let answer = replays.answer.as_ref().map(|answer| {
-                format!("; the program answers by {answer}, which its methods declare")
-            });
-            let runs = counted(replays.runs, "run");
-            let answer = answer.unwrap_or_default();
-            let reason = format!("no crash in {runs} of the PoVs{answer}");
-            Rung::new(RungName::Silent, Some(true), reason).settled(steady)
-        }
-        Verdict::Objection(reason) => {
-            let lead = format!("The crash is silenced, not repaired: {reason}");
-            let feedback = writer.log(&lead, &replays.log);
-            Rung::new(RungName::Silent, Some(false), reason)
-                .feedback(feedback)
-                .settled(steady)
-        }
-        Verdict::Doubt(what) => {
-            let reason = format!("no crash, but {what}");
-            Rung::new(RungName::Silent, None, reason).doubts(vec![Doubt::new(what)])
-        }
-        Verdict::Unseen(why) => {
-            let reason = format!("no crash, but it could not be seen how the run ended: {why}");
-            Rung::new(RungName::Silent, None, reason)
+    /// Returns the result of runs without a crash, by what their silence is worth.
+    fn result(&self, verdict: Verdict, (target, baseline, attempt): Ground<'_>) -> Rung {
+        let steady = |pov: &BaselinePov| pov.crashes == pov.runs || pov.crashes == 0;
+        let steady = baseline.povs.iter().all(steady);
+        let rung = |holds, reason: String| Rung::new(RungName::Silent, holds, reason);
+        match verdict {
+            Verdict::Returned => {
+                let reason = format!("no crash in {} of the PoVs", counted(self.runs, "run"));
+                rung(Some(true), reason).settled(steady)
+            }
+            Verdict::Objection(reason) => {
+                let writer = FeedbackWriter::new(target.task(), attempt);
+                let lead = format!("The crash is silenced, not repaired: {reason}");
+                let feedback = writer.log(&lead, &self.log);
+                rung(Some(false), reason).feedback(feedback).settled(steady)
+            }
+            Verdict::Doubt(what) => {
+                rung(None, format!("no crash, but {what}")).doubts(vec![Doubt::new(what)])
+            }
+            Verdict::Unseen(why) => {
+                let reason = format!("no crash, but it could not be seen how the run ended: {why}");
+                rung(None, reason)
+            }
         }
     }
 }

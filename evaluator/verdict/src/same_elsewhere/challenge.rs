@@ -60,20 +60,6 @@ enum ChallengeKind {
     Control,
 }
 
-impl ChallengeKind {
-    /// Returns the reason that a failure of the patched program on such an input gives.
-    fn refutation(self) -> &'static str {
-        match self {
-            Self::Variant => {
-                "reaches the same defect on another way, and the patched program still fails on it"
-            }
-            Self::Control => {
-                "is accepted by the unpatched program, and the patched program fails on it"
-            }
-        }
-    }
-}
-
 /// The inputs that count, each with its way, and a line for each input.
 #[derive(Default)]
 struct Sorted {
@@ -329,7 +315,15 @@ impl Comparison<'_> {
                 return Ok(None);
             }
         }
-        Ok(Some(self.challenge_refutes(input, kind.refutation(), &now)))
+        let what = match kind {
+            ChallengeKind::Variant => {
+                "reaches the same defect on another way, and the patched program still fails on it"
+            }
+            ChallengeKind::Control => {
+                "is accepted by the unpatched program, and the patched program fails on it"
+            }
+        };
+        Ok(Some(self.challenge_refutes(input, what, &now)))
     }
 
     fn challenge_refutes(&self, input: &ComparedInput, what: &str, now: &Replay) -> Rung {

@@ -27,20 +27,7 @@ const SHOWN: usize = 600;
 /// Other contents of memory, each with another distance between objects. The
 /// first two tell a value that was never written from one that was; the last
 /// lets an access far beyond an object be seen.
-const PATTERNS: [MemoryPattern; 3] = [
-    MemoryPattern {
-        fill: 0,
-        redzone: 16,
-    },
-    MemoryPattern {
-        fill: 0xa5,
-        redzone: 256,
-    },
-    MemoryPattern {
-        fill: 0x41,
-        redzone: 2048,
-    },
-];
+const PATTERNS: [(u8, u32); 3] = [(0, 16), (0xa5, 256), (0x41, 2048)];
 /// Differences that are looked at, and those of one kind among them: not all
 /// that look alike are.
 const MOST: usize = 24;
@@ -137,9 +124,9 @@ impl Comparison<'_> {
         // The files have other names than before, and programs print names.
         let old = self.programs.old;
         let usual = self.run_as(old, &inputs, self.again()).await?;
-        for memory in PATTERNS {
+        for (fill, redzone) in PATTERNS {
             let how = Inputs {
-                memory: Some(memory),
+                memory: Some(MemoryPattern { fill, redzone }),
                 ..self.again()
             };
             if self.clock.left(Part::DIFFERENCES).is_zero() {

@@ -12,8 +12,7 @@
 
 use super::doubts::Differing;
 use super::outputs::turns_away;
-use super::pool::ComparedInput;
-use super::pool::InputKind;
+use super::pool::{ComparedInput, InputKind};
 use super::runs::EACH;
 use super::runs::Part;
 use super::values::mixed;
@@ -292,38 +291,28 @@ impl Comparison<'_> {
         let tree = Tree::open(&self.programs.task().tree).ok();
         let mut lines = Vec::new();
         for touched in &attempt.touched {
-            let path = attempt.changes.new_name(&touched.path);
-            let range = |(first, last): (u32, u32)| LineRange {
-                path: path.as_str().to_owned(),
+            let path = attempt.changes.new_name(&touched.path).as_str();
+            let mut ranges = touched.new.clone();
+            if let Some(tree) = &tree {
+                ranges = rewritten(tree, attempt, touched);
+                let map = LineMap::of_change(tree, &attempt.changes, &touched.path);
+                if let (true, Some(map)) = (ranges.is_empty(), map) {
+                    let before = |first: u32| map.patched(first.saturating_sub(1).max(1));
+                    let around =
+                        |(first, last): &(u32, u32)| (before(*first), map.patched(last + 1));
+                    ranges.extend(touched.old.iter().map(around));
+                }
+            }
+            lines.extend(ranges.into_iter().map(|(first, last)| LineRange {
+                path: path.to_owned(),
                 first,
                 last,
-            };
-            let new = match &tree {
-                Some(tree) => rewritten(tree, attempt, touched),
-                None => touched.new.clone(),
-            };
-            let only_taken_away = new.is_empty();
-            lines.extend(new.into_iter().map(range));
-            let left = tree.as_ref().and_then(|tree| {
-                let map = LineMap::of_change(tree, &attempt.changes, &touched.path)?;
-                let around = |&(first, last): &(u32, u32)| {
-                    (
-                        map.patched(first.saturating_sub(1).max(1)),
-                        map.patched(last + 1),
-                    )
-                };
-                Some(touched.old.iter().map(around).collect::<Vec<_>>())
-            });
-            if only_taken_away {
-                lines.extend(left.into_iter().flatten().map(range));
-            }
+            }));
         }
-        let named = touched_functions(attempt);
-        let functions = if named.is_empty() {
-            &self.functions
-        } else {
-            &named
-        };
+        let mut functions = touched_functions(attempt);
+        if functions.is_empty() {
+            functions.clone_from(&self.functions);
+        }
         Counted {
             lines,
             functions: functions.iter().map(|name| last(name).to_owned()).collect(),
@@ -356,11 +345,8 @@ fn rewritten(tree: &Tree, attempt: &AttemptFacts, touched: &Touched) -> Vec<(u32
 /// Returns a text whose lines hold no spaces.
 fn without_spaces(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
-    let lines = text.lines().map(|line| {
-        let mut line: String = line.split_whitespace().collect();
-        line.push('\n');
-        line
-    });
+    let lines = text.lines();
+    let lines = lines.map(|line| line.split_whitespace().collect::<String>() + "\n");
     lines.collect()
 }
 
