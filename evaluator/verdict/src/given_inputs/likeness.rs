@@ -37,8 +37,8 @@ pub(super) fn choose(
 /// Returns the places of files that share pieces with the PoVs, the best choice first.
 fn most_alike(shared: &[Vec<usize>], most: usize) -> Vec<usize> {
     let mut weights = weights(shared);
-    let gain = |shares: &[usize], weights: &[f64]| -> u64 {
-        let sum: f64 = shares.iter().filter_map(|piece| weights.get(*piece)).sum();
+    let gain = |shares: &[usize], weights: &BTreeMap<usize, f64>| -> u64 {
+        let sum: f64 = shares.iter().filter_map(|piece| weights.get(piece)).sum();
         (sum * 1e6) as u64
     };
     let alike = shared
@@ -61,9 +61,7 @@ fn most_alike(shared: &[Vec<usize>], most: usize) -> Vec<usize> {
         }
         chosen.push(at);
         for piece in shares {
-            if let Some(weight) = weights.get_mut(*piece) {
-                *weight /= 2.0;
-            }
+            weights.entry(*piece).and_modify(|weight| *weight /= 2.0);
         }
     }
     chosen
@@ -86,21 +84,16 @@ fn shared(povs: &[Vec<u8>], files: &[Option<(String, Vec<u8>)>]) -> Vec<Vec<usiz
 }
 
 /// Returns the weights of the pieces by their numbers: the fewer files have one, the more.
-fn weights(shared: &[Vec<usize>]) -> Vec<f64> {
-    let mut files_with: Vec<f64> = Vec::new();
+fn weights(shared: &[Vec<usize>]) -> BTreeMap<usize, f64> {
+    let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
     for piece in shared.iter().flatten() {
-        if files_with.len() <= *piece {
-            files_with.resize(piece + 1, 0.0);
-        }
-        if let Some(count) = files_with.get_mut(*piece) {
-            *count += 1.0;
-        }
+        *weights.entry(*piece).or_default() += 1.0;
     }
     let all = shared.len() as f64 + 1.0;
-    files_with
-        .iter()
-        .map(|with| (all / (with + 0.5)).ln().max(0.0))
-        .collect()
+    for files_with in weights.values_mut() {
+        *files_with = (all / (*files_with + 0.5)).ln().max(0.0);
+    }
+    weights
 }
 
 #[cfg(test)]

@@ -56,15 +56,13 @@ fn lengths(length: usize) -> Vec<usize> {
 fn runs(input: &[u8], follows: impl Fn(u8, u8) -> bool, shortest: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
-    for (at, byte) in input.iter().enumerate() {
-        let last = at.checked_sub(1).and_then(|before| input.get(before));
-        if last.is_some_and(|last| !follows(*last, *byte)) {
-            found.push(start..at);
-            start = at;
+    for run in input.chunk_by(|last, byte| follows(*last, *byte)) {
+        let end = start + run.len();
+        if run.len() >= shortest {
+            found.push(start..end);
         }
+        start = end;
     }
-    found.push(start..input.len());
-    found.retain(|run| run.len() >= shortest);
     found.sort_by_key(|run| (std::cmp::Reverse(run.len()), run.start));
     found.truncate(PLACES);
     found

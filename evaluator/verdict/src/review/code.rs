@@ -13,45 +13,16 @@ fn is_keyword(word: &str) -> bool {
 
 /// Returns a line without comments and without the contents of string literals.
 pub(crate) fn bare(line: &str) -> String {
-    let mut kept = String::new();
-    let mut characters = line.chars().peekable();
-    let mut quote: Option<char> = None;
-    while let Some(character) = characters.next() {
-        match (quote, character) {
-            (Some(_), '\\') => {
-                characters.next();
-            }
-            (Some(open), close) if open == close => {
-                kept.push(close);
-                quote = None;
-            }
-            (Some(_), _) => {}
-            (None, '"' | '\'') => {
-                kept.push(character);
-                quote = Some(character);
-            }
-            (None, '/') if characters.peek() == Some(&'/') => break,
-            (None, '/') if characters.peek() == Some(&'*') => skip_comment(&mut characters),
-            (None, _) => kept.push(character),
-        }
-    }
+    let left_out =
+        regex!(r#"(?s)(")(?:[^"\\]|\\.)*\\?("?)|(')(?:[^'\\]|\\.)*\\?('?)|//.*|/\*.*?(?:\*/|$)"#);
+    // Only the quotes of a literal are kept.
+    let kept = left_out.replace_all(line, "$1$2$3$4");
     let trimmed = kept.trim();
     // The inner lines of a block comment begin with a star.
     if trimmed.starts_with("* ") || trimmed == "*" || trimmed == "*/" {
         return String::new();
     }
     trimmed.to_owned()
-}
-
-fn skip_comment(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    characters.next();
-    let mut last = ' ';
-    for next in characters.by_ref() {
-        if last == '*' && next == '/' {
-            return;
-        }
-        last = next;
-    }
 }
 
 /// Returns the functions that a line without comments calls.

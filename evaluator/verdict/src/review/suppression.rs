@@ -128,16 +128,9 @@ fn handler(lines: &[DiffLine]) -> Vec<String> {
         {
             code = code.split_off(at);
         }
-        for character in code.chars() {
-            match character {
-                '{' => {
-                    depth += 1;
-                    opened = true;
-                }
-                '}' => depth -= 1,
-                _ => {}
-            }
-        }
+        let begun = code.matches('{').count();
+        opened |= begun > 0;
+        depth += begun as i64 - code.matches('}').count() as i64;
         block.push(code);
         if opened && depth <= 0 {
             break;
