@@ -18,12 +18,9 @@ pub(crate) async fn climb(target: &dyn Target, attempt: &AttemptFacts) -> Result
             return Ok(failed(&build, log, &writer));
         }
     }
-    Ok(
-        Rung::new(RungName::Builds, Some(true), "the build command succeeds")
-            .count("builds", names.len() as u64)
-            .log(log)
-            .settled(true),
-    )
+    let result = Rung::new(RungName::Builds, Some(true), "the build command succeeds");
+    let result = result.count("builds", names.len() as u64);
+    Ok(result.log(log).settled(true))
 }
 
 /// Builds an attempt on top of the baseline. Removed files can break an incremental build,

@@ -15,12 +15,10 @@ pub(crate) fn applies(attempt: &AttemptFacts) -> Rung {
             let files = attempt.files().len() as u64;
             Rung::new(RungName::Applies, Some(true), "every edit was located").count("files", files)
         }
-        Err(refusal) => Rung::new(
-            RungName::Applies,
-            Some(false),
-            refusal.lines().next().unwrap_or("an edit was refused"),
-        )
-        .feedback(refusal),
+        Err(refusal) => {
+            let first = refusal.lines().next().unwrap_or("an edit was refused");
+            Rung::new(RungName::Applies, Some(false), first).feedback(refusal)
+        }
     }
 }
 

@@ -78,7 +78,7 @@ impl Comparison<'_> {
             .take(MOST)
             .collect();
         let mut settled = self.undefined(&looked_at).await?;
-        settled.extend(self.errs_under_witnesses(&looked_at, &settled).await?);
+        self.errs_under_witnesses(&looked_at, &mut settled).await?;
         for (index, one) in looked_at.iter().enumerate() {
             if settled.contains_key(&index) {
                 continue;
@@ -89,7 +89,7 @@ impl Comparison<'_> {
                 settled.insert(index, HOLDS_IT.to_owned());
             }
         }
-        settled.extend(self.refused_as_the_pov(&looked_at, &settled).await?);
+        self.refused_as_the_pov(&looked_at, &mut settled).await?;
         let mut open = Vec::new();
         for (index, one) in looked_at.into_iter().enumerate() {
             match settled.remove(&index) {
@@ -146,23 +146,22 @@ impl Comparison<'_> {
         Ok(found)
     }
 
-    /// The inputs on which a second witness sees the unpatched program err, as far as nothing
-    /// else settles them. Where it sees errors on an accepted input as well, they are no news.
+    /// Settles inputs on which a second witness sees the unpatched program err, as far as nothing
+    /// else does. Where it sees errors on an accepted input as well, they are no news.
     /// The log says what came of each witness.
     async fn errs_under_witnesses(
         &mut self,
         differing: &[Differing],
-        settled: &BTreeMap<usize, String>,
-    ) -> Result<BTreeMap<usize, String>> {
-        let mut found: BTreeMap<usize, String> = BTreeMap::new();
+        settled: &mut BTreeMap<usize, String>,
+    ) -> Result<()> {
         let accepted = self.compared.iter().filter(|input| !input.refused);
         let controls: Vec<Vec<u8>> = accepted
             .map(|input| input.bytes.clone())
             .take(CONTROLS)
             .collect();
         for witness in Witness::of(self.programs.task().language).iter().copied() {
-            let open = |index: &usize| !settled.contains_key(index) && !found.contains_key(index);
-            let left: Vec<usize> = (0..differing.len()).filter(open).collect();
+            let mut left: Vec<usize> = (0..differing.len()).collect();
+            left.retain(|index| !settled.contains_key(index));
             let inputs = left.iter().filter_map(|index| differing.get(*index));
             let inputs: Vec<&[u8]> = inputs.map(|one| one.input.bytes.as_slice()).collect();
             if inputs.is_empty() {
@@ -188,7 +187,7 @@ impl Comparison<'_> {
                 Ok(erring) => {
                     let why = format!("the unpatched program errs on it ({name})");
                     let shown = erring.iter().filter_map(|place| left.get(*place));
-                    found.extend(shown.map(|index| (*index, why.clone())));
+                    settled.extend(shown.map(|index| (*index, why.clone())));
                     format!("errs on {} of {}", erring.len(), left.len())
                 }
                 Err(reason) => reason.to_owned(),
@@ -196,7 +195,7 @@ impl Comparison<'_> {
             self.experiments
                 .push(format!("the unpatched program under {name}: {told}"));
         }
-        Ok(found)
+        Ok(())
     }
 
     /// The function in which the programs part first, for some of the inputs.

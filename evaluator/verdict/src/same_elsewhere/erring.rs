@@ -40,10 +40,8 @@ impl Comparison<'_> {
     pub(super) async fn ask_about_erring(&mut self) -> Result<()> {
         let povs = given_inputs::povs(self.programs.task())?;
         let mut answered = self.answers_where_it_errs(&povs).await?;
-        self.count(
-            "inputs that only the patched program answers",
-            answered.len() as u64,
-        );
+        let number = answered.len() as u64;
+        self.count("inputs that only the patched program answers", number);
         let near = self.near(&povs, &answered);
         let stands_out = |(input, run): &Answered| {
             povs.contains(&input.bytes) && near.is_against(run.ending.success())
@@ -79,14 +77,10 @@ impl Comparison<'_> {
 
     /// Runs the patched program where the unpatched one errs.
     async fn answers_where_it_errs(&self, povs: &[Vec<u8>]) -> Result<Vec<Answered>> {
-        let inputs: Vec<ComparedInput> = povs
-            .iter()
-            .map(|bytes| {
-                ComparedInput::new(InputKind::Derived, "the PoV".to_owned(), bytes.clone())
-            })
-            .chain(self.crashing.iter().cloned())
-            .take(MOST_INPUTS)
-            .collect();
+        let name = |_| "the PoV".to_owned();
+        let mut inputs = ComparedInput::numbered(InputKind::Derived, povs.to_vec(), name);
+        inputs.extend(self.crashing.iter().cloned());
+        inputs.truncate(MOST_INPUTS);
         let budget = self.clock.again();
         let mut runs = self
             .run(&self.programs.new, &inputs, Capture::Outputs, budget)

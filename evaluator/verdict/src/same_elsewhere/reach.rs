@@ -165,7 +165,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Returns the differing inputs that the patched program refuses on a way of the patch
+    /// Settles differing inputs that the patched program refuses on a way of the patch
     /// that the PoV takes and no accepted input does, where the PoV makes the program read
     /// outside of an object. Such a read goes unseen as long as other bytes of the input lie
     /// there, so no experiment may show that the input is malformed. Other faults do show in
@@ -175,8 +175,8 @@ impl Comparison<'_> {
     pub(super) async fn refused_as_the_pov(
         &mut self,
         differing: &[Differing],
-        settled: &BTreeMap<usize, String>,
-    ) -> Result<BTreeMap<usize, String>> {
+        settled: &mut BTreeMap<usize, String>,
+    ) -> Result<()> {
         let refused = differing.iter().enumerate().filter(|(index, one)| {
             let tells_nothing = matches!(
                 one.input.kind,
@@ -192,17 +192,17 @@ impl Comparison<'_> {
         let floor = self.programs.task().limits.reached.max(1);
         let enough = |reach: &mut Reach| is_asked && reach.reached >= floor;
         let Some(mut reach) = self.reach.take_if(enough) else {
-            return Ok(BTreeMap::new());
+            return Ok(());
         };
         let contents = refused.iter().map(|(_, bytes)| bytes.clone()).collect();
         let runs = self.count_runs(&mut reach, contents, LEAST).await;
-        let alike: BTreeMap<usize, String> = runs?
-            .into_iter()
-            .filter(|(_, coverage)| reach.goes_as_the_pov(coverage, self.programs.attempt))
-            .filter_map(|(place, _)| Some((refused.get(place)?.0, AS_THE_POV.to_owned())))
-            .collect();
+        let attempt = self.programs.attempt;
+        let alike = runs?.into_iter();
+        let alike = alike.filter(|(_, coverage)| reach.goes_as_the_pov(coverage, attempt));
+        let alike = alike.filter_map(|(place, _)| refused.get(place));
+        settled.extend(alike.map(|(index, _)| (*index, AS_THE_POV.to_owned())));
         self.reach = Some(reach);
-        Ok(alike)
+        Ok(())
     }
 
     /// Counts compared inputs, given ones first, as long as there is time, and a little longer

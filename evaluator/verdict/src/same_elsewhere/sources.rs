@@ -102,12 +102,9 @@ impl Comparison<'_> {
             return Ok(None);
         }
         let mut seeds = given_inputs::povs(self.programs.task())?;
-        let near = self
-            .reaching
-            .iter()
-            .chain(&self.compared)
-            .take(FUZZER_SEEDS);
-        seeds.extend(near.map(|input| input.bytes.clone()));
+        let near = self.reaching.iter().chain(&self.compared);
+        let near = near.map(|input| input.bytes.clone());
+        seeds.extend(near.take(FUZZER_SEEDS));
         let Programs { target, pov, .. } = self.programs;
         let fuzzed = target.fuzz(&self.programs.new, pov, &seeds, FUZZER_TIME);
         let Some(fuzzed) = fuzzed.await? else {
