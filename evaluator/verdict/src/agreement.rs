@@ -28,8 +28,10 @@ const EACH: Duration = Duration::from_secs(10);
 /// Inputs on which candidates differ that are shown.
 const SPLITS: usize = 3;
 
-/// A candidate by its number, and its runs by input.
-type Behaviour = (u32, BTreeMap<usize, InputRun>);
+/// The runs of one program by input.
+type Runs = BTreeMap<usize, InputRun>;
+/// A candidate by its number, and its runs.
+type Behaviour = (u32, Runs);
 
 #[derive(Debug, Clone)]
 pub struct Candidate {
@@ -58,7 +60,7 @@ pub async fn agreement(
         capture: Capture::Outputs,
         ..Inputs::default()
     };
-    let run = async |build: &Build| -> Result<BTreeMap<usize, InputRun>> {
+    let run = async |build: &Build| -> Result<Runs> {
         let runs = target.run_inputs(build, pov, &inputs_run).await?;
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     };
@@ -66,23 +68,13 @@ pub async fn agreement(
     let mut behaviours: Vec<Behaviour> = Vec::new();
     for candidate in candidates {
         let name = target.task().build_of(pov);
-        let build = target
-            .build(&candidate.changes, &name, BuildKind::Incremental)
-            .await?;
+        let build = target.build(&candidate.changes, &name, BuildKind::Incremental);
+        let build = build.await?;
         if build.succeeded() {
             behaviours.push((candidate.number, run(&build).await?));
         }
     }
-    // A program that differs from itself, or was not run, tells nothing on an input. A
-    // crash names addresses, so two crashes are not compared.
-    let steady = |index: &usize| match (before.get(index), again.get(index)) {
-        (Some(one), Some(other)) => one == other || one.is_failure(),
-        _ => false,
-    };
-    let usable: Vec<usize> = (0..inputs_run.contents.len())
-        .filter(steady)
-        .filter(|index| behaviours.iter().all(|(_, runs)| runs.contains_key(index)))
-        .collect();
+    let usable = usable((&before, &again), &behaviours);
     let mut found = Agreement {
         clusters: clusters(&behaviours, &usable),
         inputs: usable.len() as u64,
@@ -110,6 +102,19 @@ pub async fn agreement(
     found.splits = splits.take(SPLITS).collect();
     found.seconds = started.elapsed().as_secs_f64();
     Ok(found)
+}
+
+/// Returns the inputs that tell something. A program that differs from itself, or was not run,
+/// tells nothing on an input. A crash names addresses, so two crashes are not compared.
+fn usable((before, again): (&Runs, &Runs), behaviours: &[Behaviour]) -> Vec<usize> {
+    let is_steady = |index: &usize, one: &InputRun| {
+        let again = again.get(index);
+        again.is_some_and(|other| one == other || one.is_failure())
+    };
+    let steady = before.iter().filter(|(index, one)| is_steady(index, one));
+    let mut usable: Vec<usize> = steady.map(|(index, _)| *index).collect();
+    usable.retain(|index| behaviours.iter().all(|(_, runs)| runs.contains_key(index)));
+    usable
 }
 
 /// The inputs that the programs are run on: those that were handed in first.

@@ -19,10 +19,15 @@ pub(crate) fn doubted(pov: &Pov, bytes: &[u8]) -> DoubtedInput {
     }
 }
 
+/// Returns the position of the first byte that differs.
+pub(crate) fn changed_at(from: &[u8], to: &[u8]) -> usize {
+    let pairs = from.iter().zip(to);
+    pairs.take_while(|(old, new)| old == new).count()
+}
+
 /// Describes the change of one input that gives another.
 fn change(from: &[u8], to: &[u8]) -> String {
-    let pairs = from.iter().zip(to);
-    let head = pairs.take_while(|(old, new)| old == new).count();
+    let head = changed_at(from, to);
     let rest = from.len().min(to.len()) - head;
     let pairs = from.iter().rev().zip(to.iter().rev()).take(rest);
     let tail = pairs.take_while(|(old, new)| old == new).count();

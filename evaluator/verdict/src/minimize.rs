@@ -189,10 +189,8 @@ impl Search<'_> {
             each: self.before.time_limit(10, EACH),
             ..Inputs::default()
         };
-        let runs = self
-            .target
-            .run_inputs(self.build, self.pov, &inputs)
-            .await?;
+        let runs = self.target.run_inputs(self.build, self.pov, &inputs);
+        let runs = runs.await?;
         self.runs += runs.len() as u64;
         Ok(runs)
     }

@@ -88,10 +88,8 @@ impl Trial<'_> {
             ..RegressionRecord::default()
         };
         let Some(merged) = merged(patch, &self.test.changes) else {
-            return Ok(refuse(
-                "it changes a file that the patch changes",
-                String::new(),
-            ));
+            let why = "it changes a file that the patch changes";
+            return Ok(refuse(why, String::new()));
         };
         let without = self.build(&self.test.changes).await?;
         if !without.succeeded() {
@@ -108,11 +106,10 @@ impl Trial<'_> {
                     return Ok(refuse(&format!("without the patch {why}"), log));
                 }
             };
-            let common = match failing.take() {
-                Some(known) => known.intersection(&names).cloned().collect(),
+            failing = Some(match failing {
+                Some(known) => &known & &names,
                 None => names,
-            };
-            failing = Some(common);
+            });
         }
         let failing = failing.unwrap_or_default();
         let with = self.build(&merged).await?;
@@ -213,10 +210,8 @@ fn of_suite(before: &TestRun, now: &TestRun, named: &BTreeSet<String>) -> OneRun
         return OneRun::Unclear("the tests do not end in time".to_owned());
     }
     let failed = |report: &TestReport| -> BTreeSet<String> {
-        let failed = report
-            .tests
-            .iter()
-            .filter(|(_, test)| test.status == Status::Failed);
+        let failed = report.tests.iter();
+        let failed = failed.filter(|(_, test)| test.status == Status::Failed);
         failed.map(|(name, _)| name.clone()).collect()
     };
     let (known, report) = (failed(&before.report()), now.report());

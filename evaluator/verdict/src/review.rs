@@ -18,7 +18,6 @@ pub(crate) use code::{bare, integer};
 use patchwright_target::{Result, TargetError};
 pub(crate) use suppression::ends_process;
 
-use disguised::Texts;
 use patchwright_source::{DiffLine, FileDiff, Side, SourceError, Tree, TreePath, visible_line};
 use serde::Deserialize;
 use std::fmt;
@@ -37,10 +36,8 @@ pub(crate) fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     }
     let task = target.task();
     let tree = Tree::open(&task.tree).map_err(|error| TargetError::tree(&error, &task.tree))?;
-    let crash = baseline
-        .povs
-        .iter()
-        .find_map(|pov| pov.replay.crash.as_ref());
+    let mut before = baseline.povs.iter();
+    let crash = before.find_map(|pov| pov.replay.crash.as_ref());
     let mut povs = given_inputs::povs(task)?;
     for pov in &mut povs {
         pov.truncate(POV_LIMIT);
@@ -89,11 +86,11 @@ fn pristine(tree: &Tree, path: &TreePath, attempt: &AttemptFacts) -> Result<Stri
 fn disguises(tree: &Tree, attempt: &AttemptFacts) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (path, bytes) in &attempt.changes.files {
-        findings.extend(disguised::findings(&Texts {
-            path: path.as_str(),
-            old: &pristine(tree, path, attempt)?,
-            new: &String::from_utf8_lossy(bytes),
-        }));
+        let (old, new) = (
+            pristine(tree, path, attempt)?,
+            String::from_utf8_lossy(bytes),
+        );
+        findings.extend(disguised::findings(path.as_str(), &old, &new));
     }
     let paths = attempt.changes.files.keys();
     for path in paths.chain(attempt.changes.renamed.values()) {

@@ -110,10 +110,8 @@ impl Testimonies {
         let mut watched = 0;
         let until = WorkTime::now() + TIME;
         let lanes = programs.target.task().limits.jobs.max(1) as usize;
-        for some in inputs
-            .chunks(lanes)
-            .take_while(|_| WorkTime::now() <= until)
-        {
+        let chunks = inputs.chunks(lanes);
+        for some in chunks.take_while(|_| WorkTime::now() <= until) {
             let runs = some.iter().map(|input| watch.run(&build, input));
             for (input, seen) in some.iter().zip(join_all(runs).await) {
                 let Some(seen) = seen? else {

@@ -41,10 +41,8 @@ fn most_alike(shared: &[Vec<usize>], most: usize) -> Vec<usize> {
         let sum: f64 = shares.iter().filter_map(|piece| weights.get(piece)).sum();
         (sum * 1e6) as u64
     };
-    let alike = shared
-        .iter()
-        .enumerate()
-        .filter(|(_, shares)| !shares.is_empty());
+    let alike = shared.iter().enumerate();
+    let alike = alike.filter(|(_, shares)| !shares.is_empty());
     let first = alike.map(|(at, shares)| (gain(shares, &weights), Reverse(at)));
     let mut heap: BinaryHeap<_> = first.collect();
     let mut chosen = Vec::new();

@@ -13,25 +13,17 @@ use unicode_security::mixed_script::is_potential_mixed_script_confusable_char;
 /// Findings in one file; a reader needs no more to see what it is.
 const MOST: usize = 8;
 
-/// A file before and after a patch.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Texts<'a> {
-    pub(super) path: &'a str,
-    pub(super) old: &'a str,
-    pub(super) new: &'a str,
-}
-
 /// Finds the characters and names that a patch brings into a file and that its readers
 /// would take for nothing, for a space or for something else.
-pub(super) fn findings(texts: &Texts<'_>) -> Vec<Finding> {
+pub(super) fn findings(path: &str, old: &str, new: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if texts.new.is_ascii() && !texts.new.contains(is_unseen) {
+    if new.is_ascii() && !new.contains(is_unseen) {
         return findings;
     }
-    let before: BTreeSet<char> = unseen_in(texts.old).collect();
-    let names = Names::of(texts);
-    for (number, line) in texts.new.lines().enumerate() {
-        let at = |what: String| Finding::at(texts.path, (number, &escaped(line)), what);
+    let before: BTreeSet<char> = unseen_in(old).collect();
+    let names = Names::of(old, new);
+    for (number, line) in new.lines().enumerate() {
+        let at = |what: String| Finding::at(path, (number, &escaped(line)), what);
         // A mark of the byte order is what the first line of a file may begin with.
         let text = line.strip_prefix('\u{feff}').filter(|_| number == 0);
         let text = text.unwrap_or(line);
@@ -99,13 +91,13 @@ fn look(word: &str) -> String {
 }
 
 impl<'a> Names<'a> {
-    fn of(texts: &Texts<'a>) -> Self {
+    fn of(old: &'a str, new: &'a str) -> Self {
         let mut by_look: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for word in words(texts.old).chain(words(texts.new)) {
+        for word in words(old).chain(words(new)) {
             by_look.entry(look(word)).or_default().insert(word);
         }
         Self {
-            old: words(texts.old).collect(),
+            old: words(old).collect(),
             by_look,
         }
     }
@@ -147,18 +139,16 @@ impl<'a> Names<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Texts, findings, of_name};
+    use super::{findings, of_name};
 
     const OLD: &str = "/* Größe */\nint admin(int scope) {\n  return scope;\n}\n";
 
     fn found(line: &str) -> String {
         let new = OLD.replace("  return", &format!("{line}\n  return"));
-        let texts = Texts {
-            path: "a.c",
-            old: OLD,
-            new: &new,
-        };
-        let found: Vec<_> = findings(&texts).iter().map(ToString::to_string).collect();
+        let found: Vec<_> = findings("a.c", OLD, &new)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert!(found.iter().all(|text| text.is_ascii()), "{found:?}");
         found.join("\n")
     }
@@ -213,12 +203,8 @@ mod tests {
             assert_eq!(found(line), "", "{line:?}");
         }
         let old = "x\u{202e}\n\u{430}dmin\nadmin\n";
-        let texts = Texts {
-            path: "a.c",
-            old,
-            new: &format!("\u{feff}{old}{old}"),
-        };
-        assert_eq!(findings(&texts), []);
+        let new = format!("\u{feff}{old}{old}");
+        assert_eq!(findings("a.c", old, &new), []);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! instead of repairing the defect.
 
 use super::{Case, Finding, code, patched};
+use crate::evidence::changed_at;
 use crate::review::code::{bare, names};
 use patchwright_source::{Side, regex};
 use std::collections::BTreeSet;
@@ -25,9 +26,8 @@ pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
         };
         let was_refused = removed.iter().any(|(_, code)| refusal.is_match(code));
         let is_refused = added.iter().any(|(_, code)| leaves(code));
-        let jump = added
-            .iter()
-            .find(|(_, code)| code == "break;" || code == "continue;");
+        let mut lines = added.iter();
+        let jump = lines.find(|(_, code)| code == "break;" || code == "continue;");
         if let (true, false, Some((line, _))) = (was_refused, is_refused, jump) {
             let what = "what was refused with an error is now passed over";
             findings.push(Finding::new(case, Some(line), what));
@@ -77,10 +77,7 @@ fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
     let status = leaves.captures(statement.trim())?.get(1)?;
     let condition = guard.get(1)?.as_str();
     // Without arrows and shifts, the remaining signs compare.
-    let compares = condition
-        .replace("->", "")
-        .replace("<<", "")
-        .replace(">>", "");
+    let compares = regex!("->|<<|>>").replace_all(condition, "");
     let compares = compares.contains(['<', '>']);
     compares.then(|| (condition, status.as_str()))
 }
@@ -121,10 +118,8 @@ pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
     if removed.is_empty() || removed.len() != added.len() {
         return Vec::new();
     }
-    let padded = removed
-        .iter()
-        .zip(&added)
-        .all(|((_, old), (_, new))| padding(old, new).is_some_and(|bytes| bytes >= PADDING));
+    let mut pairs = removed.iter().zip(&added);
+    let padded = pairs.all(|((_, old), (_, new))| padding(old, new) >= Some(PADDING));
     match added.first() {
         Some((line, _)) if padded => {
             let what = "it adds room to a buffer, and what writes past its end is as it was";
@@ -137,11 +132,7 @@ pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
 /// Returns the number that is added between two brackets, where nothing else differs.
 fn padding(old: &str, new: &str) -> Option<u64> {
     let added = regex!(r"^\s*\+\s*(\d+)\s*$");
-    let head = old
-        .bytes()
-        .zip(new.bytes())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let head = changed_at(old.as_bytes(), new.as_bytes());
     let tail = old.get(head..)?;
     let middle = new.get(head..)?.strip_suffix(tail)?;
     let closes = tail.starts_with([']', ')']);

@@ -77,9 +77,8 @@ impl Search {
             seeds.extend(given_inputs::read(path)?);
         }
         let time = budget.mul_f64(FUZZER_SHARE);
-        let fuzzed = programs
-            .target
-            .fuzz(&programs.new, programs.pov, &seeds, time);
+        let (target, new) = (programs.target, &programs.new);
+        let fuzzed = target.fuzz(new, programs.pov, &seeds, time);
         let Some(fuzzed) = fuzzed.await? else {
             return Ok(None);
         };

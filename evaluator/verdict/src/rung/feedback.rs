@@ -49,10 +49,8 @@ impl<'a> FeedbackWriter<'a> {
             None => report,
         });
         for frame in &mut crash.frames {
-            let path = frame
-                .file
-                .as_deref()
-                .and_then(|file| TreePath::new(file).ok());
+            let file = frame.file.as_deref();
+            let path = file.and_then(|file| TreePath::new(file).ok());
             let map = path.and_then(|path| self.changed.get(&path));
             if let (Some(map), Some(line)) = (map, frame.line) {
                 frame.line = Some(match map.origin(line) {

@@ -108,10 +108,14 @@ impl Replays {
             let replay = programs.replay(&programs.new, input.blob.bytes()).await?;
             self.runs += 1;
             if replay.outcome.is_failure() {
+                let what = match replay.outcome {
+                    Outcome::Crashed => programs.in_words(&replay),
+                    Outcome::Hung => "the program hangs",
+                    _ => "the program hits a limit",
+                };
                 let reason = format!(
-                    "an input made from {} that refuted an earlier attempt refutes this one too: {}",
-                    programs.pov.name(),
-                    programs.found_again(&replay)
+                    "an input made from {} that refuted an earlier attempt refutes this one too: {what}",
+                    programs.pov.name()
                 );
                 let failed = programs.failed(reason, replay, &[]);
                 return Ok(Some(failed.count("runs", self.runs)));
@@ -253,14 +257,6 @@ impl Programs<'_> {
         let old = self.target.replay(self.old, self.pov);
         let both = futures::future::join(old, self.target.replay(&self.new, self.pov));
         both.await.1
-    }
-
-    fn found_again(&self, replay: &Replay) -> &'static str {
-        match replay.outcome {
-            Outcome::Crashed => self.in_words(replay),
-            Outcome::Hung => "the program hangs",
-            _ => "the program hits a limit",
-        }
     }
 
     /// Returns the reason why a run refutes the patch.

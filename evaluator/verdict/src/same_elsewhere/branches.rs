@@ -169,11 +169,8 @@ fn ways<'a>(
     calls: &BTreeSet<Way>,
 ) -> BTreeMap<(&'a str, u32), Ways> {
     let mut ways: BTreeMap<(&str, u32), Ways> = BTreeMap::new();
-    for (way, taken) in coverage
-        .branches
-        .iter()
-        .filter(|(way, _)| !calls.contains(*way))
-    {
+    let branches = coverage.branches.iter();
+    for (way, taken) in branches.filter(|(way, _)| !calls.contains(*way)) {
         let (path, line, _) = way;
         if let Some(line) = places.get(&(path.as_str(), *line)) {
             let ways = ways.entry((path, *line)).or_default();

@@ -21,7 +21,7 @@ use patchwright_crash::feedback;
 use patchwright_crash::signature::Change;
 use patchwright_source::counted;
 use patchwright_target::Result;
-use patchwright_target::runner::{Baseline, BaselinePov, Capture, InputRun, Pov, Replay, Target};
+use patchwright_target::runner::{Baseline, BaselinePov, Capture, InputRun, Pov, Target};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
@@ -210,7 +210,8 @@ impl Comparison<'_> {
         inputs: &[ComparedInput],
         both: &BothRuns,
     ) -> Result<()> {
-        let Some(of_the_pov) = self.programs.crash() else {
+        let programs = &self.programs;
+        let Some(of_the_pov) = programs.crash() else {
             return Ok(());
         };
         let failing = both.pairs();
@@ -218,10 +219,7 @@ impl Comparison<'_> {
             failing.filter(|(_, before, after)| before.is_failure() && after.is_failure());
         let failing = failing.filter_map(|(index, ..)| inputs.get(index));
         for input in failing.take(MOST_FAILURES) {
-            let now = self
-                .programs
-                .replay(&self.programs.new, &input.bytes)
-                .await?;
+            let now = programs.replay(&programs.new, &input.bytes).await?;
             let same = now.crash.filter(|crash| crash.kind == of_the_pov.kind);
             let Some(crash) = same else { continue };
             self.answers.push(format!(
@@ -323,14 +321,10 @@ impl Comparison<'_> {
                 "is accepted by the unpatched program, and the patched program fails on it"
             }
         };
-        Ok(Some(self.challenge_refutes(input, what, &now)))
-    }
-
-    fn challenge_refutes(&self, input: &ComparedInput, what: &str, now: &Replay) -> Rung {
         let reason = format!("{} {what}", input.name);
         let shown = now.execution.text();
         let failed = (now.crash.as_ref(), shown.as_str());
-        let feedback = self.writer.run(&reason, self.programs.crash(), failed);
+        let feedback = self.writer.run(&reason, programs.crash(), failed);
         let mut result = self
             .rung(Some(false), reason.clone())
             .feedback(feedback)
@@ -339,9 +333,9 @@ impl Comparison<'_> {
         result.found.push(FoundInput {
             blob: input.bytes.clone().into(),
             reason,
-            pov: self.programs.pov.name(),
+            pov: programs.pov.name(),
         });
-        result
+        Ok(Some(result))
     }
 
     /// Compares the behaviours on controls; differences become doubts.
@@ -374,8 +368,7 @@ impl Comparison<'_> {
         self.settle_differences().await
     }
 
-    /// Tells what inputs that leave nothing open have shown.
-    fn told_of(&self, sorted: &Sorted) -> String {
+    fn challenges_held(&self, sorted: &Sorted) -> Rung {
         let mut told = format!(
             "challenges that crash the unpatched program and no longer the patched one: {}; that it accepts: {}, {} of them answered as before",
             sorted.count(ChallengeKind::Variant),
@@ -385,12 +378,7 @@ impl Comparison<'_> {
         for (why, count) in &sorted.dropped {
             let _ = write!(told, "; that show nothing, for they {why}: {count}");
         }
-        told
-    }
-
-    fn challenges_held(&self, sorted: &Sorted) -> Rung {
         let open: Vec<&Doubt> = self.doubts.iter().filter(|doubt| doubt.is_open()).collect();
-        let mut told = self.told_of(sorted);
         if let Some(first) = open.first() {
             let challenges = counted(open.len() as u64, "challenge");
             told = format!(

@@ -85,12 +85,9 @@ impl Comparison<'_> {
         let mut runs = self
             .run(&self.programs.new, &inputs, Capture::Outputs, budget)
             .await?;
-        let answered = inputs
-            .into_iter()
-            .enumerate()
-            .filter_map(|(index, input)| Some((input, runs.remove(&index)?)))
-            .filter(|(_, run)| !run.is_failure());
-        Ok(answered.collect())
+        let inputs = inputs.into_iter().enumerate();
+        let answered = inputs.filter_map(|(index, input)| Some((input, runs.remove(&index)?)));
+        Ok(answered.filter(|(_, run)| !run.is_failure()).collect())
     }
 
     /// Counts what the patched program does with mutants of the PoVs: with those of the form of
@@ -106,10 +103,9 @@ impl Comparison<'_> {
         if own.refused + own.accepted >= FEWEST {
             return own;
         }
-        let erring = answered
-            .iter()
-            .filter(|(input, _)| !povs.contains(&input.bytes));
-        let erring = erring.map(|(_, run)| !run.ending.success());
+        let mutants = answered.iter();
+        let mutants = mutants.filter(|(input, _)| !povs.contains(&input.bytes));
+        let erring = mutants.map(|(_, run)| !run.ending.success());
         Near::of(false, compared.map(is_refused).chain(erring))
     }
 

@@ -13,6 +13,7 @@ use super::doubts::Differing;
 use super::pool::ComparedInput;
 use super::reach::spread;
 use super::runs::Part;
+use crate::evidence::changed_at;
 use patchwright_source::Language;
 use patchwright_target::Result;
 use patchwright_target::runner::{Inputs, content};
@@ -111,12 +112,6 @@ impl Comparison<'_> {
         let mut crash = replay.crash.iter();
         Ok(crash.any(|crash| self.programs.is_the_povs(crash)))
     }
-}
-
-/// Returns the position of the first byte that differs.
-fn changed_at(parent: &[u8], mutant: &[u8]) -> usize {
-    let pairs = parent.iter().zip(mutant);
-    pairs.take_while(|(old, new)| old == new).count()
 }
 
 /// Returns the input cut after each of its bytes from a position on.

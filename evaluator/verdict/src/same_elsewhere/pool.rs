@@ -46,10 +46,7 @@ words!(InputKind: Given "given", OfTests "of tests", GivenMutant "mutants of giv
 impl InputKind {
     /// Tells whether an input counts only where the unpatched program accepts it.
     pub(super) fn counts_if_accepted(self) -> bool {
-        matches!(
-            self,
-            Self::OfTests | Self::GivenMutant | Self::FurtherMutant | Self::Aimed
-        )
+        !matches!(self, Self::Given | Self::Derived)
     }
 }
 

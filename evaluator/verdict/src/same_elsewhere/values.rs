@@ -15,7 +15,7 @@ use super::pool::{ComparedInput, InputKind};
 use super::runs::Part;
 use patchwright_target::Result;
 use patchwright_target::probe::{Expression, Probe};
-use patchwright_target::runner::Capture;
+use patchwright_target::runner::{Capture, Inputs};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -104,14 +104,14 @@ impl Comparison<'_> {
 
     /// Tells whether the unpatched program returns the same values again.
     async fn is_steady(&self, input: &ComparedInput, values: &Values) -> Result<bool> {
-        let capture = Capture::Values(self.functions.clone());
+        let how = Inputs {
+            capture: Capture::Values(self.functions.clone()),
+            ..self.again()
+        };
         let one = std::slice::from_ref(input);
-        let again = self
-            .run(self.programs.old, one, capture, self.clock.again())
-            .await?;
-        Ok(again
-            .get(&0)
-            .is_some_and(|run| Values::read(run) == *values))
+        let again = self.run_as(self.programs.old, one, how).await?;
+        let run = again.get(&0);
+        Ok(run.is_some_and(|run| Values::read(run) == *values))
     }
 
     /// Takes an input on which values differ: what the harness receives on a given input
