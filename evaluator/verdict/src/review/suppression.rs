@@ -119,7 +119,7 @@ fn calls(lines: &[String]) -> Vec<String> {
 
 /// Returns the code of the handler that opens in the first line.
 fn handler(lines: &[DiffLine]) -> Vec<String> {
-    let (mut depth, mut opened) = (0i64, false);
+    let (mut opened, mut closed) = (0, 0);
     let mut block = Vec::new();
     for (number, line) in lines.iter().filter(|l| l.side != Side::Old).enumerate() {
         let mut code = bare(&line.text);
@@ -128,11 +128,10 @@ fn handler(lines: &[DiffLine]) -> Vec<String> {
         {
             code = code.split_off(at);
         }
-        let begun = code.matches('{').count();
-        opened |= begun > 0;
-        depth += begun as i64 - code.matches('}').count() as i64;
+        opened += code.matches('{').count();
+        closed += code.matches('}').count();
         block.push(code);
-        if opened && depth <= 0 {
+        if opened > 0 && closed >= opened {
             break;
         }
     }

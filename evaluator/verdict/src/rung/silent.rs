@@ -131,7 +131,12 @@ impl Replays {
         let rung = |holds, reason: String| Rung::new(RungName::Silent, holds, reason);
         match verdict {
             Verdict::Returned => {
-                let reason = format!("no crash in {} of the PoVs", counted(self.runs, "run"));
+                let answer = self.answer.as_ref().map(|answer| {
+                    format!("; the program answers by {answer}, which its methods declare")
+                });
+                let runs = counted(self.runs, "run");
+                let answer = answer.unwrap_or_default();
+                let reason = format!("no crash in {runs} of the PoVs{answer}");
                 rung(Some(true), reason).settled(steady)
             }
             Verdict::Objection(reason) => {
@@ -271,7 +276,7 @@ impl Programs<'_> {
                 format!("{name} makes the program hit its {}", limit.text())
             }
             Outcome::NotRun(why) => format!("{name} was not really run: {why}"),
-            Outcome::Silent if self.reports_anyway(&text) => {
+            Outcome::Silent if replay.answer.is_none() && self.reports_anyway(&text) => {
                 format!(
                     "{name} still makes the sanitizer report a crash, and the program ends well"
                 )
