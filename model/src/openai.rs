@@ -1,23 +1,14 @@
 //! A model behind an endpoint that speaks OpenAI's chat completions or responses.
 //!
 //! Asks once and answers once: trying again is for `retry`, another
-//! model for `fallback`. This file is the only one that knows the crate
-//! `async-openai`, whose interface changes often; its own retries and time limits
-//! are replaced by `transport`.
+//! model for `fallback`.
 
 use std::sync::OnceLock;
 
-use async_openai::Client;
-use async_openai::config::Config;
-use async_openai::error::OpenAIError;
-use async_openai::middleware::HttpRequestFactory;
-use async_openai::types::stream::StreamResponse;
 use futures::FutureExt;
-use futures::StreamExt;
 use futures::future::BoxFuture;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret;
 use tokio::time::timeout;
 
 use crate::tokens::Counter;
@@ -32,15 +23,18 @@ mod transport;
 mod usage;
 mod wire;
 
-use collect::{Collected, Collector, Demand};
-use transport::{Exchange, Slot};
-use wire::WireLog;
+use collect::{Collected, Collector};
+use transport::{Answer, Progress};
+use wire::{Tape, WireLog};
 
 /// One model of one endpoint.
 #[derive(Debug)]
 pub struct OpenAi {
     settings: settings::Model,
-    address: Address,
+    /// The address that the paths of calls are put behind.
+    base: String,
+    /// The headers of every call, the key among them.
+    headers: HeaderMap,
     client: OnceLock<reqwest::Client>,
     counter: Counter,
     wire: Option<WireLog>,
@@ -57,8 +51,9 @@ impl OpenAi {
                 "no model is named: set model.name, or give --model",
             ));
         }
-        let address = Address::new(settings)?;
         Ok(Self {
+            base: settings.base_url.trim_end_matches('/').to_owned(),
+            headers: headers(settings)?,
             counter: Counter::of(&settings.name),
             wire: settings
                 .wire_log
@@ -66,7 +61,6 @@ impl OpenAi {
                 .map(WireLog::open)
                 .transpose()?,
             settings: settings.clone(),
-            address,
             client: OnceLock::new(),
         })
     }
@@ -77,39 +71,32 @@ impl OpenAi {
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        let made = crate::http::http_client(&self.address.base, self.settings.timeouts.connect)
+        let made = crate::http::http_client(&self.base, self.settings.timeouts.connect)
             .map_err(|error| ModelError::fatal(format!("no HTTP client: {error}")))?;
         Ok(self.client.get_or_init(|| made).clone())
     }
 
-    async fn exchange(&self, request: &Request, slot: Slot) -> Result<Collected> {
-        let exchange = Exchange {
-            client: self.client()?,
-            timeouts: self.settings.timeouts,
-            base_url: self.settings.base_url.clone(),
-            slot: slot.clone(),
+    async fn exchange(&self, request: &Request, progress: &mut Progress) -> Result<Collected> {
+        let path = match self.settings.api {
+            Api::Chat => "/chat/completions",
+            Api::Responses => "/responses",
         };
-        // [`transport`] stands in the place of the retries that `async-openai` makes.
-        let service = tower::service_fn(move |factory: HttpRequestFactory| {
-            let exchange = exchange.clone();
-            async move {
-                let sent = exchange.send(factory.build().await?).await;
-                sent.map_err(|error| OpenAIError::Boxed(Box::new(error)))
-            }
-        });
-        let client = Client::with_config(self.address.clone()).with_http_service(service);
-        let body = body::write(&self.settings, request);
-        let opened: Result<StreamResponse<Value>, OpenAIError> = match self.settings.api {
-            Api::Chat => client.chat().create_stream_byot(body).await,
-            Api::Responses => client.responses().create_stream_byot(body).await,
-        };
-        let mut events = opened.map_err(|error| sorted(error, &slot))?;
+        let body = body::write(&self.settings, request).to_string();
+        if let Some(tape) = &mut progress.tape {
+            tape.sent.clone_from(&body);
+        }
+        let call = self.client()?.post(format!("{}{path}", self.base));
+        let call = call
+            .query(&self.settings.query)
+            .headers(self.headers.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .body(body);
+        let mut answer = Answer::open(call, &self.settings, progress).await?;
         let mut collector = Collector::new(self.settings.reply_bytes);
-        while let Some(event) = events.next().await {
-            let event = event.map_err(|error| sorted(error, &slot))?;
-            let wanted = collector.event(&event)?;
-            slot.note_text(collector.length());
-            if wanted == Demand::Enough {
+        while let Some(event) = answer.event().await? {
+            collector.event(&event)?;
+            answer.progress.text = collector.length();
+            if collector.is_full() {
                 break;
             }
         }
@@ -118,11 +105,11 @@ impl OpenAi {
 
     async fn ask_once(&self, request: &Request) -> Result<Reply> {
         let total = self.settings.timeouts.total;
-        let slot = match &self.wire {
-            Some(_) => Slot::recording(),
-            None => Slot::default(),
+        let mut progress = Progress {
+            tape: self.wire.as_ref().map(|_| Tape::default()),
+            ..Progress::default()
         };
-        let collected = timeout(total, self.exchange(request, slot.clone()))
+        let collected = timeout(total, self.exchange(request, &mut progress))
             .await
             .unwrap_or_else(|_| {
                 Err(transport::late(
@@ -131,10 +118,10 @@ impl OpenAi {
                     total,
                 ))
             })
-            .map_err(|error| self.with_cost(error, request, &slot));
-        if let (Some(wire), Some(tape)) = (&self.wire, slot.tape()) {
+            .map_err(|error| self.with_cost(error, request, &progress));
+        if let (Some(wire), Some(tape)) = (&self.wire, &progress.tape) {
             let key = self.settings.api_key.expose_secret();
-            wire.write(&self.address.base, &tape, (key, collected.as_ref().err()));
+            wire.write(&self.base, tape, (key, collected.as_ref().err()));
         }
         let collected = collected?;
         let usage = usage::settle(collected.usage, request, &collected.text, self.counter);
@@ -149,14 +136,14 @@ impl OpenAi {
     }
 
     /// Adds to a failure the tokens that it may have cost.
-    fn with_cost(&self, error: ModelError, request: &Request, slot: &Slot) -> ModelError {
-        match (error, slot.charged()) {
-            (ModelError::Retry { after, reason, .. }, Some(text)) => ModelError::Retry {
+    fn with_cost(&self, error: ModelError, request: &Request, progress: &Progress) -> ModelError {
+        match error {
+            ModelError::Retry { after, reason, .. } if !progress.free => ModelError::Retry {
                 after,
                 reason,
-                spent: Some(usage::of_broken(request, text, self.counter)),
+                spent: Some(usage::of_broken(request, progress, self.counter)),
             },
-            (error, _) => error,
+            error => error,
         }
     }
 
@@ -185,37 +172,21 @@ impl Model for OpenAi {
     }
 }
 
-/// Where calls go and what identifies them. `async-openai`'s own kind of this
-/// reads the environment and panics on a key with a line break.
-#[derive(Debug, Clone)]
-struct Address {
-    base: String,
-    query: Vec<(String, String)>,
-    headers: HeaderMap,
-    key: SecretString,
-}
-
-impl Address {
-    fn new(settings: &settings::Model) -> Result<Self> {
-        let mut headers = HeaderMap::new();
-        let key = settings.api_key.expose_secret();
-        if !key.is_empty() {
-            let value = header("model.api_key", &format!("Bearer {key}"))?;
-            headers.insert(reqwest::header::AUTHORIZATION, value);
-        }
-        for (name, value) in &settings.headers {
-            let key = format!("model.headers.{name}");
-            let name = HeaderName::try_from(name.as_str())
-                .map_err(|_| ModelError::fatal(format!("{key} is not the name of a header")))?;
-            headers.insert(name, header(&key, value.expose_secret())?);
-        }
-        Ok(Self {
-            base: settings.base_url.trim_end_matches('/').to_owned(),
-            query: settings.query.clone().into_iter().collect(),
-            headers,
-            key: settings.api_key.clone(),
-        })
+/// The headers that the settings ask for.
+fn headers(settings: &settings::Model) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    let key = settings.api_key.expose_secret();
+    if !key.is_empty() {
+        let value = header("model.api_key", &format!("Bearer {key}"))?;
+        headers.insert(AUTHORIZATION, value);
     }
+    for (name, value) in &settings.headers {
+        let key = format!("model.headers.{name}");
+        let name = HeaderName::try_from(name.as_str())
+            .map_err(|_| ModelError::fatal(format!("{key} is not the name of a header")))?;
+        headers.insert(name, header(&key, value.expose_secret())?);
+    }
+    Ok(headers)
 }
 
 /// A header whose value is never printed.
@@ -224,47 +195,4 @@ fn header(key: &str, value: &str) -> Result<HeaderValue> {
         .map_err(|_| ModelError::fatal(format!("{key} holds a character that no header may")))?;
     value.set_sensitive(true);
     Ok(value)
-}
-
-impl Config for Address {
-    fn headers(&self) -> HeaderMap {
-        self.headers.clone()
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.base)
-    }
-
-    fn query(&self) -> Vec<(&str, &str)> {
-        let pairs = self.query.iter();
-        pairs
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect()
-    }
-
-    fn api_base(&self) -> &str {
-        &self.base
-    }
-
-    fn api_key(&self) -> &SecretString {
-        &self.key
-    }
-}
-
-/// Finds our own failure in what `async-openai` made of it.
-fn sorted(error: OpenAIError, slot: &Slot) -> ModelError {
-    if let Some(ours) = slot.take() {
-        return ours;
-    }
-    match error {
-        OpenAIError::Boxed(inner) => match inner.downcast::<ModelError>() {
-            Ok(ours) => *ours,
-            Err(other) => ModelError::retry(other.to_string()),
-        },
-        OpenAIError::JSONDeserialize(..) => {
-            ModelError::retry("the endpoint sent an event that is not JSON")
-        }
-        OpenAIError::InvalidArgument(reason) => ModelError::fatal(reason),
-        other => ModelError::retry(other.to_string()),
-    }
 }

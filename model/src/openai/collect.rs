@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::failure;
-use crate::{Finish, ModelError, Result};
+use crate::{Finish, ModelError, Result, Usage};
 
 /// Text and counts of a stream so far.
 #[derive(Debug, Default)]
@@ -14,18 +14,10 @@ pub(super) struct Collector {
     refusal: String,
     finish: Option<Finish>,
     model: Option<String>,
-    usage: Option<Counts>,
+    usage: Option<Usage>,
     tool_calls: bool,
     choices: bool,
     limit: usize,
-}
-
-/// The counts as the endpoint sent them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) input: u64,
-    pub(super) output: u64,
-    pub(super) cached: u64,
 }
 
 /// A whole reply, before its counts are checked.
@@ -34,14 +26,7 @@ pub(super) struct Collected {
     pub(super) text: String,
     pub(super) finish: Finish,
     pub(super) model: Option<String>,
-    pub(super) usage: Option<Counts>,
-}
-
-/// Demand for more events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Demand {
-    More,
-    Enough,
+    pub(super) usage: Option<Usage>,
 }
 
 impl Collector {
@@ -54,22 +39,22 @@ impl Collector {
     }
 
     /// Takes one event.
-    pub(super) fn event(&mut self, event: &Value) -> Result<Demand> {
+    pub(super) fn event(&mut self, event: &Value) -> Result<()> {
         if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
             return Err(failure::in_stream(error));
         }
-        if let Some(kind) = event.get("type").and_then(Value::as_str) {
-            self.response_event(kind, event)?;
-        } else if event.get("object").and_then(Value::as_str) == Some("response") {
-            self.response(event)?;
+        if let Some(kind) = word(event, "type") {
+            self.response_event(kind, event)
+        } else if word(event, "object") == Some("response") {
+            self.response(event)
         } else {
-            self.chat(event)?;
+            self.chat(event)
         }
-        Ok(if self.cut() {
-            Demand::Enough
-        } else {
-            Demand::More
-        })
+    }
+
+    /// Returns true when no more text is taken.
+    pub(super) fn is_full(&self) -> bool {
+        self.text.len() >= self.limit && self.finish == Some(Finish::Length)
     }
 
     /// Bytes of text so far.
@@ -105,57 +90,47 @@ impl Collector {
     fn chat(&mut self, event: &Value) -> Result<()> {
         self.note_model(event);
         self.note_usage(event);
-        let choice = event
-            .get("choices")
-            .and_then(Value::as_array)
-            .and_then(|choices| {
-                let first = |choice: &&Value| choice.get("index").is_none_or(|index| index == 0);
-                choices.iter().find(first)
-            });
-        let Some(choice) = choice else {
+        let is_first = |choice: &&Value| choice.get("index").is_none_or(|index| index == 0);
+        let Some(choice) = list(event.get("choices")).find(is_first) else {
             return Ok(());
         };
         self.choices = true;
         // "delta" in a stream, "message" in a plain reply.
         if let Some(part) = choice.get("delta").or_else(|| choice.get("message")) {
             self.add_content(part.get("content"));
-            if let Some(refusal) = part.get("refusal").and_then(Value::as_str) {
-                self.refusal.push_str(refusal);
-            }
+            self.add_refusal(part);
             self.tool_calls |= part.get("tool_calls").is_some_and(|calls| !calls.is_null());
         }
-        match choice.get("finish_reason").and_then(Value::as_str) {
-            Some("error") => Err(ModelError::retry("the endpoint broke the reply off")),
-            Some(reason) => {
-                self.finish_with(finish_of(reason));
-                Ok(())
-            }
-            None => Ok(()),
+        match word(choice, "finish_reason") {
+            Some("error") => return Err(ModelError::retry("the endpoint broke the reply off")),
+            Some(reason) => self.finish_with(finish_of(reason)),
+            None => {}
         }
+        Ok(())
     }
 
     /// A string, or a list of parts of which only those of text count.
     fn add_content(&mut self, content: Option<&Value>) {
-        match content {
-            Some(Value::String(text)) => self.add(text),
-            Some(Value::Array(parts)) => {
-                for part in parts {
-                    let kind = part.get("type").and_then(Value::as_str);
-                    if matches!(kind, None | Some("text" | "output_text"))
-                        && let Some(text) = part.get("text").and_then(Value::as_str)
-                    {
-                        self.add(text);
-                    }
-                }
-            }
-            _ => {}
+        if let Some(text) = content.and_then(Value::as_str) {
+            self.add(text);
         }
+        for part in list(content) {
+            if matches!(word(part, "type"), None | Some("text" | "output_text"))
+                && let Some(text) = word(part, "text")
+            {
+                self.add(text);
+            }
+        }
+    }
+
+    fn add_refusal(&mut self, part: &Value) {
+        self.refusal
+            .push_str(word(part, "refusal").unwrap_or_default());
     }
 
     fn response_event(&mut self, kind: &str, event: &Value) -> Result<()> {
         self.choices = true;
-        let delta = event.get("delta").and_then(Value::as_str);
-        match (kind, delta) {
+        match (kind, word(event, "delta")) {
             ("response.output_text.delta", Some(delta)) => self.add(delta),
             ("response.refusal.delta", Some(delta)) => self.refusal.push_str(delta),
             ("error", _) => return Err(failure::in_stream(event)),
@@ -180,10 +155,10 @@ impl Collector {
         if self.text.is_empty() && self.refusal.is_empty() {
             self.take_output(response);
         }
-        let why = response.pointer("/incomplete_details/reason");
-        match response.get("status").and_then(Value::as_str) {
+        match word(response, "status") {
             Some("completed") => self.finish_with(Finish::Stop),
             Some("incomplete") => {
+                let why = response.pointer("/incomplete_details/reason");
                 let why = why.and_then(Value::as_str).unwrap_or("max_output_tokens");
                 self.finish_with(finish_of(why));
             }
@@ -196,26 +171,16 @@ impl Collector {
     }
 
     fn take_output(&mut self, response: &Value) {
-        let items = response.get("output").and_then(Value::as_array);
-        for item in items.into_iter().flatten() {
-            match item.get("type").and_then(Value::as_str) {
-                Some("message") => {}
-                Some("function_call") => {
-                    self.tool_calls = true;
-                    continue;
-                }
-                _ => continue,
+        for item in list(response.get("output")) {
+            let kind = word(item, "type");
+            self.tool_calls |= kind == Some("function_call");
+            if kind != Some("message") {
+                continue;
             }
-            self.add_content(item.get("content"));
-            for part in item
-                .get("content")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
-                if let Some(refusal) = part.get("refusal").and_then(Value::as_str) {
-                    self.refusal.push_str(refusal);
-                }
+            let content = item.get("content");
+            self.add_content(content);
+            for part in list(content) {
+                self.add_refusal(part);
             }
         }
     }
@@ -234,14 +199,8 @@ impl Collector {
         self.finish.get_or_insert(finish);
     }
 
-    fn cut(&self) -> bool {
-        self.text.len() >= self.limit && self.finish == Some(Finish::Length)
-    }
-
     fn note_model(&mut self, event: &Value) {
-        if let Some(model) = event.get("model").and_then(Value::as_str)
-            && !model.is_empty()
-        {
+        if let Some(model) = word(event, "model").filter(|model| !model.is_empty()) {
             self.model = Some(model.to_owned());
         }
     }
@@ -256,23 +215,34 @@ impl Collector {
                 .filter_map(|pointer| usage.pointer(pointer)?.as_u64());
             found.next()
         };
-        if let (Some(input), Some(output)) = (
+        if let (Some(tokens_in), Some(tokens_out)) = (
             number(&["/prompt_tokens", "/input_tokens"]),
             number(&["/completion_tokens", "/output_tokens"]),
         ) {
-            self.usage = Some(Counts {
-                input,
-                output,
-                cached: number(&[
+            self.usage = Some(Usage {
+                tokens_in,
+                tokens_out,
+                tokens_cached: number(&[
                     "/prompt_tokens_details/cached_tokens",
                     "/input_tokens_details/cached_tokens",
                     "/cache_read_input_tokens",
                     "/prompt_cache_hit_tokens",
                 ])
                 .unwrap_or(0),
+                estimated: false,
             });
         }
     }
+}
+
+/// Returns the text of a field.
+fn word<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
+}
+
+/// Returns the entries of a list; none where there is no list.
+fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// The words that providers use for the same three endings.

@@ -34,12 +34,12 @@ impl OpenAi {
     }
 
     async fn list(&self) -> Result<Option<Vec<String>>> {
-        let broken = |error: reqwest::Error| failure::of_connection(&error, &self.address.base);
+        let broken = |error: reqwest::Error| failure::of_connection(&error, &self.base);
         let response = self
             .client()?
-            .get(format!("{}/models", self.address.base))
-            .headers(self.address.headers.clone())
-            .query(&self.address.query)
+            .get(format!("{}/models", self.base))
+            .headers(self.headers.clone())
+            .query(&self.settings.query)
             .send()
             .await
             .map_err(broken)?;

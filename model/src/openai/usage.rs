@@ -1,7 +1,7 @@
 //! Checks the counts that an endpoint sent, because money is settled by them:
 //! missing ones and ones that cannot be true are replaced by our own.
 
-use super::collect::Counts;
+use super::transport::Progress;
 use crate::tokens::Counter;
 use crate::{Request, Usage};
 
@@ -19,17 +19,15 @@ const BYTES_AT_LEAST: u64 = 2;
 /// The counts to settle by. Ours are only made when they are needed: counting a
 /// long conversation takes a while.
 pub(super) fn settle(
-    sent: Option<Counts>,
+    sent: Option<Usage>,
     request: &Request,
     text: &str,
     counter: Counter,
 ) -> Usage {
-    match sent.filter(|counts| believable(counts, request, text)) {
-        Some(counts) => Usage {
-            tokens_in: counts.input,
-            tokens_out: counts.output,
-            tokens_cached: counts.cached.min(counts.input),
-            estimated: false,
+    match sent.filter(|sent| is_believable(sent, request, text)) {
+        Some(sent) => Usage {
+            tokens_cached: sent.tokens_cached.min(sent.tokens_in),
+            ..sent
         },
         None => Usage {
             tokens_in: counter.count_request(request),
@@ -43,22 +41,22 @@ pub(super) fn settle(
 /// Returns the tokens of a call whose reply broke off: the request, and the text
 /// that had come. A reply that never began may have been written in full behind
 /// our back.
-pub(super) fn of_broken(
-    request: &Request,
-    (text, begun): (usize, bool),
-    counter: Counter,
-) -> Usage {
+pub(super) fn of_broken(request: &Request, progress: &Progress, counter: Counter) -> Usage {
     let most = u64::from(request.max_output_tokens);
-    let written = (text as u64).div_ceil(BYTES_AT_LEAST);
+    let written = (progress.text as u64).div_ceil(BYTES_AT_LEAST);
     Usage {
         tokens_in: counter.count_request(request),
-        tokens_out: if begun { written.min(most) } else { most },
+        tokens_out: if progress.begun {
+            written.min(most)
+        } else {
+            most
+        },
         tokens_cached: 0,
         estimated: true,
     }
 }
 
-fn believable(counts: &Counts, request: &Request, text: &str) -> bool {
+fn is_believable(sent: &Usage, request: &Request, text: &str) -> bool {
     let bytes = |text: &str| text.len() as u64;
     let prompt: u64 = request
         .messages
@@ -67,10 +65,10 @@ fn believable(counts: &Counts, request: &Request, text: &str) -> bool {
         .sum();
     // No token is shorter than a byte.
     let most_out = u64::from(request.max_output_tokens).max(bytes(text)) + HIDDEN_OUT;
-    counts.input <= prompt + HIDDEN_IN
-        && counts.output <= most_out
-        && counts.input >= prompt.div_ceil(BYTES_OF_A_TOKEN)
-        && counts.output >= bytes(text).div_ceil(BYTES_OF_A_TOKEN)
+    sent.tokens_in <= prompt + HIDDEN_IN
+        && sent.tokens_out <= most_out
+        && sent.tokens_in >= prompt.div_ceil(BYTES_OF_A_TOKEN)
+        && sent.tokens_out >= bytes(text).div_ceil(BYTES_OF_A_TOKEN)
 }
 
 #[cfg(test)]
@@ -99,19 +97,21 @@ mod tests {
             ("far too few", Some((own_in / 20, own_out, 0)), true),
         ];
         for (name, sent, estimated) in cases {
-            let sent = sent.map(|(input, output, cached)| Counts {
-                input,
-                output,
-                cached,
+            let sent = sent.map(|(tokens_in, tokens_out, tokens_cached)| Usage {
+                tokens_in,
+                tokens_out,
+                tokens_cached,
+                estimated: false,
             });
             let usage = settle(sent, &request, &text, Counter::O200k);
             assert_eq!(usage.estimated, estimated, "{name}");
             assert!(usage.tokens_in >= own_in, "{name}");
         }
-        let more_cached_than_sent = Some(Counts {
-            input: own_in,
-            output: own_out,
-            cached: u64::MAX,
+        let more_cached_than_sent = Some(Usage {
+            tokens_in: own_in,
+            tokens_out: own_out,
+            tokens_cached: u64::MAX,
+            estimated: false,
         });
         let usage = settle(more_cached_than_sent, &request, &text, Counter::O200k);
         assert_eq!(usage.tokens_cached, own_in);

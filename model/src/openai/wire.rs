@@ -19,7 +19,7 @@ pub(super) const KEPT: usize = 4 * 1024 * 1024;
 /// Bytes that one call sent and got.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tape {
-    pub(super) sent: Vec<u8>,
+    pub(super) sent: String,
     pub(super) status: Option<u16>,
     pub(super) received: Vec<u8>,
 }
@@ -50,10 +50,9 @@ impl WireLog {
         tape: &Tape,
         (key, failure): (&str, Option<&ModelError>),
     ) {
-        let text = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes).into_owned();
+        let text = |text: &str| {
             if key.is_empty() {
-                text
+                text.to_owned()
             } else {
                 text.replace(key, "[key]")
             }
@@ -63,8 +62,8 @@ impl WireLog {
             "address": address,
             "sent": serde_json::from_str(&sent).unwrap_or(Value::String(sent)),
             "status": tape.status,
-            "received": text(&tape.received),
-            "failure": failure.map(|failure| text(failure.to_string().as_bytes())),
+            "received": text(&String::from_utf8_lossy(&tape.received)),
+            "failure": failure.map(|failure| text(&failure.to_string())),
         });
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {

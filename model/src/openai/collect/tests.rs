@@ -8,7 +8,8 @@ use super::*;
 fn collect(events: &[Value]) -> Result<Collected> {
     let mut collector = Collector::new(1000);
     for event in events {
-        if collector.event(event)? == Demand::Enough {
+        collector.event(event)?;
+        if collector.is_full() {
             break;
         }
     }
@@ -34,10 +35,11 @@ fn a_chat_stream_becomes_a_reply() {
             text: "hello".to_owned(),
             finish: Finish::Stop,
             model: Some("m-1".to_owned()),
-            usage: Some(Counts {
-                input: 9,
-                output: 2,
-                cached: 4
+            usage: Some(Usage {
+                tokens_in: 9,
+                tokens_out: 2,
+                tokens_cached: 4,
+                estimated: false,
             }),
         }
     );
@@ -143,7 +145,7 @@ fn a_response_stream_becomes_a_reply() {
         "output": [{ "type": "message", "content": [{ "type": "output_text", "text": "hello" }] }] });
     let reply = collect(&[text("hel"), text("lo"), end("response.completed", whole)]).unwrap();
     assert_eq!((reply.text.as_str(), reply.finish), ("hello", Finish::Stop));
-    assert_eq!(reply.usage.unwrap().cached, 1);
+    assert_eq!(reply.usage.unwrap().tokens_cached, 1);
 
     let cut =
         json!({ "status": "incomplete", "incomplete_details": { "reason": "max_output_tokens" } });
@@ -280,7 +282,7 @@ fn the_dialects_of_endpoints_are_understood() {
         );
         let usage = reply
             .usage
-            .map(|counts| [counts.input, counts.output, counts.cached]);
+            .map(|counts| [counts.tokens_in, counts.tokens_out, counts.tokens_cached]);
         assert_eq!(
             case["usage"],
             serde_json::to_value(usage).unwrap(),
