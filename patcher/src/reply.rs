@@ -142,18 +142,8 @@ fn has_own_tags(text: &str) -> bool {
 
 /// Takes what was written plainly; what was quoted only where nothing plain is.
 fn gather(scan: Scan, text: &str, reply: &mut Reply) {
-    let plain = scan.items.iter().any(|(level, _)| *level == Level::Plain);
-    let loose = scan
-        .items
-        .iter()
-        .any(|(level, item)| *level == Level::Loose && matches!(item, Item::Patch(_)));
-    let level = if plain {
-        Level::Plain
-    } else if scan.items.iter().any(|(level, _)| *level == Level::Quoted) {
-        Level::Quoted
-    } else {
-        Level::Loose
-    };
+    let levels = scan.items.iter().map(|(level, _)| *level);
+    let level = levels.min().unwrap_or(Level::Plain);
     let mut patches = Vec::new();
     for (_, item) in scan.items.into_iter().filter(|(found, _)| *found == level) {
         match item {
@@ -169,7 +159,7 @@ fn gather(scan: Scan, text: &str, reply: &mut Reply) {
             Item::Patch(found) => patches.push(found),
         }
     }
-    if level == Level::Loose && loose && patches.len() > 1 {
+    if level == Level::Loose && patches.len() > 1 {
         reply.problems.push(Problem::new(
             "several patches stand in thinking that was never closed; send one patch outside",
         ));

@@ -59,7 +59,12 @@ pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>)
             first_close.get_or_insert(index);
             let fits = followed(text, tags, index, rules);
             if fits && depth == 0 {
-                return span(start, tag, End::Closed, index + 1);
+                return Span {
+                    start,
+                    stop: tag.start,
+                    end: End::Closed,
+                    next: index + 1,
+                };
             }
             if fits && implied.is_none() {
                 unbalanced.get_or_insert(index);
@@ -70,39 +75,17 @@ pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>)
         }
     }
     let implied_first = matches!((implied, first_close), (Some(end), Some(close)) if end < close);
-    let closing = if implied_first {
-        None
-    } else {
-        unbalanced.or(first_close)
+    let closing = unbalanced.or(first_close).filter(|_| !implied_first);
+    let (index, end) = match (closing, implied) {
+        (Some(index), _) => (index, End::Closed),
+        (None, Some(index)) => (index, End::Implied),
+        (None, None) => (tags.len(), End::Missing),
     };
-    match (closing, implied) {
-        (Some(index), _) => tags.get(index).map_or_else(
-            || missing(text, tags, start),
-            |tag| span(start, tag, End::Closed, index + 1),
-        ),
-        (None, Some(index)) => tags.get(index).map_or_else(
-            || missing(text, tags, start),
-            |tag| span(start, tag, End::Implied, index),
-        ),
-        (None, None) => missing(text, tags, start),
-    }
-}
-
-fn span(start: usize, tag: &Tag, end: End, next: usize) -> Span {
     Span {
         start,
-        stop: tag.start,
+        stop: tags.get(index).map_or(text.len(), |tag| tag.start),
         end,
-        next,
-    }
-}
-
-fn missing(text: &str, tags: &[Tag], start: usize) -> Span {
-    Span {
-        start,
-        stop: text.len(),
-        end: End::Missing,
-        next: tags.len(),
+        next: index + usize::from(end == End::Closed),
     }
 }
 

@@ -29,54 +29,51 @@ pub(crate) struct Found {
     pub(crate) end: usize,
 }
 
-/// Reads edits from the tag at `from` on, up to what ends the patch.
-pub(crate) struct PatchReader<'a> {
+/// Reader of the edits up to what ends the patch.
+struct PatchReader<'a> {
     text: &'a str,
     tags: &'a [Tag],
     found: Found,
 }
 
-impl<'a> PatchReader<'a> {
-    pub(crate) fn new(text: &'a str, tags: &'a [Tag]) -> Self {
-        Self {
-            text,
-            tags,
-            found: Found::default(),
-        }
+/// Reads the edits from the tag at `from` on; `wrapped` when that tag is `<patch>`.
+pub(crate) fn read(text: &str, tags: &[Tag], from: usize, wrapped: bool) -> Found {
+    let mut reader = PatchReader {
+        text,
+        tags,
+        found: Found::default(),
+    };
+    let mut index = from;
+    reader.found.end = tags.get(from).map_or(text.len(), |tag| tag.start);
+    if wrapped && let Some(tag) = tags.get(from) {
+        reader.found.end = tag.end;
+        index += 1;
     }
-
-    /// Reads a whole patch; `wrapped` when the tag at `from` is `<patch>`.
-    pub(crate) fn read(mut self, from: usize, wrapped: bool) -> Found {
-        let mut index = from;
-        self.found.end = self.tags.get(from).map_or(self.text.len(), |tag| tag.start);
-        if wrapped && let Some(tag) = self.tags.get(from) {
-            self.found.end = tag.end;
+    while let Some(tag) = tags.get(index) {
+        if closes(tag, PATCH) {
+            reader.found.closed = true;
+            reader.found.end = tag.end;
             index += 1;
+            break;
         }
-        while let Some(tag) = self.tags.get(index) {
-            if closes(tag, PATCH) {
-                self.found.closed = true;
-                self.found.end = tag.end;
-                index += 1;
-                break;
-            }
-            if self.leaves(tag, wrapped) || self.found.patch.edits.len() >= MOST_EDITS {
-                break;
-            }
-            let next = self.step(index, tag);
-            if self.found.incomplete {
-                index = self.tags.len();
-                break;
-            }
-            index = next.max(index + 1);
+        if reader.leaves(tag, wrapped) || reader.found.patch.edits.len() >= MOST_EDITS {
+            break;
         }
-        self.found.next = index;
-        if index >= self.tags.len() && !self.found.closed && wrapped {
-            self.found.end = self.text.len();
+        let next = reader.step(index, tag);
+        if reader.found.incomplete {
+            index = tags.len();
+            break;
         }
-        self.found
+        index = next.max(index + 1);
     }
+    reader.found.next = index;
+    if index >= tags.len() && !reader.found.closed && wrapped {
+        reader.found.end = text.len();
+    }
+    reader.found
+}
 
+impl<'a> PatchReader<'a> {
     /// Returns true when a tag belongs to something after a patch that was not closed.
     fn leaves(&self, tag: &Tag, wrapped: bool) -> bool {
         if opens(tag, PATCH) {
@@ -92,7 +89,7 @@ impl<'a> PatchReader<'a> {
         if opens(tag, EXPLANATION) && !tag.empty && self.found.patch.edits.is_empty() {
             return self.explanation(index, tag);
         }
-        let next = if opens(tag, EDIT) {
+        let (edit, next) = if opens(tag, EDIT) {
             self.edit(index, tag)
         } else if opens(tag, INSERT) {
             self.insert(index, tag)
@@ -101,11 +98,11 @@ impl<'a> PatchReader<'a> {
         } else if opens(tag, DELETE) {
             self.delete(index, tag)
         } else if opens(tag, RENAME) {
-            self.rename(tag);
-            index + 1
+            (rename(tag), index + 1)
         } else {
             return index + 1;
         };
+        self.found.patch.edits.push(edit);
         self.found.end = next
             .checked_sub(1)
             .and_then(|last| self.tags.get(last))
@@ -119,11 +116,10 @@ impl<'a> PatchReader<'a> {
         if self.found.patch.explanation.is_none() && !text.is_empty() {
             self.found.patch.explanation = Some(text.to_owned());
         }
-        self.found.incomplete = span.end == End::Missing;
         span.next
     }
 
-    fn edit(&mut self, open: usize, tag: &Tag) -> usize {
+    fn edit(&mut self, open: usize, tag: &Tag) -> (Edit, usize) {
         let (file, lines) = header(tag);
         let (mut original, mut replacement) = (None, None);
         let mut index = open + 1;
@@ -148,28 +144,20 @@ impl<'a> PatchReader<'a> {
                 index += 1;
             }
             if self.found.incomplete {
-                return index;
+                break;
             }
         }
-        self.found.patch.edits.push(Edit::Replace {
+        let edit = Edit::Replace {
             file,
             lines,
             original,
             replacement,
-        });
-        index
+        };
+        (edit, index)
     }
 
     /// One side of an edit.
     fn side(&mut self, index: usize, tag: &Tag, old: bool) -> Span {
-        if tag.empty {
-            return Span {
-                start: tag.end,
-                stop: tag.end,
-                end: End::Closed,
-                next: index + 1,
-            };
-        }
         let ends_edit = |next: &Tag| closes(next, EDIT) || ends_edits(next);
         let other = if old { REPLACEMENT } else { ORIGINAL };
         let follows =
@@ -186,6 +174,14 @@ impl<'a> PatchReader<'a> {
         may_follow: &dyn Fn(&Tag) -> bool,
         ends: &dyn Fn(&Tag) -> bool,
     ) -> Span {
+        if tag.empty {
+            return Span {
+                start: tag.end,
+                stop: tag.end,
+                end: End::Closed,
+                next: index + 1,
+            };
+        }
         let rules = Rules {
             names: &[tag.name.as_str()],
             may_follow,
@@ -208,32 +204,28 @@ impl<'a> PatchReader<'a> {
 /// Edits with one text or none: insertions, and files that are created, deleted or
 /// renamed.
 impl PatchReader<'_> {
-    fn insert(&mut self, index: usize, tag: &Tag) -> usize {
+    fn insert(&mut self, index: usize, tag: &Tag) -> (Edit, usize) {
         let (file, _) = header(tag);
         let number = |text: &str| read_lines(text).map(|(_, last)| last);
         let after = tag.attribute(&["after", "line", "lines"]).and_then(number);
         let (text, next) = self.content(index, tag, &file);
-        self.found
-            .patch
-            .edits
-            .push(Edit::Insert { file, after, text });
-        next
+        (Edit::Insert { file, after, text }, next)
     }
 
-    fn create(&mut self, index: usize, tag: &Tag) -> usize {
+    fn create(&mut self, index: usize, tag: &Tag) -> (Edit, usize) {
         let (file, _) = header(tag);
         let (text, next) = self.content(index, tag, &file);
-        self.found.patch.edits.push(Edit::Create {
+        let edit = Edit::Create {
             file,
             text,
             latin1: false,
             unterminated: false,
-        });
-        next
+        };
+        (edit, next)
     }
 
     /// A file goes, or, where lines or an original are named, only these.
-    fn delete(&mut self, index: usize, tag: &Tag) -> usize {
+    fn delete(&mut self, index: usize, tag: &Tag) -> (Edit, usize) {
         let (file, lines) = header(tag);
         let closing = self.tags.iter().skip(index + 1).take(DELETION_REACH);
         let next_is_edit = closing
@@ -247,7 +239,7 @@ impl PatchReader<'_> {
             next = after;
             original = Some(text).filter(|text| !text.trim().is_empty());
         }
-        self.found.patch.edits.push(match lines {
+        let edit = match lines {
             None => Edit::Delete { file, original },
             lines => Edit::Replace {
                 file,
@@ -255,23 +247,12 @@ impl PatchReader<'_> {
                 original,
                 replacement: Some(String::new()),
             },
-        });
-        next
-    }
-
-    fn rename(&mut self, tag: &Tag) {
-        let path = |names: &[&str]| read_path(tag.attribute(names).unwrap_or_default()).0;
-        self.found.patch.edits.push(Edit::Rename {
-            from: path(&["from", "file", "path"]),
-            to: path(&["to"]),
-        });
+        };
+        (edit, next)
     }
 
     /// The text of an insertion or a new file.
     fn content(&mut self, index: usize, tag: &Tag, file: &str) -> (String, usize) {
-        if tag.empty {
-            return (String::new(), index + 1);
-        }
         let span = self.body(index, tag, &ends_edits, &ends_edits);
         (self.code(&span, file), span.next)
     }
@@ -280,6 +261,14 @@ impl PatchReader<'_> {
 /// Returns true when a tag ends the text of an edit or an explanation that was never closed.
 fn ends_edits(tag: &Tag) -> bool {
     begins_edit(tag) || closes(tag, PATCH)
+}
+
+fn rename(tag: &Tag) -> Edit {
+    let path = |names: &[&str]| read_path(tag.attribute(names).unwrap_or_default()).0;
+    Edit::Rename {
+        from: path(&["from", "file", "path"]),
+        to: path(&["to"]),
+    }
 }
 
 /// The file and the lines that a tag names.

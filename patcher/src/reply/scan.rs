@@ -61,7 +61,7 @@ pub(crate) fn scan(text: &str) -> Scan {
     };
     let first = tags.partition_point(|tag| tag.start < begin);
     scanner.run(first, tags.len(), None);
-    let visible = scanner.visible();
+    let visible = prose_of(text, 0, text.len(), &scanner.hidden);
     let analysis = if scanner.analysis.is_empty() {
         let end = scanner.first_block.unwrap_or(text.len());
         analysis_in(&prose_of(text, begin, end, &scanner.hidden))
@@ -215,10 +215,6 @@ impl Scanner<'_> {
         if level != Level::Ignored {
             self.items.push((level, item));
         }
-    }
-
-    fn visible(&self) -> String {
-        prose_of(self.text, 0, self.text.len(), &self.hidden)
     }
 }
 

@@ -2,13 +2,12 @@
 //! was written is known to the scanner.
 
 use super::{Item, Level, Scanner, in_code_span};
-use crate::reply::fallback;
-use crate::reply::patch::{Found, PatchReader};
-use crate::reply::queries;
+use crate::reply::patch::{self, Found};
 use crate::reply::tag::{Tag, starts_line};
 use crate::reply::words::{
-    ANALYSIS, PATCH, PROBE, QUERIES, QUERY, QUOTED, THINKING, begins_edit, closes, opens,
+    ANALYSIS, FILE, PATCH, PROBE, QUERIES, QUERY, QUOTED, THINKING, begins_edit, closes, opens,
 };
+use crate::reply::{fallback, queries};
 
 /// After this many questions that are not closed no more are looked for.
 const MOST_FAILURES: usize = 100;
@@ -36,9 +35,9 @@ impl Scanner<'_> {
         }
         let wrapped = opens(tag, PATCH);
         if (wrapped && index >= self.barren) || (begins_edit(tag) && at_start) {
-            let found = PatchReader::new(self.text, self.tags).read(index, wrapped);
+            let found = patch::read(self.text, self.tags, index, wrapped);
             if found.patch.edits.is_empty() && !found.incomplete {
-                return self.patch_without_tags(index, tag, level, &found);
+                return self.patch_without_tags(index, tag, level, found);
             }
             let (next, end) = (found.next, found.end);
             self.push(tag.start, end, level, Item::Patch(found));
@@ -53,37 +52,27 @@ impl Scanner<'_> {
         index: usize,
         tag: &Tag,
         level: Level,
-        found: &Found,
+        mut found: Found,
     ) -> usize {
-        let stop = if found.closed {
-            found
-                .next
-                .checked_sub(1)
-                .and_then(|last| self.tags.get(last))
-                .map(|tag| tag.start)
+        let last = if found.closed {
+            found.next.checked_sub(1)
         } else {
-            self.tags.get(found.next).map(|tag| tag.start)
+            Some(found.next)
         };
-        let body = self
-            .text
-            .get(tag.end..stop.unwrap_or(self.text.len()))
-            .unwrap_or_default();
-        let inner = fallback::read(body, tag.attribute(&["file", "path"]));
+        let last = last.and_then(|last| self.tags.get(last));
+        let stop = last.map_or(self.text.len(), |tag| tag.start);
+        let body = self.text.get(tag.end..stop).unwrap_or_default();
+        let inner = fallback::read(body, tag.attribute(FILE));
+        let next = found.next;
         if inner.edits.is_empty() && !inner.incomplete && !found.closed {
-            self.barren = found.next;
+            self.barren = next;
             return index + 1;
         }
-        let mut whole = Found {
-            closed: found.closed,
-            incomplete: inner.incomplete,
-            next: found.next,
-            end: stop.unwrap_or(self.text.len()),
-            ..Found::default()
-        };
-        whole.patch.explanation.clone_from(&found.patch.explanation);
-        whole.patch.edits = inner.edits;
-        self.push(tag.start, whole.end, level, Item::Patch(whole));
-        found.next
+        found.incomplete = inner.incomplete;
+        found.patch.edits = inner.edits;
+        found.end = stop;
+        self.push(tag.start, stop, level, Item::Patch(found));
+        next
     }
 
     /// Skips thinking and quotations.
