@@ -7,4 +7,4 @@ mod write;
 pub use compare::diff;
 pub(crate) use compare::diff_of_splices;
 pub(crate) use read::parse_diff;
-pub(crate) use write::{FileDiff, write_diff};
+use write::FileDiff;

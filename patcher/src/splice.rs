@@ -14,6 +14,13 @@ pub(crate) struct Splice {
     pub(crate) new: Vec<Vec<u8>>,
 }
 
+impl Splice {
+    /// Returns by how many lines the file grows.
+    pub(crate) fn growth(&self) -> isize {
+        self.new.len().cast_signed() - self.old.len().cast_signed()
+    }
+}
+
 /// Reduces a splice to the lines that differ.
 pub(crate) fn reduce(text: &Text, splice: &Splice) -> Vec<Splice> {
     let old: Vec<&[u8]> = splice

@@ -1,7 +1,7 @@
 //! The diff of changes whose edits are not known any more: old and new files
 //! are compared.
 
-use super::{FileDiff, write_diff};
+use super::FileDiff;
 use crate::Changes;
 use crate::splice::{Splice, join_neighbours, reduce};
 use patchwright_source::{Text, Tree, TreePath};
@@ -22,82 +22,38 @@ pub(crate) fn diff_of_splices<'a>(
     changes: &Changes,
     known: &dyn Fn(&TreePath) -> Option<&'a [Splice]>,
 ) -> Vec<u8> {
-    let old_names = old_names(tree, changes);
-    let sources: Vec<(&TreePath, Compared<'_>)> = old_names
-        .into_iter()
-        .map(|(old, new)| (old, Compared::of(tree, changes, (old, new), known(old))))
-        .collect();
-    let created: Vec<(&TreePath, Vec<Splice>)> = changes
-        .files
-        .iter()
-        .filter(|(path, _)| !tree.has_file(path))
-        .filter(|(path, _)| !changes.renamed.values().any(|to| to == *path))
-        .map(|(path, bytes)| (path, replaced(&Text::new(Vec::new()), bytes)))
-        .collect();
-    let mut files: Vec<FileDiff<'_>> = sources
-        .iter()
-        .map(|(old, compared)| FileDiff {
-            old: Some((old, &compared.text)),
-            new: compared.new,
-            splices: &compared.splices,
-            executable: compared.executable,
-        })
-        .collect();
-    files.extend(created.iter().map(|(path, splices)| FileDiff {
-        old: None,
-        new: Some(path),
-        splices,
-        executable: false,
-    }));
-    files.sort_by_key(|file| file.old.map(|(path, _)| path).or(file.new).cloned());
-    write_diff(&files)
-}
-
-/// Every file of the pristine tree that changes, with its new name; `None` for one that goes.
-fn old_names<'a>(
-    tree: &Tree,
-    changes: &'a Changes,
-) -> BTreeMap<&'a TreePath, Option<&'a TreePath>> {
-    let edited = changes.files.keys().filter(|path| tree.has_file(path));
-    edited
+    let is_target = |path: &TreePath| changes.renamed.values().any(|to| to == path);
+    let written = changes.files.keys();
+    let files: BTreeMap<&TreePath, Option<&TreePath>> = written
+        .filter(|path| tree.has_file(path) || !is_target(path))
         .map(|path| (path, Some(path)))
         .chain(changes.deleted.iter().map(|path| (path, None)))
         .chain(changes.renamed.iter().map(|(from, to)| (from, Some(to))))
-        .collect()
-}
-
-struct Compared<'a> {
-    text: Text,
-    new: Option<&'a TreePath>,
-    splices: Vec<Splice>,
-    executable: bool,
-}
-
-impl<'a> Compared<'a> {
-    fn of(
-        tree: &Tree,
-        changes: &Changes,
-        (old, new): (&TreePath, Option<&'a TreePath>),
-        known: Option<&[Splice]>,
-    ) -> Self {
-        let text = tree.read(old).unwrap_or_else(|_| Text::new(Vec::new()));
-        let splices = match (known, new) {
+        .collect();
+    let mut out = Vec::new();
+    for (path, new) in files {
+        let old = Some(path).filter(|path| new != Some(*path) || tree.has_file(path));
+        let text = old.and_then(|path| tree.read(path).ok());
+        let text = text.unwrap_or_else(|| Text::new(Vec::new()));
+        let splices = match (known(path), new) {
             (Some(known), _) => known.to_vec(),
             (None, None) => replaced(&text, b""),
-            (None, Some(new)) => changes
-                .files
-                .get(new)
-                .map(|bytes| replaced(&text, bytes))
-                .unwrap_or_default(),
+            (None, Some(new)) => {
+                let bytes = changes.files.get(new);
+                bytes.map_or_else(Vec::new, |bytes| replaced(&text, bytes))
+            }
         };
-        let mode = std::fs::metadata(tree.absolute(old));
-        Self {
-            text,
+        let mode = std::fs::metadata(tree.absolute(path));
+        let file = FileDiff {
+            old,
+            text: &text,
             new,
-            splices,
+            splices: &splices,
             executable: mode.is_ok_and(|data| data.permissions().mode() & 0o100 != 0),
-        }
+        };
+        file.write(&mut out);
     }
+    out
 }
 
 /// Returns the differences between a text and its new bytes. Equal lines at both ends are

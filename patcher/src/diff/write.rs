@@ -3,16 +3,19 @@
 //! comparing whole files, so its cost grows with the patch.
 
 use crate::splice::Splice;
-use patchwright_source::{Text, TreePath};
+use patchwright_source::{NO_FILE, Text, TreePath};
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Lines of context, as everybody's diffs have.
 const CONTEXT: usize = 3;
 
 #[derive(Debug)]
 pub(crate) struct FileDiff<'a> {
-    /// The old name and text; `None` for a new file.
-    pub(crate) old: Option<(&'a TreePath, &'a Text)>,
+    /// The old name; `None` for a new file.
+    pub(crate) old: Option<&'a TreePath>,
+    /// The old text, empty for a new file.
+    pub(crate) text: &'a Text,
     /// The new name; `None` for a file that goes.
     pub(crate) new: Option<&'a TreePath>,
     /// The replaced ranges, in order, reduced to the differences.
@@ -21,124 +24,90 @@ pub(crate) struct FileDiff<'a> {
     pub(crate) executable: bool,
 }
 
-pub(crate) fn write_diff(files: &[FileDiff<'_>]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for file in files {
-        write_file(file, &mut out);
-    }
-    out
-}
-
-fn write_file(file: &FileDiff<'_>, out: &mut Vec<u8>) {
-    let old_name = file.old.map(|(path, _)| path).or(file.new);
-    let new_name = file.new.or(old_name);
-    let (Some(old_name), Some(new_name)) = (old_name, new_name) else {
-        return;
-    };
-    let (a, b) = (quote("a/", old_name), quote("b/", new_name));
-    push(out, &format!("diff --git {a} {b}\n"));
-    let mode = if file.executable { "100755" } else { "100644" };
-    match (file.old, file.new) {
-        (None, _) => push(out, "new file mode 100644\n"),
-        (_, None) => push(out, &format!("deleted file mode {mode}\n")),
-        (Some((old, _)), Some(new)) if old != new => {
-            push(out, &format!("similarity index {}%\n", similarity(file)));
-            push(out, &format!("rename from {}\n", quote("", old)));
-            push(out, &format!("rename to {}\n", quote("", new)));
+impl FileDiff<'_> {
+    /// Writes the part of a diff about this file.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let (Some(old_name), Some(new_name)) = (self.old.or(self.new), self.new.or(self.old))
+        else {
+            return;
+        };
+        let (a, b) = (quote("a/", old_name), quote("b/", new_name));
+        push(out, &format!("diff --git {a} {b}\n"));
+        let mode = if self.executable { "100755" } else { "100644" };
+        match (self.old, self.new) {
+            (None, _) => push(out, "new file mode 100644\n"),
+            (_, None) => push(out, &format!("deleted file mode {mode}\n")),
+            (Some(old), Some(new)) if old != new => {
+                push(out, &format!("similarity index {}%\n", self.similarity()));
+                push(out, &format!("rename from {}\n", quote("", old)));
+                push(out, &format!("rename to {}\n", quote("", new)));
+            }
+            _ => {}
         }
-        _ => {}
+        if self.splices.is_empty() {
+            return;
+        }
+        let name = |path: Option<&TreePath>, name: String| match path {
+            Some(_) => tabbed(name),
+            None => NO_FILE.to_owned(),
+        };
+        let (a, b) = (name(self.old, a), name(self.new, b));
+        push(out, &format!("--- {a}\n+++ {b}\n"));
+        self.write_hunks(out);
     }
-    if file.splices.is_empty() {
-        return;
+
+    /// A part of the old lines that stays; git wants a number.
+    fn similarity(&self) -> usize {
+        let total = self.text.line_count().max(1);
+        let gone: usize = self.splices.iter().map(|splice| splice.old.len()).sum();
+        100 - (gone * 100).div_ceil(total).min(100)
     }
-    let null = "/dev/null".to_owned();
-    let a = if file.old.is_some() {
-        tabbed(a)
-    } else {
-        null.clone()
-    };
-    let b = if file.new.is_some() { tabbed(b) } else { null };
-    push(out, &format!("--- {a}\n+++ {b}\n"));
-    write_hunks(file, out);
-}
 
-/// A part of the old lines that stays; git wants a number.
-fn similarity(file: &FileDiff<'_>) -> usize {
-    let total = file.old.map_or(0, |(_, text)| text.line_count()).max(1);
-    let gone: usize = file.splices.iter().map(|splice| splice.old.len()).sum();
-    100 - (gone * 100).div_ceil(total).min(100)
-}
-
-fn write_hunks(file: &FileDiff<'_>, out: &mut Vec<u8>) {
-    let count = file.old.map_or(0, |(_, text)| text.line_count());
-    let mut shift = 0_isize;
-    let mut rest = file.splices;
-    while let Some(first) = rest.first() {
-        let mut end = first.old.end;
-        let length = 1 + rest
-            .iter()
-            .skip(1)
-            .take_while(|next| {
-                let near = next.old.start <= end + 2 * CONTEXT;
-                if near {
-                    end = next.old.end;
-                }
-                near
-            })
-            .count();
-        let (group, after) = rest.split_at(length);
-        let start = first.old.start.saturating_sub(CONTEXT);
-        let stop = (end + CONTEXT).min(count);
-        shift = write_hunk(file, group, (start, stop), shift, out);
-        rest = after;
+    fn write_hunks(&self, out: &mut Vec<u8>) {
+        let near = |a: &Splice, b: &Splice| b.old.start <= a.old.end + 2 * CONTEXT;
+        let mut shift = 0_isize;
+        for group in self.splices.chunk_by(near) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else {
+                continue;
+            };
+            let start = first.old.start.saturating_sub(CONTEXT);
+            let stop = (last.old.end + CONTEXT).min(self.text.line_count());
+            shift = self.write_hunk(group, start..stop, shift, out);
+        }
     }
-}
 
-/// Writes one hunk and gives by how much later lines are shifted.
-fn write_hunk(
-    file: &FileDiff<'_>,
-    group: &[Splice],
-    (start, stop): (usize, usize),
-    shift: isize,
-    out: &mut Vec<u8>,
-) -> isize {
-    let grown: isize = group
-        .iter()
-        .map(|splice| splice.new.len().cast_signed() - splice.old.len().cast_signed())
-        .sum();
-    let old_count = stop - start;
-    let new_count = old_count.saturating_add_signed(grown);
-    let new_start = start.saturating_add_signed(shift);
-    push(
-        out,
-        &format!(
-            "@@ -{} +{} @@\n",
-            range(start, old_count),
-            range(new_start, new_count)
-        ),
-    );
-    let line = |at: usize| {
-        file.old
-            .and_then(|(_, text)| text.raw_line(at + 1))
-            .unwrap_or_default()
-    };
-    let mut at = start;
-    for splice in group {
-        for kept in at..splice.old.start {
+    /// Writes one hunk and gives by how much later lines are shifted.
+    fn write_hunk(
+        &self,
+        group: &[Splice],
+        lines: Range<usize>,
+        shift: isize,
+        out: &mut Vec<u8>,
+    ) -> isize {
+        let grown: isize = group.iter().map(Splice::growth).sum();
+        let new_count = lines.len().saturating_add_signed(grown);
+        let new_start = lines.start.saturating_add_signed(shift);
+        let (old, new) = (range(lines.start, lines.len()), range(new_start, new_count));
+        push(out, &format!("@@ -{old} +{new} @@\n"));
+        let line = |at: usize| self.text.raw_line(at + 1).unwrap_or_default();
+        let mut at = lines.start;
+        for splice in group {
+            for kept in at..splice.old.start {
+                push_line(out, b' ', line(kept));
+            }
+            for gone in splice.old.clone() {
+                push_line(out, b'-', line(gone));
+            }
+            for new in &splice.new {
+                push_line(out, b'+', new);
+            }
+            at = splice.old.end;
+        }
+        for kept in at..lines.end {
             push_line(out, b' ', line(kept));
         }
-        for gone in splice.old.clone() {
-            push_line(out, b'-', line(gone));
-        }
-        for new in &splice.new {
-            push_line(out, b'+', new);
-        }
-        at = splice.old.end;
+        shift + grown
     }
-    for kept in at..stop {
-        push_line(out, b' ', line(kept));
-    }
-    shift + grown
 }
 
 /// `start,count` counted from 1; an empty side names the line before.
