@@ -5,7 +5,6 @@
 //! whole, tabs for spaces, or two columns for four.
 
 use crate::pristine::Pristine;
-use std::cell::OnceCell;
 use std::ops::Range;
 
 /// Distance around a place within which the file's style is looked at, in lines.
@@ -30,18 +29,8 @@ pub(crate) fn lead(line: &str) -> &str {
 
 /// Translation of the writer's indentation to the file's.
 #[derive(Debug)]
-pub(crate) struct Indent<'a> {
-    file: &'a Pristine,
-    range: Range<usize>,
+pub(crate) struct Indent {
     pairs: Vec<(String, String)>,
-    /// The indentation of all lines of the writer.
-    written: Vec<&'a str>,
-    learned: OnceCell<Learned>,
-}
-
-/// Facts that are only looked up where the pairs do not tell.
-#[derive(Debug)]
-struct Learned {
     style: Style,
     /// One step in the writer's text, in columns.
     from_step: usize,
@@ -51,50 +40,37 @@ struct Learned {
     scaled: bool,
 }
 
-impl<'a> Indent<'a> {
+impl Indent {
     /// Takes the pairs of wanted lines and lines of the file, both non-blank;
     /// `written` are all lines of the writer.
-    pub(crate) fn learn(
-        file: &'a Pristine,
+    pub(crate) fn learn<'a>(
+        file: &Pristine,
         range: &Range<usize>,
         pairs: Vec<(String, String)>,
-        written: &[&'a str],
+        written: impl Iterator<Item = &'a str>,
     ) -> Self {
-        Self {
-            file,
-            range: range.clone(),
-            pairs,
-            written: written.iter().map(|line| lead(line)).collect(),
-            learned: OnceCell::new(),
-        }
-    }
-
-    fn learned(&self) -> &Learned {
-        self.learned.get_or_init(|| {
-            let stop = (self.range.end + AROUND).min(self.file.count());
-            let around = self.range.start.saturating_sub(AROUND)..stop;
-            let leads: Vec<String> = around
-                .map(|at| lead(&self.file.line(at)).to_owned())
-                .collect();
-            let by_tabs = self.pairs.iter().find_map(|(from, to)| {
-                let tabs = to.len();
-                let only = !to.is_empty() && to.chars().all(|c| c == '\t');
-                let spaces = from.chars().all(|c| c == ' ') && !from.is_empty();
-                (only && spaces && from.len() % tabs == 0).then(|| from.len() / tabs)
+        let stop = (range.end + AROUND).min(file.count());
+        let around = range.start.saturating_sub(AROUND)..stop;
+        let leads: Vec<String> = around.map(|at| lead(&file.line(at)).to_owned()).collect();
+        let by_tabs = pairs.iter().find_map(|(from, to)| {
+            let tabs = to.len();
+            let only = !to.is_empty() && to.chars().all(|c| c == '\t');
+            let spaces = from.chars().all(|c| c == ' ') && !from.is_empty();
+            (only && spaces && from.len() % tabs == 0).then(|| from.len() / tabs)
+        });
+        let from_step = by_tabs.unwrap_or_else(|| step(written.map(lead)));
+        let to_step = step(leads.iter().map(String::as_str));
+        let scaled = from_step != to_step
+            && pairs.iter().any(|(from, to)| {
+                from != to && !from.is_empty() && from.len() * to_step == to.len() * from_step
             });
-            let from_step = by_tabs.unwrap_or_else(|| step(self.written.iter().copied()));
-            let to_step = step(leads.iter().map(String::as_str));
-            let scaled = from_step != to_step
-                && self.pairs.iter().any(|(from, to)| {
-                    from != to && !from.is_empty() && from.len() * to_step == to.len() * from_step
-                });
-            Learned {
-                style: style(&leads),
-                from_step,
-                to_step,
-                scaled,
-            }
-        })
+        Self {
+            pairs,
+            style: style(&leads),
+            from_step,
+            to_step,
+            scaled,
+        }
     }
 
     /// A new line with the file's indentation.
@@ -140,17 +116,16 @@ impl<'a> Indent<'a> {
         if part.is_empty() {
             return String::new();
         }
-        let learned = self.learned();
         let spaces = part.chars().filter(|c| *c == ' ').count();
         let tabs = part.chars().filter(|c| *c == '\t').count();
-        let step = learned.from_step.max(1);
-        match learned.style {
+        let step = self.from_step.max(1);
+        match self.style {
             Style::Tabs if spaces >= 2 => {
                 "\t".repeat(tabs + spaces / step) + &" ".repeat(spaces % step)
             }
-            Style::Spaces if tabs > 0 => " ".repeat(tabs * learned.to_step + spaces),
-            Style::Spaces if learned.scaled => {
-                " ".repeat(spaces / step * learned.to_step + spaces % step)
+            Style::Spaces if tabs > 0 => " ".repeat(tabs * self.to_step + spaces),
+            Style::Spaces if self.scaled => {
+                " ".repeat(spaces / step * self.to_step + spaces % step)
             }
             _ => part.to_owned(),
         }
@@ -230,7 +205,7 @@ mod tests {
             .iter()
             .map(|(from, to)| ((*from).to_owned(), (*to).to_owned()))
             .collect();
-        let indent = Indent::learn(&file, &(0..file.count()), pairs, written);
+        let indent = Indent::learn(&file, &(0..file.count()), pairs, written.iter().copied());
         assert_eq!(indent.apply(line), expected, "{line:?}");
     }
 

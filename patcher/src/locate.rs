@@ -33,7 +33,7 @@ const APART: usize = 40;
 const MOST_PLACES: usize = 50;
 
 /// Quoted lines that are looked for. Lines count from 0.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Quote<'a> {
     pub(crate) lines: &'a [String],
     /// The line at which they are said to begin.
@@ -47,24 +47,7 @@ pub(crate) struct Quote<'a> {
     pub(crate) changes: &'a [Change<'a>],
 }
 
-impl<'a> Quote<'a> {
-    /// Lines that are looked for by themselves, without what an edit makes of them.
-    pub(crate) fn plain(lines: &'a [String], hint: Option<usize>) -> Self {
-        Self {
-            lines,
-            hint,
-            slack: 0,
-            heading: None,
-            changes: &[],
-        }
-    }
-
-    /// Returns true when the number says the same as a place.
-    fn is_confirmed(&self, place: &Match) -> bool {
-        let near = |hint: usize| hint.abs_diff(place.range.start) <= NEAR;
-        self.hint.is_some_and(near)
-    }
-
+impl Quote<'_> {
     /// Returns true when the edit takes a quoted line away.
     fn removes(&self, at: usize) -> bool {
         self.changes.iter().any(|change| change.old.contains(&at))
@@ -84,13 +67,18 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    fn aligned(start: usize, count: usize, kind: PlacementKind) -> Self {
+    pub(crate) fn aligned(start: usize, count: usize, kind: PlacementKind) -> Self {
         Self {
             range: start..start + count,
             kind,
             pairs: Some((start..start + count).map(Some).collect()),
             fixed: Vec::new(),
         }
+    }
+
+    /// Returns true when a number says the same as the place.
+    pub(crate) fn is_near(&self, line: Option<usize>) -> bool {
+        line.is_some_and(|line| line.abs_diff(self.range.start) <= NEAR)
     }
 }
 
@@ -101,15 +89,19 @@ pub(crate) enum Located {
     /// It stands at several places, of which these are the first lines.
     Several(Vec<usize>),
     /// The quote fits nearly as well where one of its lines stands elsewhere.
-    Tied {
-        /// The quoted line.
-        line: usize,
-        /// The lines of the file that it can be.
-        places: [usize; 2],
-    },
+    Tied(Tie),
     /// Most of the quote has one place, and some of it stands nowhere.
     Differs(Difference),
     Nowhere,
+}
+
+/// A quoted line that fits two places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tie {
+    /// The quoted line.
+    pub(crate) line: usize,
+    /// The lines of the file that it can be.
+    pub(crate) places: [usize; 2],
 }
 
 /// A place where only a part of the quote stands.
@@ -126,8 +118,7 @@ pub(crate) struct Difference {
 /// Finds the place of lines by all rules but alignment.
 pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
     let count = quote.lines.len();
-    let keys: Vec<u64> = quote.lines.iter().map(|line| key(line)).collect();
-    if keys.iter().all(|key| *key == 0) {
+    if quote.lines.iter().all(|line| key(line) == 0) {
         return blank_lines(file, quote);
     }
     if let Some(hint) = quote.hint {
@@ -141,7 +132,7 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
             };
         }
         let around: Vec<usize> = (hint.saturating_sub(SLACK)..=hint + SLACK)
-            .filter(|at| file.fits(*at, quote.lines, &keys))
+            .filter(|at| file.fits(*at, quote.lines))
             .collect();
         let exact: Vec<usize> = around
             .iter()
@@ -165,7 +156,7 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
             _ => {}
         }
     }
-    match anywhere(file, quote, &keys) {
+    match anywhere(file, quote) {
         Located::At(place) => uncontested(file, quote, place),
         located => located,
     }
@@ -176,13 +167,10 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
 /// is quoted and says enough is beyond doubt.
 fn uncontested(file: &Pristine, quote: Quote<'_>, place: Match) -> Located {
     let verbatim = file.fits_exactly(place.range.start, quote.lines);
-    if verbatim && align::says_enough(quote.lines) || quote.is_confirmed(&place) {
+    if verbatim && align::says_enough(quote.lines) || place.is_near(quote.hint) {
         return Located::At(place);
     }
-    match align::rival(file, &quote, &place) {
-        Some((line, places)) => Located::Tied { line, places },
-        None => Located::At(place),
-    }
+    align::rival(file, &quote, &place).map_or(Located::At(place), Located::Tied)
 }
 
 /// Aligns lines that stand nowhere as they are with the file; a place that some of them
@@ -192,16 +180,13 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     let Located::At(place) = &located else {
         return located;
     };
-    match contradiction::find(file, quote, place) {
-        Some((line, places)) => Located::Tied { line, places },
-        None => located,
-    }
+    contradiction::find(file, quote, place).map_or(located, Located::Tied)
 }
 
 /// The place in the whole file, if it is the only one.
-fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
+fn anywhere(file: &Pristine, quote: Quote<'_>) -> Located {
     let count = quote.lines.len();
-    let all = places(file, quote.lines, keys);
+    let all = places(file, quote.lines);
     let exact: Vec<usize> = all
         .iter()
         .copied()
@@ -219,7 +204,7 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
         return Located::Nowhere;
     }
     if exact.len() == 1 || all.len() == 1 {
-        let loose = loose_places(file, quote.lines, keys);
+        let loose = loose_places(file, quote.lines);
         if loose.len() > all.len() {
             return Located::Several(loose);
         }
@@ -232,7 +217,7 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
         ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
         ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
         ([], []) => match reflowed(file, quote) {
-            Located::Nowhere => cut_short(file, quote, keys),
+            Located::Nowhere => cut_short(file, quote),
             located => located,
         },
         ([], several) | (several, _) => match decided(file, quote, several) {
@@ -276,53 +261,36 @@ fn decided(file: &Pristine, quote: Quote<'_>, starts: &[usize]) -> Option<usize>
 }
 
 /// Every place where the lines stand, whitespace aside.
-fn places(file: &Pristine, lines: &[String], keys: &[u64]) -> Vec<usize> {
+fn places(file: &Pristine, lines: &[String]) -> Vec<usize> {
+    let keys = lines.iter().map(|line| key(line)).enumerate();
     let rarest = keys
-        .iter()
-        .enumerate()
-        .filter(|(_, key)| **key != 0)
-        .min_by_key(|(_, key)| file.with_key(**key).len());
+        .filter(|(_, key)| *key != 0)
+        .min_by_key(|(_, key)| file.with_key(*key).len());
     let Some((offset, key)) = rarest else {
         return Vec::new();
     };
-    file.with_key(*key)
+    file.with_key(key)
         .iter()
         .filter_map(|at| at.checked_sub(offset))
-        .filter(|at| file.fits(*at, lines, keys))
+        .filter(|at| file.fits(*at, lines))
         .take(MOST_PLACES)
         .collect()
 }
 
 /// Every place where the lines stand when blank ones do not count either.
-fn loose_places(file: &Pristine, lines: &[String], keys: &[u64]) -> Vec<usize> {
-    let keys: Vec<u64> = keys.iter().copied().filter(|key| *key != 0).collect();
-    let rarest = keys
-        .iter()
-        .enumerate()
-        .min_by_key(|(_, key)| file.with_key(**key).len());
-    let Some((offset, key)) = rarest.filter(|_| !lines.is_empty()) else {
+fn loose_places(file: &Pristine, lines: &[String]) -> Vec<usize> {
+    let keys = lines.iter().map(|line| key(line));
+    let keys: Vec<u64> = keys.filter(|key| *key != 0).collect();
+    let Some(first) = keys.first() else {
         return Vec::new();
     };
-    let same = |at: usize, wanted: &[u64], forward: bool| -> Option<usize> {
-        let mut last = at;
-        for key in wanted {
-            last = if forward {
-                (last + 1..file.count()).find(|at| file.key(*at) != Some(0))?
-            } else {
-                (0..last).rev().find(|at| file.key(*at) != Some(0))?
-            };
-            (file.key(last) == Some(*key)).then_some(())?;
-        }
-        Some(last)
+    let stand_at = |at: &&usize| {
+        let lines = (**at..file.count()).filter_map(|at| file.key(at));
+        let mut lines = lines.filter(|key| *key != 0);
+        keys.iter().all(|key| lines.next() == Some(*key))
     };
-    let before: Vec<u64> = keys.iter().take(offset).rev().copied().collect();
-    let after: Vec<u64> = keys.iter().skip(offset + 1).copied().collect();
-    file.with_key(*key)
-        .iter()
-        .filter(|at| same(**at, &after, true).is_some())
-        .filter_map(|at| same(*at, &before, false))
-        .take(MOST_PLACES)
-        .collect()
+    let starts = file.with_key(*first).iter();
+    starts.filter(stand_at).take(MOST_PLACES).copied().collect()
 }
 
 /// Blank lines alone are a place only where they are said to be.
@@ -363,12 +331,12 @@ fn reflowed(file: &Pristine, quote: Quote<'_>) -> Located {
             break;
         }
     }
-    let near = |range: &Range<usize>| {
+    let near = |range: &&Range<usize>| {
         quote
             .hint
             .is_some_and(|hint| range.start.abs_diff(hint) <= NEAR)
     };
-    let close: Vec<Range<usize>> = found.iter().filter(|range| near(range)).cloned().collect();
+    let close: Vec<Range<usize>> = found.iter().filter(near).cloned().collect();
     let (range, kind) = match (close.as_slice(), found.as_slice()) {
         ([range], _) => (range.clone(), PlacementKind::Whitespace),
         ([], [range]) if quote.hint.is_none() => (range.clone(), PlacementKind::Whitespace),
@@ -393,13 +361,12 @@ fn reflowed(file: &Pristine, quote: Quote<'_>) -> Located {
 /// The place of lines that stand in the file but for one at an end, which is a
 /// part of the line there: a writer who closes a block with `}` leaves out that
 /// `else` follows on the same line. Nothing may be changed beyond that line.
-fn cut_short(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
+fn cut_short(file: &Pristine, quote: Quote<'_>) -> Located {
     let count = quote.lines.len();
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (edge, rest) in [(count - 1, 0..count - 1), (0, 1..count)] {
         let at_end = edge >= rest.end;
         let lines = quote.lines.get(rest.clone()).unwrap_or_default();
-        let keys = keys.get(rest.clone()).unwrap_or_default();
         let untouched = quote.changes.iter().all(|change| {
             let old = &change.old;
             if at_end {
@@ -413,10 +380,10 @@ fn cut_short(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
             .get(edge)
             .map_or(String::new(), |line| bare(line));
         let weak = part.is_empty() || !says_something(lines.iter());
-        if weak || !untouched || loose_places(file, lines, keys).len() > 1 {
+        if weak || !untouched || loose_places(file, lines).len() > 1 {
             continue;
         }
-        let starts = places(file, lines, keys);
+        let starts = places(file, lines);
         let starts = starts.iter().filter_map(|at| at.checked_sub(rest.start));
         found.extend(starts.map(|start| (start, edge)).filter(|(start, edge)| {
             let line = bare(&file.line(start + edge));

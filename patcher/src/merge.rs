@@ -7,7 +7,7 @@
 
 use crate::indent::{Indent, lead, unflatten};
 use crate::locate::Match;
-use crate::pristine::{Pristine, bare, key, says_something};
+use crate::pristine::{Pristine, is_blank, key, same_but_space, says_something};
 use crate::script::{Step, is_elision, steps};
 use std::ops::Range;
 
@@ -18,16 +18,6 @@ pub(crate) enum Line {
     Kept(usize),
     /// A new line, without its end.
     New(String),
-}
-
-/// Both sides of an edit.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sides<'a> {
-    pub(crate) old: &'a [String],
-    pub(crate) new: &'a [String],
-    /// True when a program wrote them: then the new lines are meant as they are
-    /// where the old ones fit as they are.
-    pub(crate) diff: bool,
 }
 
 /// A reason why an edit has no clear result at its place; each names a line of
@@ -44,24 +34,24 @@ pub(crate) enum Obstacle {
     Exchanged(usize),
 }
 
-/// Computes the result of an edit.
+/// Computes the result of an edit. `diff`: a program wrote it; then the new lines are meant as
+/// they are where the old ones fit as they are.
 pub(crate) fn merge(
     file: &Pristine,
     place: &Match,
-    sides: Sides<'_>,
+    old: &[String],
+    new: &[String],
+    diff: bool,
 ) -> Result<Vec<Line>, Obstacle> {
-    let Sides { old, new, diff } = sides;
     let verbatim = diff && file.fits_exactly(place.range.start, old);
-    let written: Vec<&str> = old.iter().chain(new).map(String::as_str).collect();
+    let written = old.iter().chain(new).map(String::as_str);
     let Some(pairs) = &place.pairs else {
         let from = old.iter().find(|line| !line.trim().is_empty());
         let to = file.line(place.range.start);
         let pair = from.map(|from| (lead(from).to_owned(), lead(&to).to_owned()));
-        let indent = Indent::learn(file, &place.range, pair.into_iter().collect(), &written);
-        return Ok(new
-            .iter()
-            .map(|line| Line::New(indent.apply(line)))
-            .collect());
+        let indent = Indent::learn(file, &place.range, pair.into_iter().collect(), written);
+        let lines = new.iter().map(|line| Line::New(indent.apply(line)));
+        return Ok(lines.collect());
     };
     let leads = old
         .iter()
@@ -70,7 +60,7 @@ pub(crate) fn merge(
         .filter_map(|(line, at)| Some((lead(line).to_owned(), lead(&file.line((*at)?)).to_owned())))
         .collect();
     let leads = unflatten(leads, old, new);
-    let indent = Indent::learn(file, &place.range, leads, &written);
+    let indent = Indent::learn(file, &place.range, leads, written);
     let mut merger = Merger {
         file,
         place,
@@ -84,12 +74,11 @@ pub(crate) fn merge(
             Step::Keep { old } => merger.keep(old),
             Step::Change { old, new: range } => {
                 let lines = new.get(range).unwrap_or_default().iter().map(|line| {
-                    let text = if verbatim {
+                    if verbatim {
                         line.clone()
                     } else {
                         indent.apply(line)
-                    };
-                    Line::New(text)
+                    }
                 });
                 merger.change(old, lines.collect())?;
             }
@@ -134,7 +123,7 @@ impl Merger<'_> {
         self.at = self.at.max(to);
     }
 
-    fn change(&mut self, old: Range<usize>, new: Vec<Line>) -> Result<(), Obstacle> {
+    fn change(&mut self, old: Range<usize>, new: Vec<String>) -> Result<(), Obstacle> {
         let fixed = self.place.fixed.iter().find(|index| old.contains(index));
         if let Some(at) = fixed.and_then(|index| self.pair(*index)) {
             return Err(Obstacle::Misquoted(at));
@@ -153,7 +142,7 @@ impl Merger<'_> {
     }
 
     /// Puts new lines between the last quoted line and the next one.
-    fn insert(&mut self, old: Range<usize>, new: Vec<Line>) -> Result<(), Obstacle> {
+    fn insert(&mut self, old: Range<usize>, new: Vec<String>) -> Result<(), Obstacle> {
         let next = self.next_pair(old.end);
         if self.is_adrift(&old) {
             return Err(Obstacle::LeftOut(next.unwrap_or(self.at)));
@@ -179,7 +168,7 @@ impl Merger<'_> {
                 }
             }
         }
-        self.out.extend(new);
+        self.out.extend(new.into_iter().map(Line::New));
         Ok(())
     }
 
@@ -187,7 +176,7 @@ impl Merger<'_> {
     /// out stay: all of them where the new lines hold them in this order, or
     /// where there are no new lines and each part that goes is whole by
     /// itself.
-    fn replace(&mut self, gone: &[usize], new: Vec<Line>) -> Result<(), Obstacle> {
+    fn replace(&mut self, gone: &[usize], new: Vec<String>) -> Result<(), Obstacle> {
         let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
             return Ok(());
         };
@@ -207,7 +196,7 @@ impl Merger<'_> {
         } else {
             self.out.extend(stays.into_iter().map(Line::Kept));
         }
-        self.out.extend(new);
+        self.out.extend(new.into_iter().map(Line::New));
         self.at = last + 1;
         Ok(())
     }
@@ -215,7 +204,7 @@ impl Merger<'_> {
     /// Returns true when lines of the file are all among the new ones, in this order, and
     /// that is no accident: one of them stands nowhere else in the file. `break;`
     /// among new lines need not be the one that the quote leaves out.
-    fn hold(&self, new: &[Line], lines: &[usize]) -> bool {
+    fn hold(&self, new: &[String], lines: &[usize]) -> bool {
         let stands_once = |at: &usize| {
             let code = self.file.code().get(*at);
             code.is_some_and(|code| self.file.with_code(key(code)).len() == 1)
@@ -234,10 +223,10 @@ impl Merger<'_> {
     /// there, so that nothing stands twice.
     fn without_repeated(
         &self,
-        mut new: Vec<Line>,
+        mut new: Vec<String>,
         before: &Range<usize>,
         behind: &Range<usize>,
-    ) -> Result<Vec<Line>, Obstacle> {
+    ) -> Result<Vec<String>, Obstacle> {
         let left_out = self.code_in(behind);
         if let Some(first) = left_out.first() {
             let start = (0..new.len()).find(|start| {
@@ -274,10 +263,10 @@ impl Merger<'_> {
     /// it would stand twice.
     fn without_copy_beside(
         &self,
-        new: Vec<Line>,
+        new: Vec<String>,
         before: &Range<usize>,
         behind: &Range<usize>,
-    ) -> Result<Vec<Line>, Obstacle> {
+    ) -> Result<Vec<String>, Obstacle> {
         let beside = [
             self.code_in(before).last().copied(),
             self.code_in(behind).first().copied(),
@@ -291,35 +280,20 @@ impl Merger<'_> {
 
     /// Returns true when new lines are those of the file, one by one, and say enough for
     /// that to be no accident.
-    fn are_lines(&self, new: &[&Line], lines: &[usize]) -> bool {
-        let texts = new.iter().filter_map(|line| match line {
-            Line::New(text) => Some(text),
-            Line::Kept(_) => None,
-        });
-        says_something(texts)
-            && new
-                .iter()
-                .zip(lines)
-                .all(|(line, at)| self.is_line(line, *at))
+    fn are_lines(&self, new: &[&String], lines: &[usize]) -> bool {
+        let mut pairs = new.iter().zip(lines);
+        says_something(new.iter().copied()) && pairs.all(|(line, at)| self.is_line(line, *at))
     }
 
-    fn is_line(&self, line: &Line, at: usize) -> bool {
-        match line {
-            Line::Kept(kept) => *kept == at,
-            Line::New(text) => {
-                let code = self.file.code().get(at).map_or("", String::as_str);
-                bare(&self.code(text)) == bare(code)
-            }
-        }
+    fn is_line(&self, text: &str, at: usize) -> bool {
+        let code = self.file.code().get(at).map_or("", String::as_str);
+        same_but_space(&self.code(text), code)
     }
 
     /// The lines among these that hold code.
-    fn code_of<'a>(&self, lines: &'a [Line]) -> Vec<&'a Line> {
-        let holds_code = |line: &&Line| match line {
-            Line::Kept(at) => self.file.is_code(*at),
-            Line::New(text) => !bare(&self.code(text)).is_empty(),
-        };
-        lines.iter().filter(holds_code).collect()
+    fn code_of<'a>(&self, lines: &'a [String]) -> Vec<&'a String> {
+        let lines = lines.iter();
+        lines.filter(|line| !is_blank(&self.code(line))).collect()
     }
 
     fn code(&self, text: &str) -> String {
@@ -370,11 +344,10 @@ impl Merger<'_> {
         let nearby = |mut lines: Range<usize>, index: Option<usize>| {
             let index = index.filter(|index| self.pair(*index).is_none())?;
             let text = self.old.get(index)?;
-            let quoted = Line::New(text.clone());
             // A comment is compared as it is written.
             lines.find(|at| {
                 self.file.key(*at) == Some(key(text))
-                    || self.file.is_code(*at) && self.is_line(&quoted, *at)
+                    || self.file.is_code(*at) && self.is_line(text, *at)
             })
         };
         let behind = gap.end..gap.end.saturating_add(NEAR);
@@ -437,7 +410,7 @@ impl Merger<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Sides, merge};
+    use super::{Line, merge};
     use crate::locate::{Located, Quote, locate};
     use crate::pristine::Pristine;
     use patchwright_source::{Text, TreePath};
@@ -456,12 +429,7 @@ mod tests {
         let Located::At(place) = locate(&file, quote) else {
             panic!("not found: {old:?}");
         };
-        let sides = Sides {
-            old: &old,
-            new: &new,
-            diff: false,
-        };
-        let merged = merge(&file, &place, sides).unwrap();
+        let merged = merge(&file, &place, &old, &new, false).unwrap();
         let text: Vec<String> = merged
             .iter()
             .map(|line| match line {

@@ -94,21 +94,13 @@ pub(crate) fn numbered(lines: &[String]) -> Option<Numbered> {
     })
 }
 
-/// Reading of the line numbers before new lines.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NewLines {
-    /// The lines as they shall stand in the file.
-    Taken(Vec<String>),
-    /// It cannot be told whether the numbers are code.
-    Doubtful,
-}
-
-/// The new lines that go with numbered old ones.
+/// The new lines that go with numbered old ones; `None` where it cannot be told whether the
+/// numbers are code.
 pub(crate) fn new_beside_numbered(
     new: &[String],
     old: &Numbered,
     language: Option<Language>,
-) -> NewLines {
+) -> Option<Vec<String>> {
     let code_like = old.lines.iter().any(|line| split(line).is_some());
     let Some(mut read) = numbered(new) else {
         return unecho(new, old, code_like);
@@ -117,7 +109,7 @@ pub(crate) fn new_beside_numbered(
         read = read.clone().variants().pop().unwrap_or(read);
     }
     let (Some(first), Some(last)) = (old.numbers.first(), old.numbers.last()) else {
-        return NewLines::Taken(new.to_vec());
+        return Some(new.to_vec());
     };
     let near = read.numbers.first().is_some_and(|start| {
         (first.saturating_sub(NEAR)..=last.saturating_add(NEAR)).contains(start)
@@ -127,21 +119,21 @@ pub(crate) fn new_beside_numbered(
         .windows(2)
         .all(|pair| matches!(pair, [a, b] if a <= b));
     match (near && rising, code_like) {
-        (true, false) => NewLines::Taken(read.lines),
+        (true, false) => Some(read.lines),
         (true, true) if read.consecutive && read.lines.iter().any(|line| split(line).is_some()) => {
-            NewLines::Taken(read.lines)
+            Some(read.lines)
         }
-        (_, true) => NewLines::Taken(new.to_vec()),
-        (false, false) if never_begins_with_number(language) => NewLines::Taken(read.lines),
-        (false, false) => NewLines::Doubtful,
+        (_, true) => Some(new.to_vec()),
+        (false, false) if never_begins_with_number(language) => Some(read.lines),
+        (false, false) => None,
     }
 }
 
 /// Only some new lines carry a number: it is taken off where the rest is the
 /// very line of that number. Any other number leaves a doubt.
-fn unecho(new: &[String], old: &Numbered, code_like: bool) -> NewLines {
+fn unecho(new: &[String], old: &Numbered, code_like: bool) -> Option<Vec<String>> {
     if code_like {
-        return NewLines::Taken(new.to_vec());
+        return Some(new.to_vec());
     }
     let first = old.numbers.first().copied().unwrap_or_default();
     let is_old = |number: u32, rest: &str| {
@@ -151,17 +143,11 @@ fn unecho(new: &[String], old: &Numbered, code_like: bool) -> NewLines {
         let line = at.and_then(|at| old.lines.get(at));
         line.filter(|line| line.trim() == rest.trim()).cloned()
     };
-    let mut taken = Vec::with_capacity(new.len());
-    for line in new {
-        match split(line) {
-            None => taken.push(line.clone()),
-            Some((number, rest)) => match is_old(number, rest) {
-                Some(bare) => taken.push(bare),
-                None => return NewLines::Doubtful,
-            },
-        }
-    }
-    NewLines::Taken(taken)
+    let bare = |line: &String| match split(line) {
+        None => Some(line.clone()),
+        Some((number, rest)) => is_old(number, rest),
+    };
+    new.iter().map(bare).collect()
 }
 
 /// New lines whose old side carried no numbers, or that have no old side: the
@@ -198,7 +184,7 @@ fn never_begins_with_number(language: Option<Language>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NewLines, new_beside_numbered, new_beside_plain, numbered};
+    use super::{new_beside_numbered, new_beside_plain, numbered};
     use patchwright_source::Language;
 
     fn lines(text: &str) -> Vec<String> {
@@ -240,7 +226,7 @@ mod tests {
             ("1: ret", None, None),
             ("1: a;\n2: c;", Some(Language::C), Some("a;\nc;")),
         ] {
-            let expected = expected.map_or(NewLines::Doubtful, |text| NewLines::Taken(lines(text)));
+            let expected = expected.map(lines);
             assert_eq!(
                 new_beside_numbered(&lines(given), &old, language),
                 expected,
@@ -251,7 +237,7 @@ mod tests {
         let new = lines("80: 'web',\n443: 'tls',");
         assert_eq!(
             new_beside_numbered(&new, &ports, Some(Language::Python)),
-            NewLines::Taken(new.clone())
+            Some(new.clone())
         );
     }
 

@@ -11,7 +11,7 @@ mod whole;
 
 use crate::guard::Denied;
 use crate::paths::Paths;
-use crate::pristine::Pristine;
+use crate::pristine::{Pristine, line_number, says_something};
 use crate::splice::Splice;
 use crate::{Background, Edit, Guard, Placement, PlacementKind, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
@@ -42,13 +42,6 @@ pub(crate) struct FilePlan {
     pub(crate) terminated: Option<bool>,
 }
 
-/// A file that is new.
-#[derive(Debug)]
-pub(crate) struct Creation {
-    pub(crate) edit: usize,
-    pub(crate) bytes: Vec<u8>,
-}
-
 /// All edits of a patch, each with its place or its refusal.
 pub(crate) struct Plan<'a> {
     pub(crate) paths: Paths<'a>,
@@ -56,7 +49,8 @@ pub(crate) struct Plan<'a> {
     /// Number of edits that may still be looked for by similarity.
     pub(crate) searches: Rc<Cell<usize>>,
     pub(crate) files: BTreeMap<TreePath, FilePlan>,
-    pub(crate) created: BTreeMap<TreePath, Creation>,
+    /// The new files, each with its edit and its bytes.
+    pub(crate) created: BTreeMap<TreePath, (usize, Vec<u8>)>,
     pub(crate) deleted: BTreeMap<TreePath, usize>,
     pub(crate) renamed: BTreeMap<TreePath, (usize, TreePath)>,
     pub(crate) placements: Vec<Placement>,
@@ -144,8 +138,8 @@ impl<'a> Plan<'a> {
     }
 
     fn take(&mut self, number: usize, edit: &Edit) {
-        if let Err(mut refusal) = self.judge(number, edit) {
-            refusal.lines = refusal.lines.or(edit.lines());
+        if let Err(refusal) = self.judge(number, edit) {
+            let mut refusal = refusal.of(number, edit);
             self.look_elsewhere(edit, &mut refusal);
             self.refusals.push(refusal);
         }
@@ -155,21 +149,15 @@ impl<'a> Plan<'a> {
         match edit {
             Edit::Replace { .. } | Edit::Hunk(_) => self.replace(number, edit),
             Edit::Insert { .. } => self.insert(number, edit),
-            Edit::Create { file, .. } => {
-                let result = self.create(number, edit);
-                result.map_err(|denied| refuse(number, file, denied))
-            }
-            Edit::Delete { file, original } => {
-                let result = self.delete(number, file, original.as_deref());
-                result.map_err(|denied| refuse(number, file, denied))
-            }
-            Edit::Rename { from, to } => {
-                let result = self.rename(number, from, to);
-                result.map_err(|denied| refuse(number, from, denied))
-            }
-            Edit::Unsupported { file, what, rule } => {
-                Err(refuse(number, file, (*rule, what.clone())))
-            }
+            Edit::Create {
+                file,
+                text,
+                latin1,
+                unterminated,
+            } => self.create(number, file, text, *latin1, *unterminated),
+            Edit::Delete { file, original } => self.delete(number, file, original.as_deref()),
+            Edit::Rename { from, to } => self.rename(number, from, to),
+            Edit::Unsupported { what, rule, .. } => Err(Refusal::new(*rule, what)),
         }
     }
 
@@ -213,43 +201,29 @@ impl<'a> Plan<'a> {
 
     /// Places an insertion, or a hunk that only adds and has no context.
     fn insert(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
-        let file = edit.file();
-        let fail = |denied| refuse(number, file, denied);
-        let after = line_before(edit).map_err(fail)?;
+        let after = line_before(edit)?;
         if matches!(edit, Edit::Insert { text, .. } if text.is_empty()) {
-            return Err(fail((
-                Rule::Incomplete,
-                "there is nothing to insert".to_owned(),
-            )));
+            return Err(Refusal::new(Rule::Incomplete, "there is nothing to insert"));
         }
-        let path = match self.renamed_from(file) {
-            Some(path) => path,
-            None => self.paths.existing(file, false).map_err(fail)?,
-        };
-        let plan = self.file(&path).map_err(fail)?;
-        let count = plan.pristine.count();
+        let path = self.path_of(edit, false)?;
+        let plan = self.file(&path)?;
+        let file = &plan.pristine;
+        let count = file.count();
         if after > count {
             let reason = format!("line {after} does not exist; the file has {count} lines");
-            return Err(fail((Rule::NotFound, reason)));
+            return Err(Refusal::new(Rule::NotFound, reason));
         }
         let (lines, raw) = match edit {
-            Edit::Insert { text, .. } => (text::inserted(&plan.pristine, after, text), false),
-            Edit::Hunk(hunk) => line_edit::hunk_lines(&plan.pristine, hunk),
+            Edit::Insert { text, .. } => (text::inserted(file, after, text), false),
+            Edit::Hunk(hunk) => line_edit::hunk_lines(file, hunk),
             _ => return Ok(()),
         };
-        let keys: Vec<u64> = lines
-            .iter()
-            .map(|line| crate::pristine::key(line))
-            .collect();
-        let is_hunk = matches!(edit, Edit::Hunk(_));
-        if !is_hunk
-            && crate::pristine::says_something(lines.iter())
-            && plan.pristine.fits(after, &lines, &keys)
-        {
+        let is_insert = matches!(edit, Edit::Insert { .. });
+        if is_insert && says_something(lines.iter()) && file.fits(after, &lines) {
             let reason = format!("these lines stand at line {} already", after + 1);
-            return Err(fail((Rule::AlreadyApplied, reason)));
+            return Err(Refusal::new(Rule::AlreadyApplied, reason));
         }
-        let new = text::encode(&plan.pristine, after..after, &lines, raw).map_err(fail)?;
+        let new = text::encode(file, after..after, &lines, raw)?;
         plan.pieces.push(Piece {
             edit: number,
             splice: Splice {
@@ -258,12 +232,8 @@ impl<'a> Plan<'a> {
             },
             shares_context: false,
         });
-        self.place(
-            number,
-            &path,
-            (after.saturating_sub(1), after.max(1)),
-            PlacementKind::Exact,
-        );
+        let range = (after.saturating_sub(1), after.max(1));
+        self.place(number, &path, range, PlacementKind::Exact);
         Ok(())
     }
 
@@ -275,11 +245,11 @@ impl<'a> Plan<'a> {
         range: (usize, usize),
         how: PlacementKind,
     ) {
-        let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        let last = range.1.saturating_sub(1).max(range.0);
         self.placements.push(Placement {
             edit,
             file: file.clone(),
-            lines: (number(range.0 + 1), number(range.1.max(range.0 + 1))),
+            lines: (line_number(range.0), line_number(last)),
             how,
         });
     }
@@ -311,9 +281,4 @@ fn stands_in_place(refusal: &Refusal) -> bool {
         line.is_some_and(|line| line.abs_diff(*at) as usize <= crate::locate::NEAR)
     };
     refusal.candidates.iter().any(near)
-}
-
-/// A denial as the refusal of an edit.
-pub(crate) fn refuse(number: usize, file: &str, (rule, reason): Denied) -> Refusal {
-    Refusal::new(number, file, rule, reason)
 }

@@ -5,7 +5,6 @@ mod outcome;
 mod report;
 
 use crate::plan::Plan;
-use crate::syntax::Checked;
 use crate::{Background, Edit, Guard, Patch, Placement, PlacementKind, Prepared, Refusal, Rule};
 use conflict::{find_conflicts, refusal_of};
 use outcome::{Outcome, outcome_of, outcome_without};
@@ -39,7 +38,7 @@ pub fn prepare_after(
 ) -> Result<Prepared, Vec<Refusal>> {
     if patch.edits.is_empty() {
         let reason = "there is no edit in the patch";
-        return Err(vec![Refusal::of_patch(Rule::Incomplete, reason)]);
+        return Err(vec![Refusal::new(Rule::Incomplete, reason)]);
     }
     if patch.edits.len() > guard.max_edits {
         let reason = format!(
@@ -47,7 +46,7 @@ pub fn prepare_after(
             patch.edits.len(),
             guard.max_edits
         );
-        return Err(vec![Refusal::of_patch(Rule::TooLarge, reason)]);
+        return Err(vec![Refusal::new(Rule::TooLarge, reason)]);
     }
     let mut plan = Plan::make(tree, &patch.edits, guard, background);
     find_conflicts(&mut plan, &patch.edits);
@@ -97,7 +96,7 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
             "the patch touches {count} files, more than {}",
             guard.max_files
         );
-        refusals.push(Refusal::of_patch(Rule::TooLarge, reason));
+        refusals.push(Refusal::new(Rule::TooLarge, reason));
     }
     if !refusals.is_empty() {
         return Err(refusals);
@@ -109,7 +108,7 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
         let reason = format!(
             "the diff has {bytes} bytes, more than the {max_bytes} that are taken; change less"
         );
-        return Err(vec![Refusal::of_patch(Rule::TooLarge, reason)]);
+        return Err(vec![Refusal::new(Rule::TooLarge, reason)]);
     }
     Ok(prepared)
 }
@@ -121,9 +120,7 @@ fn broken_by_alignment(
     path: &TreePath,
     outcome: &Outcome,
 ) -> Option<(usize, String)> {
-    let Checked::Errors(errors) = &outcome.syntax else {
-        return None;
-    };
+    let errors = outcome.syntax.as_ref()?;
     let first = errors.first()?;
     let aligned: Vec<&Placement> = plan
         .placements
@@ -133,7 +130,7 @@ fn broken_by_alignment(
     let place = aligned.first()?;
     let edits: Vec<usize> = aligned.iter().map(|place| place.edit).collect();
     let without = outcome_without(plan.files.get(path)?, &edits).syntax;
-    if matches!(without, Checked::Errors(others) if others.len() >= errors.len()) {
+    if without.is_some_and(|others| others.len() >= errors.len()) {
         return None;
     }
     let reason = format!(

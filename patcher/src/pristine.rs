@@ -19,6 +19,11 @@ pub(crate) fn bare(line: &str) -> String {
     line.chars().filter(|next| !is_space(*next)).collect()
 }
 
+/// Returns true when a line holds nothing but whitespace.
+pub(crate) fn is_blank(line: &str) -> bool {
+    line.chars().all(is_space)
+}
+
 /// Returns true when two lines differ in whitespace at most.
 pub(crate) fn same_but_space(a: &str, b: &str) -> bool {
     a.chars()
@@ -45,6 +50,11 @@ pub(crate) fn key(line: &str) -> u64 {
         hash = (hash ^ u64::from(character)).wrapping_mul(0x0100_0000_01b3);
     }
     if any { hash.max(1) } else { 0 }
+}
+
+/// The number of a line that is counted from 0.
+pub(crate) fn line_number(at: usize) -> u32 {
+    u32::try_from(at.saturating_add(1)).unwrap_or(u32::MAX)
 }
 
 /// All characters of a file but whitespace, and where each line begins.
@@ -117,10 +127,8 @@ impl Pristine {
     }
 
     /// Returns true when the lines from `at` on are these, whitespace aside.
-    pub(crate) fn fits(&self, at: usize, lines: &[String], keys: &[u64]) -> bool {
-        keys.iter()
-            .enumerate()
-            .all(|(offset, key)| self.key(at + offset) == Some(*key))
+    pub(crate) fn fits(&self, at: usize, lines: &[String]) -> bool {
+        at + lines.len() <= self.count()
             && lines
                 .iter()
                 .enumerate()
@@ -178,8 +186,7 @@ impl Pristine {
 
     /// Returns true when a line holds code: not only whitespace and comments.
     pub(crate) fn is_code(&self, at: usize) -> bool {
-        let code = self.code().get(at);
-        code.is_some_and(|code| code.chars().any(|next| !is_space(next)))
+        self.code().get(at).is_some_and(|code| !is_blank(code))
     }
 
     fn code_index(&self) -> &CodeIndex {
@@ -217,12 +224,9 @@ impl Pristine {
     /// Lines with their numbers, for messages.
     pub(crate) fn excerpt(&self, from: usize, to: usize) -> Vec<ShownLine> {
         (from..to.min(self.count()))
-            .filter_map(|at| {
-                let line: String = self.line(at).chars().take(200).collect();
-                Some(ShownLine {
-                    number: Some(u32::try_from(at + 1).ok()?),
-                    text: line,
-                })
+            .map(|at| ShownLine {
+                number: Some(line_number(at)),
+                text: self.line(at).chars().take(200).collect(),
             })
             .collect()
     }

@@ -1,5 +1,7 @@
 //! Refusal of an edit, in words that let its writer mend it.
 
+use crate::Edit;
+use crate::guard::Denied;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -55,7 +57,7 @@ impl fmt::Display for Rule {
 }
 
 /// One edit that was not taken, and why. Its `Display` is meant for the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The edit, counted from 1; 0 for the patch as a whole.
     pub edit: usize,
@@ -82,20 +84,29 @@ pub struct ShownLine {
 }
 
 impl Refusal {
-    pub(crate) fn of_patch(rule: Rule, reason: impl Into<String>) -> Self {
-        Self::new(0, "", rule, reason)
-    }
-
-    pub(crate) fn new(edit: usize, file: &str, rule: Rule, reason: impl Into<String>) -> Self {
+    /// A refusal whose edit is not known here.
+    pub(crate) fn new(rule: Rule, reason: impl Into<String>) -> Self {
         Self {
-            edit,
-            file: file.to_owned(),
-            lines: None,
             rule,
             reason: reason.into(),
-            candidates: Vec::new(),
-            nearest: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// Names the edit that is refused.
+    pub(crate) fn of(self, number: usize, edit: &Edit) -> Self {
+        Self {
+            edit: number,
+            file: edit.file().to_owned(),
+            lines: edit.lines(),
+            ..self
+        }
+    }
+}
+
+impl From<Denied> for Refusal {
+    fn from((rule, reason): Denied) -> Self {
+        Self::new(rule, reason)
     }
 }
 

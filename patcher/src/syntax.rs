@@ -23,32 +23,28 @@ const REACH: usize = 2_000;
 /// Errors beyond this many are not counted.
 const MOST_ERRORS: usize = 200;
 
-/// Returns the syntax errors that a file has now and did not have before.
-pub(crate) fn new_errors(file: &Pristine, splices: &[Splice], new: &[u8]) -> Checked {
+/// Returns the syntax errors that a file has now and did not have before; `None` where it is
+/// too large, or the parser gave up.
+pub(crate) fn new_errors(
+    file: &Pristine,
+    splices: &[Splice],
+    new: &[u8],
+) -> Option<Vec<SyntaxError>> {
     let Some(language) = file.language else {
-        return Checked::Errors(Vec::new());
+        return Some(Vec::new());
     };
     let old = file.text.bytes();
     let size = old.len().max(new.len());
     let parts = parts(file, splices);
     let apart = parts.len() <= MOST_PLACES;
     let clear = apart && parts.iter().all(|part| part.clear);
-    let errors = if size > SMALL && clear || size > WHOLE_LIMIT && apart {
+    if size > SMALL && clear || size > WHOLE_LIMIT && apart {
         compare_parts(file, language, &parts)
     } else if size <= WHOLE_LIMIT {
         compare(language, old, new, 0)
     } else {
         None
-    };
-    errors.map_or(Checked::Not, Checked::Errors)
-}
-
-/// Result of a search for errors.
-#[derive(Debug)]
-pub(crate) enum Checked {
-    Errors(Vec<SyntaxError>),
-    /// Too large, or the parser gave up.
-    Not,
+    }
 }
 
 /// Parses both versions and gives the errors of the new one that are not in
@@ -127,10 +123,7 @@ fn compare_parts(
         let new = carry_out_in(&file.text, lines.clone(), splices);
         let base = lines.start.saturating_add_signed(shift);
         errors.extend(compare(language, old, &new, base)?);
-        shift += splices
-            .iter()
-            .map(|splice| splice.new.len().cast_signed() - splice.old.len().cast_signed())
-            .sum::<isize>();
+        shift += splices.iter().map(Splice::growth).sum::<isize>();
     }
     Some(errors)
 }
@@ -172,7 +165,7 @@ fn boundary_after(file: &Pristine, at: usize) -> Boundary {
 
 #[cfg(test)]
 mod tests {
-    use super::{Checked, new_errors};
+    use super::new_errors;
     use crate::pristine::Pristine;
     use crate::splice::{Splice, carry_out};
     use patchwright_source::{Text, TreePath};
@@ -186,9 +179,7 @@ mod tests {
             new: vec![new_line.as_bytes().to_vec()],
         }];
         let new = carry_out(&file.text, &splices);
-        let Checked::Errors(errors) = new_errors(&file, &splices, &new) else {
-            panic!("not checked");
-        };
+        let errors = new_errors(&file, &splices, &new).expect("not checked");
         let lines: Vec<usize> = errors.iter().map(|error| error.line).collect();
         assert_eq!(lines, expected, "{new_line} in {copies} copies");
     }

@@ -9,7 +9,7 @@
 
 use super::chain::{Chains, Joint, Row, Slot};
 use super::pairing::Pairing;
-use super::{Located, Match, NEAR, Quote};
+use super::{Located, Match, NEAR, Quote, Tie};
 use crate::pristine::{Pristine, bare, key, says_something};
 use crate::script::is_elision;
 use crate::tokens::tokens;
@@ -86,13 +86,8 @@ pub(super) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     let Located::At(place) = located else {
         return located;
     };
-    let Some(rival) = aligner.rival(&chains, &chain, &|_| true) else {
-        return Located::At(place);
-    };
-    Located::Tied {
-        line: rival.0,
-        places: rival.1,
-    }
+    let rival = aligner.rival(&chains, &chain, &|_| true);
+    rival.map_or(Located::At(place), Located::Tied)
 }
 
 /// Returns true when lines say enough to be told from others by themselves.
@@ -103,11 +98,7 @@ pub(super) fn says_enough(lines: &[String]) -> bool {
 /// Returns a line of a quote that a change depends on, where it stands at the place
 /// that was found, and where it would stand nearly as well with the whole quote
 /// around it, if lines are left out there.
-pub(super) fn rival(
-    file: &Pristine,
-    quote: &Quote<'_>,
-    place: &Match,
-) -> Option<(usize, [usize; 2])> {
+pub(super) fn rival(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<Tie> {
     let pairs = place.pairs.as_ref()?;
     if quote.lines.len() > LONGEST {
         return None;
@@ -288,12 +279,9 @@ impl<'a> Aligner<'a> {
     /// Returns true when enough of the quote stands at a place.
     fn is_evident(&self, chain: &[Slot]) -> bool {
         let near = || {
-            let first = self.first_line(chain);
-            first.is_some_and(|at| {
-                self.quote
-                    .hint
-                    .is_some_and(|hint| hint.abs_diff(at) <= NEAR)
-            })
+            let first = self.pairs(chain).first().map(|(_, line)| *line);
+            let numbers = first.zip(self.quote.hint);
+            numbers.is_some_and(|(first, hint)| hint.abs_diff(first) <= NEAR)
         };
         self.share(chain) >= SHARE
             && (self.taken(chain) >= LIGHTEST || near())
@@ -331,12 +319,7 @@ impl<'a> Aligner<'a> {
 
     /// Returns a line that a change depends on and two places of it, if one is
     /// nearly as good as the other, and counts.
-    fn rival(
-        &self,
-        chains: &Chains,
-        chain: &[Slot],
-        counts: &dyn Fn(Slot) -> bool,
-    ) -> Option<(usize, [usize; 2])> {
+    fn rival(&self, chains: &Chains, chain: &[Slot], counts: &dyn Fn(Slot) -> bool) -> Option<Tie> {
         let critical = chain.iter().filter(|slot| self.is_critical(slot.row));
         let (slot, rival) = critical
             .filter_map(|slot| Some((*slot, chains.rival(*slot)?)))
@@ -347,8 +330,10 @@ impl<'a> Aligner<'a> {
             let (place, _) = self.rows.get(slot.row)?.places.get(slot.at)?;
             Some(self.file.code_line(*place))
         };
-        let quoted = self.items.get(slot.row)?.at;
-        Some((quoted, [line(slot)?, line(rival)?]))
+        Some(Tie {
+            line: self.items.get(slot.row)?.at,
+            places: [line(slot)?, line(rival)?],
+        })
     }
 
     /// Returns true when the place of a change follows from the place of this row.
@@ -400,11 +385,6 @@ impl<'a> Aligner<'a> {
                 Some((self.items.get(slot.row)?.at, self.file.code_line(*place)))
             })
             .collect()
-    }
-
-    /// The line at which the quote begins, as far as it can be told.
-    fn first_line(&self, chain: &[Slot]) -> Option<usize> {
-        self.pairs(chain).first().map(|(_, line)| *line)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Contradictions: quoted lines that speak against the place where the rest of their quote was
 //! found, and for another one. What was quoted from two places is refused, not guessed at.
 
-use super::{Match, Quote, SLACK, align};
+use super::{Match, Quote, SLACK, Tie, align};
 use crate::pristine::{Pristine, key};
 use crate::script::is_elision;
 
@@ -19,13 +19,9 @@ const STRAY_DISTANCE: usize = SLACK;
 
 /// Returns a quoted line that speaks against a place, with two lines of the file that it can
 /// be; none where a number confirms the place.
-pub(super) fn find(
-    file: &Pristine,
-    quote: &Quote<'_>,
-    place: &Match,
-) -> Option<(usize, [usize; 2])> {
+pub(super) fn find(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<Tie> {
     torn(file, quote, place).or_else(|| {
-        if quote.is_confirmed(place) {
+        if place.is_near(quote.hint) {
             return None;
         }
         stray(file, quote, place).or_else(|| align::rival(file, quote, place))
@@ -34,7 +30,7 @@ pub(super) fn find(
 
 /// Returns a removed line that was found far from the quoted lines beside it, and stands
 /// close to these as well, but in another order.
-fn torn(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
+fn torn(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<Tie> {
     let pairs = place.pairs.as_ref()?;
     let paired: Vec<(usize, usize)> = pairs
         .iter()
@@ -50,7 +46,10 @@ fn torn(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [us
             let near = |other: &&usize| **other != line && other.abs_diff(neighbour) <= SLACK;
             let text = quote.lines.get(at).filter(|_| quote.removes(at))?;
             let other = file.with_key(key(text)).iter().find(near)?;
-            Some((at, [line, *other]))
+            Some(Tie {
+                line: at,
+                places: [line, *other],
+            })
         };
         other(*after, before.1).or_else(|| other(*before, after.1))
     })
@@ -59,7 +58,7 @@ fn torn(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [us
 /// Returns a quoted line that is not at a place and stands far from it, with the first line
 /// of the place and its own: it speaks for another place. Lines that stand in many places,
 /// and short ones, are written anew by chance.
-fn stray(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
+fn stray(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<Tie> {
     let pairs = place.pairs.as_ref()?;
     let lines = quote.lines.iter().zip(pairs).enumerate();
     let lost = lines.filter(|(_, (_, pair))| pair.is_none());
@@ -72,7 +71,8 @@ fn stray(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [u
             };
             let first = others.first()?;
             let speaks = others.len() <= STRAY_PLACES && others.iter().all(|other| is_far(&other));
-            speaks.then_some((at, [place.range.start, *first]))
+            let places = [place.range.start, *first];
+            speaks.then_some(Tie { line: at, places })
         })
 }
 

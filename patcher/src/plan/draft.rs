@@ -5,7 +5,7 @@ use super::find::Found;
 use super::line_edit::{LineEdit, Reading, SHOWN};
 use super::{Piece, text};
 use crate::locate::Match;
-use crate::merge::{Line, Obstacle, Sides, merge};
+use crate::merge::{Line, Obstacle, merge};
 use crate::pristine::{Pristine, key, says_something};
 use crate::splice::Splice;
 use crate::{PlacementKind, Refusal, Rule};
@@ -31,20 +31,14 @@ pub(super) fn draft(file: &Pristine, edit: &LineEdit<'_>, found: &Found) -> Resu
     if stands_already(file, place, reading, edit) {
         let at = place.range.start + 1;
         let reason = format!("what the edit adds stands around line {at} already");
-        return Err(edit.deny(Rule::AlreadyApplied, reason));
+        return Err(Refusal::new(Rule::AlreadyApplied, reason));
     }
-    let sides = Sides {
-        old: &reading.old,
-        new: lines,
-        diff: edit.hunk,
-    };
-    let merged =
-        merge(file, place, sides).map_err(|obstacle| blocked(file, edit, place, obstacle))?;
+    let merged = merge(file, place, &reading.old, lines, edit.hunk)
+        .map_err(|obstacle| blocked(file, place, obstacle))?;
     let terminated = termination(file, edit, place);
-    let new = text::encode_merged(file, place.range.clone(), &merged, edit.raw)
-        .map_err(|(rule, reason)| edit.deny(rule, reason))?;
+    let new = text::encode_merged(file, place.range.clone(), &merged, edit.raw)?;
     if terminated.is_none() && is_unchanged(file, place, &merged, &new) {
-        return Err(edit.deny(
+        return Err(Refusal::new(
             Rule::NoChange,
             "the replacement is what stands there; send a change or leave the edit out",
         ));
@@ -65,7 +59,7 @@ pub(super) fn draft(file: &Pristine, edit: &LineEdit<'_>, found: &Found) -> Resu
 }
 
 /// The place is known, and what would stand there is not.
-fn blocked(file: &Pristine, edit: &LineEdit<'_>, place: &Match, obstacle: Obstacle) -> Refusal {
+fn blocked(file: &Pristine, place: &Match, obstacle: Obstacle) -> Refusal {
     let (Obstacle::LeftOut(at)
     | Obstacle::Repeated(at)
     | Obstacle::Misquoted(at)
@@ -89,10 +83,11 @@ fn blocked(file: &Pristine, edit: &LineEdit<'_>, place: &Match, obstacle: Obstac
              among them; quote them in the order of the file"
         ),
     };
-    let mut refusal = edit.deny(Rule::NotFound, reason);
     let start = at.saturating_sub(SHOWN / 2).max(place.range.start);
-    refusal.nearest = file.excerpt(start, start + SHOWN);
-    refusal
+    Refusal {
+        nearest: file.excerpt(start, start + SHOWN),
+        ..Refusal::new(Rule::NotFound, reason)
+    }
 }
 
 /// Returns true when the lines of the result are those of the file.
@@ -122,7 +117,7 @@ fn stands_already(file: &Pristine, place: &Match, reading: &Reading, edit: &Line
             .take(offset)
             .chain(new.iter().skip(offset + old.len()));
         let start = place.range.start.checked_sub(offset);
-        says_something(added) && start.is_some_and(|start| file.fits(start, new, &new_keys))
+        says_something(added) && start.is_some_and(|start| file.fits(start, new))
     })
 }
 

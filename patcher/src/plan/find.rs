@@ -2,9 +2,9 @@
 
 use super::line_edit::{Escape, LineEdit, Reading, SHOWN, new_lines, readings, show_range};
 use super::text;
-use crate::locate::{Difference, Located, Match, Quote, align, locate, nearest};
+use crate::locate::{Difference, Located, Match, Quote, Tie, align, locate, nearest};
 use crate::numbers;
-use crate::pristine::{Pristine, key, says_something};
+use crate::pristine::{Pristine, key, line_number, says_something};
 use crate::script::{changes, is_elision};
 use crate::unescape::unescape;
 use crate::{Background, PlacementKind, Refusal, Rule, ShownLine};
@@ -55,12 +55,13 @@ pub(super) fn find(
     if found.is_none() {
         if let Some(at) = replacement_stands(file, edit, &ways) {
             let reason = format!("the replacement stands at line {} already", at + 1);
-            let mut refusal = edit.deny(Rule::AlreadyApplied, reason);
-            refusal.candidates.extend(u32::try_from(at + 1));
-            return Err(refusal);
+            return Err(Refusal {
+                candidates: vec![line_number(at)],
+                ..Refusal::new(Rule::AlreadyApplied, reason)
+            });
         }
         let Some(left) = searches.get().checked_sub(1) else {
-            return Err(edit.deny(Rule::NotFound, NOT_FOUND));
+            return Err(Refusal::new(Rule::NotFound, NOT_FOUND));
         };
         searches.set(left);
         found = seeker.search(&ways, &|quote| align(file, &quote, background.knows))?;
@@ -76,29 +77,24 @@ pub(super) fn find(
 }
 
 /// A line that the edit depends on fits two places.
-fn tied(
-    file: &Pristine,
-    edit: &LineEdit<'_>,
-    (reading, line): (&Reading, usize),
-    places: [usize; 2],
-) -> Refusal {
-    let numbers: Vec<u32> = places
-        .iter()
-        .filter_map(|at| u32::try_from(at + 1).ok())
-        .collect();
-    let list: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+fn tied(file: &Pristine, reading: &Reading, tie: &Tie) -> Refusal {
+    let Tie { line, places } = *tie;
+    let numbers = places.map(line_number);
     let text = reading.old.get(line).map_or("", String::as_str);
     let reason = format!(
         "the original leaves lines out, and its line `{}` fits as well at line {}; \
          quote the lines around it as they are",
         head(text.trim()),
-        list.join(" as at line ")
+        numbers
+            .map(|number| number.to_string())
+            .join(" as at line ")
     );
-    let mut refusal = edit.deny(Rule::Ambiguous, reason);
-    refusal.candidates = numbers;
     let start = places.into_iter().min().unwrap_or_default();
-    refusal.nearest = file.excerpt(start.saturating_sub(2), start + SHOWN - 2);
-    refusal
+    Refusal {
+        candidates: numbers.to_vec(),
+        nearest: file.excerpt(start.saturating_sub(2), start + SHOWN - 2),
+        ..Refusal::new(Rule::Ambiguous, reason)
+    }
 }
 
 /// The start of a line, for a message.
@@ -126,29 +122,20 @@ fn is_credible(
         .numbered
         .as_ref()
         .is_some_and(|read| read.numbers.len() == 1);
-    let near = |at: Option<usize>| {
-        at.is_some_and(|at| at.abs_diff(place.range.start) <= crate::locate::NEAR)
-    };
-    !alone || (near(echoed) && near(hint))
+    !alone || [echoed, hint].iter().all(|at| place.is_near(*at))
 }
 
 /// An original of nothing is a place only in an empty file.
 fn empty_original(file: &Pristine, edit: &LineEdit<'_>) -> Result<Found, Refusal> {
     if file.count() > 0 {
-        return Err(edit.deny(
+        return Err(Refusal::new(
             Rule::Incomplete,
             "the original is empty; quote the lines that are replaced, or send \
              <insert file=\"..\" after=\"N\"> for new lines",
         ));
     }
-    let place = Match {
-        range: 0..0,
-        kind: PlacementKind::Exact,
-        pairs: Some(Vec::new()),
-        fixed: Vec::new(),
-    };
     Ok(Found {
-        place,
+        place: Match::aligned(0, 0, PlacementKind::Exact),
         new: edit.new.clone(),
         reading: Reading::plain(Vec::new()),
     })
@@ -174,36 +161,37 @@ fn replacement_stands(file: &Pristine, edit: &LineEdit<'_>, ways: &[Reading]) ->
     forms
         .into_iter()
         .filter(|lines| says_something(lines.iter()) && adds(lines))
-        .find_map(
-            |lines| match locate(file, Quote::plain(&lines, edit.hint())) {
+        .find_map(|lines| {
+            let quote = Quote {
+                lines: &lines,
+                hint: edit.hint(),
+                ..Quote::default()
+            };
+            match locate(file, quote) {
                 Located::At(place) => Some(place.range.start),
                 _ => None,
-            },
-        )
+            }
+        })
 }
 
 fn ambiguous(file: &Pristine, edit: &LineEdit<'_>, places: &[usize]) -> Refusal {
-    let lines: Vec<u32> = places
-        .iter()
-        .filter_map(|at| u32::try_from(at + 1).ok())
-        .collect();
+    let lines: Vec<u32> = places.iter().map(|at| line_number(*at)).collect();
     let list: Vec<String> = lines.iter().take(SHOWN).map(ToString::to_string).collect();
     let exact = places.iter().all(|at| file.fits_exactly(*at, &edit.old));
     let aside = if exact { "" } else { ", whitespace aside," };
-    let mut refusal = edit.deny(
-        Rule::Ambiguous,
-        format!(
-            "the original stands{aside} at {} places, at lines {}; name the right lines or quote \
-             more of them",
-            lines.len(),
-            list.join(", ")
-        ),
+    let reason = format!(
+        "the original stands{aside} at {} places, at lines {}; name the right lines or quote \
+         more of them",
+        lines.len(),
+        list.join(", ")
     );
-    refusal.candidates = lines;
-    if let Some(first) = places.first() {
-        refusal.nearest = file.excerpt(*first, first + edit.old.len().min(3));
+    let shown = edit.old.len().min(3);
+    let nearest = places.first().map(|at| file.excerpt(*at, at + shown));
+    Refusal {
+        candidates: lines,
+        nearest: nearest.unwrap_or_default(),
+        ..Refusal::new(Rule::Ambiguous, reason)
     }
-    refusal
 }
 
 /// A search for the place of one edit.
@@ -252,8 +240,8 @@ impl Seeker<'_> {
                 Located::Several(starts) if best.is_none() => {
                     return Err(ambiguous(file, edit, &starts));
                 }
-                Located::Tied { line, places } if best.is_none() => {
-                    return Err(tied(file, edit, (reading, line), places));
+                Located::Tied(tie) if best.is_none() => {
+                    return Err(tied(file, reading, &tie));
                 }
                 Located::Differs(difference) => {
                     let fewer = nearly
@@ -282,23 +270,11 @@ impl Seeker<'_> {
         let count = reading.old.len().clamp(3, SHOWN);
         let attempt = self.background.attempt_that_added(&foreign);
         let mut refusal = attempt.map_or_else(
-            || self.strangers(difference.place, &foreign),
-            |number| self.earlier(number, &foreign),
+            || strangers(difference.place, &foreign),
+            |number| earlier(number, &foreign),
         );
         refusal.nearest = self.excerpt_beside(&reading.old, difference, count);
         refusal
-    }
-
-    /// Refuses an edit of which some original lines are not at its place.
-    fn strangers(&self, place: usize, foreign: &[&String]) -> Refusal {
-        let reason = format!(
-            "most of the original stands around line {}, but {} nowhere there: {}; quote the lines \
-             of the unpatched file, not those of an earlier patch",
-            place + 1,
-            stand(foreign.len()),
-            list(foreign)
-        );
-        self.edit.deny(Rule::NotFound, reason)
     }
 
     /// The lines of a place, and between them the quoted ones that stand nowhere.
@@ -332,16 +308,6 @@ impl Seeker<'_> {
         lines.concat()
     }
 
-    /// Refuses an edit whose original quotes an earlier attempt.
-    fn earlier(&self, number: u32, foreign: &[&String]) -> Refusal {
-        let reason = format!(
-            "the original quotes lines that your attempt {number} added: {}; every patch is against \
-         the unpatched tree, so quote its lines and repeat what shall stay of attempt {number}",
-            list(foreign)
-        );
-        self.edit.deny(Rule::EarlierPatch, reason)
-    }
-
     /// Refuses an edit whose original is nowhere in the file.
     fn not_found(&self, ways: &[Reading]) -> Refusal {
         let (file, edit) = (self.file, self.edit);
@@ -370,8 +336,8 @@ impl Seeker<'_> {
             strangers.as_str()
         };
         let mut refusal = match attempt {
-            Some(number) => self.earlier(number, &foreign),
-            None => edit.deny(Rule::NotFound, reason),
+            Some(number) => earlier(number, &foreign),
+            None => Refusal::new(Rule::NotFound, reason),
         };
         let best = ways
             .iter()
@@ -379,8 +345,10 @@ impl Seeker<'_> {
             .find(|way| way.numbered.is_some() || way.escape != Escape::None);
         let old = best.map_or(&edit.old, |way| &way.old);
         let quote = Quote {
+            lines: old,
+            hint: edit.hint(),
             heading: edit.heading,
-            ..Quote::plain(old, edit.hint())
+            ..Quote::default()
         };
         let near = nearest(file, quote);
         if let Some(start) = near {
@@ -392,6 +360,28 @@ impl Seeker<'_> {
         }
         refusal
     }
+}
+
+/// Refuses an edit of which some original lines are not at its place.
+fn strangers(place: usize, foreign: &[&String]) -> Refusal {
+    let reason = format!(
+        "most of the original stands around line {}, but {} nowhere there: {}; quote the lines \
+         of the unpatched file, not those of an earlier patch",
+        place + 1,
+        stand(foreign.len()),
+        list(foreign)
+    );
+    Refusal::new(Rule::NotFound, reason)
+}
+
+/// Refuses an edit whose original quotes an earlier attempt.
+fn earlier(number: u32, foreign: &[&String]) -> Refusal {
+    let reason = format!(
+        "the original quotes lines that your attempt {number} added: {}; every patch is against \
+     the unpatched tree, so quote its lines and repeat what shall stay of attempt {number}",
+        list(foreign)
+    );
+    Refusal::new(Rule::EarlierPatch, reason)
 }
 
 /// Compares quoted lines with those of a range, in order. Foreign are those that the

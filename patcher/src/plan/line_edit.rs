@@ -1,8 +1,8 @@
 //! Edit of lines in one form, and the ways in which it can be read.
 
-use super::{refuse, text};
+use super::text;
 use crate::locate::Match;
-use crate::numbers::{self, NewLines, Numbered};
+use crate::numbers::{self, Numbered};
 use crate::pristine::Pristine;
 use crate::unescape::{unescape, with_tabs};
 use crate::{Edit, Hunk, Refusal, Rule};
@@ -15,7 +15,6 @@ pub(super) const SHOWN: usize = 12;
 #[derive(Default)]
 pub(super) struct LineEdit<'a> {
     pub(super) number: usize,
-    pub(super) file: &'a str,
     pub(super) lines: Option<(u32, u32)>,
     pub(super) old: Vec<String>,
     pub(super) new: Vec<String>,
@@ -28,23 +27,7 @@ pub(super) struct LineEdit<'a> {
     pub(super) open: Option<(bool, bool)>,
 }
 
-impl<'a> LineEdit<'a> {
-    /// An edit of which both sides are known.
-    pub(super) fn between(
-        number: usize,
-        file: &'a str,
-        old: Vec<String>,
-        new: Vec<String>,
-    ) -> Self {
-        Self {
-            number,
-            file,
-            old,
-            new,
-            ..Self::default()
-        }
-    }
-
+impl LineEdit<'_> {
     pub(super) fn hint(&self) -> Option<usize> {
         let (first, _) = self.lines?;
         usize::try_from(first).ok()?.checked_sub(1)
@@ -53,10 +36,6 @@ impl<'a> LineEdit<'a> {
     /// Returns true when both sides are the same, the end of the last line included.
     pub(super) fn changes_nothing(&self) -> bool {
         self.old == self.new && self.open.is_none_or(|(old, new)| old == new)
-    }
-
-    pub(super) fn deny(&self, rule: Rule, reason: impl Into<String>) -> Refusal {
-        refuse(self.number, self.file, (rule, reason.into()))
     }
 }
 
@@ -99,7 +78,7 @@ impl Reading {
             Escape::Tabs => all_tabs(&edit.new),
         };
         if let Some(numbered) = &self.numbered
-            && let NewLines::Taken(lines) = numbers::new_beside_numbered(&new, numbered, None)
+            && let Some(lines) = numbers::new_beside_numbered(&new, numbered, None)
         {
             new = lines;
         }
@@ -132,8 +111,11 @@ pub(super) fn line_edit_of<'a>(
     edit: &'a Edit,
     file: &Pristine,
 ) -> Result<LineEdit<'a>, Refusal> {
-    let mut wanted = LineEdit::between(number, edit.file(), Vec::new(), Vec::new());
-    wanted.lines = edit.lines();
+    let mut wanted = LineEdit {
+        number,
+        lines: edit.lines(),
+        ..LineEdit::default()
+    };
     match edit {
         Edit::Hunk(hunk) => {
             wanted.hunk = true;
@@ -152,7 +134,7 @@ pub(super) fn line_edit_of<'a>(
             ..
         } => {
             let Some(original) = original else {
-                let mut refusal = wanted.deny(
+                let mut refusal = Refusal::new(
                     Rule::Incomplete,
                     "the edit does not quote the lines as they are; without <original> its \
                      place cannot be checked",
@@ -161,7 +143,7 @@ pub(super) fn line_edit_of<'a>(
                 return Err(refusal);
             };
             let Some(replacement) = replacement else {
-                return Err(wanted.deny(
+                return Err(Refusal::new(
                     Rule::Incomplete,
                     "the edit has no <replacement>; to delete the lines send an empty one",
                 ));
@@ -281,16 +263,14 @@ pub(super) fn new_lines(
         }
         new = match &reading.numbered {
             None => text::beside_plain(file, place.range.start, edit.hint(), &new),
-            Some(numbered) => match numbers::new_beside_numbered(&new, numbered, file.language) {
-                NewLines::Taken(lines) => lines,
-                NewLines::Doubtful => {
-                    return Err(edit.deny(
+            Some(numbered) => numbers::new_beside_numbered(&new, numbered, file.language)
+                .ok_or_else(|| {
+                    Refusal::new(
                         Rule::Incomplete,
                         "some lines of the replacement carry line numbers and some do not; \
                          send the code without line numbers",
-                    ));
-                }
-            },
+                    )
+                })?,
         };
     }
     reading.trim(&mut new);

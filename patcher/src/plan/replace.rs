@@ -1,10 +1,9 @@
 //! Edits of lines: each is found, drafted and noted.
 
+use super::Plan;
 use super::draft::{Draft, draft};
 use super::find::find;
 use super::line_edit::{LineEdit, line_edit_of};
-use super::{Plan, refuse};
-use crate::guard::Denied;
 use crate::pristine::{Pristine, key};
 use crate::script::{changes, is_elision};
 use crate::{Edit, Refusal, Rule};
@@ -19,23 +18,23 @@ impl Plan<'_> {
         {
             return self.insert(number, edit);
         }
-        let path = self.path_of(number, edit)?;
+        let path = self.path_of(edit, true)?;
         let background = self.background;
         let searches = Rc::clone(&self.searches);
-        let plan = self
-            .file(&path)
-            .map_err(|denied| refuse(number, edit.file(), denied))?;
-        let file = &plan.pristine;
+        let file = &self.file(&path)?.pristine;
         let wanted = line_edit_of(number, edit, file)?;
         if wanted.changes_nothing() {
-            return Err(wanted.deny(Rule::NoChange, "both sides of the edit are the same"));
+            return Err(Refusal::new(
+                Rule::NoChange,
+                "both sides of the edit are the same",
+            ));
         }
         if let Some(line) = elision(file, &wanted) {
             let reason = format!(
                 "the new lines leave lines out (`{line}`); write every line, or quote fewer of \
                  the old ones"
             );
-            return Err(wanted.deny(Rule::Incomplete, reason));
+            return Err(Refusal::new(Rule::Incomplete, reason));
         }
         let found = find(file, &wanted, background, &searches)?;
         let draft = draft(file, &wanted, &found)?;
@@ -60,14 +59,12 @@ impl Plan<'_> {
         }
     }
 
-    fn path_of(&mut self, number: usize, edit: &Edit) -> Result<TreePath, Refusal> {
-        let file = edit.file();
-        if let Some(path) = self.renamed_from(file) {
-            return Ok(path);
+    /// The file of an edit. `verified`: its content will be compared.
+    pub(super) fn path_of(&mut self, edit: &Edit, verified: bool) -> Result<TreePath, Refusal> {
+        match self.renamed_from(edit.file()) {
+            Some(path) => Ok(path),
+            None => Ok(self.paths.existing(edit.file(), verified)?),
         }
-        self.paths
-            .existing(file, true)
-            .map_err(|denied: Denied| refuse(number, file, denied))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::guard::Denied;
 use crate::indent::Indent;
 use crate::merge::Line;
 use crate::numbers;
-use crate::pristine::Pristine;
+use crate::pristine::{Pristine, line_number};
 use crate::unescape::{looks_escaped, unescape};
 use patchwright_source::{Language, TreePath};
 use std::ops::Range;
@@ -33,13 +33,11 @@ fn around(file: &Pristine, at: usize) -> Vec<String> {
 pub(crate) fn inserted(file: &Pristine, after: usize, body: &str) -> Vec<String> {
     let body = without_entities(file.language, body);
     let lines = split(&body);
-    let expected: Vec<u32> = [after, after + 1]
-        .into_iter()
-        .filter_map(|line| u32::try_from(line).ok())
-        .collect();
+    let next = line_number(after);
+    let expected = [next - 1, next];
     let lines = numbers::new_beside_plain(&lines, &expected, &around(file, after), file.language);
-    let written: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let indent = Indent::learn(file, &(after..after), Vec::new(), &written);
+    let written = lines.iter().map(String::as_str);
+    let indent = Indent::learn(file, &(after..after), Vec::new(), written);
     lines.iter().map(|line| indent.apply(line)).collect()
 }
 
@@ -50,11 +48,7 @@ pub(crate) fn beside_plain(
     hint: Option<usize>,
     new: &[String],
 ) -> Vec<String> {
-    let expected: Vec<u32> = [Some(start), hint]
-        .into_iter()
-        .flatten()
-        .filter_map(|line| u32::try_from(line + 1).ok())
-        .collect();
+    let expected = [start, hint.unwrap_or(start)].map(line_number);
     numbers::new_beside_plain(new, &expected, &around(file, start), file.language)
 }
 

@@ -25,20 +25,23 @@ pub(super) fn find_conflicts(plan: &mut Plan<'_>, edits: &[Edit]) {
             refusals.push(refusal_of(edits, *deletion, Rule::Overlap, reason));
         }
     }
-    for (path, creation) in &plan.created {
+    for (path, (creation, _)) in &plan.created {
         if let Some((_, (rename, _))) = plan.renamed.iter().find(|(_, (_, to))| to == path) {
             let reason = format!("edit {rename} renames a file to {path}");
-            refusals.push(refusal_of(edits, creation.edit, Rule::Overlap, reason));
+            refusals.push(refusal_of(edits, *creation, Rule::Overlap, reason));
         }
     }
     plan.refusals.extend(refusals);
 }
 
+/// Refuses an edit by its number; 0 stands for the patch as a whole.
 pub(super) fn refusal_of(edits: &[Edit], number: usize, rule: Rule, reason: String) -> Refusal {
+    let refusal = Refusal::new(rule, reason);
     let edit = number.checked_sub(1).and_then(|index| edits.get(index));
-    let mut refusal = Refusal::new(number, edit.map_or("", Edit::file), rule, reason);
-    refusal.lines = edit.and_then(Edit::lines);
-    refusal
+    match edit {
+        Some(edit) => refusal.of(number, edit),
+        None => refusal,
+    }
 }
 
 /// Puts the pieces of a file in order, repeated ones once.

@@ -3,16 +3,16 @@
 use crate::normal;
 use crate::plan::{FilePlan, Plan};
 use crate::splice::{Splice, carry_out, join_neighbours, reduce};
-use crate::syntax::{Checked, new_errors};
-use patchwright_source::{Text, TreePath};
+use crate::syntax::new_errors;
+use patchwright_source::{SyntaxError, Text, TreePath};
 use std::collections::BTreeMap;
 
 /// One file after the patch.
 pub(super) struct Outcome {
     pub(super) splices: Vec<Splice>,
     pub(super) bytes: Vec<u8>,
-    /// The syntax errors that are new.
-    pub(super) syntax: Checked,
+    /// The syntax errors that are new; `None` where these cannot be told.
+    pub(super) syntax: Option<Vec<SyntaxError>>,
 }
 
 /// Carries the pieces of a file out.
@@ -87,7 +87,7 @@ pub(super) fn normal_form(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome
     let renamed = plan.renamed.iter();
     let renamed = renamed.map(|(from, (_, to))| format!("rename {from} to {to}\n"));
     let created = plan.created.iter();
-    let created = created.map(|(path, creation)| normal::of_created(path, &creation.bytes));
+    let created = created.map(|(path, (_, bytes))| normal::of_created(path, bytes));
     let edited = outcomes.iter().filter_map(|(path, outcome)| {
         normal::of_edited(&plan.files.get(path)?.pristine, &outcome.splices)
     });

@@ -4,8 +4,8 @@
 use super::outcome::{Outcome, normal_form};
 use crate::diff::diff_of_splices;
 use crate::plan::{FilePlan, Plan};
+use crate::pristine::line_number;
 use crate::splice::Splice;
-use crate::syntax::Checked;
 use crate::{Prepared, Touched, names};
 use patchwright_source::{Language, TreePath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +18,8 @@ pub(super) fn finish(mut plan: Plan<'_>, mut outcomes: BTreeMap<TreePath, Outcom
         ..Prepared::default()
     };
     let introduced = all_introduced(&plan, &outcomes);
-    for (path, creation) in std::mem::take(&mut plan.created) {
-        look_at_new_file(&mut prepared, &path, creation.bytes);
+    for (path, (_, bytes)) in std::mem::take(&mut plan.created) {
+        look_at_new_file(&mut prepared, &path, bytes);
     }
     for (path, outcome) in &mut outcomes {
         look_at_edited_file(&mut prepared, &plan, &introduced, (path, outcome));
@@ -50,8 +50,8 @@ fn all_introduced(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome>) -> BT
             introduced.extend(names::introduced(file.pristine.language, &lines));
         }
     }
-    for (path, creation) in &plan.created {
-        let lines = created_lines(&creation.bytes);
+    for (path, (_, bytes)) in &plan.created {
+        let lines = created_lines(bytes);
         introduced.extend(names::introduced(Language::of_path(path), &lines));
         introduced.insert(path.file_name().to_owned());
     }
@@ -84,11 +84,11 @@ fn look_at_edited_file(
     let unknown = names::unknown_names(&file.pristine, &lines, &knows);
     prepared.warnings.extend(unknown);
     match &mut outcome.syntax {
-        Checked::Errors(errors) => {
+        Some(errors) => {
             let errors = errors.drain(..).map(|error| (target.clone(), error));
             prepared.syntax_errors.extend(errors);
         }
-        Checked::Not => prepared.warnings.push(format!(
+        None => prepared.warnings.push(format!(
             "{path}: too large or too many edits to check the syntax"
         )),
     }
@@ -134,7 +134,6 @@ fn look_at_new_file(prepared: &mut Prepared, path: &TreePath, bytes: Vec<u8>) {
 
 /// The touched lines of a file.
 fn touched(path: &TreePath, splices: &[Splice]) -> Touched {
-    let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
     let mut touched = Touched {
         path: path.clone(),
         old: Vec::new(),
@@ -144,17 +143,18 @@ fn touched(path: &TreePath, splices: &[Splice]) -> Touched {
     for splice in splices {
         let (start, end) = (splice.old.start, splice.old.end);
         touched.old.push(if splice.old.is_empty() {
-            (number(start), number(start))
+            // An insertion follows a line; 0 is the top.
+            let before = start.checked_sub(1).map_or(0, line_number);
+            (before, before)
         } else {
-            (number(start + 1), number(end))
+            (line_number(start), line_number(end - 1))
         });
         let new_start = start.saturating_add_signed(shift);
-        if !splice.new.is_empty() {
-            touched
-                .new
-                .push((number(new_start + 1), number(new_start + splice.new.len())));
+        if let Some(count) = splice.new.len().checked_sub(1) {
+            let range = (line_number(new_start), line_number(new_start + count));
+            touched.new.push(range);
         }
-        shift += splice.new.len().cast_signed() - splice.old.len().cast_signed();
+        shift += splice.growth();
     }
     touched
 }
