@@ -8,7 +8,8 @@
 use crate::indent::{Indent, lead, unflatten};
 use crate::locate::Match;
 use crate::pristine::{Pristine, is_blank, key, same_but_space, says_something};
-use crate::script::{Step, is_elision, steps};
+use crate::script::{is_elision, steps};
+use patchwright_source::{DiffOp, without_comments};
 use std::ops::Range;
 
 /// A line of the result.
@@ -70,19 +71,19 @@ pub(crate) fn merge(
         out: Vec::new(),
     };
     for step in steps(old, new, verbatim) {
-        match step {
-            Step::Keep { old } => merger.keep(old),
-            Step::Change { old, new: range } => {
-                let lines = new.get(range).unwrap_or_default().iter().map(|line| {
-                    if verbatim {
-                        line.clone()
-                    } else {
-                        indent.apply(line)
-                    }
-                });
-                merger.change(old, lines.collect())?;
-            }
+        if matches!(step, DiffOp::Equal { .. }) {
+            merger.keep(step.old_range());
+            continue;
         }
+        let lines = new.get(step.new_range()).unwrap_or_default().iter();
+        let lines = lines.map(|line| {
+            if verbatim {
+                line.clone()
+            } else {
+                indent.apply(line)
+            }
+        });
+        merger.change(step.old_range(), lines.collect())?;
     }
     merger.pass(place.range.end);
     Ok(merger.out)
@@ -298,7 +299,7 @@ impl Merger<'_> {
 
     fn code(&self, text: &str) -> String {
         let line = std::iter::once(text);
-        patchwright_source::without_comments(self.file.language, line).concat()
+        without_comments(self.file.language, line).concat()
     }
 
     fn code_in(&self, range: &Range<usize>) -> Vec<usize> {

@@ -29,18 +29,6 @@ const CODE: [&str; 7] = [
     "logic",
 ];
 
-/// One step of a script. Ranges are indices of lines.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// Lines that are on both sides.
-    Keep { old: Range<usize> },
-    /// Old lines that go and new ones that come in their place.
-    Change {
-        old: Range<usize>,
-        new: Range<usize>,
-    },
-}
-
 /// Old lines that go, and the new ones that come in their place.
 #[derive(Debug, Clone)]
 pub(crate) struct Change<'a> {
@@ -50,7 +38,7 @@ pub(crate) struct Change<'a> {
 
 /// Computes the script. Without `verbatim`, whitespace at the end of a line
 /// makes no difference.
-pub(crate) fn steps(old: &[String], new: &[String], verbatim: bool) -> Vec<Step> {
+pub(crate) fn steps(old: &[String], new: &[String], verbatim: bool) -> Vec<DiffOp> {
     let seen = |line: &'_ String| -> String {
         if verbatim {
             line.clone()
@@ -63,29 +51,16 @@ pub(crate) fn steps(old: &[String], new: &[String], verbatim: bool) -> Vec<Step>
     let a: Vec<String> = old.iter().map(seen).collect();
     let b: Vec<String> = new.iter().map(seen).collect();
     difference(&a, &b)
-        .into_iter()
-        .map(|op| match op {
-            DiffOp::Equal { .. } => Step::Keep {
-                old: op.old_range(),
-            },
-            _ => Step::Change {
-                old: op.old_range(),
-                new: op.new_range(),
-            },
-        })
-        .collect()
 }
 
 /// Returns the changes of a script alone.
 pub(crate) fn changes<'a>(old: &[String], new: &'a [String]) -> Vec<Change<'a>> {
-    steps(old, new, false)
-        .into_iter()
-        .filter_map(|step| match step {
-            Step::Keep { .. } => None,
-            Step::Change { old, new: range } => Some(Change {
-                old,
-                new: new.get(range).unwrap_or_default(),
-            }),
+    let steps = steps(old, new, false).into_iter();
+    steps
+        .filter(|step| !matches!(step, DiffOp::Equal { .. }))
+        .map(|step| Change {
+            old: step.old_range(),
+            new: new.get(step.new_range()).unwrap_or_default(),
         })
         .collect()
 }
