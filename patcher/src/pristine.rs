@@ -57,6 +57,15 @@ pub(crate) fn line_number(at: usize) -> u32 {
     u32::try_from(at.saturating_add(1)).unwrap_or(u32::MAX)
 }
 
+/// Returns where each key stands among keys.
+fn places_of(keys: impl Iterator<Item = u64>) -> HashMap<u64, Vec<usize>> {
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (at, key) in keys.enumerate() {
+        places.entry(key).or_default().push(at);
+    }
+    places
+}
+
 /// All characters of a file but whitespace, and where each line begins.
 #[derive(Debug)]
 pub(crate) struct Stream {
@@ -145,13 +154,9 @@ impl Pristine {
 
     /// The lines that have a key.
     pub(crate) fn with_key(&self, key: u64) -> &[usize] {
-        let index = self.index.get_or_init(|| {
-            let mut index: HashMap<u64, Vec<usize>> = HashMap::with_capacity(self.keys.len());
-            for (at, key) in self.keys.iter().enumerate() {
-                index.entry(*key).or_default().push(at);
-            }
-            index
-        });
+        let index = self
+            .index
+            .get_or_init(|| places_of(self.keys.iter().copied()));
         index.get(&key).map_or(&[], Vec::as_slice)
     }
 
@@ -191,19 +196,10 @@ impl Pristine {
 
     fn code_index(&self) -> &CodeIndex {
         self.code_index.get_or_init(|| {
-            let mut index = CodeIndex {
-                lines: Vec::new(),
-                places: HashMap::new(),
-            };
-            for (at, code) in self.code().iter().enumerate() {
-                let key = key(code);
-                if key != 0 {
-                    let place = index.lines.len();
-                    index.places.entry(key).or_default().push(place);
-                    index.lines.push(at);
-                }
-            }
-            index
+            let keys = self.code().iter().map(|code| key(code)).enumerate();
+            let (lines, keys): (Vec<usize>, Vec<u64>) = keys.filter(|(_, key)| *key != 0).unzip();
+            let places = places_of(keys.into_iter());
+            CodeIndex { lines, places }
         })
     }
 

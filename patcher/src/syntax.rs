@@ -89,18 +89,18 @@ fn parts<'a>(file: &Pristine, splices: &'a [Splice]) -> Vec<Part<'a>> {
     let mut parts = Vec::new();
     let mut rest = splices;
     while let Some(first) = rest.first() {
-        let start = boundary_before(file, first.old.start);
-        let mut end = boundary_after(file, first.old.end);
+        let (start, begins) = boundary_before(file, first.old.start);
+        let (mut end, mut ends) = boundary_after(file, first.old.end);
         let mut length = 1;
-        while let Some(next) = rest.get(length).filter(|next| next.old.start <= end.line) {
-            end = boundary_after(file, next.old.end);
+        while let Some(next) = rest.get(length).filter(|next| next.old.start <= end) {
+            (end, ends) = boundary_after(file, next.old.end);
             length += 1;
         }
         let (group, after) = rest.split_at(length);
         parts.push(Part {
-            lines: start.line..end.line,
+            lines: start..end,
             splices: group,
-            clear: start.found && end.found,
+            clear: begins && ends,
         });
         rest = after;
         if parts.len() > MOST_PLACES {
@@ -137,30 +137,21 @@ fn is_boundary(file: &Pristine, at: usize) -> bool {
     begins && before.is_none_or(|before| before.trim().is_empty() || before.starts_with('}'))
 }
 
-/// A line at which a part of a file begins or ends.
-struct Boundary {
-    line: usize,
-    /// False where the search for one was given up here.
-    found: bool,
-}
-
-fn boundary_before(file: &Pristine, at: usize) -> Boundary {
+/// Returns the last boundary up to a line, and whether one was found before the search was given
+/// up there.
+fn boundary_before(file: &Pristine, at: usize) -> (usize, bool) {
     let stop = at.saturating_sub(REACH);
     let mut lines = (stop..=at.min(file.count().saturating_sub(1))).rev();
     let found = lines.find(|at| is_boundary(file, *at));
-    Boundary {
-        line: found.unwrap_or(stop),
-        found: found.is_some() || stop == 0,
-    }
+    (found.unwrap_or(stop), found.is_some() || stop == 0)
 }
 
-fn boundary_after(file: &Pristine, at: usize) -> Boundary {
+/// Returns the first boundary behind a line, in the same way.
+fn boundary_after(file: &Pristine, at: usize) -> (usize, bool) {
     let stop = (at + REACH).min(file.count());
     let found = (at + 1..stop).find(|at| is_boundary(file, *at));
-    Boundary {
-        line: found.unwrap_or(stop),
-        found: found.is_some() || stop == file.count(),
-    }
+    let is_found = found.is_some() || stop == file.count();
+    (found.unwrap_or(stop), is_found)
 }
 
 #[cfg(test)]

@@ -59,19 +59,9 @@ pub(crate) fn with_tabs(line: &str) -> Option<String> {
 /// Returns true when the text reads as if it had been escaped as a whole: there are
 /// entities, and none of the characters that escaping would have removed.
 pub(crate) fn looks_escaped(text: &str) -> bool {
-    if text.contains(['<', '>']) {
-        return false;
-    }
-    let mut parts = text.split('&');
-    parts.next();
-    let mut any = false;
-    for part in parts {
-        if entity(part).is_none() {
-            return false;
-        }
-        any = true;
-    }
-    any
+    !text.contains(['<', '>'])
+        && text.contains('&')
+        && text.split('&').skip(1).all(|part| entity(part).is_some())
 }
 
 /// The entity at the start of what follows an `&`, and its length.

@@ -10,7 +10,7 @@
 use super::chain::{Chains, Joint, Row, Slot};
 use super::pairing::Pairing;
 use super::{Located, Match, NEAR, Quote, Tie};
-use crate::pristine::{Pristine, bare, key, says_something};
+use crate::pristine::{Pristine, bare, is_blank, key, says_something};
 use crate::script::is_elision;
 use crate::tokens::tokens;
 
@@ -56,13 +56,6 @@ const HEADING_GAIN: i64 = 20;
 
 /// Headings of fewer characters name nothing.
 const SHORTEST_HEADING: usize = 6;
-
-/// A quoted line of code.
-struct Item {
-    /// Its index in the quote.
-    at: usize,
-    weight: i64,
-}
 
 /// Finds the place of lines that stand nowhere as they are.
 pub(super) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> bool) -> Located {
@@ -114,13 +107,13 @@ pub(super) fn rival(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option
     if aligner.cells() > MOST_CELLS {
         return None;
     }
-    let slot = |(row, item): (usize, &Item)| {
-        let line = pairs.get(item.at).copied().flatten()?;
-        let mut places = aligner.rows.get(row)?.places.iter();
+    let slot = |(number, row): (usize, &Row)| {
+        let line = pairs.get(row.line).copied().flatten()?;
+        let mut places = row.places.iter();
         let at = places.position(|(place, _)| file.code_line(*place) == line)?;
-        Some(Slot { row, at })
+        Some(Slot { row: number, at })
     };
-    let chain: Vec<Slot> = aligner.items.iter().enumerate().filter_map(slot).collect();
+    let chain: Vec<Slot> = aligner.rows.iter().enumerate().filter_map(slot).collect();
     let chains = Chains::of(&aligner.rows);
     let here = aligner.pairs(&chain);
     // A brace may stand anywhere, as long as no code comes between its places.
@@ -142,7 +135,7 @@ pub(crate) fn nearest(file: &Pristine, quote: &Quote<'_>) -> Option<usize> {
     if aligner.share(&chain) < SHOWN_SHARE {
         return None;
     }
-    let weight = |slot: &&Slot| aligner.items.get(slot.row).map(|item| item.weight);
+    let weight = |slot: &&Slot| aligner.rows.get(slot.row).map(|row| row.loss);
     let heaviest = chain.iter().max_by_key(weight)?;
     let pairs = aligner.pairs(std::slice::from_ref(heaviest));
     let (at, line) = pairs.first()?;
@@ -155,7 +148,6 @@ struct Aligner<'a> {
     quote: &'a Quote<'a>,
     /// The quote without comments.
     code: Vec<String>,
-    items: Vec<Item>,
     rows: Vec<Row>,
 }
 
@@ -165,7 +157,6 @@ impl<'a> Aligner<'a> {
             file,
             quote,
             code: code_of_quote(file, quote.lines),
-            items: Vec::new(),
             rows: Vec::new(),
         };
         let section = aligner.section();
@@ -174,15 +165,14 @@ impl<'a> Aligner<'a> {
             if bare.is_empty() || (is_elision(line) && file.with_code(key(&bare)).is_empty()) {
                 continue;
             }
-            let weight = weight(line);
-            let row = aligner.row(at, (key(&bare), weight), &section);
-            aligner.items.push(Item { at, weight });
+            let row = aligner.row(at, key(&bare), &section);
             aligner.rows.push(row);
         }
         aligner
     }
 
-    fn row(&self, at: usize, (key, weight): (u64, i64), section: &[bool]) -> Row {
+    fn row(&self, at: usize, key: u64, section: &[bool]) -> Row {
+        let weight = self.code.get(at).map_or(0, |code| weight(code));
         let places = self.file.with_code(key).iter().map(|place| {
             let line = self.file.code_line(*place);
             let in_section = section.get(line).copied().unwrap_or(false);
@@ -191,6 +181,7 @@ impl<'a> Aligner<'a> {
         });
         let places: Vec<(usize, i64)> = places.collect();
         Row {
+            line: at,
             required: self.quote.removes(at) && !places.is_empty(),
             places,
             loss: weight,
@@ -227,7 +218,7 @@ impl<'a> Aligner<'a> {
 
     /// Returns the way in which a quoted line follows the line of code before it.
     fn joint(&self, at: usize) -> Joint {
-        let Some(before) = self.items.last().map(|item| item.at) else {
+        let Some(before) = self.rows.last().map(|row| row.line) else {
             return Joint::Loose;
         };
         let between = self.quote.lines.get(before + 1..at).unwrap_or_default();
@@ -247,7 +238,7 @@ impl<'a> Aligner<'a> {
 
     fn holds_code(&self, range: &std::ops::Range<usize>) -> bool {
         let lines = self.code.get(range.clone()).unwrap_or_default();
-        lines.iter().any(|line| !bare(line).is_empty())
+        lines.iter().any(|line| !is_blank(line))
     }
 
     /// The best chain. Removed lines that cannot all be taken in order are
@@ -290,13 +281,13 @@ impl<'a> Aligner<'a> {
 
     /// The weight of the lines that a chain takes.
     fn taken(&self, chain: &[Slot]) -> i64 {
-        let taken = chain.iter().filter_map(|slot| self.items.get(slot.row));
-        taken.map(|item| item.weight).sum()
+        let taken = chain.iter().filter_map(|slot| self.rows.get(slot.row));
+        taken.map(|row| row.loss).sum()
     }
 
     /// The part of the quoted code that a chain takes, in percent of its weight.
     fn share(&self, chain: &[Slot]) -> i64 {
-        let total: i64 = self.items.iter().map(|item| item.weight).sum();
+        let total: i64 = self.rows.iter().map(|row| row.loss).sum();
         self.taken(chain) * 100 / total.max(1)
     }
 
@@ -331,28 +322,28 @@ impl<'a> Aligner<'a> {
             Some(self.file.code_line(*place))
         };
         Some(Tie {
-            line: self.items.get(slot.row)?.at,
+            line: self.rows.get(slot.row)?.line,
             places: [line(slot)?, line(rival)?],
         })
     }
 
     /// Returns true when the place of a change follows from the place of this row.
     fn is_critical(&self, row: usize) -> bool {
-        let Some(item) = self.items.get(row) else {
+        let line = |row: usize| self.rows.get(row).map(|row| row.line);
+        let Some(at) = line(row) else {
             return false;
         };
-        let at = |row: Option<usize>| row.and_then(|row| Some(self.items.get(row)?.at));
-        let (before, after) = (at(row.checked_sub(1)), at(Some(row + 1)));
+        let (before, after) = (row.checked_sub(1).and_then(line), line(row + 1));
         self.quote.changes.iter().any(|change| {
             let old = &change.old;
             if self.holds_code(old) {
                 let unfound = |other: Option<usize>| {
                     other.is_some_and(|at| old.contains(&at) && !self.has_place(at))
                 };
-                return old.contains(&item.at) || unfound(before) || unfound(after);
+                return old.contains(&at) || unfound(before) || unfound(after);
             }
-            let follows = item.at >= old.end && before.is_none_or(|before| before < old.start);
-            let leads = item.at < old.start && after.is_none_or(|after| after >= old.end);
+            let follows = at >= old.end && before.is_none_or(|before| before < old.start);
+            let leads = at < old.start && after.is_none_or(|after| after >= old.end);
             follows || leads
         })
     }
@@ -371,9 +362,8 @@ impl<'a> Aligner<'a> {
     }
 
     fn has_place(&self, at: usize) -> bool {
-        let row = self.items.iter().position(|item| item.at == at);
-        row.and_then(|row| self.rows.get(row))
-            .is_some_and(|row| !row.places.is_empty())
+        let mut rows = self.rows.iter();
+        rows.any(|row| row.line == at && !row.places.is_empty())
     }
 
     /// The lines of the quote and of the file that a chain pairs.
@@ -381,8 +371,9 @@ impl<'a> Aligner<'a> {
         chain
             .iter()
             .filter_map(|slot| {
-                let (place, _) = self.rows.get(slot.row)?.places.get(slot.at)?;
-                Some((self.items.get(slot.row)?.at, self.file.code_line(*place)))
+                let row = self.rows.get(slot.row)?;
+                let (place, _) = row.places.get(slot.at)?;
+                Some((row.line, self.file.code_line(*place)))
             })
             .collect()
     }

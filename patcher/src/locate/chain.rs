@@ -24,6 +24,8 @@ const NONE: i64 = i64::MIN / 4;
 /// One line of a quote.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
+    /// Its index in the quote.
+    pub(super) line: usize,
     /// The places in the file, ascending, each with the points that the line
     /// gains there.
     pub(super) places: Vec<(usize, i64)>,
@@ -208,18 +210,19 @@ impl Pass {
                 at: counts.get(slot.row)?.checked_sub(slot.at + 1)?,
             })
         };
-        self.scores.reverse();
-        self.origins.reverse();
-        for scores in &mut self.scores {
-            scores.reverse();
-        }
-        for origins in &mut self.origins {
-            origins.reverse();
-            for origin in origins.iter_mut() {
-                *origin = origin.and_then(turned);
-            }
+        turn(&mut self.scores);
+        turn(&mut self.origins);
+        for origin in self.origins.iter_mut().flatten() {
+            *origin = origin.and_then(turned);
         }
         self
+    }
+}
+
+fn turn<T>(rows: &mut [Vec<T>]) {
+    rows.reverse();
+    for row in rows {
+        row.reverse();
     }
 }
 
@@ -307,6 +310,7 @@ mod tests {
 
     fn row(places: &[usize], joint: Joint) -> Row {
         Row {
+            line: 0,
             places: places.iter().map(|place| (*place, 100)).collect(),
             loss: 100,
             required: false,

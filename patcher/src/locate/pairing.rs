@@ -8,7 +8,7 @@
 use super::{Difference, Located, Match, Quote};
 use crate::PlacementKind;
 use crate::names::is_standard;
-use crate::pristine::{Pristine, bare, key};
+use crate::pristine::{Pristine, bare, is_blank, key, same_but_space};
 use crate::script::is_elision;
 use crate::tokens::tokens;
 use patchwright_source::{DiffOp, difference};
@@ -60,9 +60,7 @@ impl Pairing<'_> {
             foreign: Vec::new(),
         };
         for (at, line) in pairs {
-            if let Some(pair) = partners.pairs.get_mut(*at) {
-                *pair = Some(*line);
-            }
+            partners.pair(*at, *line);
         }
         self.gap(0..first.0, self.before(first), &mut partners);
         for pair in pairs.windows(2) {
@@ -112,7 +110,7 @@ impl Pairing<'_> {
 
     fn holds_code(&self, at: usize) -> bool {
         let line = self.code.get(at).map_or("", String::as_str);
-        !bare(line).is_empty() && !is_elision(line)
+        !is_blank(line) && !is_elision(line)
     }
 
     fn is_code(&self, at: usize) -> bool {
@@ -192,10 +190,7 @@ impl Pairing<'_> {
     fn alike(&self, index: usize, at: usize) -> Alike {
         let ours = self.code.get(index).map_or("", String::as_str);
         let theirs = self.file.code().get(at).map_or("", String::as_str);
-        if bare(ours) == bare(theirs) {
-            return Alike::Yes;
-        }
-        if self.lost_backslash(index, ours, theirs) {
+        if same_but_space(ours, theirs) || self.lost_backslash(index, ours, theirs) {
             return Alike::Yes;
         }
         let (ours, theirs): (Vec<&str>, Vec<&str>) =
@@ -293,22 +288,15 @@ fn same_words(a: &str, b: &str) -> bool {
     shared > 0 && shared * 100 >= a.len().max(b.len()) * SAME_WORDS
 }
 
-/// Returns true when one letter is missing, one is too many, or two are exchanged.
+/// Returns true when one letter is missing, one is too many, or two are exchanged: another
+/// letter in its place makes another name.
 fn one_slip(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let prefix = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let rest = |word: &[char], from: usize| word.get(from..).unwrap_or_default().to_vec();
-    match a.len().cmp(&b.len()) {
-        std::cmp::Ordering::Less => {
-            a.len() + 1 == b.len() && rest(&a, prefix) == rest(&b, prefix + 1)
-        }
-        std::cmp::Ordering::Greater => {
-            b.len() + 1 == a.len() && rest(&a, prefix + 1) == rest(&b, prefix)
-        }
-        std::cmp::Ordering::Equal => {
-            a.get(prefix) == b.get(prefix + 1)
-                && a.get(prefix + 1) == b.get(prefix)
-                && rest(&a, prefix + 2) == rest(&b, prefix + 2)
-        }
-    }
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let (ours, theirs) = (letters(a), letters(b));
+    let is_exchange = ours == theirs;
+    strsim::osa_distance(a, b) == 1 && (is_exchange || ours.len() != theirs.len())
 }

@@ -23,33 +23,24 @@ pub(crate) fn read(text: &str, file: Option<&str>) -> Fallback {
         return read_blocks(&lines, file);
     }
     let fences = fences(&lines);
-    let fenced: Vec<&Fence<'_>> = fences
-        .iter()
-        .filter(|fence| looks_like_diff(fence.body))
-        .collect();
-    let edits = if !fenced.is_empty() {
-        fenced_diffs(&fenced, file)
-    } else if looks_like_diff(&lines) {
-        parse_diff(&from_first_header(&lines), false, file)
-    } else {
-        Vec::new()
-    };
-    Fallback {
-        edits,
-        incomplete: false,
-    }
-}
-
-/// The diffs in fences. One without a header is of the file of the one before.
-fn fenced_diffs(fences: &[&Fence<'_>], file: Option<&str>) -> Vec<Edit> {
+    let fenced = fences.iter().filter(|fence| looks_like_diff(fence.body));
     let mut edits: Vec<Edit> = Vec::new();
-    for fence in fences {
+    let mut any = false;
+    for fence in fenced {
+        any = true;
+        // A diff without a header is of the file of the one before.
         let last = edits.last().map(|edit| edit.file().to_owned());
         let named = fence.file.clone().or(last);
         let body = fence.body.join("\n");
         edits.extend(parse_diff(&body, false, named.as_deref().or(file)));
     }
-    edits
+    if !any && looks_like_diff(&lines) {
+        edits = parse_diff(&from_first_header(&lines), false, file);
+    }
+    Fallback {
+        edits,
+        incomplete: false,
+    }
 }
 
 /// Drops the prose before a diff that stands in no fence.
@@ -106,33 +97,25 @@ fn fences<'a>(lines: &'a [&'a str]) -> Vec<Fence<'a>> {
 }
 
 fn is_search(line: &str) -> bool {
-    marker(line, '<').is_some_and(|word| {
-        ["SEARCH", "ORIGINAL", "OLD"]
-            .iter()
-            .any(|known| word.starts_with(known))
-    })
+    is_marked(line, '<', &["SEARCH", "ORIGINAL", "OLD"])
 }
 
 fn is_replace(line: &str) -> bool {
-    marker(line, '>').is_some_and(|word| {
-        ["REPLACE", "UPDATED", "NEW"]
-            .iter()
-            .any(|known| word.starts_with(known))
-    })
+    is_marked(line, '>', &["REPLACE", "UPDATED", "NEW"])
 }
 
 fn is_divider(line: &str) -> bool {
     let line = line.trim_end();
-    line.len() >= 5 && line.len() <= 9 && line.bytes().all(|byte| byte == b'=')
+    (5..=9).contains(&line.len()) && line.bytes().all(|byte| byte == b'=')
 }
 
-/// The word behind five to nine marks at the start of a line.
-fn marker(line: &str, mark: char) -> Option<&str> {
+/// Returns true when one of these words stands behind five to nine marks.
+fn is_marked(line: &str, mark: char, words: &[&str]) -> bool {
     let line = line.trim();
     let rest = line.trim_start_matches(mark);
-    (5..=9)
-        .contains(&(line.len() - rest.len()))
-        .then(|| rest.trim())
+    let word = rest.trim();
+    (5..=9).contains(&(line.len() - rest.len()))
+        && words.iter().any(|known| word.starts_with(known))
 }
 
 fn read_blocks(lines: &[&str], file: Option<&str>) -> Fallback {
