@@ -1,5 +1,6 @@
 //! Edits of a reply, as they were written: nothing is checked yet.
 
+use crate::Refusal;
 use serde::{Deserialize, Serialize};
 
 /// The edits of one reply.
@@ -114,6 +115,16 @@ impl Edit {
             | Self::Unsupported { file, .. } => file,
             Self::Rename { from, .. } => from,
             Self::Hunk(hunk) => &hunk.file,
+        }
+    }
+
+    /// Names this edit in its refusal.
+    pub(crate) fn refused(&self, number: usize, refusal: Refusal) -> Refusal {
+        Refusal {
+            edit: number,
+            file: self.file().to_owned(),
+            lines: self.lines(),
+            ..refusal
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod content;
 
+use crate::refusal::Denied;
 use crate::{PatcherError, Rule};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use patchwright_source::{Language, TreePath, is_version_control};
@@ -35,9 +36,6 @@ enum Scope {
     /// Only what tests it.
     Tests,
 }
-
-/// A refusal without its edit: the rule and the reason.
-pub(crate) type Denied = (Rule, String);
 
 impl Guard {
     /// Takes the paths and globs that a task protects. A path without wildcard
@@ -88,40 +86,30 @@ impl Guard {
     /// Judges a path alone.
     pub(crate) fn check_path(&self, path: &TreePath) -> Result<(), Denied> {
         let name = path.as_str();
-        if name.chars().any(char::is_control) {
-            let reason = "the path holds a control character".to_owned();
-            return Err((Rule::OutsideTree, reason));
-        }
-        if name.split('/').any(is_version_control) {
-            let reason = "version control is no part of the tree".to_owned();
-            return Err((Rule::OutsideTree, reason));
-        }
-        if let Some(pattern) = self
-            .protected
-            .matches(name)
-            .first()
-            .and_then(|index| self.patterns.get(*index))
-        {
+        let protected = self.protected.matches(name);
+        let pattern = protected.first().and_then(|at| self.patterns.get(*at));
+        let for_tests = self.scope == Scope::Tests;
+        let (rule, reason) = if name.chars().any(char::is_control) {
+            (Rule::OutsideTree, "the path holds a control character")
+        } else if name.split('/').any(is_version_control) {
+            (Rule::OutsideTree, "version control is no part of the tree")
+        } else if let Some(pattern) = pattern {
             let reason = format!("the task protects {pattern:?}; repair the program elsewhere");
             return Err((Rule::Protected, reason));
-        }
-        if self.scope == Scope::Tests {
-            let reason = "only tests may be written here".to_owned();
-            return if path.is_test() {
-                Ok(())
-            } else {
-                Err((Rule::Protected, reason))
-            };
-        }
-        if path.is_build_file() {
-            let reason = "build files may not be changed; repair the program itself".to_owned();
-            return Err((Rule::BuildFile, reason));
-        }
-        if path.is_test() {
-            let reason = "tests may not be changed; repair the program itself".to_owned();
-            return Err((Rule::Test, reason));
-        }
-        Ok(())
+        } else if for_tests && !path.is_test() {
+            (Rule::Protected, "only tests may be written here")
+        } else if !for_tests && path.is_build_file() {
+            let reason = "build files may not be changed; repair the program itself";
+            (Rule::BuildFile, reason)
+        } else if !for_tests && path.is_test() {
+            (
+                Rule::Test,
+                "tests may not be changed; repair the program itself",
+            )
+        } else {
+            return Ok(());
+        };
+        Err((rule, reason.to_owned()))
     }
 
     /// Judges a file by what it is, before or after the patch.

@@ -4,7 +4,7 @@
 //! dropped where that leads to a file; where the original lines will be found
 //! in the file this is safe, elsewhere only foreign prefixes are dropped.
 
-use crate::guard::Denied;
+use crate::refusal::Denied;
 use crate::{Guard, Rule};
 use patchwright_source::{Tree, TreePath};
 use std::cell::OnceCell;

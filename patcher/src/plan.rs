@@ -1,7 +1,7 @@
 //! Plan of a patch: each edit judged by itself, with its file, its lines and
 //! what comes instead. [`crate::prepare`] decides whether they go together.
 
-mod draft;
+mod check;
 mod elsewhere;
 mod find;
 mod line_edit;
@@ -9,9 +9,9 @@ mod replace;
 mod text;
 mod whole;
 
-use crate::guard::Denied;
 use crate::paths::Paths;
 use crate::pristine::{Pristine, line_number, says_something};
+use crate::refusal::Denied;
 use crate::splice::Splice;
 use crate::{Background, Edit, Guard, Placement, PlacementKind, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
@@ -81,16 +81,16 @@ impl<'a> Plan<'a> {
             warnings: Vec::new(),
             looked_elsewhere: false,
         };
-        let is_rename = |edit: &&(usize, &Edit)| matches!(edit.1, Edit::Rename { .. });
-        let numbered: Vec<(usize, &Edit)> = (1..).zip(edits).collect();
-        for (number, edit) in numbered.iter().filter(is_rename) {
-            plan.take(*number, edit);
+        // Other edits may name a file by the name that it gets.
+        let mut numbered: Vec<(usize, &Edit)> = (1..).zip(edits).collect();
+        numbered.sort_by_key(|(_, edit)| !matches!(edit, Edit::Rename { .. }));
+        for (number, edit) in numbered {
+            plan.take(number, edit);
         }
-        for (number, edit) in numbered.iter().filter(|edit| !is_rename(edit)) {
-            plan.take(*number, edit);
+        if !plan.placements.is_empty() {
+            plan.drop_unchanged();
+            plan.drop_forbidden_deletions(edits);
         }
-        plan.drop_unchanged();
-        plan.drop_forbidden_deletions(&numbered);
         plan.placements.sort_by_key(|placement| placement.edit);
         plan.refusals.sort_by_key(|refusal| refusal.edit);
         plan
@@ -98,9 +98,6 @@ impl<'a> Plan<'a> {
 
     /// Leaves out the edits that change nothing, if others do.
     fn drop_unchanged(&mut self) {
-        if self.placements.is_empty() {
-            return;
-        }
         let unchanged = self.refusals.extract_if(.., |refusal| match refusal.rule {
             Rule::NoChange => true,
             Rule::AlreadyApplied => stands_in_place(refusal),
@@ -116,13 +113,10 @@ impl<'a> Plan<'a> {
     /// taken. A working tree loses such files when it is built or cleaned, and its diff
     /// then deletes them. Nothing is gained by it: the file stays, and everything is
     /// built and tested with it.
-    fn drop_forbidden_deletions(&mut self, edits: &[(usize, &Edit)]) {
-        if self.placements.is_empty() {
-            return;
-        }
+    fn drop_forbidden_deletions(&mut self, edits: &[Edit]) {
         let is_deletion = |number: usize| {
-            let mut edits = edits.iter();
-            edits.any(|(other, edit)| *other == number && matches!(edit, Edit::Delete { .. }))
+            let edit = number.checked_sub(1).and_then(|index| edits.get(index));
+            matches!(edit, Some(Edit::Delete { .. }))
         };
         let deletions = self.refusals.extract_if(.., |refusal| {
             let forbidden = matches!(
@@ -139,7 +133,7 @@ impl<'a> Plan<'a> {
 
     fn take(&mut self, number: usize, edit: &Edit) {
         if let Err(refusal) = self.judge(number, edit) {
-            let mut refusal = refusal.of(number, edit);
+            let mut refusal = edit.refused(number, refusal);
             self.look_elsewhere(edit, &mut refusal);
             self.refusals.push(refusal);
         }
@@ -164,9 +158,8 @@ impl<'a> Plan<'a> {
     /// The plan of an existing file; read and judged when first asked for.
     pub(crate) fn file(&mut self, path: &TreePath) -> Result<&mut FilePlan, Denied> {
         if !self.files.contains_key(path) {
-            let pristine = self.load(path)?;
             let plan = FilePlan {
-                pristine,
+                pristine: self.load(path)?,
                 pieces: Vec::new(),
                 terminated: None,
             };

@@ -74,14 +74,13 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
     let mut refusals = Vec::new();
     for (path, file) in &plan.files {
         let outcome = outcome_of(file);
+        let number = file.pieces.first().map_or(0, |piece| piece.edit);
         if outcome.splices.is_empty() {
-            let number = file.pieces.first().map_or(0, |piece| piece.edit);
             let reason = "the edits leave the file as it is".to_owned();
             refusals.push(refusal_of(edits, number, Rule::NoChange, reason));
         }
         let name = plan.renamed.get(path).map_or(path, |(_, to)| to);
         if let Err((rule, reason)) = guard.check_content(name, &outcome.bytes) {
-            let number = file.pieces.first().map_or(0, |piece| piece.edit);
             refusals.push(refusal_of(edits, number, rule, reason));
         }
         refusals.extend(

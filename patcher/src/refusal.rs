@@ -1,7 +1,5 @@
 //! Refusal of an edit, in words that let its writer mend it.
 
-use crate::Edit;
-use crate::guard::Denied;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -92,17 +90,10 @@ impl Refusal {
             ..Self::default()
         }
     }
-
-    /// Names the edit that is refused.
-    pub(crate) fn of(self, number: usize, edit: &Edit) -> Self {
-        Self {
-            edit: number,
-            file: edit.file().to_owned(),
-            lines: edit.lines(),
-            ..self
-        }
-    }
 }
+
+/// A refusal without its edit: the rule and the reason.
+pub(crate) type Denied = (Rule, String);
 
 impl From<Denied> for Refusal {
     fn from((rule, reason): Denied) -> Self {

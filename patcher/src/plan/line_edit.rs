@@ -14,7 +14,6 @@ pub(super) const SHOWN: usize = 12;
 /// An edit of lines, whichever form it was written in.
 #[derive(Default)]
 pub(super) struct LineEdit<'a> {
-    pub(super) number: usize,
     pub(super) lines: Option<(u32, u32)>,
     pub(super) old: Vec<String>,
     pub(super) new: Vec<String>,
@@ -106,13 +105,8 @@ impl Reading {
 
 /// Puts an edit into one form; what is missing is told, with the lines that
 /// stand at its place.
-pub(super) fn line_edit_of<'a>(
-    number: usize,
-    edit: &'a Edit,
-    file: &Pristine,
-) -> Result<LineEdit<'a>, Refusal> {
+pub(super) fn line_edit_of<'a>(edit: &'a Edit, file: &Pristine) -> Result<LineEdit<'a>, Refusal> {
     let mut wanted = LineEdit {
-        number,
         lines: edit.lines(),
         ..LineEdit::default()
     };

@@ -1,11 +1,12 @@
-//! Edits of lines: each is found, drafted and noted.
+//! Edits of lines: each is found, carried out and noted.
 
-use super::Plan;
-use super::draft::{Draft, draft};
 use super::find::find;
 use super::line_edit::{LineEdit, line_edit_of};
+use super::{Piece, Plan, check, text};
+use crate::merge::merge;
 use crate::pristine::{Pristine, key};
 use crate::script::{changes, is_elision};
+use crate::splice::Splice;
 use crate::{Edit, Refusal, Rule};
 use patchwright_source::{Language, TreePath};
 use std::rc::Rc;
@@ -21,42 +22,43 @@ impl Plan<'_> {
         let path = self.path_of(edit, true)?;
         let background = self.background;
         let searches = Rc::clone(&self.searches);
-        let file = &self.file(&path)?.pristine;
-        let wanted = line_edit_of(number, edit, file)?;
-        if wanted.changes_nothing() {
-            return Err(Refusal::new(
-                Rule::NoChange,
-                "both sides of the edit are the same",
-            ));
-        }
-        if let Some(line) = elision(file, &wanted) {
-            let reason = format!(
-                "the new lines leave lines out (`{line}`); write every line, or quote fewer of \
-                 the old ones"
-            );
-            return Err(Refusal::new(Rule::Incomplete, reason));
-        }
+        let plan = self.file(&path)?;
+        let file = &plan.pristine;
+        let wanted = line_edit_of(edit, file)?;
+        check_sides(file, &wanted)?;
         let found = find(file, &wanted, background, &searches)?;
-        let draft = draft(file, &wanted, &found)?;
-        self.note(&path, draft);
-        Ok(())
-    }
-
-    /// Notes an edit whose place is certain.
-    fn note(&mut self, path: &TreePath, draft: Draft) {
-        let number = draft.piece.edit;
-        let range = (draft.piece.splice.old.start, draft.piece.splice.old.end);
-        if let Some(count) = draft.repeated {
-            self.warnings.push(format!(
+        let place = &found.place;
+        let range = place.range.clone();
+        if check::stands_already(file, place, &found.reading, &wanted) {
+            let at = range.start + 1;
+            let reason = format!("what the edit adds stands around line {at} already");
+            return Err(Refusal::new(Rule::AlreadyApplied, reason));
+        }
+        let merged = merge(file, place, &found.reading.old, &found.new, wanted.hunk)
+            .map_err(|obstacle| check::blocked(file, place, obstacle))?;
+        let terminated = check::termination(file, &wanted, place);
+        let new = text::encode_merged(file, range.clone(), &merged, wanted.raw)?;
+        if terminated.is_none() && check::is_unchanged(file, place, &merged, &new) {
+            let reason =
+                "the replacement is what stands there; send a change or leave the edit out";
+            return Err(Refusal::new(Rule::NoChange, reason));
+        }
+        let repeated = check::repeats_what_follows(file, place, &merged);
+        self.warnings.extend(repeated.map(|count| {
+            format!(
                 "{path}: the last {count} lines of edit {number} stand again right behind it; \
                  is the replacement longer than the original?"
-            ));
-        }
-        self.place(number, path, range, draft.kind);
-        if let Some(plan) = self.files.get_mut(path) {
-            plan.terminated = draft.terminated.or(plan.terminated);
-            plan.pieces.push(draft.piece);
-        }
+            )
+        }));
+        self.place(number, &path, (range.start, range.end), place.kind);
+        let plan = self.file(&path)?;
+        plan.terminated = terminated.or(plan.terminated);
+        plan.pieces.push(Piece {
+            edit: number,
+            splice: Splice { old: range, new },
+            shares_context: wanted.hunk,
+        });
+        Ok(())
     }
 
     /// The file of an edit. `verified`: its content will be compared.
@@ -66,6 +68,23 @@ impl Plan<'_> {
             None => Ok(self.paths.existing(edit.file(), verified)?),
         }
     }
+}
+
+/// Refuses an edit that changes nothing, or whose new lines leave lines out.
+fn check_sides(file: &Pristine, wanted: &LineEdit<'_>) -> Result<(), Refusal> {
+    if wanted.changes_nothing() {
+        return Err(Refusal::new(
+            Rule::NoChange,
+            "both sides of the edit are the same",
+        ));
+    }
+    elision(file, wanted).map_or(Ok(()), |line| {
+        let reason = format!(
+            "the new lines leave lines out (`{line}`); write every line, or quote fewer of \
+             the old ones"
+        );
+        Err(Refusal::new(Rule::Incomplete, reason))
+    })
 }
 
 /// A new line that stands for lines which its writer left out: what the edit

@@ -2,11 +2,11 @@
 //! file's indentation, line ending and encoding.
 
 use crate::Rule;
-use crate::guard::Denied;
 use crate::indent::Indent;
 use crate::merge::Line;
 use crate::numbers;
 use crate::pristine::{Pristine, line_number};
+use crate::refusal::Denied;
 use crate::unescape::{looks_escaped, unescape};
 use patchwright_source::{Language, TreePath};
 use std::ops::Range;

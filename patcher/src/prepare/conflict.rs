@@ -39,7 +39,7 @@ pub(super) fn refusal_of(edits: &[Edit], number: usize, rule: Rule, reason: Stri
     let refusal = Refusal::new(rule, reason);
     let edit = number.checked_sub(1).and_then(|index| edits.get(index));
     match edit {
-        Some(edit) => refusal.of(number, edit),
+        Some(edit) => edit.refused(number, refusal),
         None => refusal,
     }
 }

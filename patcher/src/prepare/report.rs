@@ -123,11 +123,7 @@ fn look_at_new_file(prepared: &mut Prepared, path: &TreePath, bytes: Vec<u8>) {
     prepared.touched.push(Touched {
         path: path.clone(),
         old: Vec::new(),
-        new: if count > 0 {
-            vec![(1, count)]
-        } else {
-            Vec::new()
-        },
+        new: (count > 0).then_some((1, count)).into_iter().collect(),
     });
     prepared.changes.files.insert(path.clone(), bytes);
 }

@@ -1,65 +1,13 @@
-//! Draft of an edit: carried out at its place on paper, and checked for what it
-//! changes.
+//! Checks of an edit at its place: what would stand there, and what does already.
 
-use super::find::Found;
 use super::line_edit::{LineEdit, Reading, SHOWN};
-use super::{Piece, text};
 use crate::locate::Match;
-use crate::merge::{Line, Obstacle, merge};
+use crate::merge::{Line, Obstacle};
 use crate::pristine::{Pristine, key, says_something};
-use crate::splice::Splice;
 use crate::{PlacementKind, Refusal, Rule};
 
-/// An edit at one place.
-#[derive(Debug)]
-pub(crate) struct Draft {
-    pub(crate) piece: Piece,
-    pub(crate) kind: PlacementKind,
-    /// True when the new file shall end with a line end, where a diff says so.
-    pub(crate) terminated: Option<bool>,
-    /// Number of its last lines that stand once more behind it.
-    pub(crate) repeated: Option<usize>,
-}
-
-/// Carries an edit out at the place that was found.
-pub(super) fn draft(file: &Pristine, edit: &LineEdit<'_>, found: &Found) -> Result<Draft, Refusal> {
-    let Found {
-        place,
-        new: lines,
-        reading,
-    } = found;
-    if stands_already(file, place, reading, edit) {
-        let at = place.range.start + 1;
-        let reason = format!("what the edit adds stands around line {at} already");
-        return Err(Refusal::new(Rule::AlreadyApplied, reason));
-    }
-    let merged = merge(file, place, &reading.old, lines, edit.hunk)
-        .map_err(|obstacle| blocked(file, place, obstacle))?;
-    let terminated = termination(file, edit, place);
-    let new = text::encode_merged(file, place.range.clone(), &merged, edit.raw)?;
-    if terminated.is_none() && is_unchanged(file, place, &merged, &new) {
-        return Err(Refusal::new(
-            Rule::NoChange,
-            "the replacement is what stands there; send a change or leave the edit out",
-        ));
-    }
-    Ok(Draft {
-        repeated: repeats_what_follows(file, place, &merged),
-        piece: Piece {
-            edit: edit.number,
-            splice: Splice {
-                old: place.range.clone(),
-                new,
-            },
-            shares_context: edit.hunk,
-        },
-        kind: place.kind,
-        terminated,
-    })
-}
-
 /// The place is known, and what would stand there is not.
-fn blocked(file: &Pristine, place: &Match, obstacle: Obstacle) -> Refusal {
+pub(super) fn blocked(file: &Pristine, place: &Match, obstacle: Obstacle) -> Refusal {
     let (Obstacle::LeftOut(at)
     | Obstacle::Repeated(at)
     | Obstacle::Misquoted(at)
@@ -91,7 +39,12 @@ fn blocked(file: &Pristine, place: &Match, obstacle: Obstacle) -> Refusal {
 }
 
 /// Returns true when the lines of the result are those of the file.
-fn is_unchanged(file: &Pristine, place: &Match, merged: &[Line], new: &[Vec<u8>]) -> bool {
+pub(super) fn is_unchanged(
+    file: &Pristine,
+    place: &Match,
+    merged: &[Line],
+    new: &[Vec<u8>],
+) -> bool {
     let kept = place.range.clone().map(Line::Kept);
     let lines = place
         .range
@@ -102,7 +55,12 @@ fn is_unchanged(file: &Pristine, place: &Match, merged: &[Line], new: &[Vec<u8>]
 
 /// Returns true when the edit only adds lines around its original, and they are there.
 /// A hunk that fits is taken at its word: its context says what is there.
-fn stands_already(file: &Pristine, place: &Match, reading: &Reading, edit: &LineEdit<'_>) -> bool {
+pub(super) fn stands_already(
+    file: &Pristine,
+    place: &Match,
+    reading: &Reading,
+    edit: &LineEdit<'_>,
+) -> bool {
     let (old, new) = (&reading.old, &edit.new);
     if edit.hunk || new.len() <= old.len() || place.kind == PlacementKind::Similar {
         return false;
@@ -122,7 +80,11 @@ fn stands_already(file: &Pristine, place: &Match, reading: &Reading, edit: &Line
 }
 
 /// Counts the lines at the end of the result that stand once more behind it.
-fn repeats_what_follows(file: &Pristine, place: &Match, merged: &[Line]) -> Option<usize> {
+pub(super) fn repeats_what_follows(
+    file: &Pristine,
+    place: &Match,
+    merged: &[Line],
+) -> Option<usize> {
     let line = |line: &Line| match line {
         Line::Kept(at) => file.key(*at).unwrap_or_default(),
         Line::New(line) => key(line),
@@ -141,7 +103,7 @@ fn repeats_what_follows(file: &Pristine, place: &Match, merged: &[Line]) -> Opti
 }
 
 /// Returns true when a diff says that the end of the file shall change.
-fn termination(file: &Pristine, edit: &LineEdit<'_>, place: &Match) -> Option<bool> {
+pub(super) fn termination(file: &Pristine, edit: &LineEdit<'_>, place: &Match) -> Option<bool> {
     let (old, new) = edit.open?;
     let at_end = place.range.end == file.count();
     (at_end && old != new && file.text.ends_with_newline() == new).then_some(!new)
