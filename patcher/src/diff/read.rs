@@ -5,7 +5,7 @@
 //! decided by the rules that hold for every edit.
 
 use crate::{Edit, Hunk, Patch, Rule};
-use patchwright_source::{HunkHeader, NO_FILE, common_name, git_names, name_in};
+use patchwright_source::{HunkHeader, NO_FILE, Side, common_name, git_names, name_in};
 
 impl Patch {
     /// Reads the edits of a unified diff that somebody else made: git, svn or plain,
@@ -67,12 +67,17 @@ struct Reader<'a> {
 
 /// A line of a hunk.
 #[derive(Debug, Clone, Copy)]
-enum Part<'a> {
-    /// A line without any mark.
-    Bare(&'a str),
-    Kept(&'a str),
-    Old(&'a str),
-    New(&'a str),
+struct Part<'a> {
+    side: Side,
+    text: &'a str,
+    /// True when it is not blank, and stands there without any mark.
+    bare: bool,
+}
+
+impl Part<'_> {
+    fn is_blank_context(&self) -> bool {
+        self.side == Side::Both && self.text.is_empty()
+    }
 }
 
 impl Reader<'_> {
@@ -188,29 +193,28 @@ impl Reader<'_> {
             }
             self.at += 1;
             if line.starts_with('\\') {
-                match parts.last() {
-                    Some(Part::Old(_)) => old_open = true,
-                    Some(Part::New(_)) => new_open = true,
-                    _ => (old_open, new_open) = (true, true),
-                }
+                let side = parts.last().map_or(Side::Both, |part| part.side);
+                old_open |= side != Side::New;
+                new_open |= side != Side::Old;
                 continue;
             }
-            let part = match (line.chars().next(), line.get(1..)) {
-                (Some('-'), Some(rest)) => Part::Old(rest),
-                (Some('+'), Some(rest)) => Part::New(rest),
-                (Some(' '), Some(rest)) => Part::Kept(rest),
-                _ if line.is_empty() => Part::Kept(line),
-                _ => Part::Bare(line),
+            let (side, text) = match line.split_at_checked(1) {
+                Some(("-", text)) => (Side::Old, text),
+                Some(("+", text)) => (Side::New, text),
+                Some((" ", text)) => (Side::Both, text),
+                _ => (Side::Both, line),
             };
-            old += u32::from(!matches!(part, Part::New(_)));
-            new += u32::from(!matches!(part, Part::Old(_)));
-            parts.push(part);
+            old += u32::from(side != Side::New);
+            new += u32::from(side != Side::Old);
+            let bare = side == Side::Both && !line.starts_with(' ') && !line.is_empty();
+            parts.push(Part { side, text, bare });
         }
         for _ in 0..prose_behind(&parts) {
             parts.pop();
             (old, new) = (old.saturating_sub(1), new.saturating_sub(1));
         }
-        while (old > want_old || new > want_new) && matches!(parts.last(), Some(Part::Kept(""))) {
+        while (old > want_old || new > want_new) && parts.last().is_some_and(Part::is_blank_context)
+        {
             parts.pop();
             (old, new) = (old.saturating_sub(1), new.saturating_sub(1));
         }
@@ -235,18 +239,11 @@ impl Reader<'_> {
     }
 
     fn push_hunk(&mut self, parts: &[Part<'_>], header: HunkHeader, open: (bool, bool)) {
-        let side = |old: bool| {
-            parts
-                .iter()
-                .filter_map(|part| match part {
-                    Part::Kept(line) | Part::Bare(line) => Some(*line),
-                    Part::Old(line) => old.then_some(*line),
-                    Part::New(line) => (!old).then_some(*line),
-                })
-                .map(str::to_owned)
-                .collect::<Vec<String>>()
+        let without = |other: Side| -> Vec<String> {
+            let parts = parts.iter().filter(|part| part.side != other);
+            parts.map(|part| part.text.to_owned()).collect()
         };
-        let quotes = parts.iter().any(|part| !matches!(part, Part::New(_)));
+        let quotes = parts.iter().any(|part| part.side != Side::New);
         let hunk = Hunk {
             file: String::new(),
             // A header that counts old lines where none is quoted does not say
@@ -257,8 +254,8 @@ impl Reader<'_> {
                 .filter(|(_, count)| *count == 0 || quotes)
                 .map(|(start, _)| start),
             heading: header.heading,
-            old: side(true),
-            new: side(false),
+            old: without(Side::New),
+            new: without(Side::Old),
             old_unterminated: open.0,
             new_unterminated: open.1,
             latin1: self.latin1,
@@ -307,12 +304,11 @@ impl Reader<'_> {
 /// Counts the lines at the end of a hunk that are prose about the next one: without
 /// marks, from the first one on that reads as a sentence.
 fn prose_behind(parts: &[Part<'_>]) -> usize {
-    let unmarked = |part: &&Part<'_>| matches!(part, Part::Bare(_) | Part::Kept(""));
+    let unmarked = |part: &&Part<'_>| part.bare || part.is_blank_context();
     let tail = parts.iter().rev().take_while(unmarked).count();
     let tail = parts.get(parts.len() - tail..).unwrap_or_default();
-    let first = tail
-        .iter()
-        .position(|part| matches!(part, Part::Bare(line) if is_sentence(line)));
+    let mut parts = tail.iter();
+    let first = parts.position(|part| part.bare && is_sentence(part.text));
     first.map_or(0, |first| tail.len() - first)
 }
 
