@@ -41,6 +41,10 @@ impl Guard {
     /// Takes the paths and globs that a task protects. A path without wildcard
     /// protects the file, or everything in the folder, of that name.
     pub fn new(protect: &[String]) -> Result<Self, PatcherError> {
+        let broken = |pattern: &str, source| PatcherError::Pattern {
+            pattern: pattern.to_owned(),
+            source,
+        };
         let mut builder = GlobSetBuilder::new();
         let mut patterns = Vec::new();
         for given in protect {
@@ -52,18 +56,13 @@ impl Guard {
                 let glob = GlobBuilder::new(&glob)
                     .literal_separator(false)
                     .build()
-                    .map_err(|source| PatcherError::Pattern {
-                        pattern: given.clone(),
-                        source,
-                    })?;
+                    .map_err(|source| broken(given, source))?;
                 builder.add(glob);
                 patterns.push(given.clone());
             }
         }
-        let protected = builder.build().map_err(|source| PatcherError::Pattern {
-            pattern: protect.join(", "),
-            source,
-        })?;
+        let protected = builder.build();
+        let protected = protected.map_err(|source| broken(&protect.join(", "), source))?;
         Ok(Self {
             protected,
             patterns,

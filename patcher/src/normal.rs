@@ -35,20 +35,14 @@ pub(crate) fn of_created(path: &TreePath, bytes: &[u8]) -> String {
 }
 
 fn kept(file: &Pristine, at: usize) -> Option<Line> {
-    let key = file.key(at)?;
-    if file.language == Some(Language::Python) {
-        return normal(file.language, key, &file.line(at));
-    }
-    normal(None, key, "")
+    normal(file.language, file.key(at)?, &file.line(at))
 }
 
 fn normal(language: Option<Language>, key: u64, line: &str) -> Option<Line> {
-    let width = |c: char| if c == '\t' { 8 } else { 1 };
-    let python = language == Some(Language::Python);
-    let width = if python {
-        lead(line).chars().map(width).sum()
-    } else {
-        0
+    let columns = |c: char| if c == '\t' { 8 } else { 1 };
+    let width = match language {
+        Some(Language::Python) => lead(line).chars().map(columns).sum(),
+        _ => 0,
     };
     (key != 0).then_some((width, key))
 }

@@ -133,21 +133,15 @@ impl<'a> Paths<'a> {
         } else {
             TreePath::new(&name).ok()
         };
-        let path = path.ok_or_else(|| {
-            (
-                Rule::OutsideTree,
-                format!("{name:?} is no path inside of the tree"),
-            )
-        })?;
+        let reason = format!("{name:?} is no path inside of the tree");
+        let path = path.ok_or((Rule::OutsideTree, reason))?;
         self.guard.check_path(&path)?;
         self.check_links(&path)?;
         let mut folder = path.folder();
         while !folder.is_empty() {
             if TreePath::new(folder).is_ok_and(|path| self.tree.has_file(&path)) {
-                return Err((
-                    Rule::NoSuchFile,
-                    format!("{folder:?} is a file, not a folder"),
-                ));
+                let reason = format!("{folder:?} is a file, not a folder");
+                return Err((Rule::NoSuchFile, reason));
             }
             folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
         }

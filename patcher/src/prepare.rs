@@ -7,7 +7,7 @@ mod report;
 use crate::plan::Plan;
 use crate::{Background, Edit, Guard, Patch, Placement, PlacementKind, Prepared, Refusal, Rule};
 use conflict::{find_conflicts, refusal_of};
-use outcome::{Outcome, outcome_of, outcome_without};
+use outcome::{Outcome, outcome_of};
 use patchwright_source::{Tree, TreePath};
 use report::finish;
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
     let mut outcomes: BTreeMap<TreePath, Outcome> = BTreeMap::new();
     let mut refusals = Vec::new();
     for (path, file) in &plan.files {
-        let outcome = outcome_of(file);
+        let outcome = outcome_of(file, &[]);
         let number = file.pieces.first().map_or(0, |piece| piece.edit);
         if outcome.splices.is_empty() {
             let reason = "the edits leave the file as it is".to_owned();
@@ -128,7 +128,7 @@ fn broken_by_alignment(
         .collect();
     let place = aligned.first()?;
     let edits: Vec<usize> = aligned.iter().map(|place| place.edit).collect();
-    let without = outcome_without(plan.files.get(path)?, &edits).syntax;
+    let without = outcome_of(plan.files.get(path)?, &edits).syntax;
     if without.is_some_and(|others| others.len() >= errors.len()) {
         return None;
     }

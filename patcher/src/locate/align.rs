@@ -247,16 +247,15 @@ impl<'a> Aligner<'a> {
         if self.cells() > MOST_CELLS {
             return None;
         }
-        let chains = Chains::of(&self.rows);
-        if let Some((_, slot)) = chains.best() {
-            let chain = chains.chain(slot);
-            return Some((chains, chain));
+        let mut chains = Chains::of(&self.rows);
+        if chains.best().is_none() {
+            let rows = self.rows.iter().cloned();
+            let rows = rows.map(|row| Row {
+                required: false,
+                ..row
+            });
+            chains = Chains::of(&rows.collect::<Vec<Row>>());
         }
-        let rows = self.rows.iter().map(|row| Row {
-            required: false,
-            ..row.clone()
-        });
-        let chains = Chains::of(&rows.collect::<Vec<Row>>());
         let (_, slot) = chains.best()?;
         let chain = chains.chain(slot);
         Some((chains, chain))

@@ -137,7 +137,7 @@ fn empty_original(file: &Pristine, edit: &LineEdit<'_>) -> Result<Found, Refusal
     Ok(Found {
         place: Match::aligned(0, 0, PlacementKind::Exact),
         new: edit.new.clone(),
-        reading: Reading::plain(Vec::new()),
+        reading: Reading::default(),
     })
 }
 

@@ -39,7 +39,7 @@ impl LineEdit<'_> {
 }
 
 /// One way to read the original, and how the new lines follow from it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     pub(super) old: Vec<String>,
     pub(super) numbered: Option<Numbered>,
@@ -49,8 +49,9 @@ pub(super) struct Reading {
 }
 
 /// The escapes that were taken back to read an edit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Escape {
+    #[default]
     None,
     /// XML entities.
     Entities,
@@ -59,23 +60,18 @@ pub(super) enum Escape {
 }
 
 impl Reading {
-    /// The lines as they are.
-    pub(super) fn plain(old: Vec<String>) -> Self {
-        Self {
-            old,
-            numbered: None,
-            escape: Escape::None,
-            trimmed: (0, 0),
+    /// The new lines without the escapes of this reading.
+    fn unescaped(&self, edit: &LineEdit<'_>) -> Vec<String> {
+        match self.escape {
+            Escape::None => edit.new.clone(),
+            Escape::Entities => text::split(&unescape(&edit.new.join("\n"))),
+            Escape::Tabs => all_tabs(&edit.new),
         }
     }
 
     /// The new lines as they are read before the place is known.
     pub(super) fn new_side(&self, edit: &LineEdit<'_>) -> Vec<String> {
-        let mut new = match self.escape {
-            Escape::None => edit.new.clone(),
-            Escape::Entities => text::split(&unescape(&edit.new.join("\n"))),
-            Escape::Tabs => all_tabs(&edit.new),
-        };
+        let mut new = self.unescaped(edit);
         if let Some(numbered) = &self.numbered
             && let Some(lines) = numbers::new_beside_numbered(&new, numbered, None)
         {
@@ -243,17 +239,11 @@ pub(super) fn new_lines(
     reading: &Reading,
     place: &Match,
 ) -> Result<Vec<String>, Refusal> {
-    let mut new = edit.new.clone();
-    if reading.escape == Escape::Tabs {
-        new = all_tabs(&new);
-    }
+    let mut new = reading.unescaped(edit);
     if !edit.hunk {
-        let joined = new.join("\n");
         let raw_signs = edit.old.iter().any(|line| line.contains(['<', '>', '&']));
-        if reading.escape == Escape::Entities {
-            new = text::split(&unescape(&joined));
-        } else if !raw_signs {
-            new = text::split(&text::without_entities(file.language, &joined));
+        if reading.escape != Escape::Entities && !raw_signs {
+            new = text::split(&text::without_entities(file.language, &new.join("\n")));
         }
         new = match &reading.numbered {
             None => text::beside_plain(file, place.range.start, edit.hint(), &new),

@@ -15,17 +15,12 @@ pub(super) struct Outcome {
     pub(super) syntax: Option<Vec<SyntaxError>>,
 }
 
-/// Carries the pieces of a file out.
-pub(super) fn outcome_of(file: &FilePlan) -> Outcome {
-    outcome_without(file, &[])
-}
-
 /// Carries the pieces of a file out, but for those of some edits.
-pub(super) fn outcome_without(file: &FilePlan, edits: &[usize]) -> Outcome {
+pub(super) fn outcome_of(file: &FilePlan, without: &[usize]) -> Outcome {
     let text = &file.pristine.text;
     let pieces = file.pieces.iter();
     let pieces = pieces
-        .filter(|piece| !edits.contains(&piece.edit))
+        .filter(|piece| !without.contains(&piece.edit))
         .map(|piece| piece.splice.clone())
         .collect();
     let mut joined = join_neighbours(pieces);
