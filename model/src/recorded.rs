@@ -58,15 +58,9 @@ pub fn read(path: &Path) -> Result<Vec<Exchange>> {
 pub struct Recorded {
     name: String,
     source: PathBuf,
-    waiting: Mutex<Vec<Turn>>,
+    /// The exchanges whose replies were not given yet, with their numbers.
+    waiting: Mutex<Vec<(usize, Exchange)>>,
     count: usize,
-}
-
-/// An exchange whose reply was not given yet.
-#[derive(Debug)]
-struct Turn {
-    number: usize,
-    exchange: Exchange,
 }
 
 /// A prompt that differs from the recorded one.
@@ -88,13 +82,7 @@ impl Recorded {
             return Err(ModelError::fatal(format!("transcript {shown} is empty")));
         };
         let name = first.reply.model.clone();
-        let turns = exchanges.into_iter().enumerate();
-        let waiting: Vec<_> = turns
-            .map(|(at, exchange)| Turn {
-                number: at + 1,
-                exchange,
-            })
-            .collect();
+        let waiting: Vec<(usize, Exchange)> = (1..).zip(exchanges).collect();
         Ok(Self {
             name,
             source: path.to_owned(),
@@ -107,7 +95,7 @@ impl Recorded {
     fn take(&self, request: &Request) -> Result<Reply> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         match best_fit(&waiting, request) {
-            Some(at) => Ok(waiting.remove(at).exchange.reply),
+            Some(at) => Ok(waiting.remove(at).1.reply),
             None => Err(ModelError::fatal(format!(
                 "transcript {} has no more replies: all {} were given",
                 self.source.display(),
@@ -119,12 +107,9 @@ impl Recorded {
     /// Returns how the prompt differs from that of the turn that answers it.
     fn drift(&self, request: &Request) -> Option<Drift> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = waiting.get(best_fit(&waiting, request)?)?;
-        let diff = difference(&turn.exchange.request, request)?;
-        Some(Drift {
-            turn: turn.number,
-            diff,
-        })
+        let (turn, exchange) = waiting.get(best_fit(&waiting, request)?)?;
+        let diff = difference(&exchange.request, request)?;
+        Some(Drift { turn: *turn, diff })
     }
 }
 
@@ -133,14 +118,14 @@ impl Recorded {
 /// Lanes run side by side and a critic asks between them, so requests come in
 /// any order: a turn after the same replies goes first, then the one whose
 /// prompt is the most similar, then the earlier one.
-fn best_fit(waiting: &[Turn], request: &Request) -> Option<usize> {
-    let exact = |turn: &Turn| turn.exchange.request == *request;
+fn best_fit(waiting: &[(usize, Exchange)], request: &Request) -> Option<usize> {
+    let exact = |(_, exchange): &(usize, Exchange)| exchange.request == *request;
     if let Some(at) = waiting.iter().position(exact) {
         return Some(at);
     }
     let (replies, prompt) = (replies(request), prompt(request));
-    let score = |turn: &Turn| {
-        let recorded = &turn.exchange.request;
+    let score = |(_, exchange): &(usize, Exchange)| {
+        let recorded = &exchange.request;
         let similarity = similarity(&self::prompt(recorded), &prompt);
         (self::replies(recorded) == replies, similarity)
     };

@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: this does not change the request or the model.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
@@ -30,7 +30,7 @@ impl Retry {
         let ModelError::Retry { after, reason, .. } = error else {
             return error;
         };
-        let tries = lost.tries();
+        let tries = lost.tries().len();
         let reason = match after {
             Some(after) if after > self.settings.retry_after_limit => format!(
                 "{reason}; it asks to wait {}, longer than model.retries.retry_after_limit ({})",
@@ -57,19 +57,17 @@ impl FailedTries {
     /// that may be charged only `broken` times, because money was reserved for
     /// no more.
     fn may_go_on(&self, spent: Option<Usage>, broken: usize) -> bool {
-        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tries = self.tries();
         tries.push(spent);
         spent.is_none() || tries.iter().flatten().count() <= broken
     }
 
-    fn tries(&self) -> usize {
-        let tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tries.len()
+    fn tries(&self) -> MutexGuard<'_, Vec<Option<Usage>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn total(&self) -> Option<Usage> {
-        let tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tries.iter().flatten().copied().reduce(Usage::plus)
+        self.tries().iter().flatten().copied().reduce(Usage::plus)
     }
 }
 
