@@ -9,6 +9,7 @@ mod replace;
 mod text;
 mod whole;
 
+use crate::merge::Line;
 use crate::paths::Paths;
 use crate::pristine::{Pristine, line_number, says_something};
 use crate::refusal::Denied;
@@ -216,6 +217,7 @@ impl<'a> Plan<'a> {
             let reason = format!("these lines stand at line {} already", after + 1);
             return Err(Refusal::new(Rule::AlreadyApplied, reason));
         }
+        let lines: Vec<Line> = lines.into_iter().map(Line::New).collect();
         let new = text::encode(file, after..after, &lines, raw)?;
         plan.pieces.push(Piece {
             edit: number,

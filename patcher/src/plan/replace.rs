@@ -37,7 +37,7 @@ impl Plan<'_> {
         let merged = merge(file, place, &found.reading.old, &found.new, wanted.hunk)
             .map_err(|obstacle| check::blocked(file, place, obstacle))?;
         let terminated = check::termination(file, &wanted, place);
-        let new = text::encode_merged(file, range.clone(), &merged, wanted.raw)?;
+        let new = text::encode(file, range.clone(), &merged, wanted.raw)?;
         if terminated.is_none() && check::is_unchanged(file, place, &merged, &new) {
             let reason =
                 "the replacement is what stands there; send a change or leave the edit out";

@@ -109,35 +109,14 @@ fn line_end(file: &Pristine, range: &Range<usize>) -> &'static str {
     } else {
         range.clone()
     };
-    let mut crlf = 0;
-    let mut lf = 0;
-    for at in near {
-        match file.text.raw_line(at + 1) {
-            Some(line) if line.ends_with(b"\r\n") => crlf += 1,
-            Some(line) if line.ends_with(b"\n") => lf += 1,
-            _ => {}
-        }
-    }
-    match (crlf, lf) {
-        (0, 1..) => "\n",
-        (1.., 0) => "\r\n",
+    let lines = near.filter_map(|at| file.text.raw_line(at + 1));
+    let ended = lines.filter(|line| line.ends_with(b"\n"));
+    let (crlf, lf): (Vec<&[u8]>, Vec<&[u8]>) = ended.partition(|line| line.ends_with(b"\r\n"));
+    match (crlf.is_empty(), lf.is_empty()) {
+        (true, false) => "\n",
+        (false, true) => "\r\n",
         _ => file.text.line_ending().as_str(),
     }
-}
-
-/// New lines as the file's bytes, each with its line end. `raw`: the
-/// characters stand for bytes.
-pub(crate) fn encode(
-    file: &Pristine,
-    range: Range<usize>,
-    lines: &[String],
-    raw: bool,
-) -> Result<Vec<Vec<u8>>, Denied> {
-    let end = line_end(file, &range);
-    lines
-        .iter()
-        .map(|line| encode_line(file, line, end, raw))
-        .collect()
 }
 
 fn encode_line(file: &Pristine, line: &str, end: &str, raw: bool) -> Result<Vec<u8>, Denied> {
@@ -160,9 +139,9 @@ fn encode_line(file: &Pristine, line: &str, end: &str, raw: bool) -> Result<Vec<
     Ok(bytes)
 }
 
-/// The result of an edit as bytes: kept lines as they are, a byte-order mark
-/// where it was.
-pub(crate) fn encode_merged(
+/// The result of an edit as bytes: kept lines as they are, new ones each with the file's line
+/// end, a byte-order mark where it was. `raw`: the characters of new lines stand for bytes.
+pub(crate) fn encode(
     file: &Pristine,
     range: Range<usize>,
     lines: &[Line],
@@ -191,6 +170,7 @@ pub(crate) fn encode_merged(
 fn restore_mark(file: &Pristine, range: &Range<usize>, lines: &[Line], out: &mut [Vec<u8>]) {
     const MARK: &[u8] = b"\xef\xbb\xbf";
     if range.start > 0
+        || range.is_empty()
         || !file.text.bytes().starts_with(MARK)
         || lines.first() == Some(&Line::Kept(0))
     {
@@ -202,8 +182,6 @@ fn restore_mark(file: &Pristine, range: &Range<usize>, lines: &[Line], out: &mut
         }
     }
     if let Some(first) = out.first_mut() {
-        let mut marked = MARK.to_vec();
-        marked.append(first);
-        *first = marked;
+        first.splice(0..0, MARK.iter().copied());
     }
 }
