@@ -24,36 +24,35 @@ const UNPAID_PAUSE: Duration = Duration::from_hours(1);
 
 /// Returns the error that an answer with a status other than success means.
 pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> ModelError {
-    let said = words(body);
-    let lower = format!("{} {}", said.to_lowercase(), code_of(body).to_lowercase());
+    let read = serde_json::from_str::<Value>(body).ok();
+    let said = read.as_ref().map_or_else(|| plain_words(body), words);
+    let codes = read.as_ref().map(codes_in).unwrap_or_default();
+    let lower = format!("{said} {codes}").to_lowercase();
     let quoted = quote(&said);
     let number = status.as_u16();
+    let reason = format!("{number}{quoted}");
     if says(&lower, TOO_LONG) && matches!(number, 400 | 413 | 422 | 500) || number == 413 {
-        return ModelError::TooLong {
-            reason: format!("{number}{quoted}"),
-        };
+        return ModelError::TooLong { reason };
     }
     if says(&lower, REFUSED) && matches!(number, 400 | 403 | 422) {
-        return ModelError::Refused {
-            reason: format!("{number}{quoted}"),
-        };
+        return ModelError::Refused { reason };
     }
+    let asked = retry_after(headers);
+    let later = |after: Option<Duration>, what: &str| ModelError::Retry {
+        after,
+        reason: format!("{number} {what}{quoted}"),
+        spent: None,
+    };
     match number {
-        429 if says(&lower, UNPAID) => ModelError::Retry {
-            after: Some(retry_after(headers).unwrap_or_default().max(UNPAID_PAUSE)),
-            reason: format!("429 the account has no credit left; check its billing{quoted}"),
-            spent: None,
-        },
-        429 | 529 => ModelError::Retry {
-            after: Some(retry_after(headers).unwrap_or_default()),
-            reason: format!("{number} {}{quoted}", meaning(number)),
-            spent: None,
-        },
-        408 | 409 | 425 | 500..=599 => ModelError::Retry {
-            after: retry_after(headers),
-            reason: format!("{number} {}{quoted}", meaning(number)),
-            spent: None,
-        },
+        429 if says(&lower, UNPAID) => {
+            let wait = asked.unwrap_or_default().max(UNPAID_PAUSE);
+            later(
+                Some(wait),
+                "the account has no credit left; check its billing",
+            )
+        }
+        429 | 529 => later(Some(asked.unwrap_or_default()), meaning(number)),
+        408 | 409 | 425 | 500..=599 => later(asked, meaning(number)),
         _ if is_html(headers, body) => html(),
         _ => ModelError::fatal(format!("{number} {}{quoted}", advice(number, &lower))),
     }
@@ -120,29 +119,31 @@ pub(super) fn of_connection(error: &reqwest::Error, base_url: &str) -> ModelErro
     })
 }
 
-fn advice(number: u16, lower: &str) -> String {
+fn advice(number: u16, lower: &str) -> &'static str {
     match number {
-        300..=399 => "the endpoint has moved: set model.base_url to its new address".to_owned(),
+        300..=399 => "the endpoint has moved: set model.base_url to its new address",
         400 | 422 if lower.contains("max_tokens") || lower.contains("max_completion_tokens") => {
             "the endpoint refuses the output limit: change model.output_limit_field or \
              model.max_output_tokens"
-                .to_owned()
         }
-        400 | 422 => "the endpoint does not accept the request: see model.omit and model.extra \
+        400 | 422 => {
+            "the endpoint does not accept the request: see model.omit and model.extra \
                       for what can be left out or added"
-            .to_owned(),
-        401 => "the key is missing or wrong: set PATCHWRIGHT_MODEL__API_KEY".to_owned(),
-        402 => "the account has no credit left: check its billing".to_owned(),
-        403 => "the key is not allowed to use this model: check the account, or \
-                PATCHWRIGHT_MODEL__API_KEY"
-            .to_owned(),
-        404 if lower.contains("model") => {
-            "the endpoint does not know this model: correct model.name (--model)".to_owned()
         }
-        404 | 405 => "nothing answers there: model.base_url is probably wrong (it usually ends \
+        401 => "the key is missing or wrong: set PATCHWRIGHT_MODEL__API_KEY",
+        402 => "the account has no credit left: check its billing",
+        403 => {
+            "the key is not allowed to use this model: check the account, or \
+                PATCHWRIGHT_MODEL__API_KEY"
+        }
+        404 if lower.contains("model") => {
+            "the endpoint does not know this model: correct model.name (--model)"
+        }
+        404 | 405 => {
+            "nothing answers there: model.base_url is probably wrong (it usually ends \
                       in /v1), or model.api is"
-            .to_owned(),
-        _ => "the endpoint refused the request".to_owned(),
+        }
+        _ => "the endpoint refused the request",
     }
 }
 
@@ -193,18 +194,16 @@ fn says(lower: &str, phrases: &str) -> bool {
     phrases.lines().any(|phrase| lower.contains(phrase))
 }
 
+/// The words in a body that is not JSON; a page for people says nothing.
+fn plain_words(body: &str) -> String {
+    let plain = body.trim_start();
+    let is_page = plain.starts_with('<');
+    if is_page { "" } else { plain }.to_owned()
+}
+
 /// The message in a body, whichever of the known shapes it has.
-fn words(body: &str) -> String {
-    let Ok(value) = serde_json::from_str::<Value>(body) else {
-        let plain = body.trim_start();
-        let page = plain.starts_with('<');
-        return if page {
-            String::new()
-        } else {
-            plain.to_owned()
-        };
-    };
-    let value = value.get(0).unwrap_or(&value);
+fn words(value: &Value) -> String {
+    let value = value.get(0).unwrap_or(value);
     let found = ["/error/message", "/error", "/message", "/detail"]
         .iter()
         .filter_map(|pointer| value.pointer(pointer))
@@ -216,10 +215,7 @@ fn words(body: &str) -> String {
     found.unwrap_or_else(|| value.to_string())
 }
 
-fn code_of(body: &str) -> String {
-    let Ok(value) = serde_json::from_str::<Value>(body) else {
-        return String::new();
-    };
+fn codes_in(value: &Value) -> String {
     let codes = [
         "/error/code",
         "/error/type",
