@@ -66,16 +66,8 @@ pub(crate) fn numbered(lines: &[String]) -> Option<Numbered> {
     }
     let first_at = parts.iter().position(|(number, _)| number.is_some())?;
     let first = parts.get(first_at)?.0?;
-    let consecutive = parts
-        .iter()
-        .enumerate()
-        .skip(first_at)
-        .all(|(at, (number, _))| {
-            let counted = u32::try_from(at - first_at)
-                .ok()
-                .and_then(|more| first.checked_add(more));
-            number.is_none() || *number == counted
-        });
+    let mut counted = parts.iter().skip(first_at).zip(first..);
+    let consecutive = counted.all(|((number, _), at)| number.is_none_or(|number| number == at));
     let tight = parts
         .iter()
         .any(|(_, rest)| rest.starts_with(|next: char| next != ' '));
@@ -137,11 +129,10 @@ fn unecho(new: &[String], old: &Numbered, code_like: bool) -> Option<Vec<String>
     }
     let first = old.numbers.first().copied().unwrap_or_default();
     let is_old = |number: u32, rest: &str| {
-        let at = number
-            .checked_sub(first)
-            .and_then(|at| usize::try_from(at).ok());
-        let line = at.and_then(|at| old.lines.get(at));
-        line.filter(|line| line.trim() == rest.trim()).cloned()
+        let line = old
+            .lines
+            .get(usize::try_from(number.checked_sub(first)?).ok()?)?;
+        (line.trim() == rest.trim()).then(|| line.clone())
     };
     let bare = |line: &String| match split(line) {
         None => Some(line.clone()),

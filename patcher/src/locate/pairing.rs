@@ -89,9 +89,11 @@ impl Pairing<'_> {
     /// Counts the first lines of the file of which a part of the quote has enough, lines of
     /// code and others counted apart.
     fn fitting(&self, quoted: Range<usize>, lines: impl Iterator<Item = usize>) -> usize {
-        let (mut code, mut other) = self.counts(quoted);
+        let count = quoted.len();
+        let mut code = quoted.filter(|at| self.holds_code(*at)).count();
+        let mut other = count - code;
         let fits = |at: &usize| {
-            let left = if self.is_code(*at) {
+            let left = if self.file.is_code(*at) {
                 &mut code
             } else {
                 &mut other
@@ -101,26 +103,15 @@ impl Pairing<'_> {
         lines.take_while(fits).count()
     }
 
-    /// Counts the lines of code of a part of the quote, and the others.
-    fn counts(&self, range: Range<usize>) -> (usize, usize) {
-        let count = range.len();
-        let code = range.filter(|at| self.holds_code(*at)).count();
-        (code, count - code)
-    }
-
     fn holds_code(&self, at: usize) -> bool {
         let line = self.code.get(at).map_or("", String::as_str);
         !is_blank(line) && !is_elision(line)
     }
 
-    fn is_code(&self, at: usize) -> bool {
-        self.file.is_code(at)
-    }
-
     /// Pairs what stands between lines that are equal.
     fn gap(&self, ours: Range<usize>, theirs: Range<usize>, partners: &mut Partners) {
         let mut from = (ours.start, theirs.start);
-        let code: Vec<usize> = theirs.clone().filter(|at| self.is_code(*at)).collect();
+        let code: Vec<usize> = theirs.clone().filter(|at| self.file.is_code(*at)).collect();
         let mut rest = code.as_slice();
         for index in ours.clone().filter(|at| self.holds_code(*at)) {
             let mut alike = rest
@@ -146,7 +137,7 @@ impl Pairing<'_> {
     /// Pairs comments and blank lines: equal ones, then comments that differ a
     /// little.
     fn comments(&self, ours: Range<usize>, theirs: Range<usize>, partners: &mut Partners) {
-        let free = |at: &usize| !self.is_code(*at);
+        let free = |at: &usize| !self.file.is_code(*at);
         let ours: Vec<usize> = ours.filter(|at| !self.holds_code(*at)).collect();
         let theirs: Vec<usize> = theirs.filter(free).collect();
         let line = |at: usize| self.quote.lines.get(at).map_or("", String::as_str);
@@ -165,17 +156,11 @@ impl Pairing<'_> {
                     }
                     continue;
                 }
-                if equal {
-                    if let Some(partner) = candidates.next() {
-                        partners.pair(*at, *partner);
-                    }
-                    continue;
-                }
                 let words = line(*at);
-                let partner = candidates
-                    .clone()
-                    .position(|other| same_words(words, &self.file.line(*other)))
-                    .and_then(|skipped| candidates.nth(skipped));
+                let is_partner =
+                    |other: &usize| equal || same_words(words, &self.file.line(*other));
+                let skipped = candidates.clone().position(is_partner);
+                let partner = skipped.and_then(|skipped| candidates.nth(skipped));
                 match partner {
                     Some(partner) => partners.pair(*at, *partner),
                     None if self.quote.removes(*at) && key(words) != 0 => {

@@ -29,13 +29,12 @@ impl Plan<'_> {
             return;
         };
         let own = self.paths.existing(edit.file(), true).ok();
-        let holds = |path: &TreePath| {
+        let line_in = |path: &TreePath| {
             let text = self.paths.tree.read_up_to(path, LARGEST).ok()?;
             let decoded = text.decode(text.bytes());
-            let at = decoded.lines().position(|other| other.trim() == line)?;
-            Some((path.clone(), at + 1, text.bytes().len()))
+            decoded.lines().position(|other| other.trim() == line)
         };
-        if own.as_ref().and_then(holds).is_some() {
+        if own.as_ref().and_then(line_in).is_some() {
             return;
         }
         self.looked_elsewhere = true;
@@ -47,7 +46,7 @@ impl Plan<'_> {
             }
             let size = std::fs::metadata(self.paths.tree.absolute(path));
             read += size.map_or(0, |size| usize::try_from(size.len()).unwrap_or(usize::MAX));
-            found.extend(holds(path).map(|(path, line, _)| format!("{path}:{line}")));
+            found.extend(line_in(path).map(|at| format!("{path}:{}", at + 1)));
         }
         if (1..=MOST_NAMED).contains(&found.len()) {
             let places = found.join(" and ");
@@ -58,17 +57,11 @@ impl Plan<'_> {
 
 /// The longest line of what an edit quotes.
 fn longest_line(edit: &Edit) -> Option<String> {
-    let longest = match edit {
-        Edit::Replace { original, .. } => {
-            original.as_deref()?.lines().max_by_key(|line| line.len())
-        }
-        Edit::Hunk(hunk) => hunk
-            .old
-            .iter()
-            .map(String::as_str)
-            .max_by_key(|line| line.len()),
-        _ => None,
+    let lines: Vec<&str> = match edit {
+        Edit::Replace { original, .. } => original.as_deref()?.lines().collect(),
+        Edit::Hunk(hunk) => hunk.old.iter().map(String::as_str).collect(),
+        _ => return None,
     };
-    let line = longest?.trim();
+    let line = lines.into_iter().max_by_key(|line| line.len())?.trim();
     (line.len() >= SHORTEST).then(|| line.to_owned())
 }

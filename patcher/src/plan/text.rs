@@ -79,12 +79,10 @@ pub(crate) fn new_file(
     } else {
         without_entities(language, text)
     };
-    let lines = split(&text);
-    let lines = if lines.len() > 2 {
-        numbers::new_beside_plain(&lines, &[1], &[], language)
-    } else {
-        lines
-    };
+    let mut lines = split(&text);
+    if lines.len() > 2 {
+        lines = numbers::new_beside_plain(&lines, &[1], &[], language);
+    }
     let mut text = lines.join("\n");
     if !unterminated && !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
