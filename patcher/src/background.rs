@@ -33,15 +33,13 @@ impl Background<'_> {
             return None;
         }
         let wanted: Vec<u64> = lines.iter().map(|line| key(line)).collect();
-        let attempts = self.attempts.iter().rev().take(MOST_ATTEMPTS);
-        attempts
-            .filter(|(_, diff)| {
-                let added = added_lines(diff);
-                let count = wanted.iter().filter(|key| added.contains(key)).count();
-                count > 0 && count * 2 >= wanted.len()
-            })
-            .map(|(number, _)| *number)
-            .next()
+        let mut attempts = self.attempts.iter().rev().take(MOST_ATTEMPTS);
+        let found = attempts.find(|(_, diff)| {
+            let added = added_lines(diff);
+            let count = wanted.iter().filter(|key| added.contains(key)).count();
+            count > 0 && count * 2 >= wanted.len()
+        });
+        found.map(|(number, _)| *number)
     }
 }
 

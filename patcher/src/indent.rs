@@ -5,13 +5,16 @@
 //! whole, tabs for spaces, or two columns for four.
 
 use crate::pristine::Pristine;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Distance around a place within which the file's style is looked at, in lines.
 const AROUND: usize = 50;
 
 /// The step that is assumed where nothing tells.
 const USUAL_STEP: usize = 4;
+
+/// Differences in columns that can be a step.
+const STEPS: RangeInclusive<usize> = 2..=8;
 
 /// Indentation of a file near a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,24 +154,15 @@ fn step<'a>(leads: impl Iterator<Item = &'a str>) -> usize {
         .filter(|lead| lead.chars().all(|c| c == ' '))
         .map(str::len)
         .collect();
-    let mut counts = [0_usize; 9];
-    for pair in widths.windows(2) {
-        let difference = match pair {
-            [a, b] => a.abs_diff(*b),
-            _ => 0,
-        };
-        if let Some(count) = counts.get_mut(difference) {
-            *count += 1;
-        }
-    }
-    let common = (2..counts.len())
-        .filter(|width| counts.get(*width).is_some_and(|count| *count > 0))
-        .min_by_key(|width| std::cmp::Reverse(counts.get(*width).copied()));
-    let least = widths
-        .into_iter()
-        .filter(|width| (2..=8).contains(width))
-        .min();
-    common.or(least).unwrap_or(USUAL_STEP)
+    let count = |step: &usize| {
+        let pairs = widths.windows(2);
+        let differing = pairs.filter(|pair| matches!(pair, [a, b] if a.abs_diff(*b) == *step));
+        differing.count()
+    };
+    let steps = STEPS.filter(|step| count(step) > 0);
+    let common = steps.min_by_key(|step| std::cmp::Reverse(count(step)));
+    let least = widths.iter().copied().filter(|width| STEPS.contains(width));
+    common.or(least.min()).unwrap_or(USUAL_STEP)
 }
 
 /// Old lines that lost all indentation say nothing about new lines that have
