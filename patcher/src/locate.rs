@@ -260,37 +260,46 @@ fn decided(file: &Pristine, quote: Quote<'_>, starts: &[usize]) -> Option<usize>
     }
 }
 
+/// Returns the first quoted line among those that stand in the fewest places of a file, and
+/// these places; blank lines are passed over.
+fn rarest<'a>(file: &'a Pristine, keys: &[u64]) -> Option<(usize, &'a [usize])> {
+    let solid = keys.iter().enumerate().filter(|(_, key)| **key != 0);
+    let places = solid.map(|(at, key)| (at, file.with_key(*key)));
+    places.min_by_key(|(_, places)| places.len())
+}
+
 /// Every place where the lines stand, whitespace aside.
 fn places(file: &Pristine, lines: &[String]) -> Vec<usize> {
-    let keys = lines.iter().map(|line| key(line)).enumerate();
-    let rarest = keys
-        .filter(|(_, key)| *key != 0)
-        .min_by_key(|(_, key)| file.with_key(*key).len());
-    let Some((offset, key)) = rarest else {
+    let keys: Vec<u64> = lines.iter().map(|line| key(line)).collect();
+    let Some((offset, places)) = rarest(file, &keys) else {
         return Vec::new();
     };
-    file.with_key(key)
-        .iter()
-        .filter_map(|at| at.checked_sub(offset))
-        .filter(|at| file.fits(*at, lines))
-        .take(MOST_PLACES)
-        .collect()
+    let starts = places.iter().filter_map(|at| at.checked_sub(offset));
+    let fitting = starts.filter(|at| file.fits(*at, lines));
+    fitting.take(MOST_PLACES).collect()
 }
 
 /// Every place where the lines stand when blank ones do not count either.
 fn loose_places(file: &Pristine, lines: &[String]) -> Vec<usize> {
     let keys = lines.iter().map(|line| key(line));
     let keys: Vec<u64> = keys.filter(|key| *key != 0).collect();
-    let Some(first) = keys.first() else {
+    let Some((offset, places)) = rarest(file, &keys) else {
         return Vec::new();
     };
-    let stand_at = |at: &&usize| {
-        let lines = (**at..file.count()).filter_map(|at| file.key(at));
-        let mut lines = lines.filter(|key| *key != 0);
-        keys.iter().all(|key| lines.next() == Some(*key))
+    let (before, behind) = keys.split_at(offset);
+    let is_solid = |at: &usize| file.key(*at) != Some(0);
+    let start = |at: &usize| {
+        let mut above = (0..*at).rev().filter(is_solid);
+        let mut below = (*at..file.count()).filter(is_solid);
+        let mut first = *at;
+        for key in before.iter().rev() {
+            first = above.next().filter(|at| file.key(*at) == Some(*key))?;
+        }
+        let mut behind = behind.iter();
+        let follow = behind.all(|key| below.next().and_then(|at| file.key(at)) == Some(*key));
+        follow.then_some(first)
     };
-    let starts = file.with_key(*first).iter();
-    starts.filter(stand_at).take(MOST_PLACES).copied().collect()
+    places.iter().filter_map(start).take(MOST_PLACES).collect()
 }
 
 /// Blank lines alone are a place only where they are said to be.
