@@ -60,9 +60,9 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round",
     ),
-    ("model", 2_280, ""),
+    ("model", 2_100, ""),
     ("page", 940, ""),
-    ("patcher", 7_620, ""),
+    ("patcher", 7_110, ""),
     (
         "record",
         560,
