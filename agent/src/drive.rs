@@ -31,9 +31,7 @@ pub use summary::sentence;
 
 use crate::journal::{Event, EventKind, Journal, NewEvent, Result, Standing};
 use crate::progress::{Notice, Progress};
-use crate::record::{
-    AcceptedInput, Attempt, Ending, EndingKind, FoundInput, Outcome, RunLimits, Spent, Step, StepId,
-};
+use crate::record::{Ending, EndingKind, Outcome, Step, StepId};
 use crate::repair::Run;
 use crate::telemetry::{metrics, spans};
 use failure::Failure;
@@ -126,7 +124,7 @@ impl Drive {
                 if busy.insert(id) {
                     let progress = Progress::of(id, &step, &run);
                     self.parts.observer.tell(&Notice::Doing(progress));
-                    flying.push(Box::pin(self.perform(id, step, &run)));
+                    flying.push(self.perform(id, step, run.clone()));
                 }
             }
             let left = time_left(&run);
@@ -170,12 +168,12 @@ impl Drive {
         }
     }
 
-    fn perform<'a>(&'a self, id: StepId, step: Step, run: &Run) -> BoxFuture<'a, Performed> {
-        let needed = Needed::of(id, &step, run);
+    /// Performs a step of a run, as it is when the step begins.
+    fn perform(&self, id: StepId, step: Step, run: Run) -> BoxFuture<'_, Performed> {
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let performed = async move {
             let since = Instant::now();
-            let done = match self.take(id, step, needed).await {
+            let done = match self.take(id, step, &run).await {
                 Err(Failure::Ends(ending)) => Ok(ending.into()),
                 Err(Failure::Journal(error)) => Err(error),
                 Ok(outcome) => Ok(outcome),
@@ -187,50 +185,41 @@ impl Drive {
     }
 
     /// Takes a step and returns what came of it.
-    async fn take(&self, id: StepId, step: Step, needed: Needed) -> Result<Outcome, Failure> {
-        let Needed {
-            left,
-            spent,
-            attempt,
-            attempts,
-            decisions,
-            reported,
-        } = needed;
+    async fn take(&self, id: StepId, step: Step, run: &Run) -> Result<Outcome, Failure> {
         match step {
-            Step::Baseline => self.baseline(id, reported).await,
+            Step::Baseline => self.baseline(id, run.reported()).await,
             Step::Context {
                 round,
                 request,
                 frames,
                 memory,
             } => {
-                let purse = (&left, &spent);
-                self.context(id, (request, frames), (round, memory), purse)
-                    .await
+                let asked = (request, frames);
+                self.context(id, asked, (round, memory), run).await
             }
-            Step::Ask { purpose, messages } => {
-                Ok(self.ask(id, (purpose, messages), (left, spent)).await?)
-            }
+            Step::Ask { purpose, messages } => Ok(self.ask(id, (purpose, messages), run).await?),
             Step::Wait { until, reason } => Ok(self.wait(id, &until, &reason).await?),
             Step::Retrieve {
                 round,
                 queries,
                 memory,
-            } => {
-                self.retrieve(id, round, (queries, memory), (&left, spent))
-                    .await
-            }
-            Step::Probe { probes } => self.probe(id, probes, attempts).await,
-            Step::Locate { patch } => Ok(self.locate(id, patch, attempts).await?),
-            Step::Climb { rung, .. } => self.climb(id, rung, (attempt, decisions)).await,
-            Step::Challenge { inputs, log, .. } => {
-                let attempt = (attempt.0, decisions);
-                self.challenge(id, (inputs, log), attempt).await
-            }
-            Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
+            } => self.retrieve(id, queries, (round, memory), run).await,
+            Step::Probe { probes } => self.probe(id, probes, run).await,
+            Step::Locate { patch } => Ok(self.locate(id, patch, run).await?),
+            Step::Climb { attempt, rung } => self.climb(id, (attempt, rung), run).await,
+            Step::Challenge {
+                attempt,
+                inputs,
+                log,
+            } => self.challenge(id, attempt, (inputs, log), run).await,
+            Step::Agree { attempts, inputs } => self.agree(id, (attempts, inputs), run).await,
             Step::Minimize { budget } => self.minimize(id, budget).await,
-            Step::TestFiles { .. } => Ok(self.test_files(id, attempt.0).await?),
-            Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
+            Step::TestFiles { attempt } => Ok(self.test_files(id, run.attempt(attempt)).await?),
+            Step::Prove {
+                attempt,
+                test,
+                refuted,
+            } => self.prove(id, test, (attempt, refuted), run).await,
             Step::End { ending } => Err(ending.into()),
         }
     }
@@ -265,58 +254,6 @@ impl Drive {
             body,
         };
         self.journal.append(event).await.map(|_| ())
-    }
-}
-
-/// The facts of the run that a step needs, as it was when the step began.
-struct Needed {
-    left: RunLimits,
-    spent: Spent,
-    attempt: (Option<Attempt>, Vec<FoundInput>),
-    attempts: Vec<Attempt>,
-    decisions: Vec<AcceptedInput>,
-    reported: Option<String>,
-}
-
-impl Needed {
-    fn of(id: StepId, step: &Step, run: &Run) -> Self {
-        let attempt = match step {
-            Step::Climb { attempt, .. }
-            | Step::Challenge { attempt, .. }
-            | Step::TestFiles { attempt }
-            | Step::Prove { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
-            _ => (None, Vec::new()),
-        };
-        let attempts = match step {
-            Step::Probe { .. } => run.attempts().to_vec(),
-            Step::Prove {
-                refuted: numbers, ..
-            }
-            | Step::Agree {
-                attempts: numbers, ..
-            } => {
-                let attempts = numbers.iter().filter_map(|number| run.attempt(*number));
-                attempts.cloned().collect()
-            }
-            // A lane knows of no attempts but its own.
-            Step::Locate { .. } => {
-                let own = run.attempts().iter().filter(|made| made.lane == id.lane);
-                own.cloned().collect()
-            }
-            _ => Vec::new(),
-        };
-        let reported = match step {
-            Step::Baseline => run.reported().map(str::to_owned),
-            _ => None,
-        };
-        Self {
-            left: run.limits().clone(),
-            spent: run.spent().clone(),
-            attempt,
-            attempts,
-            decisions: run.decisions().to_vec(),
-            reported,
-        }
     }
 }
 
@@ -370,26 +307,16 @@ pub async fn canceled(journal: &dyn Journal) -> Result<Ending> {
 
 /// A run as far as its journal tells: every outcome on record fed again.
 pub fn resume(mut run: Run, events: &[Event]) -> Result<Run, serde_json::Error> {
-    for event in events
-        .iter()
-        .filter(|event| event.kind == EventKind::Outcome)
-    {
-        let outcome: Outcome =
-            serde_json::from_value(event.body.get("outcome").cloned().unwrap_or_default())?;
-        let seconds = event
-            .body
-            .get("seconds")
-            .and_then(Value::as_f64)
-            .unwrap_or_default();
-        run = run
-            .feed(
-                StepId {
-                    lane: event.lane,
-                    number: event.step,
-                },
-                outcome,
-            )
-            .worked(seconds);
+    let outcomes = events.iter();
+    for event in outcomes.filter(|event| event.kind == EventKind::Outcome) {
+        let body = |name: &str| event.body.get(name).cloned().unwrap_or_default();
+        let outcome: Outcome = serde_json::from_value(body("outcome"))?;
+        let id = StepId {
+            lane: event.lane,
+            number: event.step,
+        };
+        let seconds = body("seconds").as_f64().unwrap_or_default();
+        run = run.feed(id, outcome).worked(seconds);
     }
     // Whoever watched was told before.
     run.take_remarks();
@@ -397,9 +324,7 @@ pub fn resume(mut run: Run, events: &[Event]) -> Result<Run, serde_json::Error> 
 }
 
 fn stopped(run: &Run, kind: EndingKind, detail: &str) -> (StepId, Outcome) {
-    let id = run
-        .ready()
-        .first()
-        .map_or(StepId { lane: 0, number: 0 }, |(id, _)| *id);
+    let next = run.ready();
+    let id = next.first().map_or_else(StepId::default, |(id, _)| *id);
     (id, Ending::new(kind, detail).into())
 }

@@ -9,6 +9,7 @@ use crate::record::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
     Unanswered,
 };
+use crate::repair::Run;
 use crate::telemetry;
 use jiff::Timestamp;
 use patchwright_model::price::Priced;
@@ -35,7 +36,7 @@ impl Drive {
         &self,
         id: StepId,
         (purpose, messages): (Purpose, Vec<Message>),
-        (limits, spent): (RunLimits, Spent),
+        run: &Run,
     ) -> Result<Outcome> {
         let Some(speaker) = self.parts.speaker(purpose, id.lane) else {
             let detail = "there is no model to ask";
@@ -61,11 +62,11 @@ impl Drive {
         let most = tokens + answer;
         let others = self.in_flight.fetch_add(most, Ordering::Relaxed);
         let _in_flight = InFlight(&self.in_flight, most);
-        if let Some(detail) = beyond(&limits, &spent, others + most) {
+        if let Some(detail) = beyond(run.limits(), run.spent(), others + most) {
             return Ok(refused(purpose, detail));
         }
         let priced = speaker.priced(tokens);
-        if let Some(reason) = self.reserve(number, priced, limits.usd).await? {
+        if let Some(reason) = self.reserve(number, priced, run.limits().usd).await? {
             return Ok(refused(purpose, reason));
         }
         if let Some(notice) = speaker.model.notice(&request) {
@@ -234,11 +235,7 @@ fn refused(purpose: Purpose, reason: String) -> Outcome {
         Purpose::Repair | Purpose::Compact => {
             Ending::new(EndingKind::BudgetExhausted, reason).into()
         }
-        Purpose::Contest
-        | Purpose::Challenge
-        | Purpose::RegressionTest
-        | Purpose::Critic
-        | Purpose::Judge => Outcome::Unanswered(Unanswered {
+        _ => Outcome::Unanswered(Unanswered {
             reason,
             usage: Usage::default(),
             usd: 0.0,

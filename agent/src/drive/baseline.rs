@@ -40,7 +40,7 @@ impl Drive {
     pub(super) async fn baseline(
         &self,
         id: StepId,
-        reported: Option<String>,
+        reported: Option<&str>,
     ) -> Result<Outcome, Failure> {
         let summary =
             "building the unpatched tree, replaying every PoV, running the tests".to_owned();
@@ -50,7 +50,7 @@ impl Drive {
             Err(mut ending) => {
                 if let (EndingKind::NotReproducible, Some(log), Some(target)) =
                     (ending.kind, reported, &self.parts.target)
-                    && let Some(cause) = advice::of_report(target.task(), &log)
+                    && let Some(cause) = advice::of_report(target.task(), log)
                 {
                     tell_cause(&mut ending, &cause);
                 }

@@ -3,10 +3,8 @@
 use super::Drive;
 use super::failure::{Failure, known, retried};
 use crate::journal::Result;
-use crate::record::{
-    AcceptedInput, Attempt, Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, Outcome,
-    StepId,
-};
+use crate::record::{Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, Outcome, StepId};
+use crate::repair::Run;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use patchwright_patcher::reply::{ChallengeForm, RawChallenge};
@@ -22,17 +20,17 @@ impl Drive {
     pub(super) async fn challenge(
         &self,
         id: StepId,
+        number: u32,
         (inputs, log): (Vec<ChallengeRecord>, Blob),
-        (attempt, decisions): (Option<Attempt>, Vec<AcceptedInput>),
+        run: &Run,
     ) -> Result<Outcome, Failure> {
-        let (attempt, target) = (known(attempt)?, self.target()?);
-        let number = attempt.number;
+        let (attempt, target) = (known(run, number)?, self.target()?);
         let summary = format!("attempt {number}: running {} challenges", inputs.len());
         let body = json!({ "attempt": number, "inputs": inputs });
         self.intend(id, "challenges", summary, body).await?;
         let baseline = self.target_baseline().await?;
-        let facts = self.facts(&attempt).await?;
-        let facts = self.with_inputs(facts, Vec::new(), decisions).await?;
+        let facts = self.facts(attempt).await?;
+        let facts = self.with_inputs(facts, Vec::new(), run).await?;
         let target = target.as_ref();
         let (made, unmade) = self.made(target, &baseline, inputs).await?;
         let told = retried(|| challenge(target, &baseline, &facts, &made)).await?;
@@ -145,20 +143,17 @@ impl Drive {
     pub(super) async fn agree(
         &self,
         id: StepId,
-        inputs: Vec<ChallengeRecord>,
-        attempts: Vec<Attempt>,
+        (numbers, inputs): (Vec<u32>, Vec<ChallengeRecord>),
+        run: &Run,
     ) -> Result<Outcome, Failure> {
-        let numbers: Vec<u32> = attempts.iter().map(|attempt| attempt.number).collect();
         let summary = format!("comparing the behaviour of attempts {numbers:?}");
         self.intend(id, "agree", summary, json!({ "attempts": numbers }))
             .await?;
         let target = self.target()?;
         let mut candidates = Vec::new();
-        for attempt in &attempts {
-            candidates.push(Candidate {
-                number: attempt.number,
-                changes: self.facts(attempt).await?.changes.clone(),
-            });
+        for number in numbers {
+            let changes = self.facts(known(run, number)?).await?.changes.clone();
+            candidates.push(Candidate { number, changes });
         }
         let (mut blobs, mut given) = (Vec::new(), Vec::new());
         for ChallengeRecord { name, source } in inputs {

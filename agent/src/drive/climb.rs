@@ -3,17 +3,16 @@
 use super::failure::{Failure, known, retried};
 use super::{Drive, convert, locate};
 use crate::journal::Result;
-use crate::record::{
-    AcceptedInput, Attempt, Blob, Ending, EndingKind, FoundInput, Outcome, Rung, StepId,
-};
+use crate::record::{Attempt, Blob, Ending, EndingKind, FoundInput, Outcome, Rung, StepId};
+use crate::repair::Run;
 use patchwright_crash::feedback;
 use patchwright_target::{Baseline, Target, TargetError};
 use patchwright_verdict::{AttemptFacts, Ladder, RungName, confirm, confirm_ahead};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 /// Inputs found by earlier attempts that a patch is run on, the latest ones.
 const MOST_FOUND: usize = 16;
@@ -26,34 +25,28 @@ impl Drive {
     pub(super) async fn climb(
         &self,
         id: StepId,
-        rung: RungName,
-        ((attempt, found), decisions): ((Option<Attempt>, Vec<FoundInput>), Vec<AcceptedInput>),
+        (number, rung): (u32, RungName),
+        run: &Run,
     ) -> Result<Outcome, Failure> {
-        let (attempt, target) = (known(attempt)?, self.target()?);
-        let summary = format!("attempt {}: climbing {}", attempt.number, rung.as_str());
-        self.intend(
-            id,
-            "climb",
-            summary,
-            json!({ "attempt": attempt.number, "rung": rung }),
-        )
-        .await?;
+        let (attempt, target) = (known(run, number)?, self.target()?);
+        let summary = format!("attempt {number}: climbing {rung}");
+        let body = json!({ "attempt": number, "rung": rung });
+        self.intend(id, "climb", summary, body).await?;
         let baseline = self.target_baseline().await?;
-        let facts = self.facts(&attempt).await?;
-        let facts = self.with_inputs(facts, found, decisions).await?;
+        let facts = self.facts(attempt).await?;
+        let facts = self.with_inputs(facts, run.found(), run).await?;
         if rung == RungName::Tested {
             let target = Arc::clone(target);
-            self.clean_builds
-                .start(attempt.number, target, facts.clone());
+            self.clean_builds.start(number, target, facts.clone());
         }
         let ladder = Ladder::new(target.as_ref(), &baseline);
         let ladder = ladder.with_verdicts(self.parts.verdicts.as_ref());
         let mut result = retried(|| ladder.climb(&facts, &attempt.rungs, rung)).await?;
         if result.holds == Some(false) {
-            self.clean_builds.stop(attempt.number);
+            self.clean_builds.stop(number);
         } else if rung.next().is_none() {
             let started = Instant::now();
-            self.clean_builds.finish(attempt.number).await;
+            self.clean_builds.finish(number).await;
             let waited = started.elapsed().as_secs_f64();
             result = confirmed(target.as_ref(), &baseline, &facts, (result, waited)).await?;
         }
@@ -68,18 +61,16 @@ impl Drive {
         if let Some(facts) = facts().get(&attempt.number) {
             return Ok(Arc::clone(facts));
         }
-        let prepared = locate::prepare(&self.parts, &attempt.patch, &[])
-            .await
-            .map_err(|refusals| {
-                let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-                Ending::new(
-                    EndingKind::InfraError,
-                    format!(
-                        "the tree changed during the run, a patch that was placed no longer is: {}",
-                        reasons.join("; ")
-                    ),
-                )
-            })?;
+        let patch = (&attempt.patch, &self.parts.guard);
+        let prepared = locate::prepare(&self.parts, patch, &[]).await;
+        let prepared = prepared.map_err(|refusals| {
+            let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+            let reasons = reasons.join("; ");
+            let detail = format!(
+                "the tree changed during the run, a patch that was placed no longer is: {reasons}"
+            );
+            Ending::new(EndingKind::InfraError, detail)
+        })?;
         let made = Arc::new(convert::facts(prepared));
         facts().insert(attempt.number, made.clone());
         Ok(made)
@@ -91,8 +82,9 @@ impl Drive {
         &self,
         facts: Arc<AttemptFacts>,
         found: Vec<FoundInput>,
-        accepted: Vec<AcceptedInput>,
+        run: &Run,
     ) -> Result<Arc<AttemptFacts>> {
+        let accepted = run.decisions().to_vec();
         if found.is_empty() && accepted.is_empty() {
             return Ok(facts);
         }
@@ -159,19 +151,10 @@ async fn confirmed(
     Ok(top)
 }
 
-/// The clean builds that are being made, by the number of the attempt.
+/// The clean builds that are being made, by the number of the attempt. They end when they are
+/// taken away from here.
 #[derive(Debug, Default)]
-pub(super) struct CleanBuilds(Mutex<BTreeMap<u32, Building>>);
-
-/// A build in the background, which ends when this is dropped.
-#[derive(Debug)]
-struct Building(JoinHandle<()>);
-
-impl Drop for Building {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
+pub(super) struct CleanBuilds(Mutex<BTreeMap<u32, JoinSet<()>>>);
 
 impl CleanBuilds {
     /// Starts the clean builds of an attempt.
@@ -185,26 +168,26 @@ impl CleanBuilds {
     }
 
     fn spawn(&self, number: u32, builds: impl Future<Output = ()> + Send + 'static) {
-        let building = Building(tokio::spawn(builds));
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(number, building);
+        let mut building = JoinSet::new();
+        building.spawn(builds);
+        self.all().insert(number, building);
     }
 
     /// Waits until the clean builds of an attempt are made, if they were started.
     pub(super) async fn finish(&self, number: u32) {
-        if let Some(mut building) = self.take(number) {
-            let _ = (&mut building.0).await;
+        let building = self.all().remove(&number);
+        if let Some(mut building) = building {
+            building.join_next().await;
         }
     }
 
     /// Ends the clean builds of an attempt that is refuted.
     pub(super) fn stop(&self, number: u32) {
-        drop(self.take(number));
+        self.all().remove(&number);
     }
 
-    fn take(&self, number: u32) -> Option<Building> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(&number)
+    fn all(&self) -> MutexGuard<'_, BTreeMap<u32, JoinSet<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

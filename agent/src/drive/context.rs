@@ -4,12 +4,14 @@
 use super::Drive;
 use super::ask::{InFlight, beyond};
 use super::failure::Failure;
+use super::summary::head;
 use crate::journal::Result;
 use crate::progress::Notice;
 use crate::record::{
     ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, RunLimits, SignalRecord,
     Spent, StepId,
 };
+use crate::repair::Run;
 use crate::signals::{Estimate, Total};
 use crate::telemetry::metrics;
 use patchwright_patcher::RawQuery;
@@ -24,7 +26,7 @@ impl Drive {
         id: StepId,
         (text, frames): (String, Vec<CrashFrame>),
         (round, mut memory): (u32, Memory),
-        (limits, spent): (&RunLimits, &Spent),
+        run: &Run,
     ) -> Result<Outcome, Failure> {
         let summary = format!("gathering the code of a crash with {} frames", frames.len());
         let request = json!({ "request": text, "frames": frames });
@@ -42,7 +44,7 @@ impl Drive {
             // Where the index fails, the context itself says so.
             if let Ok(words) = engine.words_of(&request) {
                 let asked = (&engine, words.as_str());
-                signals = self.consult(id, asked, (limits, spent)).await?;
+                signals = self.consult(id, asked, (run.limits(), run.spent())).await?;
             }
         }
         self.with_engine(&nearest, move |engine| {
@@ -60,31 +62,29 @@ impl Drive {
     pub(super) async fn retrieve(
         &self,
         id: StepId,
-        round: u32,
-        (queries, mut memory): (Vec<RawQuery>, Memory),
-        (limits, mut spent): (&RunLimits, Spent),
+        queries: Vec<RawQuery>,
+        (round, mut memory): (u32, Memory),
+        run: &Run,
     ) -> Result<Outcome, Failure> {
         let words: Vec<String> = queries
             .iter()
             .map(|query| format!("{}:{}", query.kind, query.body.trim()))
             .collect();
-        let summary = format!(
-            "round {round}: {}",
-            words.join(", ").chars().take(300).collect::<String>()
-        );
+        let summary = format!("round {round}: {}", head(&words.join(", ")));
         let request = json!({ "round": round, "queries": queries });
         self.intend(id, "retrieve", summary, request).await?;
+        let queries = queries.iter();
         let queries: Vec<Query> = queries
-            .iter()
             .filter_map(|query| Query::read(&query.kind, &query.body, &query.attributes).ok())
             .collect();
-        let mut signals = Vec::new();
+        let (mut signals, mut spent) = (Vec::new(), run.spent().clone());
         if !self.parts.signals.is_empty()
             && let Ok(engine) = self.parts.engine.get(&[]).await
         {
             for query in &queries {
                 if let Query::Search { words } = query {
-                    let asked = self.consult(id, (&engine, words), (limits, &spent)).await?;
+                    let purse = (run.limits(), &spent);
+                    let asked = self.consult(id, (&engine, words), purse).await?;
                     spent.add_signals(&asked);
                     signals.extend(asked);
                 }
@@ -92,10 +92,8 @@ impl Drive {
         }
         self.with_engine(&[], move |engine| {
             let answers: Vec<Answer> = engine.answer_round(&memory, &queries);
-            let missed = answers
-                .iter()
-                .filter(|answer| answer.miss.is_some())
-                .count() as u32;
+            let missed = answers.iter().filter(|answer| answer.miss.is_some());
+            let missed = missed.count() as u32;
             let found = answers.len() as u32 - missed;
             let text = memory.render(round, &answers);
             Ok(Outcome::Retrieved(Retrieved {

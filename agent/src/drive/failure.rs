@@ -2,6 +2,7 @@
 
 use crate::journal::JournalError;
 use crate::record::{Attempt, Ending, EndingKind};
+use crate::repair::Run;
 use patchwright_crash::strip_colours;
 use patchwright_target::TargetError;
 use std::borrow::Cow;
@@ -38,8 +39,9 @@ impl From<TargetError> for Failure {
 }
 
 /// Returns the attempt that a step is about.
-pub(super) fn known(attempt: Option<Attempt>) -> Result<Attempt, Ending> {
-    attempt.ok_or_else(|| Ending::new(EndingKind::InfraError, "the attempt of a step is missing"))
+pub(super) fn known(run: &Run, number: u32) -> Result<&Attempt, Ending> {
+    let missing = || Ending::new(EndingKind::InfraError, "the attempt of a step is missing");
+    run.attempt(number).ok_or_else(missing)
 }
 
 /// Asks something of the target, and asks again when the machinery failed.

@@ -2,8 +2,9 @@
 
 use super::{Drive, Parts};
 use crate::journal::Result;
-use crate::record::{Attempt, Located, LocatedPatch, Outcome, StepId};
-use patchwright_patcher::{Background, Patch, Prepared, Refusal};
+use crate::record::{Located, LocatedPatch, Outcome, StepId};
+use crate::repair::Run;
+use patchwright_patcher::{Background, Guard, Patch, Prepared, Refusal};
 use patchwright_source::{Language, Touched, Tree};
 use serde_json::json;
 use std::fmt::Write;
@@ -12,19 +13,14 @@ use std::fmt::Write;
 const AROUND: u32 = 30;
 
 impl Drive {
-    /// Places the patch of a lane that has made these attempts before.
-    pub(super) async fn locate(
-        &self,
-        id: StepId,
-        patch: Patch,
-        attempts: Vec<Attempt>,
-    ) -> Result<Outcome> {
-        let attempts = attempts.into_iter().map(|made| (made.number, made.diff));
-        let attempts: Vec<(u32, String)> = attempts.collect();
+    /// Places the patch of a lane, which knows of no attempts but its own.
+    pub(super) async fn locate(&self, id: StepId, patch: Patch, run: &Run) -> Result<Outcome> {
+        let own = run.attempts().iter().filter(|made| made.lane == id.lane);
+        let attempts: Vec<_> = own.map(|made| (made.number, made.diff.clone())).collect();
         let summary = format!("placing a patch of {} edits", patch.edits.len());
-        self.intend(id, "locate", summary, json!({ "patch": patch }))
-            .await?;
-        let located = match prepare(&self.parts, &patch, &attempts).await {
+        let body = json!({ "patch": patch });
+        self.intend(id, "locate", summary, body).await?;
+        let located = match prepare(&self.parts, (&patch, &self.parts.guard), &attempts).await {
             Ok(prepared) => Located::Placed(LocatedPatch {
                 latin1: prepared.diff.as_bytes() != prepared.diff_bytes,
                 diff: prepared.diff,
@@ -47,20 +43,19 @@ impl Drive {
 /// attempts before it decide only what a refusal says.
 pub(super) async fn prepare(
     parts: &Parts,
-    patch: &Patch,
+    (patch, guard): (&Patch, &Guard),
     attempts: &[(u32, String)],
 ) -> Result<Prepared, Vec<Refusal>> {
     let engine = parts.engine.get(&[]).await.ok();
     let knows = |name: &str| {
-        engine
-            .as_ref()
-            .is_none_or(|engine| engine.knows(name).unwrap_or(true))
+        let engine = engine.as_ref();
+        engine.is_none_or(|engine| engine.knows(name).unwrap_or(true))
     };
     let background = Background {
         knows: &knows,
         attempts,
     };
-    patchwright_patcher::prepare_after(&parts.tree, patch, &parts.guard, &background)
+    patchwright_patcher::prepare_after(&parts.tree, patch, guard, &background)
 }
 
 /// Returns the lines around the touched ones, with their numbers, as they are without the

@@ -2,7 +2,9 @@
 
 use super::Drive;
 use super::failure::{Failure, retried};
+use super::summary::head;
 use crate::record::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
+use crate::repair::Run;
 use patchwright_source::Tree;
 use patchwright_target::inspect;
 use patchwright_target::probe::{Expression, Probe};
@@ -24,28 +26,24 @@ impl Drive {
         &self,
         id: StepId,
         questions: Vec<ProbeQuestion>,
-        attempts: Vec<Attempt>,
+        run: &Run,
     ) -> Result<Outcome, Failure> {
         let words: Vec<String> = questions
             .iter()
             .map(|asked| format!("{} at {}:{}", asked.expression, asked.file, asked.line))
             .collect();
-        let summary = format!(
-            "probing {}",
-            words.join(", ").chars().take(300).collect::<String>()
-        );
-        self.intend(id, "probe", summary, json!({ "probes": questions }))
-            .await?;
+        let summary = format!("probing {}", head(&words.join(", ")));
+        let body = json!({ "probes": questions });
+        self.intend(id, "probe", summary, body).await?;
         let (baseline, target) = (self.target_baseline().await?, self.target()?);
         let started = Instant::now();
-        let (mut answers, asked) = self.sorted(&questions, &attempts);
+        let (mut answers, asked) = self.sorted(&questions, run.attempts());
         let runs: BTreeSet<(Option<u32>, Option<String>)> = asked
             .iter()
             .map(|one| (one.attempt, one.input.clone()))
             .collect();
         for (number, blob) in runs {
-            let mut made = attempts.iter();
-            let facts = match made.find(|attempt| Some(attempt.number) == number) {
+            let facts = match number.and_then(|number| run.attempt(number)) {
                 Some(attempt) => Some(self.facts(attempt).await?),
                 None => None,
             };

@@ -1,11 +1,12 @@
 //! Gathers the tests of a project, and proves a regression test.
 
-use super::Drive;
 use super::failure::{Failure, known, retried};
 use super::task_files::{TaskFile, files_named, is_text};
+use super::{Drive, locate};
 use crate::journal::Result;
 use crate::prompt::fence;
 use crate::record::{Attempt, Outcome, RegressionRecord, SmallestRecord, StepId, TestFiles};
+use crate::repair::Run;
 use crate::template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -37,7 +38,11 @@ struct Placed {
 
 impl Drive {
     /// The tests of the project: those nearest to the patch in full, the others by name.
-    pub(super) async fn test_files(&self, id: StepId, attempt: Option<Attempt>) -> Result<Outcome> {
+    pub(super) async fn test_files(
+        &self,
+        id: StepId,
+        attempt: Option<&Attempt>,
+    ) -> Result<Outcome> {
         let summary = "looking for the project's tests".to_owned();
         self.intend(id, "test_files", summary, json!({})).await?;
         let task = self.parts.target.as_ref().map(|target| target.task());
@@ -51,15 +56,10 @@ impl Drive {
         let scripts = files_named(&command, &task.task_folder).unwrap_or_default();
         let mut text = String::new();
         if !files.is_empty() {
-            let names: Vec<&str> = files
-                .iter()
-                .take(LISTED)
-                .map(|(path, _)| path.as_str())
-                .collect();
-            text = format!(
-                "Their files:\n\n{}\n\n",
-                fence(&names.join("\n"), "text", 6_000)
-            );
+            let names = files.iter().take(LISTED).map(|(path, _)| path.as_str());
+            let names: Vec<&str> = names.collect();
+            let names = fence(&names.join("\n"), "text", 6_000);
+            text = format!("Their files:\n\n{names}\n\n");
             files.truncate(SHOWN);
             for (path, content) in files {
                 text.push_str(&shown(path.as_str(), &content));
@@ -76,7 +76,8 @@ impl Drive {
         &self,
         id: StepId,
         test: Option<Patch>,
-        (attempt, refuted): (Option<Attempt>, Vec<Attempt>),
+        (attempt, refuted): (u32, Vec<u32>),
+        run: &Run,
     ) -> Result<Outcome, Failure> {
         let summary = match &test {
             Some(_) => "proving a test in the project's own framework",
@@ -84,7 +85,7 @@ impl Drive {
         };
         let body = json!({ "test": test });
         self.intend(id, "prove", summary.to_owned(), body).await?;
-        let (attempt, target) = (known(attempt)?, self.target()?.as_ref());
+        let (attempt, target) = (known(run, attempt)?, self.target()?.as_ref());
         let script = test.is_none();
         let placed = match self.place_test(target, test).await {
             Ok(placed) => placed,
@@ -97,10 +98,11 @@ impl Drive {
             }
         };
         let mut others = Vec::new();
-        for other in &refuted {
-            others.push(self.facts(other).await?.changes.clone());
+        for other in refuted {
+            let other = self.facts(known(run, other)?).await?;
+            others.push(other.changes.clone());
         }
-        let patch = self.facts(&attempt).await?;
+        let patch = self.facts(attempt).await?;
         let test = RegressionTest {
             changes: placed.prepared.changes,
             run: placed.run,
@@ -125,20 +127,12 @@ impl Drive {
             (patch, RegressionRun::Script(path))
         };
         let guard: Guard = self.parts.guard.clone().for_tests();
-        let engine = self.parts.engine.get(&[]).await.ok();
-        let knows = |name: &str| {
-            engine
-                .as_ref()
-                .is_none_or(|engine| engine.knows(name).unwrap_or(true))
-        };
-        let prepared = patchwright_patcher::prepare(&self.parts.tree, &patch, &guard, &knows);
+        let prepared = locate::prepare(&self.parts, (&patch, &guard), &[]).await;
         let prepared = prepared.map_err(|refusals| {
             let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            let first = reasons.join("; ");
-            format!(
-                "it has no place in the tree: {}",
-                first.lines().next().unwrap_or_default()
-            )
+            let reasons = reasons.join("; ");
+            let first = reasons.lines().next().unwrap_or_default();
+            format!("it has no place in the tree: {first}")
         })?;
         Ok(Placed { prepared, run })
     }

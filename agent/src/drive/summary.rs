@@ -142,6 +142,7 @@ fn climbed(rung: &Rung) -> String {
     format!("{} {word}: {}", rung.name.as_str(), rung.reason)
 }
 
-fn head(text: &str) -> String {
+/// Returns the beginning of a text from outside.
+pub(super) fn head(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }

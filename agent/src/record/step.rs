@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Which step of which lane. Lane 0 is the run itself: baseline and end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct StepId {
     /// The lane, from 1; 0 for the run.
     pub lane: u32,
