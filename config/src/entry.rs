@@ -4,6 +4,7 @@ use config::{Value, ValueKind};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use crate::layer::Layer;
 use crate::value::UNSET;
 
 /// Keys whose values are never shown. A key ends in `*` when everything below it
@@ -37,35 +38,21 @@ pub struct Entry {
     pub secret: bool,
 }
 
-/// All leaves of a merged tree, sorted by key.
-pub(super) fn list(root: &Value) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    walk(String::new(), root, &mut entries);
+/// Every value of a layer, sorted by key.
+pub(super) fn list(layer: &Layer) -> Vec<Entry> {
+    let entry = |(key, value): (String, &Value)| {
+        let secret = is_secret(&key);
+        Entry {
+            value: if secret { hidden(value) } else { json(value) },
+            origin: value.origin().unwrap_or("default").to_owned(),
+            secret,
+            key,
+        }
+    };
+    let values = layer.keys().zip(layer.values.values());
+    let mut entries: Vec<Entry> = values.map(entry).collect();
     entries.sort_by(|left, right| left.key.cmp(&right.key));
     entries
-}
-
-fn walk(key: String, value: &Value, entries: &mut Vec<Entry>) {
-    if let ValueKind::Table(table) = &value.kind
-        && (!table.is_empty() || key.is_empty())
-    {
-        for (name, inner) in table {
-            let key = if key.is_empty() {
-                name.clone()
-            } else {
-                format!("{key}.{name}")
-            };
-            walk(key, inner, entries);
-        }
-        return;
-    }
-    let secret = is_secret(&key);
-    entries.push(Entry {
-        value: if secret { hidden(value) } else { json(value) },
-        origin: value.origin().unwrap_or("default").to_owned(),
-        secret,
-        key,
-    });
 }
 
 fn is_secret(key: &str) -> bool {

@@ -1,9 +1,10 @@
-//! One layer of settings: a file, the environment, or the flags, read into a
-//! tree of values that remember where they stand. Refuses unknown keys.
+//! Settings by their keys: those of a file, the environment or the flags, or all of them
+//! together. Each value remembers where it stands. Refuses unknown keys.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use config::{ConfigError, Map, Source, Value, ValueKind};
+use config::{Map, Value, ValueKind};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -14,20 +15,13 @@ use crate::value::UNSET;
 /// for two letters swapped in a short word, high enough not to guess wildly.
 const RESEMBLANCE: f64 = 0.7;
 
-/// A tree of values.
+/// The parts of a key, of which those that are not ours may hold a dot: the name of a header.
+type Parts = Vec<String>;
+
+/// Values by their keys. A table is among them only where it is empty.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layer {
-    root: Map<String, Value>,
-}
-
-impl Source for Layer {
-    fn clone_into_box(&self) -> Box<dyn Source + Send + Sync> {
-        Box::new(self.clone())
-    }
-
-    fn collect(&self) -> Result<Map<String, Value>, ConfigError> {
-        Ok(self.root.clone())
-    }
+    pub(super) values: BTreeMap<Parts, Value>,
 }
 
 impl Layer {
@@ -35,18 +29,53 @@ impl Layer {
     pub(super) fn from_toml(text: &str, name: &str) -> Result<Self, SettingsError> {
         let table = DeTable::parse(text).map_err(|error| syntax(text, name, &error))?;
         let place = |offset: usize| format!("{name}:{}", line_of(text, offset));
-        Ok(Self {
-            root: read_table(table.get_ref(), &place),
-        })
+        Ok(Self::of(read_table(table.get_ref(), &place)))
     }
 
     /// The built-in defaults, whose origin is just that.
     pub(super) fn defaults(text: &str) -> Result<Self, SettingsError> {
         let broken = |message: String| SettingsError::Defaults { message };
         let table = DeTable::parse(text).map_err(|error| broken(error.to_string()))?;
-        Ok(Self {
-            root: read_table(table.get_ref(), &|_| "default".to_owned()),
-        })
+        let place = |_| "default".to_owned();
+        Ok(Self::of(read_table(table.get_ref(), &place)))
+    }
+
+    fn of(table: Map<String, Value>) -> Self {
+        let mut layer = Self::default();
+        layer.put(Parts::new(), Value::new(None, ValueKind::Table(table)));
+        layer
+    }
+
+    /// Puts the values of a stronger layer in the place of these.
+    pub(super) fn cover(&mut self, stronger: Self) {
+        for (parts, value) in stronger.values {
+            self.put(parts, value);
+        }
+    }
+
+    /// Puts a value in the place of all that stands at its key. A table is added to another.
+    fn put(&mut self, parts: Parts, value: Value) {
+        match value.kind {
+            ValueKind::Table(fields) if parts.is_empty() || !fields.is_empty() => {
+                for (name, field) in fields {
+                    self.put([parts.as_slice(), &[name]].concat(), field);
+                }
+            }
+            _ => self.replace(parts, value),
+        }
+    }
+
+    fn replace(&mut self, parts: Parts, value: Value) {
+        let mut known = self.values.iter();
+        let is_in_table = |(known, other): (&Parts, &Value)| {
+            known.starts_with(&parts) && (known.len() > parts.len() || is_free(other))
+        };
+        if is_free(&value) && known.any(is_in_table) {
+            return;
+        }
+        let is_replaced = |known: &Parts| known.starts_with(&parts) || parts.starts_with(known);
+        self.values.retain(|known, _| !is_replaced(known));
+        self.values.insert(parts, value);
     }
 
     /// Sets one value that was given as text, reading it as the default at this
@@ -57,46 +86,73 @@ impl Layer {
         text: &str,
         (origin, defaults): (&str, &Layer),
     ) -> Result<(), SettingsError> {
-        let kind = match defaults.find(key) {
-            Some(Lookup::Leaf(value)) => match &value.kind {
-                ValueKind::Array(_) => read_text(text).ok_or_else(|| SettingsError::Value {
-                    place: origin.to_owned(),
-                    key: key.to_owned(),
-                    message: "expected a list, as in [\"a\", \"b\"]".to_owned(),
-                })?,
-                _ => ValueKind::String(text.to_owned()),
-            },
-            Some(Lookup::Free) => {
-                read_text(text).unwrap_or_else(|| ValueKind::String(text.to_owned()))
-            }
-            None => return Err(defaults.unknown(key, origin)),
+        let Some(default) = defaults.find(&parts_of(key)) else {
+            return Err(defaults.unknown(key, origin));
         };
-        self.insert(key, Value::new(Some(&origin.to_owned()), kind));
+        let read = read_text(text);
+        let kind = match &default.kind {
+            ValueKind::Array(_) => read.ok_or_else(|| SettingsError::Value {
+                place: origin.to_owned(),
+                key: key.to_owned(),
+                message: "expected a list, as in [\"a\", \"b\"]".to_owned(),
+            })?,
+            ValueKind::Table(_) => read.unwrap_or_else(|| ValueKind::String(text.to_owned())),
+            _ => ValueKind::String(text.to_owned()),
+        };
+        let value = Value::new(Some(&origin.to_owned()), kind);
+        self.put(parts_of(key), value);
         Ok(())
     }
 
     /// Refuses every key that the defaults do not have.
     pub(super) fn check(&self, defaults: &Layer) -> Result<(), SettingsError> {
-        for (key, value) in leaves(&self.root) {
-            if defaults.find(&key).is_none() {
+        for (parts, value) in &self.values {
+            if defaults.find(parts).is_none() {
                 let place = value.origin().unwrap_or_default();
-                return Err(defaults.unknown(&key, place));
+                return Err(defaults.unknown(&parts.join("."), place));
             }
         }
         Ok(())
     }
 
     /// Every key that has a value, in order.
-    pub(super) fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<_> = leaves(&self.root).into_iter().map(|(key, _)| key).collect();
-        keys.sort();
-        keys
+    pub(super) fn keys(&self) -> impl Iterator<Item = String> {
+        self.values.keys().map(|parts| parts.join("."))
+    }
+
+    /// Returns the text at a key of the form `section.name`; empty where there is none.
+    pub(super) fn text(&self, key: &str) -> &str {
+        match self.values.get(&parts_of(key)).map(|value| &value.kind) {
+            Some(ValueKind::String(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Returns the values as the tree that the settings are read from.
+    pub(super) fn into_tree(self) -> Value {
+        let mut root = Map::new();
+        for (parts, value) in self.values {
+            let mut table = &mut root;
+            let mut parts = parts.into_iter().peekable();
+            while let Some(part) = parts.next() {
+                if parts.peek().is_none() {
+                    table.insert(part, value);
+                    break;
+                }
+                let inner = table.entry(part);
+                let inner = inner.or_insert_with(|| ValueKind::Table(Map::new()).into());
+                let ValueKind::Table(inner) = &mut inner.kind else {
+                    break;
+                };
+                table = inner;
+            }
+        }
+        ValueKind::Table(root).into()
     }
 
     fn unknown(&self, key: &str, place: &str) -> SettingsError {
         let nearest = self
             .keys()
-            .into_iter()
             .map(|known| (resemblance(key, &known), known))
             .filter(|(score, _)| *score >= RESEMBLANCE)
             .max_by(|left, right| left.0.total_cmp(&right.0));
@@ -111,44 +167,21 @@ impl Layer {
         }
     }
 
-    fn find(&self, key: &str) -> Option<Lookup<'_>> {
-        let mut table = &self.root;
-        let mut parts = key.split('.').peekable();
-        while let Some(part) = parts.next() {
-            let value = table.get(part)?;
-            match &value.kind {
-                ValueKind::Table(inner) if inner.is_empty() => return Some(Lookup::Free),
-                ValueKind::Table(inner) => table = inner,
-                _ => return parts.peek().is_none().then_some(Lookup::Leaf(value)),
-            }
-        }
-        None
-    }
-
-    fn insert(&mut self, key: &str, value: Value) {
-        let mut table = &mut self.root;
-        let mut parts = key.split('.').peekable();
-        while let Some(part) = parts.next() {
-            if parts.peek().is_none() {
-                table.insert(part.to_owned(), value);
-                return;
-            }
-            let inner = table
-                .entry(part.to_owned())
-                .or_insert_with(|| Value::new(None, ValueKind::Table(Map::new())));
-            let ValueKind::Table(inner) = &mut inner.kind else {
-                return;
-            };
-            table = inner;
-        }
+    /// Returns the value at a key, or the table above it whose keys are not ours to know.
+    fn find(&self, parts: &[String]) -> Option<&Value> {
+        let above = (1..parts.len()).filter_map(|count| self.values.get(parts.get(..count)?));
+        let value = self.values.get(parts);
+        value.or_else(|| above.into_iter().find(|value| is_free(value)))
     }
 }
 
-enum Lookup<'a> {
-    /// A default with a value.
-    Leaf(&'a Value),
-    /// Inside a table whose keys are not ours to know.
-    Free,
+fn parts_of(key: &str) -> Parts {
+    key.split('.').map(str::to_owned).collect()
+}
+
+/// Tells whether a value is a table without keys: as a default it takes any.
+fn is_free(value: &Value) -> bool {
+    matches!(&value.kind, ValueKind::Table(fields) if fields.is_empty())
 }
 
 /// Reads the file at `path`; a missing one is an error.
@@ -169,21 +202,6 @@ fn resemblance(given: &str, known: &str) -> f64 {
     let whole = strsim::normalized_damerau_levenshtein(given, known);
     let tail = strsim::normalized_damerau_levenshtein(&last(given), &last(known));
     whole.max(f64::midpoint(whole, tail))
-}
-
-fn leaves(table: &Map<String, Value>) -> Vec<(String, &Value)> {
-    let mut found = Vec::new();
-    for (name, value) in table {
-        match &value.kind {
-            ValueKind::Table(inner) if !inner.is_empty() => found.extend(
-                leaves(inner)
-                    .into_iter()
-                    .map(|(key, value)| (format!("{name}.{key}"), value)),
-            ),
-            _ => found.push((name.clone(), value)),
-        }
-    }
-    found
 }
 
 fn read_text(text: &str) -> Option<ValueKind> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use config::{ConfigError, Source, Value, ValueKind};
+use config::ConfigError;
 
 use crate::layer::{Layer, read_file};
 use crate::value::{UNSET, shape};
@@ -109,32 +109,34 @@ pub(crate) fn origin<'e>(entries: &'e [Entry], key: &str) -> &'e str {
 /// The first thing that is wrong, with its place.
 pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     let defaults = Layer::defaults(DEFAULTS)?;
-    let mut layers = vec![defaults.clone()];
+    let mut merged = defaults.clone();
     if let Some((folder, _)) = sources.folder("XDG_CONFIG_HOME", ".config") {
         let file = folder.join("config.toml");
         if file.is_file() {
-            layers.push(read_file(&file, &defaults)?);
+            merged.cover(read_file(&file, &defaults)?);
         }
     }
     if let Some(file) = &sources.file {
-        layers.push(read_file(file, &defaults)?);
+        merged.cover(read_file(file, &defaults)?);
     }
-    layers.push(from_variables(sources, &defaults)?);
-    let mut flags = Layer::default();
+    set_variables(&mut merged, sources, &defaults)?;
     for flag in &sources.flags {
-        flags.set(&flag.key, &flag.value, (&flag.name, &defaults))?;
+        merged.set(&flag.key, &flag.value, (&flag.name, &defaults))?;
     }
-    layers.push(flags);
-    let derived = derived(&merge(&layers)?, sources, &defaults)?;
-    layers.push(derived);
-    finish(merge(&layers)?, &merge(&[defaults])?)
+    set_derived(&mut merged, sources, &defaults)?;
+    finish(merged, &defaults)
 }
 
-fn finish(mut merged: Value, defaults: &Value) -> Result<Loaded, SettingsError> {
+fn finish(mut merged: Layer, defaults: &Layer) -> Result<Loaded, SettingsError> {
     let entries = entry::list(&merged);
-    let shaped = shape("", &mut merged, defaults);
-    shaped.map_err(|(key, message)| wrong(&entries, key, message))?;
-    let settings = serde_path_to_error::deserialize(merged).map_err(|error| {
+    for (parts, default) in &defaults.values {
+        if let Some(value) = merged.values.get_mut(parts) {
+            let shaped = shape(value, default);
+            shaped.map_err(|message| wrong(&entries, parts.join("."), message))?;
+        }
+    }
+    let tree = merged.into_tree();
+    let settings = serde_path_to_error::deserialize(tree).map_err(|error| {
         let path = error.path().to_string();
         let (key, message) = unreadable(path, error.into_inner());
         wrong(&entries, key, message)
@@ -145,44 +147,15 @@ fn finish(mut merged: Value, defaults: &Value) -> Result<Loaded, SettingsError> 
     }
 }
 
-fn merge(layers: &[Layer]) -> Result<Value, SettingsError> {
-    let mut merged = Value::new(None, ValueKind::Table(config::Map::new()));
-    for layer in layers {
-        let collected = layer.collect_to(&mut merged);
-        collected.map_err(|error| SettingsError::Defaults {
-            message: error.to_string(),
-        })?;
-    }
-    Ok(merged)
-}
-
-/// The text at a key of the form `section.name`.
-fn text_at(merged: &Value, key: &str) -> String {
-    let mut value = merged;
-    for part in key.split('.') {
-        let ValueKind::Table(table) = &value.kind else {
-            return String::new();
-        };
-        match table.get(part) {
-            Some(inner) => value = inner,
-            None => return String::new(),
-        }
-    }
-    match &value.kind {
-        ValueKind::String(text) => text.clone(),
-        _ => String::new(),
-    }
-}
-
-/// The variables that are settings. One with a single underscore where two
+/// Sets what variables say. One with a single underscore where two
 /// belong would be silently without effect, so it is refused as well.
-fn from_variables(sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
-    let mut layer = Layer::default();
-    let flattened: BTreeMap<String, String> = defaults
-        .keys()
-        .into_iter()
-        .map(|key| (key.replace('.', "_"), key))
-        .collect();
+fn set_variables(
+    layer: &mut Layer,
+    sources: &Sources,
+    defaults: &Layer,
+) -> Result<(), SettingsError> {
+    let keys = defaults.keys().map(|key| (key.replace('.', "_"), key));
+    let flattened: BTreeMap<String, String> = keys.collect();
     for (name, value) in &sources.variables {
         let Some(rest) = name.strip_prefix(PREFIX) else {
             continue;
@@ -199,17 +172,20 @@ fn from_variables(sources: &Sources, defaults: &Layer) -> Result<Layer, Settings
             });
         }
     }
-    Ok(layer)
+    Ok(())
 }
 
-/// Returns the values that follow from others when they are not set themselves.
-fn derived(merged: &Value, sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
-    let mut layer = Layer::default();
+/// Sets the values that follow from others when they are not set themselves.
+fn set_derived(
+    layer: &mut Layer,
+    sources: &Sources,
+    defaults: &Layer,
+) -> Result<(), SettingsError> {
     for (key, variable, below_home) in [
         ("store.folder", "XDG_STATE_HOME", ".local/state"),
         ("cache.folder", "XDG_CACHE_HOME", ".cache"),
     ] {
-        if text_at(merged, key) != UNSET {
+        if layer.text(key) != UNSET {
             continue;
         }
         let Some((folder, origin)) = sources.folder(variable, below_home) else {
@@ -221,26 +197,25 @@ fn derived(merged: &Value, sources: &Sources, defaults: &Layer) -> Result<Layer,
         };
         layer.set(key, &folder.display().to_string(), (&origin, defaults))?;
     }
-    if let Some((key, origin)) = key_from_elsewhere(merged, sources)? {
+    if let Some((key, origin)) = key_from_elsewhere(layer, sources)? {
         layer.set("model.api_key", &key, (&origin, defaults))?;
     }
-    Ok(layer)
+    Ok(())
 }
 
 fn key_from_elsewhere(
-    merged: &Value,
+    layer: &Layer,
     sources: &Sources,
 ) -> Result<Option<(String, String)>, SettingsError> {
-    let text = |key: &str| text_at(merged, key);
-    if !text("model.api_key").is_empty() {
+    if !layer.text("model.api_key").is_empty() {
         return Ok(None);
     }
-    let file = text("model.api_key_file");
+    let file = layer.text("model.api_key_file");
     if !file.is_empty() && file != UNSET {
-        let path = PathBuf::from(&file);
+        let path = PathBuf::from(file);
         let key = std::fs::read_to_string(&path)
             .map_err(|source| SettingsError::Read { path, source })?;
-        return Ok(Some((key.trim().to_owned(), file)));
+        return Ok(Some((key.trim().to_owned(), file.to_owned())));
     }
     let key = sources.variable(KEY_OF_OTHERS);
     Ok(key.map(|key| (key.to_owned(), KEY_OF_OTHERS.to_owned())))

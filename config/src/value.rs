@@ -7,29 +7,20 @@ use std::time::Duration;
 /// The word for "no value".
 pub(super) const UNSET: &str = "unset";
 
-/// Brings the values below a key into the form that their types are read from: what may be
-/// unset and is becomes nothing, a time a duration.
+/// Brings a value into the form that its type is read from: what may be unset and is becomes
+/// nothing, a time a duration.
 ///
 /// # Errors
-/// A value is no time though its default is one: its key, and what would be right.
-pub(super) fn shape(key: &str, value: &mut Value, default: &Value) -> Result<(), (String, String)> {
+/// It is no time though its default is one; what would be right.
+pub(super) fn shape(value: &mut Value, default: &Value) -> Result<(), String> {
     match (&mut value.kind, &default.kind) {
-        (ValueKind::Table(values), ValueKind::Table(defaults)) => {
-            for (name, default) in defaults {
-                if let Some(value) = values.get_mut(name) {
-                    let key = format!("{key}.{name}");
-                    shape(key.trim_start_matches('.'), value, default)?;
-                }
-            }
-        }
         (ValueKind::String(text), ValueKind::String(default))
             if default == UNSET && (text.is_empty() || text == UNSET) =>
         {
             value.kind = ValueKind::Nil;
         }
         (kind, ValueKind::String(default)) if parse_duration(default).is_ok() => {
-            let time = parse_duration(&kind.to_string());
-            let time = time.map_err(|message| (key.to_owned(), message))?;
+            let time = parse_duration(&kind.to_string())?;
             *kind = ValueKind::Table(Map::from_iter([
                 ("secs".to_owned(), time.as_secs().into()),
                 ("nanos".to_owned(), time.subsec_nanos().into()),
