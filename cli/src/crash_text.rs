@@ -97,7 +97,7 @@ pub(crate) fn as_text(report: &CrashReport, signature: &str) -> String {
 }
 
 fn show(text: &mut String, stack: &Stack) {
-    let _ = writeln!(text, "\n{}", stack.role.name());
+    let _ = writeln!(text, "\n{}", stack.role.as_str());
     for (number, frame) in stack.frames.iter().take(SHOWN_FRAMES).enumerate() {
         let _ = writeln!(text, "  #{number:<3} {frame}");
     }

@@ -1,5 +1,6 @@
 //! Stack frames of a crash, as every report family and every reader of a crash uses them.
 
+use crate::words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -95,18 +96,5 @@ pub enum Role {
     Previous,
 }
 
-impl Role {
-    /// Returns the role in one lower-case word, as in the JSON form.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Crash => "crash",
-            Self::Cause => "cause",
-            Self::Suppressed => "suppressed",
-            Self::Previous => "previous",
-            Self::Allocated => "allocated",
-            Self::Freed => "freed",
-            Self::Stored => "stored",
-            Self::Created => "created",
-        }
-    }
-}
+words!(Role: Crash "crash", Cause "cause", Freed "freed", Allocated "allocated", Stored "stored",
+    Created "created", Suppressed "suppressed", Previous "previous");

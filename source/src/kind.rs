@@ -1,10 +1,24 @@
 //! Kind of a file by its path or its head: a test, a build file, version control, generated.
 
-use crate::TreePath;
+use crate::{Pattern, TreePath};
 
 /// Folders that hold tests, by their whole name.
 const TEST_FOLDERS: &str =
     "test tests unittest unittests unit_tests __tests__ testdata test_data testsuite";
+
+/// Names of files with tests, by the customs of each language.
+static TEST_NAME: Pattern = Pattern::new(
+    r"(?xs)^(?:
+        (?: .*Test | .*Tests | .*TestCase | Test[A-Z].* ) \.(?:java|kt|scala)
+        | (?: test_.* | .*_test | conftest ) \.py
+        | (?: .*_test | tests ) \.(?:go|rs)
+        | .* \.(?:test|spec) \.(?:js|ts|jsx|tsx|mjs)
+        | (?: test[_-].* | tests? | .*_tests? | .*_unittests? | .*-test ) \.(?:c|cc|cpp|cxx)
+    )$",
+);
+
+/// Names of files whose folder says that they are of the product.
+static JAVA: Pattern = Pattern::new(r"\.(?:java|kt|scala)$");
 
 /// Files that steer a build, by whole name in lower case.
 const BUILD_FILES: &str = "makefile gnumakefile bsdmakefile makefile.in makefile.am makevars cmakelists.txt \
@@ -23,12 +37,15 @@ const BUILD_EXTENSIONS: &str = "mk mak cmake am ac bzl bazel gradle gn gni ninja
 /// Folders that steer a build, by their whole name.
 const BUILD_FOLDERS: [&str; 4] = [".github", ".circleci", ".clusterfuzzlite", ".mvn"];
 
+/// Folders that are no part of the program: version control holds the past,
+/// and `.aixcc` the answers of a contest.
+pub(crate) const HIDDEN_FOLDERS: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".aixcc"];
+
 /// Returns true when a part of a path is none of the program: version control, and what
 /// a contest keeps beside it.
 pub fn is_version_control(part: &str) -> bool {
-    [".git", ".hg", ".svn", ".jj", ".aixcc"]
-        .iter()
-        .any(|folder| part.eq_ignore_ascii_case(folder))
+    let mut folders = HIDDEN_FOLDERS.iter();
+    folders.any(|folder| part.eq_ignore_ascii_case(folder))
 }
 
 fn is_among(words: &str, word: &str) -> bool {
@@ -51,7 +68,9 @@ impl TreePath {
 
     /// Returns true when a path is one of a test.
     pub fn is_test(&self) -> bool {
-        self.is_in_tests() || is_test_name(self)
+        let name = self.file_name();
+        let is_java_product = self.as_str().contains("src/main/") && JAVA.is_match(name);
+        self.is_in_tests() || TEST_NAME.is_match(name) && !is_java_product
     }
 
     /// Returns true when a file is in a folder of tests.
@@ -77,38 +96,4 @@ const HEAD: usize = 2000;
 pub fn is_generated(text: &str) -> bool {
     let head = text.get(..text.floor_char_boundary(HEAD)).unwrap_or(text);
     GENERATED.iter().any(|phrase| head.contains(phrase))
-}
-
-fn is_test_name(path: &TreePath) -> bool {
-    let name = path.file_name();
-    let Some((stem, extension)) = name.rsplit_once('.') else {
-        return false;
-    };
-    match extension {
-        "java" | "kt" | "scala" => {
-            let product = path.as_str().contains("src/main/");
-            let suffix = ["Test", "Tests", "TestCase"]
-                .iter()
-                .any(|end| stem.ends_with(end));
-            let prefix = stem
-                .strip_prefix("Test")
-                .is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_uppercase()));
-            !product && (suffix || prefix)
-        }
-        "py" => stem.starts_with("test_") || stem.ends_with("_test") || stem == "conftest",
-        "go" | "rs" => stem.ends_with("_test") || stem == "tests",
-        "js" | "ts" | "jsx" | "tsx" | "mjs" => {
-            let kind = stem.rsplit_once('.').map(|(_, kind)| kind);
-            kind.is_some_and(|kind| kind == "test" || kind == "spec")
-        }
-        "c" | "cc" | "cpp" | "cxx" => {
-            let marks = ["_test", "_tests", "_unittest", "_unittests", "-test"];
-            stem.starts_with("test_")
-                || stem.starts_with("test-")
-                || stem == "test"
-                || stem == "tests"
-                || marks.iter().any(|mark| stem.ends_with(mark))
-        }
-        _ => false,
-    }
 }

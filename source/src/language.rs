@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// A language with a grammar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     /// C, headers included (a `.h` that holds C++ is read as C++ by [`Language::of`]).
+    #[default]
     C,
     /// C++.
     #[serde(rename = "c++")]

@@ -1,5 +1,6 @@
 //! A folder of source code, and the only way to read files in it.
 
+use crate::kind::HIDDEN_FOLDERS;
 use crate::{SourceError, Text, TreePath};
 use rayon::prelude::*;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
@@ -11,10 +12,6 @@ use std::path::{Path, PathBuf};
 
 /// The largest file that [`Tree::read`] takes into memory, in bytes.
 pub const DEFAULT_READ_LIMIT: u64 = 64 * 1024 * 1024;
-
-/// Folders that are no part of the program: version control holds the past,
-/// and `.aixcc` the answers of a contest.
-const HIDDEN_FOLDERS: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".aixcc"];
 
 /// A regular file of a tree, and what the file system knows about its state.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -67,7 +67,7 @@ pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
         let symbol = &place.symbol;
         let line = place.line.unwrap_or(symbol.name_line);
         let mark = if place.is_harness { " (harness)" } else { "" };
-        let (role, name) = (place.role.name(), symbol.qualified());
+        let (role, name) = (place.role.as_str(), symbol.qualified());
         let (depth, path) = (place.depth, &symbol.path);
         format!("{role} #{depth} {name} {path}:{line}{mark}")
     };
@@ -94,7 +94,7 @@ fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) -> Result<()> 
         weight *= weights.common;
     }
     let lines: Vec<u32> = place.line.into_iter().collect();
-    let (role, depth) = (place.role.name(), place.depth);
+    let (role, depth) = (place.role.as_str(), place.depth);
     let why = match place.line {
         Some(line) => format!("{role} stack #{depth}, at line {line}"),
         None => format!("{role} stack #{depth}"),

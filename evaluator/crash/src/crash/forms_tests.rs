@@ -48,7 +48,7 @@ fn holds(fact: &str, reports: &[CrashReport]) -> bool {
             let stacks = first
                 .stacks
                 .iter()
-                .filter(|stack| stack.role.name() == role);
+                .filter(|stack| stack.role.as_str() == role);
             let mut frames = stacks.flat_map(|stack| &stack.frames);
             frames.any(|known| known.to_string() == frame)
         }

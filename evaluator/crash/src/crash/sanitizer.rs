@@ -264,7 +264,7 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
 pub(super) fn role(name: &str) -> Option<Role> {
     use Role::{Allocated, Crash, Created, Freed, Previous, Stored};
     let roles = [Allocated, Crash, Created, Freed, Previous, Stored];
-    roles.into_iter().find(|role| role.name() == name)
+    roles.into_iter().find(|role| role.as_str() == name)
 }
 
 /// `rax = 0x..  rbx = 0x..`

@@ -57,7 +57,7 @@ fn shown(report: &CrashReport) -> String {
         let _ = writeln!(
             text,
             "{} of {}: {}",
-            stack.role.name(),
+            stack.role.as_str(),
             stack.frames.len(),
             top.join(" < ")
         );
