@@ -9,7 +9,7 @@
 use crate::prompt;
 use crate::signals::Charged;
 use patchwright_model::{Message, Model, Request as Question};
-use patchwright_patcher::reply;
+use patchwright_patcher::{RawQuery, reply};
 use patchwright_retrieval::{
     Candidate, Choice, Context, Engine, Query, Request, RetrievalError, by_words, fuse,
 };
@@ -69,19 +69,12 @@ impl Pipeline {
     }
 
     async fn patterns(&self, request: &Request) -> Result<Vec<Query>, String> {
-        let what = "patterns";
         let prompt = prompt::patterns(&request.text, &self.languages());
-        let text = self.ask(what, prompt).await?;
-        let read = reply::read(&text, false).queries.into_iter();
-        let queries: Vec<Query> = read
-            .filter_map(|raw| Query::read(&raw.kind, &raw.body, &raw.attributes).ok())
-            .filter(|query| matches!(query.kind(), "pattern" | "rule"))
-            .take(PATTERNS)
-            .collect();
-        if queries.is_empty() {
-            return Err(format!("the reply held no {what} that can be read"));
-        }
-        Ok(queries)
+        let pattern = |raw: RawQuery| {
+            let query = Query::read(&raw.kind, &raw.body, &raw.attributes).ok()?;
+            matches!(query.kind(), "pattern" | "rule").then_some(query)
+        };
+        self.ask(("patterns", PATTERNS), prompt, pattern).await
     }
 
     async fn statements(
@@ -89,29 +82,30 @@ impl Pipeline {
         request: &Request,
         anchors: &[Candidate],
     ) -> Result<Vec<String>, String> {
-        let what = "SQL";
         let prompt = prompt::anchors(&request.text, anchors);
-        let text = self.ask(what, prompt).await?;
-        let read = reply::read(&text, false).queries.into_iter();
-        let statements: Vec<String> = read
-            .filter(|raw| raw.kind == "sql")
-            .map(|raw| raw.body)
-            .take(STATEMENTS)
-            .collect();
-        if statements.is_empty() {
-            return Err(format!("the reply held no {what} that can be read"));
-        }
-        Ok(statements)
+        let statement = |raw: RawQuery| (raw.kind == "sql").then_some(raw.body);
+        self.ask(("SQL", STATEMENTS), prompt, statement).await
     }
 
-    async fn ask(&self, what: &'static str, prompt: String) -> Result<String, String> {
+    /// Asks for queries of a kind, of which some are taken.
+    async fn ask<T>(
+        &self,
+        (what, most): (&str, usize),
+        prompt: String,
+        read: impl Fn(RawQuery) -> Option<T>,
+    ) -> Result<Vec<T>, String> {
         let question = Question {
             messages: vec![Message::user(prompt)],
             max_output_tokens: self.max_output_tokens,
         };
         let answered = self.model.ask(&question).await;
-        let reply = answered.map_err(|error| format!("the call for {what} failed: {error}"))?;
-        Ok(reply.text)
+        let answer = answered.map_err(|error| format!("the call for {what} failed: {error}"))?;
+        let queries = reply::read(&answer.text, false).queries.into_iter();
+        let found: Vec<T> = queries.filter_map(read).take(most).collect();
+        if found.is_empty() {
+            return Err(format!("the reply held no {what} that can be read"));
+        }
+        Ok(found)
     }
 
     /// The definitions around what the patterns hit. The patterns take turns, so

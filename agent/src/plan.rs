@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 /// Most queries of a round (the design of the retrieval protocol).
 pub const QUERIES: usize = 5;
 
-/// Everything about a task that decisions depend on.
-#[derive(Debug, Clone, PartialEq)]
+/// Everything about a task that decisions depend on; by default the plan of a run that never
+/// starts.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// True when anything is executed.
     pub mode: Mode,
@@ -44,7 +45,7 @@ pub struct Plan {
 }
 
 /// Where the text that a run starts from comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Origin {
     /// It was seen here.
     Seen,
@@ -53,33 +54,11 @@ pub enum Origin {
     /// A static analyser found something.
     Finding,
     /// There is no report of any kind.
+    #[default]
     Nothing,
 }
 
 words!(Origin: Seen "seen", Given "given", Finding "finding", Nothing "nothing");
-
-impl Default for Plan {
-    /// Returns the plan of a run that never starts.
-    fn default() -> Self {
-        Self {
-            mode: Mode::Repair,
-            lanes: 1,
-            limits: RunLimits::default(),
-            language: Language::C,
-            title: None,
-            crash: None,
-            origin: Origin::Nothing,
-            hints: Hints::default(),
-            hinted: Vec::new(),
-            has_povs: false,
-            protect: Vec::new(),
-            ladder: Vec::new(),
-            critic_calls: 0,
-            follows: None,
-            known: BTreeMap::new(),
-        }
-    }
-}
 
 impl Plan {
     /// Tells whether there is a program that a debugger can look at.

@@ -10,7 +10,6 @@ use patchwright_config::Settings;
 use patchwright_crash::{read_leading, read_words, rebased};
 use patchwright_source::Tree;
 use patchwright_verdict::RungName;
-use std::collections::BTreeMap;
 
 /// Everything that decisions depend on.
 pub fn plan(task: &Task, settings: &Settings) -> Plan {
@@ -20,16 +19,13 @@ pub fn plan(task: &Task, settings: &Settings) -> Plan {
         limits: limits(task, settings),
         language: task.language,
         title: task.title.clone(),
-        crash: None,
-        origin: Origin::Nothing,
         hints: task.hints.clone(),
-        hinted: Vec::new(),
         has_povs: !task.povs.is_empty(),
         protect: task.protect.clone(),
         ladder: RungName::ALL.to_vec(),
         critic_calls: settings.critic.calls,
         follows: task.follows.clone(),
-        known: BTreeMap::new(),
+        ..Plan::default()
     }
 }
 

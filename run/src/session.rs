@@ -225,8 +225,8 @@ impl Session {
     }
 
     /// Adds the known crashes to a plan.
-    async fn with_known(&self, prepared: Prepared) -> anyhow::Result<Result<Prepared, Ending>> {
-        let known = match self.loaded.settings.store.known.as_deref() {
+    async fn with_known(&self, mut prepared: Prepared) -> anyhow::Result<Result<Prepared, Ending>> {
+        prepared.plan.known = match self.loaded.settings.store.known.as_deref() {
             None => return Ok(Ok(prepared)),
             Some("runs") => known::of_runs(self.journal.store()).await?,
             Some(file) => match known::in_file(Path::new(file)) {
@@ -234,11 +234,7 @@ impl Session {
                 Err(error) => return Ok(Err(Ending::new(EndingKind::InvalidTask, error))),
             },
         };
-        let plan = Plan {
-            known,
-            ..prepared.plan
-        };
-        Ok(Ok(Prepared { plan, ..prepared }))
+        Ok(Ok(prepared))
     }
 
     /// Drives the run until it ends, would have to wait too long for a model, or

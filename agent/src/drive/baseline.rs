@@ -95,38 +95,26 @@ impl Drive {
     fn summary(&self, baseline: &Baseline) -> BaselineSummary {
         let mut crashes: Vec<Crash> = Vec::new();
         let mut signatures: Vec<String> = Vec::new();
-        for report in baseline
-            .povs
-            .iter()
-            .filter_map(|pov| pov.replay.crash.clone())
-        {
-            let signature = report.signature(&|frame| {
-                frame
-                    .file
-                    .as_deref()
-                    .is_some_and(|file| self.parts.tree.rebase(file).is_some())
-            });
+        let povs = baseline.povs.iter();
+        for report in povs.filter_map(|pov| pov.replay.crash.clone()) {
+            let is_own = |file: &str| self.parts.tree.rebase(file).is_some();
+            let signature = report.signature(&|frame| frame.file.as_deref().is_some_and(is_own));
             let signature = signature.to_string();
             if !signatures.contains(&signature) {
                 signatures.push(signature);
                 crashes.push(Crash::from(rebased(report, &self.parts.tree)));
             }
         }
-        let crashes_seen = crashes.clone();
+        let without =
+            || "the task has none, so nothing but your care protects what works today.".to_owned();
         BaselineSummary {
+            harness: self.harness(&crashes).unwrap_or_default(),
             crashes,
             signatures,
-            tests: baseline.tests.as_ref().map_or_else(
-                || {
-                    "the task has none, so nothing but your care protects what works today."
-                        .to_owned()
-                },
-                tests_in_words,
-            ),
+            tests: (baseline.tests.as_ref()).map_or_else(without, tests_in_words),
             has_tests: baseline.tests.is_some(),
             sandbox: Some(SandboxRecord::from(&baseline.isolation)),
             povs: self.pov_records(),
-            harness: self.harness(&crashes_seen).unwrap_or_default(),
             seconds: baseline.seconds,
             observed: Vec::new(),
         }
@@ -151,8 +139,7 @@ impl Drive {
         }
         let mut kept = Vec::new();
         for (name, good, text, execution) in observed {
-            let log = self.journal.keep(execution.text().as_bytes()).await?;
-            let log = Some(log);
+            let log = Some(self.journal.keep(execution.text().as_bytes()).await?);
             kept.push(Observed {
                 name,
                 good,
@@ -201,12 +188,8 @@ impl Drive {
     fn harness(&self, crashes: &[Crash]) -> Option<String> {
         let task = self.parts.target.as_ref()?.task();
         let folder = Tree::open(&task.task_folder).ok();
-        let mut frames: Vec<_> = crashes
-            .first()?
-            .frames
-            .iter()
-            .filter(|frame| frame.role == Role::Crash)
-            .collect();
+        let frames = crashes.first()?.frames.iter();
+        let mut frames: Vec<_> = frames.filter(|one| one.role == Role::Crash).collect();
         let is_harness = |function: &str| function.ends_with(OF_FUZZERS);
         frames.sort_by_key(|frame| (!is_harness(&frame.function), Reverse(frame.depth)));
         frames.into_iter().find_map(|frame| {
@@ -216,11 +199,8 @@ impl Drive {
                 let path = tree.rebase(file)?;
                 let found = tree.read(&path).ok()?;
                 let language = Language::of(&path, found.bytes());
-                Some(function_at(
-                    language,
-                    found.bytes(),
-                    frame.line.unwrap_or(1),
-                ))
+                let line = frame.line.unwrap_or(1);
+                Some(function_at(language, found.bytes(), line))
             })
         })
     }
@@ -289,11 +269,8 @@ fn tests_for_people(run: &TestRun) -> String {
         0 => format!("{}; no single tests recognised", run.execution.ending),
         _ => format!("{passed} passed, {failed} failed"),
     };
-    let names: Vec<&str> = report
-        .failed()
-        .map(|(name, _)| name)
-        .take(SHOWN_NAMES)
-        .collect();
+    let names = report.failed().map(|(name, _)| name);
+    let names: Vec<&str> = names.take(SHOWN_NAMES).collect();
     if !names.is_empty() {
         let _ = write!(text, ": {} (not held against a patch)", names.join(", "));
     }

@@ -57,21 +57,18 @@ impl Attempt {
         self.rungs.iter().find(|rung| rung.name == name)
     }
 
+    /// Tells whether one rung was climbed and holds.
+    pub fn holds(&self, name: RungName) -> bool {
+        self.rung(name).is_some_and(|rung| rung.holds == Some(true))
+    }
+
     /// Orders attempts by their evidence: how far up they came without being
     /// refuted, then how much of that was really shown.
     pub fn strength(&self) -> (usize, usize) {
-        let reached = self
-            .rungs
-            .iter()
-            .position(|rung| rung.holds == Some(false))
-            .unwrap_or(self.rungs.len());
-        (
-            reached,
-            self.rungs
-                .iter()
-                .filter(|rung| rung.holds == Some(true))
-                .count(),
-        )
+        let mut rungs = self.rungs.iter();
+        let refuting = rungs.position(|rung| rung.holds == Some(false));
+        let held = self.rungs.iter().filter(|rung| rung.holds == Some(true));
+        (refuting.unwrap_or(self.rungs.len()), held.count())
     }
 
     /// The verdict in a part of a sentence, for somebody who sends the same patch again.

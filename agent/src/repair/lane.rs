@@ -3,9 +3,7 @@
 //! share.
 
 use crate::prompt;
-use crate::record::{
-    ChallengeRecord, Crash, CrashFrame, ProbeQuestion, Purpose, Rung, Step, StepId,
-};
+use crate::record::{ChallengeRecord, Crash, ProbeQuestion, Purpose, Rung, Step, StepId};
 use patchwright_model::Message;
 use patchwright_patcher::{Patch, Probe, RawQuery};
 use patchwright_retrieval::Memory;
@@ -252,12 +250,6 @@ impl Review {
     }
 }
 
-impl Issue {
-    pub(super) fn frames(&self) -> Vec<CrashFrame> {
-        self.crash.frames.clone()
-    }
-}
-
 impl Lane {
     /// Returns the step to be done now; `None` while the lane follows others or is done.
     pub(super) fn next_step(&self) -> Option<Step> {
@@ -265,7 +257,7 @@ impl Lane {
             Stage::Context(issue) => Step::Context {
                 round: self.rounds,
                 request: issue.crash.text.clone(),
-                frames: issue.frames(),
+                frames: issue.crash.frames.clone(),
                 memory: self.memory.clone(),
             },
             Stage::Ask => Step::Ask {

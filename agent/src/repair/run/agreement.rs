@@ -32,15 +32,10 @@ impl Run {
         let mut chosen: Vec<u32> = Vec::new();
         for lane in self.lanes.iter() {
             let own = self.attempts.iter().rev().filter(|attempt| {
-                let holds = |name| {
-                    attempt
-                        .rung(name)
-                        .is_some_and(|rung| rung.holds == Some(true))
-                };
                 attempt.lane == lane.number
                     && !attempt.withdrawn
-                    && holds(RungName::Silent)
-                    && holds(RungName::Tested)
+                    && attempt.holds(RungName::Silent)
+                    && attempt.holds(RungName::Tested)
             });
             let best = own.max_by_key(|attempt| attempt.strength());
             if let Some(best) = best.filter(|best| patches.insert(&best.normal_form)) {
@@ -53,30 +48,23 @@ impl Run {
 
     /// Returns the step that compares the candidates.
     pub(super) fn agreement_step(&self, attempts: &[u32]) -> Step {
-        let mut inputs: Vec<ChallengeRecord> = Vec::new();
         let candidates = attempts.iter().filter_map(|number| self.attempt(*number));
-        for rung in candidates.flat_map(|attempt| &attempt.rungs) {
-            inputs.extend(
-                rung.open_differences()
-                    .iter()
-                    .map(|(_, input)| ChallengeRecord {
-                        name: input.name.clone(),
-                        source: ChallengeSource::Kept(input.blob.clone()),
-                    }),
-            );
+        let rungs = candidates.flat_map(|attempt| &attempt.rungs);
+        let differing = rungs.flat_map(Rung::open_differences);
+        let differing = differing.map(|(_, input)| ChallengeRecord {
+            name: input.name.clone(),
+            source: ChallengeSource::Kept(input.blob.clone()),
+        });
+        Step::Agree {
+            attempts: attempts.to_vec(),
+            inputs: differing.chain(self.challenges.clone()).collect(),
         }
-        inputs.extend(self.challenges.clone());
-        let attempts = attempts.to_vec();
-        Step::Agree { attempts, inputs }
     }
 
     pub(super) fn on_agreed(&mut self, record: Agreement) {
         self.phase = Phase::Repairing;
-        let sizes: Vec<String> = record
-            .clusters
-            .iter()
-            .map(|cluster| format!("{cluster:?}"))
-            .collect();
+        let sizes = record.clusters.iter();
+        let sizes: Vec<String> = sizes.map(|cluster| format!("{cluster:?}")).collect();
         self.remark(format!(
             "candidates that behave alike on {} inputs: {}",
             record.inputs,

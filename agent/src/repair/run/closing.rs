@@ -5,8 +5,7 @@
 use super::{Phase, Run};
 use crate::prompt;
 use crate::record::{
-    Attempt, Ending, EndingKind, FollowUp, Outcome, Purpose, RegressionRecord, SmallestRecord,
-    Step, TestFiles,
+    Attempt, Ending, EndingKind, FollowUp, Outcome, Purpose, RegressionRecord, Step, TestFiles,
 };
 use crate::repair::lane::{Finished, Lane, Stage};
 use crate::task::Mode;
@@ -90,44 +89,41 @@ impl Run {
     }
 
     pub(super) fn on_closing(&mut self, outcome: Outcome) {
-        let Phase::Closing(closing) = &self.phase else {
+        let Phase::Closing(mut closing) = self.phase.clone() else {
             return;
         };
-        let attempt = closing.attempt;
-        match (closing.stage.clone(), outcome) {
-            (ClosingStage::Minimize, Outcome::Minimized(record)) => self.on_minimized(record),
-            (ClosingStage::Files, Outcome::TestFiles(files)) => self.ask_for_test(attempt, &files),
+        closing.stage = match (closing.stage.clone(), outcome) {
+            (ClosingStage::Minimize, Outcome::Minimized(record)) => {
+                self.smallest = Some(record).filter(|record| record.input.is_some());
+                if self.plan.limits.regression_tests == 0 {
+                    self.phase = Phase::Ended(closing.ending);
+                    return;
+                }
+                ClosingStage::Files
+            }
+            (ClosingStage::Files, Outcome::TestFiles(files)) => {
+                self.after_files(closing.attempt, &files)
+            }
             (ClosingStage::Ask(_), Outcome::Reply(record)) => {
                 let read = reply::read(&record.text, record.finish == Finish::Length);
-                self.close_with(ClosingStage::Prove(read.patch));
+                ClosingStage::Prove(read.patch)
             }
-            (ClosingStage::Prove(test), Outcome::Proved(record)) => {
-                self.on_proved(test.is_some(), record);
+            (ClosingStage::Prove(Some(_)), Outcome::Proved(record)) if !record.holds => {
+                closing.before = Some(record.reason);
+                ClosingStage::Prove(None)
+            }
+            (ClosingStage::Prove(_), Outcome::Proved(record)) => {
+                return self.close(closing, record);
             }
             // Nobody can be asked: the PoV itself is the test.
-            _ => self.close_with(ClosingStage::Prove(None)),
-        }
+            _ => ClosingStage::Prove(None),
+        };
+        self.phase = Phase::Closing(closing);
     }
 
-    fn on_minimized(&mut self, record: SmallestRecord) {
-        self.smallest = Some(record).filter(|record| record.input.is_some());
-        if self.plan.limits.regression_tests > 0 {
-            return self.close_with(ClosingStage::Files);
-        }
-        if let Phase::Closing(closing) = &self.phase {
-            self.phase = Phase::Ended(closing.ending.clone());
-        }
-    }
-
-    fn close_with(&mut self, stage: ClosingStage) {
-        if let Phase::Closing(closing) = &mut self.phase {
-            closing.stage = stage;
-        }
-    }
-
-    fn ask_for_test(&mut self, attempt: u32, files: &TestFiles) {
+    fn after_files(&self, attempt: u32, files: &TestFiles) -> ClosingStage {
         if files.text.is_empty() || files.command.is_empty() {
-            return self.close_with(ClosingStage::Prove(None));
+            return ClosingStage::Prove(None);
         }
         let crash = self.first_crash();
         let baseline = self.baseline.clone().unwrap_or_default();
@@ -135,27 +131,18 @@ impl Run {
             .attempt(attempt)
             .map_or("", |attempt| attempt.diff.as_str());
         let text = prompt::regression_test((&self.plan, &baseline), &crash.text, diff, files);
-        self.close_with(ClosingStage::Ask(vec![Message::user(text)]));
+        ClosingStage::Ask(vec![Message::user(text)])
     }
 
-    fn on_proved(&mut self, written: bool, mut record: RegressionRecord) {
-        let Phase::Closing(closing) = &mut self.phase else {
-            return;
-        };
-        if written && !record.holds {
-            closing.before = Some(record.reason);
-            closing.stage = ClosingStage::Prove(None);
-            return;
-        }
-        if let Some(before) = closing.before.take() {
+    fn close(&mut self, closing: Closing, mut record: RegressionRecord) {
+        if let Some(before) = closing.before {
             record.reason = format!(
                 "{}; a test in the project's own framework was written first: {before}",
                 record.reason
             );
         }
-        let (ending, number) = (closing.ending.clone(), closing.attempt);
-        self.phase = Phase::Ended(ending);
-        if let Some(attempt) = self.attempt_mut(number) {
+        self.phase = Phase::Ended(closing.ending);
+        if let Some(attempt) = self.attempt_mut(closing.attempt) {
             attempt.regression = Some(record);
         }
     }

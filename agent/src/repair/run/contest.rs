@@ -78,12 +78,7 @@ impl Run {
         let reason: String = reason.trim().chars().take(REASON).collect();
         self.note_contest(contested.attempt, &reason);
         self.lanes[index].contestable = None;
-        if open(
-            self.attempt(contested.attempt)
-                .and_then(|attempt| attempt.rung(COMPARED)),
-        )
-        .is_empty()
-        {
+        if self.open_differences(contested.attempt).is_empty() {
             return self.leave_objection(index, contested.attempt, &reason);
         }
         let crash = self.first_crash();
@@ -92,7 +87,7 @@ impl Run {
             prompt::contest(
                 (self.plan.language, &crash.text),
                 (attempt, code),
-                &open(attempt.rung(COMPARED)),
+                &self.open_differences(contested.attempt),
             )
         });
         let contest = Contest {
@@ -168,8 +163,8 @@ impl Run {
         self.remark(format!(
             "attempt {attempt}: the critic finds the other behaviour right"
         ));
-        let shown = open(self.attempt(attempt).and_then(|one| one.rung(COMPARED)));
-        let shown: Vec<DoubtedInput> = shown.into_iter().map(|(_, input)| input.clone()).collect();
+        let shown = self.open_differences(attempt).into_iter();
+        let shown: Vec<DoubtedInput> = shown.map(|(_, input)| input.clone()).collect();
         let reason = format!("the critic finds the new answer right: {reason}");
         if !stands {
             self.lanes[index].failures.pop();
@@ -210,18 +205,18 @@ impl Run {
         self.on_refuted(index, number, &rung);
     }
 
+    /// Returns the open differences of an attempt that are shown.
+    fn open_differences(&self, number: u32) -> Vec<prompt::Difference<'_>> {
+        let attempt = self.attempt(number);
+        open(attempt.and_then(|attempt| attempt.rung(COMPARED)))
+    }
+
     fn note_contest(&mut self, number: u32, reason: &str) {
-        if let Some(rung) = self.compared(number) {
-            let open = rung
-                .doubts
-                .iter_mut()
-                .filter(|doubt| doubt.settled.is_none());
-            for doubt in open
-                .filter(|doubt| doubt.input.is_some())
-                .take(prompt::SHOWN_DIFFERENCES)
-            {
-                doubt.contested = Some(reason.to_owned());
-            }
+        let doubts = self.compared(number).map(|rung| &mut rung.doubts);
+        let open = doubts.into_iter().flatten().filter(|doubt| doubt.is_open());
+        let shown = open.filter(|doubt| doubt.input.is_some());
+        for doubt in shown.take(prompt::SHOWN_DIFFERENCES) {
+            doubt.contested = Some(reason.to_owned());
         }
     }
 }

@@ -26,7 +26,8 @@ impl Run {
                 review.messages.push(assistant(text));
                 let differing = Vec::new();
                 review.objection = Some(Objection { inputs, differing });
-                return self.examine(index, review);
+                self.lanes[index].stage = Stage::Examine(Box::new(review));
+                return;
             }
         }
         let first = reason.lines().next().unwrap_or_default();
@@ -43,10 +44,8 @@ impl Run {
             rung.reason = format!(
                 "the critic objects, and no answer of the unpatched program shows it: {first}"
             );
-            rung.doubts.push(Doubt {
-                what: format!("the critic objects: {first}"),
-                ..Doubt::default()
-            });
+            let doubt = Doubt::new(format!("the critic objects: {first}"));
+            rung.doubts.push(doubt);
             self.lanes[index].unproven = Some(reason.to_owned());
         }
         self.decide(index, &review);
@@ -64,10 +63,6 @@ impl Run {
                 source: ChallengeSource::Written(raw),
             })
             .collect()
-    }
-
-    fn examine(&mut self, index: LaneIndex, review: Review) {
-        self.lanes[index].stage = Stage::Examine(Box::new(review));
     }
 
     /// Takes what the inputs show: a failure refutes, all else is put before the critic again.
@@ -128,10 +123,9 @@ impl Run {
         let reviewed = self.attempt_mut(number).into_iter();
         let rungs = reviewed.flat_map(|attempt| &mut attempt.rungs);
         let doubts = rungs.filter(|rung| rung.name == RungName::Reviewed);
-        for doubt in doubts.flat_map(|rung| &mut rung.doubts) {
-            if doubt.input.is_none() && doubt.settled.is_none() {
-                doubt.contested = Some(reason.to_owned());
-            }
+        let open = doubts.flat_map(|rung| &mut rung.doubts);
+        for doubt in open.filter(|doubt| doubt.input.is_none() && doubt.is_open()) {
+            doubt.contested = Some(reason.to_owned());
         }
         self.go_on_beside(index, number);
     }

@@ -294,15 +294,8 @@ impl Run {
 
     /// The last attempt of a lane that was built.
     fn last_built(&self, lane: u32) -> Option<u32> {
-        let built = |attempt: &&crate::record::Attempt| {
-            let rungs = &mut attempt.rungs.iter();
-            attempt.lane == lane
-                && rungs.any(|rung| rung.name == RungName::Builds && rung.holds == Some(true))
-        };
-        self.attempts
-            .iter()
-            .rev()
-            .find(built)
-            .map(|attempt| attempt.number)
+        let mut own = self.attempts.iter().filter(|made| made.lane == lane);
+        let built = own.rfind(|attempt| attempt.holds(RungName::Builds));
+        built.map(|attempt| attempt.number)
     }
 }
