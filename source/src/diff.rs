@@ -1,5 +1,7 @@
 //! Unified diffs: their headers, and the numbered lines of those whose counts are right.
 
+use crate::regex;
+
 /// Name of a file that is not there, in a diff.
 pub const NO_FILE: &str = "/dev/null";
 
@@ -148,10 +150,8 @@ pub fn name_in(rest: &str) -> String {
         return name.trim().to_owned();
     }
     let rest = rest.trim();
-    let rest = match rest.rfind(" (") {
-        Some(at) if rest.ends_with(')') && is_revision(rest.get(at + 2..).unwrap_or_default()) => {
-            rest.get(..at).unwrap_or(rest)
-        }
+    let rest = match rest.rsplit_once(" (") {
+        Some((name, words)) if words.ends_with(')') && is_revision(words) => name,
         _ => rest,
     };
     without_time(rest).trim_end().to_owned()
@@ -165,23 +165,9 @@ fn is_revision(text: &str) -> bool {
 
 /// Cuts ` 2024-05-01 12:00:00` off.
 fn without_time(text: &str) -> &str {
-    for (at, _) in text.match_indices(' ') {
-        let date: Vec<u8> = text
-            .get(at + 1..)
-            .unwrap_or_default()
-            .bytes()
-            .take(10)
-            .collect();
-        let fits = date.len() == 10
-            && date.iter().enumerate().all(|(index, byte)| match index {
-                4 | 7 => *byte == b'-',
-                _ => byte.is_ascii_digit(),
-            });
-        if fits {
-            return text.get(..at).unwrap_or(text);
-        }
-    }
-    text
+    let time = regex!(" [0-9]{4}-[0-9]{2}-[0-9]{2}").find(text);
+    time.and_then(|time| text.get(..time.start()))
+        .unwrap_or(text)
 }
 
 /// Git's C-style quoting, up to the closing quote.
@@ -301,10 +287,8 @@ fn hunk_ranges(line: &str) -> Option<HunkRanges> {
 }
 
 fn range(text: &str) -> Option<(u32, u32)> {
-    match text.split_once(',') {
-        Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
-        None => Some((text.parse().ok()?, 1)),
-    }
+    let (start, count) = text.split_once(',').unwrap_or((text, "1"));
+    Some((start.parse().ok()?, count.parse().ok()?))
 }
 
 #[cfg(test)]
