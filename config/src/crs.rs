@@ -8,7 +8,6 @@ use std::time::Duration;
 
 /// The interfaces for cyber reasoning systems.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Crs {
     /// True when they are answered.
     pub enabled: bool,

@@ -12,7 +12,6 @@ use serde::Deserialize;
 
 /// The HTTP interface.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Http {
     /// Where it listens.
     #[schemars(with = "String")]
@@ -49,7 +48,6 @@ pub struct Http {
 
 /// Rules for what is let in from outside.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Intake {
     /// Folders of this machine that tasks may name.
     pub folders: Vec<PathBuf>,
@@ -77,7 +75,6 @@ pub struct Intake {
 
 /// The webhook of a forge.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Webhook {
     /// A word that the forge and the daemon alone know.
     #[schemars(with = "Option<String>")]
@@ -88,7 +85,6 @@ pub struct Webhook {
 
 /// Telemetry: messages, traces and metrics of the daemon.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Telemetry {
     /// Which messages are written.
     pub log: String,

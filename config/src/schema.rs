@@ -13,14 +13,18 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Says what a file holds: no key must be there, because the defaults have all of them; a time
-/// is a text, and what may be unset says so with a word.
+/// Says what a file holds: no key must be there, because the defaults have all of them, and no
+/// other may; a time is a text, and what may be unset says so with a word.
 fn as_written(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             // Only where it is a keyword: a list, never a property of that name.
             if fields.get("required").is_some_and(Value::is_array) {
                 fields.shift_remove("required");
+            }
+            // The layers refuse other keys, and name the nearest one.
+            if fields.contains_key("properties") {
+                fields.shift_insert(1, "additionalProperties".to_owned(), json!(false));
             }
             if fields.get("type") == Some(&json!(["string", "null"])) {
                 fields.insert("type".to_owned(), json!("string"));

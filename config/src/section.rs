@@ -18,7 +18,6 @@ pub(super) mod model;
 
 /// Everything that can be set.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The model and its endpoint.
     pub model: Model,
@@ -62,7 +61,6 @@ pub struct Settings {
 
 /// Limits of one run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Patches that are tried.
     pub attempts: u32,
@@ -121,7 +119,6 @@ pub struct Limits {
 
 /// Isolation of commands from this machine.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Sandbox {
     /// By what means.
     pub choice: SandboxChoice,
@@ -155,7 +152,6 @@ pub enum SandboxChoice {
 
 /// Where runs are kept.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Store {
     /// The folder.
     pub folder: PathBuf,
@@ -165,7 +161,6 @@ pub struct Store {
 
 /// The database, when several machines share it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Database {
     /// The address of a PostgreSQL.
     #[schemars(with = "Option<String>")]
@@ -174,7 +169,6 @@ pub struct Database {
 
 /// Settings of the queue and its workers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Queue {
     /// Tasks at once.
     pub workers: usize,
@@ -198,7 +192,6 @@ pub struct Queue {
 
 /// The daemon that `submit`, `tasks`, `events` and `cancel` talk to.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Client {
     /// Its address.
     pub server: Option<String>,
@@ -209,7 +202,6 @@ pub struct Client {
 
 /// Where what can be made again is kept.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Cache {
     /// The folder.
     pub folder: PathBuf,
@@ -221,7 +213,6 @@ pub struct Cache {
 
 /// Settings of the display.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Display {
     /// Form in which progress is shown.
     pub progress: Progress,

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 /// The model and its endpoint.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Model {
     /// The name that the endpoint knows the model by.
     pub name: String,
@@ -120,7 +119,6 @@ pub struct Fallback {
 
 /// Time limits of a call.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Timeouts {
     /// Until the connection stands.
     pub connect: Duration,
@@ -134,7 +132,6 @@ pub struct Timeouts {
 
 /// Retries of a call.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Retries {
     /// Number of further tries.
     pub count: usize,
@@ -152,7 +149,6 @@ pub struct Retries {
 
 /// The model that looks at patches.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Critic {
     /// The name that the endpoint knows it by; empty for none.
     pub model: String,
@@ -173,7 +169,6 @@ pub struct Critic {
 
 /// Settings of the code search.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Retrieval {
     /// Hits of one query.
     pub max_results: usize,
@@ -191,7 +186,6 @@ pub struct Retrieval {
 
 /// Weights of the signals by which the candidates for a request are ranked.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Weights {
     /// Closeness in meaning.
     pub semantic: f64,
@@ -207,7 +201,6 @@ pub struct Weights {
 
 /// Embeddings as a signal for ranking code.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Embedding {
     /// The name of the model; empty for none.
     pub name: String,
@@ -224,7 +217,6 @@ pub struct Embedding {
 
 /// A re-ranker as a signal for ranking code.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Rerank {
     /// The name of the model, where the endpoint has several.
     pub name: String,
@@ -255,7 +247,6 @@ pub enum RerankApi {
 
 /// Words of the model as a signal for ranking code.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Expansion {
     /// True when the model is asked.
     pub enabled: bool,
