@@ -163,8 +163,7 @@ impl Drive {
 
     fn tell_remarks(&self, run: &mut Run) {
         for remark in run.take_remarks() {
-            let remark = format!("  note: {remark}");
-            self.parts.observer.tell(&Notice::Remark(&remark));
+            self.parts.observer.remark(&format!("  note: {remark}"));
         }
     }
 
@@ -232,15 +231,14 @@ impl Drive {
 
     /// Writes down that a step is about to be done.
     async fn intend(&self, id: StepId, name: &str, summary: String, body: Value) -> Result<i64> {
-        self.journal
-            .append(NewEvent {
-                step: id,
-                kind: EventKind::Intent,
-                name: name.to_owned(),
-                summary,
-                body,
-            })
-            .await
+        let event = NewEvent {
+            step: id,
+            kind: EventKind::Intent,
+            name: name.to_owned(),
+            summary,
+            body,
+        };
+        self.journal.append(event).await
     }
 
     async fn record(&self, id: StepId, outcome: &Outcome, seconds: f64) -> Result<()> {

@@ -44,6 +44,11 @@ impl Observer {
         Self::new(|_| {})
     }
 
+    /// Tells something that is no step.
+    pub fn remark(&self, remark: &str) {
+        self.tell(&Notice::Remark(remark));
+    }
+
     /// Passes a notice on.
     pub fn tell(&self, notice: &Notice<'_>) {
         (self.0)(notice);

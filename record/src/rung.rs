@@ -110,6 +110,16 @@ impl Rung {
             .collect()
     }
 
+    /// Says in one line whether it holds, and why; `open` is what a rung is that was not climbed.
+    pub fn in_words(&self, open: &str) -> String {
+        let word = match self.holds {
+            Some(true) => "holds",
+            Some(false) => "does not hold",
+            None => open,
+        };
+        format!("{} {word}: {}", self.name, self.reason)
+    }
+
     /// Sets whether climbing again would give the same result.
     pub fn settled(mut self, settled: bool) -> Self {
         self.settled = settled;

@@ -10,7 +10,7 @@ use crate::files::hash_of;
 use crate::intake::download::{self, DownloadError};
 use crate::intake::unpack::{self, Packing, UnpackError, UnpackLimits};
 use patchwright_agent::drive::ending_of;
-use patchwright_agent::progress::{Notice, Observer};
+use patchwright_agent::progress::Observer;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Source, Task};
 use patchwright_config::Settings;
@@ -40,91 +40,180 @@ pub(crate) async fn source(
     settings: &Settings,
     observer: &Observer,
 ) -> Result<PathBuf, Ending> {
+    let checkout = Checkout {
+        task,
+        settings,
+        observer,
+    };
     match &task.source {
         Source::Path(path) => Ok(path.clone()),
         Source::Fetch(command) => {
             let key = key_of_fetched(command, &task.folder)?;
-            let how = How::Command(command);
-            get(key, how, &task.folder, (settings, observer)).await
+            checkout.get(key, Some(command), &task.folder).await
         }
-        Source::Git { url, revision } => git(task, (url, revision), settings, observer).await,
-        Source::Archive { location, sha256 } => {
-            archive(task, (location, sha256), settings, observer).await
+        Source::Git { url, revision } => checkout.git(url, revision).await,
+        Source::Archive { location, sha256 } => checkout.archive(location, sha256).await,
+    }
+}
+
+/// The task whose source is got, and how.
+struct Checkout<'a> {
+    task: &'a Task,
+    settings: &'a Settings,
+    observer: &'a Observer,
+}
+
+impl Checkout<'_> {
+    async fn git(&self, url: &str, revision: &str) -> Result<PathBuf, Ending> {
+        if revision.starts_with('-') || revision.trim().is_empty() {
+            return Err(invalid(
+                "source.revision: must name a commit, a tag or a branch",
+            ));
+        }
+        let orders = tempfile::tempdir().map_err(failed)?;
+        write(&orders.path().join("revision"), revision.as_bytes())?;
+        let local = self.task.folder.join(url);
+        let (url, command) = if !self.task.sender.is_local() {
+            let found = download::repository(url, &self.settings.intake).await;
+            let (url, addresses) =
+                found.map_err(|error| refused(&format!("source.git: {url}"), &error))?;
+            write(&orders.path().join("addresses"), addresses.as_bytes())?;
+            (url, CLONE_CHECKED)
+        } else if local.is_dir() {
+            // The sandbox sees nothing but this folder: the repository goes in as
+            // a bundle of everything it has.
+            self.bundle(&local, &orders.path().join("bundle")).await?;
+            ("bundle".to_owned(), CLONE)
+        } else {
+            (url.to_owned(), CLONE)
+        };
+        write(&orders.path().join("url"), url.as_bytes())?;
+        let key = key_of(&["git", &url, revision, &local.display().to_string()]);
+        self.get(key, Some(command), orders.path()).await
+    }
+
+    async fn bundle(&self, repository: &Path, into: &Path) -> Result<(), Ending> {
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let place = (IsolationChoice::Auto, false);
+        self.run(BUNDLE, (repository, folder.path()), place).await?;
+        let copied = std::fs::copy(folder.path().join("bundle"), into);
+        copied.map(drop).map_err(failed)
+    }
+
+    async fn archive(&self, location: &str, sha256: &str) -> Result<PathBuf, Ending> {
+        let orders = tempfile::tempdir().map_err(failed)?;
+        let file = orders.path().join(ARCHIVE);
+        if location.starts_with("https://") || location.starts_with("http://") {
+            self.obtain(location, &file).await?;
+        } else {
+            let local = self.task.folder.join(location);
+            std::fs::copy(&local, &file).map_err(|error| {
+                let local = local.display();
+                invalid(&format!("source.archive: {local} cannot be read: {error}"))
+            })?;
+        }
+        let found = hash_of(&file).map_err(failed)?;
+        if found != sha256 {
+            return Err(invalid(&format!(
+                "source.sha256: the archive has {found}, the task says {sha256}"
+            )));
+        }
+        let key = key_of(&["archive", sha256]);
+        let tree = self.get(key, None, orders.path()).await?;
+        inner(tree).map_err(failed)
+    }
+
+    /// Downloads an archive: for a user of this machine as they would themselves,
+    /// for anybody else within what the settings allow.
+    async fn obtain(&self, url: &str, into: &Path) -> Result<(), Ending> {
+        let intake = &self.settings.intake;
+        let limit = intake.archive_mb.saturating_mul(1024 * 1024);
+        let done = if self.task.sender.is_local() {
+            download::to_file_of_anybody(url, into, limit).await
+        } else {
+            download::to_file(url, into, limit, intake).await
+        };
+        let what = format!("source.archive: {url} cannot be downloaded");
+        done.map_err(|error| refused(&what, &error))
+    }
+
+    /// Unpacks the archive in `folder` into `tree`. What Rust code does not
+    /// decompress, a program does, in the sandbox.
+    async fn unpack_into(&self, folder: &Path, tree: &Path) -> Result<(), Ending> {
+        let wrong = |error: UnpackError| match error {
+            UnpackError::Io(error) => failed(error),
+            other => invalid(&format!("source.archive: {other}")),
+        };
+        let mut archive = folder.join(ARCHIVE);
+        let plain = tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(failed)?;
+        if let Packing::Program(program) = Packing::of(&archive).map_err(failed)? {
+            let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
+            let place = (commands::isolation(self.settings), false);
+            self.run(&command, (folder, plain.path()), place).await?;
+            archive = plain.path().join(ARCHIVE);
+        }
+        let limits = UnpackLimits::of(&self.settings.intake);
+        let tree = tree.to_path_buf();
+        let unpacked =
+            tokio::task::spawn_blocking(move || unpack::unpack(&archive, &tree, limits)).await;
+        unpacked.map_err(failed)?.map(drop).map_err(wrong)
+    }
+
+    /// The tree with this key, from the cache or made from what lies in the folder: by a
+    /// command in the sandbox, or else from the archive there. A tree appears in the cache
+    /// whole or not at all.
+    async fn get(
+        &self,
+        key: String,
+        command: Option<&str>,
+        folder: &Path,
+    ) -> Result<PathBuf, Ending> {
+        let sources = self.settings.cache.folder.join("sources");
+        let kept = sources.join(key);
+        if kept.is_dir() {
+            return Ok(kept);
+        }
+        self.observer.remark("  .. fetching the source");
+        patchwright_config::private_folder(&sources).map_err(failed)?;
+        let fresh = tempfile::tempdir_in(&sources).map_err(failed)?;
+        let tree = fresh.path().join("tree");
+        std::fs::create_dir(&tree).map_err(failed)?;
+        if let Some(command) = command {
+            let place = (commands::isolation(self.settings), true);
+            self.run(command, (folder, &tree), place).await?;
+        } else {
+            self.unpack_into(folder, &tree).await?;
+        }
+        let mut entries = std::fs::read_dir(&tree).map_err(failed)?;
+        if entries.next().is_none() {
+            return Err(invalid(
+                "source.fetch: the command succeeded and left $TREE empty",
+            ));
+        }
+        match std::fs::rename(&tree, &kept) {
+            // Somebody else got the same tree meanwhile.
+            Err(_) if kept.is_dir() => Ok(kept),
+            Err(error) => Err(failed(error)),
+            Ok(()) => Ok(kept),
         }
     }
-}
 
-async fn git(
-    task: &Task,
-    (url, revision): (&str, &str),
-    settings: &Settings,
-    observer: &Observer,
-) -> Result<PathBuf, Ending> {
-    if revision.starts_with('-') || revision.trim().is_empty() {
-        return Err(invalid(
-            "source.revision: must name a commit, a tag or a branch",
-        ));
+    /// Runs a command in the sandbox that finds its orders in one folder and fills another.
+    async fn run(
+        &self,
+        command: &str,
+        (orders, tree): (&Path, &Path),
+        (isolation, network): (IsolationChoice, bool),
+    ) -> Result<(), Ending> {
+        let place = FetchPlace {
+            isolation,
+            host: commands::host(),
+            network,
+        };
+        let limits = own_command_limits(self.settings);
+        let fetched = fetch(command, orders, tree, place, &limits).await;
+        fetched.map(drop).map_err(|error| ending_of(&error))
     }
-    let orders = tempfile::tempdir().map_err(failed)?;
-    write(&orders.path().join("revision"), revision.as_bytes())?;
-    let local = task.folder.join(url);
-    let (url, command) = if !task.sender.is_local() {
-        let found = download::repository(url, &settings.intake).await;
-        let (url, addresses) =
-            found.map_err(|error| refused(&format!("source.git: {url}"), &error))?;
-        write(&orders.path().join("addresses"), addresses.as_bytes())?;
-        (url, CLONE_CHECKED)
-    } else if local.is_dir() {
-        // The sandbox sees nothing but this folder: the repository goes in as
-        // a bundle of everything it has.
-        bundle(&local, &orders.path().join("bundle"), settings).await?;
-        ("bundle".to_owned(), CLONE)
-    } else {
-        (url.to_owned(), CLONE)
-    };
-    write(&orders.path().join("url"), url.as_bytes())?;
-    let key = key_of(&["git", &url, revision, &local.display().to_string()]);
-    let how = How::Command(command);
-    get(key, how, orders.path(), (settings, observer)).await
-}
-
-async fn bundle(repository: &Path, into: &Path, settings: &Settings) -> Result<(), Ending> {
-    let folder = tempfile::tempdir().map_err(failed)?;
-    let place = (IsolationChoice::Auto, false);
-    run(BUNDLE, (repository, folder.path()), settings, place).await?;
-    std::fs::copy(folder.path().join("bundle"), into)
-        .map(|_| ())
-        .map_err(failed)
-}
-
-async fn archive(
-    task: &Task,
-    (location, sha256): (&str, &str),
-    settings: &Settings,
-    observer: &Observer,
-) -> Result<PathBuf, Ending> {
-    let orders = tempfile::tempdir().map_err(failed)?;
-    let file = orders.path().join(ARCHIVE);
-    if location.starts_with("https://") || location.starts_with("http://") {
-        obtain(task, location, &file, settings).await?;
-    } else {
-        let local = task.folder.join(location);
-        std::fs::copy(&local, &file).map_err(|error| {
-            invalid(&format!(
-                "source.archive: {} cannot be read: {error}",
-                local.display()
-            ))
-        })?;
-    }
-    let found = hash_of(&file).map_err(failed)?;
-    if found != sha256 {
-        return Err(invalid(&format!(
-            "source.sha256: the archive has {found}, the task says {sha256}"
-        )));
-    }
-    let key = key_of(&["archive", sha256]);
-    let tree = get(key, How::Archive, orders.path(), (settings, observer)).await?;
-    inner(tree).map_err(failed)
 }
 
 /// Returns the one folder of an archive, which usually holds everything in it.
@@ -157,106 +246,6 @@ pub fn kept_source(task: &Task, settings: &Settings) -> Option<PathBuf> {
         Source::Archive { .. } => inner(tree).ok(),
         _ => Some(tree),
     }
-}
-
-/// Downloads an archive: for a user of this machine as they would themselves,
-/// for anybody else within what the settings allow.
-async fn obtain(task: &Task, url: &str, into: &Path, settings: &Settings) -> Result<(), Ending> {
-    let limit = settings.intake.archive_mb.saturating_mul(1024 * 1024);
-    let what = format!("source.archive: {url} cannot be downloaded");
-    let done = if task.sender.is_local() {
-        download::to_file_of_anybody(url, into, limit).await
-    } else {
-        download::to_file(url, into, limit, &settings.intake).await
-    };
-    done.map_err(|error| refused(&what, &error))
-}
-
-/// Unpacks the archive in `folder` into `tree`. What Rust code does not
-/// decompress, a program does, in the sandbox.
-async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<(), Ending> {
-    let wrong = |error: UnpackError| match error {
-        UnpackError::Io(error) => failed(error),
-        other => invalid(&format!("source.archive: {other}")),
-    };
-    let mut archive = folder.join(ARCHIVE);
-    let plain = tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(failed)?;
-    if let Packing::Program(program) = Packing::of(&archive).map_err(failed)? {
-        let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
-        let place = (commands::isolation(settings), false);
-        run(&command, (folder, plain.path()), settings, place).await?;
-        archive = plain.path().join(ARCHIVE);
-    }
-    let (tree, limits) = (tree.to_path_buf(), UnpackLimits::of(&settings.intake));
-    tokio::task::spawn_blocking(move || unpack::unpack(&archive, &tree, limits))
-        .await
-        .map_err(failed)?
-        .map(|_| ())
-        .map_err(wrong)
-}
-
-/// The way to get a tree.
-enum How<'a> {
-    /// By a command in the sandbox.
-    Command(&'a str),
-    /// From the archive in the folder.
-    Archive,
-}
-
-/// The tree with this key, from the cache or made from what lies in the folder. A tree
-/// appears in the cache whole or not at all.
-async fn get(
-    key: String,
-    how: How<'_>,
-    folder: &Path,
-    (settings, observer): (&Settings, &Observer),
-) -> Result<PathBuf, Ending> {
-    let sources = settings.cache.folder.join("sources");
-    let kept = sources.join(key);
-    if kept.is_dir() {
-        return Ok(kept);
-    }
-    observer.tell(&Notice::Remark("  .. fetching the source"));
-    patchwright_config::private_folder(&sources).map_err(failed)?;
-    let fresh = tempfile::tempdir_in(&sources).map_err(failed)?;
-    let tree = fresh.path().join("tree");
-    std::fs::create_dir(&tree).map_err(failed)?;
-    match how {
-        How::Archive => unpack_into(folder, &tree, settings).await?,
-        How::Command(command) => {
-            let place = (commands::isolation(settings), true);
-            run(command, (folder, &tree), settings, place).await?;
-        }
-    }
-    let mut entries = std::fs::read_dir(&tree).map_err(failed)?;
-    if entries.next().is_none() {
-        return Err(invalid(
-            "source.fetch: the command succeeded and left $TREE empty",
-        ));
-    }
-    match std::fs::rename(&tree, &kept) {
-        // Somebody else got the same tree meanwhile.
-        Err(_) if kept.is_dir() => Ok(kept),
-        Err(error) => Err(failed(error)),
-        Ok(()) => Ok(kept),
-    }
-}
-
-/// Runs a command in the sandbox that finds its orders in one folder and fills another.
-async fn run(
-    command: &str,
-    (orders, tree): (&Path, &Path),
-    settings: &Settings,
-    (isolation, network): (IsolationChoice, bool),
-) -> Result<(), Ending> {
-    let place = FetchPlace {
-        isolation,
-        host: commands::host(),
-        network,
-    };
-    let limits = own_command_limits(settings);
-    let fetched = fetch(command, orders, tree, place, &limits).await;
-    fetched.map(drop).map_err(|error| ending_of(&error))
 }
 
 /// Returns the name of a tree in the cache, by these parts.

@@ -27,6 +27,7 @@ use patchwright_store::submissions::Claimed;
 use patchwright_store::{Journal, Store};
 use patchwright_target::Target;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -328,11 +329,9 @@ fn given(loaded: &Loaded) -> Vec<(String, String)> {
     flags
         .filter_map(|entry| {
             let value = match &entry.value {
-                serde_json::Value::String(text) => text.clone(),
-                value @ (serde_json::Value::Bool(_) | serde_json::Value::Number(_)) => {
-                    value.to_string()
-                }
-                value @ serde_json::Value::Array(_) => toml_list(value)?,
+                Value::String(text) => text.clone(),
+                value @ (Value::Bool(_) | Value::Number(_)) => value.to_string(),
+                value @ Value::Array(_) => toml_list(value)?,
                 _ => return None,
             };
             Some((entry.key.clone(), value))
@@ -341,7 +340,7 @@ fn given(loaded: &Loaded) -> Vec<(String, String)> {
 }
 
 /// A list as a flag has it; nothing when a key in it was hidden.
-fn toml_list(value: &serde_json::Value) -> Option<String> {
+fn toml_list(value: &Value) -> Option<String> {
     let hides = value.to_string().contains(settings::HIDDEN);
     let list = toml::Value::try_from(value).ok()?;
     (!hides).then(|| list.to_string())
@@ -361,7 +360,7 @@ fn exchanges(events: &[Event]) -> Vec<(String, Reply)> {
     for event in events {
         let key = (event.lane, event.step);
         if event.kind == EventKind::Intent && Purpose::read(&event.name).is_some() {
-            let prompt = event.body.get("prompt").and_then(serde_json::Value::as_str);
+            let prompt = event.body.get("prompt").and_then(Value::as_str);
             prompts.insert(key, prompt.unwrap_or_default().to_owned());
         }
         let outcome = event.body.get("outcome").cloned().unwrap_or_default();

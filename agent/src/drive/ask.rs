@@ -3,7 +3,6 @@
 use super::Drive;
 use super::parts::Speaker;
 use crate::journal::{JournalError, Result, SpendingLimits};
-use crate::progress::Notice;
 use crate::prompt::control_tokens;
 use crate::record::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
@@ -70,8 +69,7 @@ impl Drive {
             return Ok(refused(purpose, reason));
         }
         if let Some(notice) = speaker.model.notice(&request) {
-            let remark = format!("note: {notice}");
-            self.parts.observer.tell(&Notice::Remark(&remark));
+            self.parts.observer.remark(&format!("note: {notice}"));
         }
         let started = Instant::now();
         let answered = telemetry::asked(speaker.model.as_ref(), &request).await;
@@ -237,9 +235,7 @@ fn refused(purpose: Purpose, reason: String) -> Outcome {
         }
         _ => Outcome::Unanswered(Unanswered {
             reason,
-            usage: Usage::default(),
-            usd: 0.0,
-            seconds: 0.0,
+            ..Unanswered::default()
         }),
     }
 }

@@ -58,8 +58,7 @@ impl Drive {
             }
         };
         let sandbox = SandboxRecord::from(&baseline.isolation);
-        let remark = format!("  sandbox: {sandbox}");
-        self.parts.observer.tell(&Notice::Remark(&remark));
+        self.parts.observer.remark(&format!("  sandbox: {sandbox}"));
         let mut summary = self.summary(&baseline);
         summary.observed = self.observed(&baseline).await?;
         Ok(Outcome::Baseline(summary))

@@ -6,7 +6,6 @@ use super::ask::{InFlight, beyond};
 use super::failure::Failure;
 use super::summary::head;
 use crate::journal::Result;
-use crate::progress::Notice;
 use crate::record::{
     ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, RunLimits, SignalRecord,
     Spent, StepId,
@@ -190,8 +189,7 @@ impl Drive {
 
     fn tell_what_is_missing(&self, records: &[SignalRecord]) {
         for note in records.iter().filter_map(SignalRecord::note) {
-            let remark = format!("note: {note}");
-            self.parts.observer.tell(&Notice::Remark(&remark));
+            self.parts.observer.remark(&format!("note: {note}"));
         }
     }
 }

@@ -1,13 +1,13 @@
 //! A sentence about each outcome, for whoever reads the journal without having
 //! been there.
 
-use crate::record::{
-    BaselineSummary, Located, Outcome, ReplyRecord, Rung, SignalRecord, lines_changed,
-};
+use crate::record::{BaselineSummary, Located, Outcome, ReplyRecord, SignalRecord, lines_changed};
 use std::collections::BTreeSet;
 
 /// Characters of a text from outside that a sentence takes in.
 const LONGEST: usize = 300;
+/// State of a rung that nobody could climb.
+const NOT_CLIMBED: &str = "was not climbed";
 
 pub(super) fn kind(outcome: &Outcome) -> &'static str {
     match outcome {
@@ -62,7 +62,7 @@ pub fn sentence(outcome: &Outcome) -> String {
         ),
         Outcome::Probed(probed) => format!("{} probes answered", probed.answers.len()),
         Outcome::Located(placed) => located(placed),
-        Outcome::Climbed(rung) => climbed(rung),
+        Outcome::Climbed(rung) => rung.in_words(NOT_CLIMBED),
         Outcome::Agreed(record) => format!(
             "attempts that behave alike on {} inputs: {:?}",
             record.inputs, record.clusters
@@ -85,7 +85,7 @@ pub fn sentence(outcome: &Outcome) -> String {
             },
             head(&record.reason)
         ),
-        Outcome::Challenged(challenged) => climbed(&challenged.rung),
+        Outcome::Challenged(challenged) => challenged.rung.in_words(NOT_CLIMBED),
         Outcome::Stopped { ending, .. } => format!("{}: {}", ending.kind, head(&ending.detail)),
     }
 }
@@ -131,15 +131,6 @@ fn located(located: &Located) -> String {
             )
         }
     }
-}
-
-fn climbed(rung: &Rung) -> String {
-    let word = match rung.holds {
-        Some(true) => "holds",
-        Some(false) => "does not hold",
-        None => "was not climbed",
-    };
-    format!("{} {word}: {}", rung.name.as_str(), rung.reason)
 }
 
 /// Returns the beginning of a text from outside.

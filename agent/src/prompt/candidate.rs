@@ -62,22 +62,15 @@ pub fn critic(
 
 /// Returns a line for each rung.
 fn observed(rungs: &[&Rung]) -> String {
-    let lines = rungs.iter().map(|rung| {
-        let word = match rung.holds {
-            Some(true) => "holds",
-            Some(false) => "does not hold",
-            None => "is open",
-        };
-        format!("{} {word}: {}", rung.name.as_str(), rung.reason)
-    });
+    let lines = rungs.iter().map(|rung| rung.in_words("is open"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a line for each rung, with a reason where it is open.
 fn standing(rungs: &[&Rung]) -> String {
     let lines = rungs.iter().map(|rung| match rung.holds {
-        Some(true) => format!("{} holds", rung.name.as_str()),
-        _ => observed(&[rung]),
+        Some(true) => format!("{} holds", rung.name),
+        _ => rung.in_words("is open"),
     });
     lines.collect::<Vec<_>>().join("\n")
 }

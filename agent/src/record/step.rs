@@ -289,7 +289,7 @@ pub struct Postponed {
 }
 
 /// A call that came to nothing, and that the run can do without.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Unanswered {
     pub reason: String,
     /// Tokens that tries which broke off may have used.

@@ -249,12 +249,9 @@ impl Reader<'_> {
 
     fn source(&self, keys: &SourceKeys) -> Result<Source, TaskError> {
         let with = |what: &Option<String>, key: &str, of: &str| {
-            what.clone().ok_or_else(|| {
-                self.invalid(
-                    &format!("source.{key}"),
-                    format!("is needed beside source.{of}"),
-                )
-            })
+            let needed = format!("is needed beside source.{of}");
+            let missing = || self.invalid(&format!("source.{key}"), needed);
+            what.clone().ok_or_else(missing)
         };
         match (&keys.path, &keys.git, &keys.archive, &keys.fetch) {
             (Some(path), None, None, None) => Ok(Source::Path(self.source_folder(path)?)),
@@ -303,26 +300,19 @@ impl Reader<'_> {
 
 impl Reader<'_> {
     fn source_folder(&self, path: &str) -> Result<PathBuf, TaskError> {
+        let wrong = |folder: &Path, fault: &str| {
+            self.invalid("source.path", format!("{} {fault}", folder.display()))
+        };
         let folder = self.folder.join(path);
-        let folder = folder.canonicalize().map_err(|error| {
-            self.invalid(
-                "source.path",
-                format!("{} cannot be opened: {error}", folder.display()),
-            )
-        })?;
-        let empty = std::fs::read_dir(&folder)
-            .map_err(|error| {
-                self.invalid(
-                    "source.path",
-                    format!("{} is no folder: {error}", folder.display()),
-                )
-            })?
-            .next()
-            .is_none();
-        if empty {
-            return Err(self.invalid("source.path", format!("{} is empty", folder.display())));
+        let folder = folder
+            .canonicalize()
+            .map_err(|error| wrong(&folder, &format!("cannot be opened: {error}")))?;
+        let entries = std::fs::read_dir(&folder);
+        let entries = entries.map_err(|error| wrong(&folder, &format!("is no folder: {error}")));
+        match entries?.next() {
+            Some(_) => Ok(folder),
+            None => Err(wrong(&folder, "is empty")),
         }
-        Ok(folder)
     }
 
     fn file(&self, key: &str, path: impl AsRef<Path>) -> Result<PathBuf, TaskError> {
@@ -343,10 +333,8 @@ impl Reader<'_> {
             self.invalid(key, format!("{} cannot be read: {error}", file.display()))
         };
         if file.metadata().map_err(unreadable)?.len() > TEXT_LIMIT {
-            return Err(self.invalid(
-                key,
-                format!("{} is larger than {TEXT_LIMIT} bytes", file.display()),
-            ));
+            let message = format!("{} is larger than {TEXT_LIMIT} bytes", file.display());
+            return Err(self.invalid(key, message));
         }
         let bytes = std::fs::read(&file).map_err(unreadable)?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
