@@ -243,7 +243,7 @@ impl Run {
             (Some(index), Outcome::Probed(probed)) => self.on_probed(index, &probed),
             (Some(index), Outcome::Located(located)) => self.on_located(index, located),
             (Some(index), Outcome::Challenged(told)) => self.on_challenged(index, told),
-            (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, &rung),
+            (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, rung),
             _ => {}
         }
         self.settle_followers();

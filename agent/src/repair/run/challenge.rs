@@ -86,7 +86,7 @@ impl Run {
 
     fn run_challenges(&mut self, index: LaneIndex, challenge: Challenge) {
         if challenge.inputs.is_empty() {
-            return self.keep(index, challenge.attempt, &challenge.rung);
+            return self.keep(index, challenge.attempt, challenge.rung);
         }
         self.lanes[index].stage = Stage::Challenge(Box::new(challenge));
     }
@@ -97,7 +97,7 @@ impl Run {
         match self.lanes[index].stage.clone() {
             Stage::Challenge(challenge) => {
                 let rung = joined(challenge.rung, told.rung);
-                self.keep(index, challenge.attempt, &rung);
+                self.keep(index, challenge.attempt, rung);
             }
             Stage::Examine(review) => self.on_examined(index, *review, told),
             _ => {}

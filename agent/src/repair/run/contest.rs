@@ -260,14 +260,9 @@ impl Run {
             Some(holds) => holds,
         });
         for rung in self.attempts.iter_mut().flat_map(|one| &mut one.rungs) {
-            settle(&self.decisions, rung);
+            settle_decided(&self.decisions, rung);
         }
         knows || inputs.is_empty()
-    }
-
-    /// Settles the differences of a rung that were decided before.
-    pub(super) fn settle_decided(&self, rung: &mut Rung) {
-        settle(&self.decisions, rung);
     }
 
     /// Returns the rung of an attempt that compares behaviour.
@@ -279,7 +274,7 @@ impl Run {
 
 /// Settles the differences of a rung that are decided. A rung that nothing else kept open holds
 /// then; one that refutes stays as it is.
-fn settle(decisions: &[AcceptedInput], rung: &mut Rung) {
+pub(super) fn settle_decided(decisions: &[AcceptedInput], rung: &mut Rung) {
     if rung.holds == Some(false) {
         return;
     }

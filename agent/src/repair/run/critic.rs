@@ -7,6 +7,7 @@
 //! [`objection`]: super::objection
 
 use super::Run;
+use super::contest::settle_decided;
 use crate::prompt::{self, control_tokens};
 use crate::record::{Doubt, DoubtedInput, ReplyRecord, Rung};
 use crate::repair::lane::{LaneIndex, Review, Stage};
@@ -17,18 +18,6 @@ use patchwright_model::Message;
 const TRIES: u32 = 2;
 
 impl Run {
-    /// Tells whether somebody looks at what this rung has left standing.
-    pub(super) fn wants_critic(&self, rung: &Rung) -> bool {
-        let last = self.plan.ladder.last() == Some(&rung.name);
-        last && rung.holds != Some(false) && self.plan.critic_calls > 0
-    }
-
-    /// Tells whether nothing is left but somebody who reads the patch, and there is nobody.
-    pub(super) fn is_unread(&self, rung: &Rung) -> bool {
-        let last = self.plan.ladder.last() == Some(&rung.name);
-        last && rung.holds == Some(true) && self.lacks_reviewer
-    }
-
     pub(super) fn review(&mut self, index: LaneIndex, number: u32, rung: Rung) {
         let crash = self.first_crash();
         let baseline = self.baseline.clone().unwrap_or_default();
@@ -96,10 +85,10 @@ impl Run {
         let shown: Vec<DoubtedInput> = before.chain(own).map(|(_, input)| input.clone()).collect();
         let reason = format!("the critic was shown it and has no objection: {reason}");
         let is_settled = self.accept(number, &shown, &reason);
-        self.settle_decided(&mut review.rung);
+        settle_decided(&self.decisions, &mut review.rung);
         settle_findings(&mut review.rung, &reason);
         if is_settled {
-            return self.decide(index, &review);
+            return self.keep(index, review.attempt, review.rung);
         }
         self.write_down(number, &review.rung);
         self.compare_again(index, number);
@@ -120,23 +109,19 @@ impl Run {
     pub(super) fn unheard(&mut self, index: LaneIndex, mut review: Review, why: &str) {
         review.rung.holds = None;
         review.rung.reason = format!("the critic could not be heard: {why}");
-        self.decide(index, &review);
-    }
-
-    pub(super) fn decide(&mut self, index: LaneIndex, review: &Review) {
-        self.keep(index, review.attempt, &review.rung);
+        self.keep(index, review.attempt, review.rung);
     }
 }
 
 /// Returns the last rung of a patch that nobody has read: a check that does not run denies.
-pub(super) fn unread(rung: &Rung) -> Rung {
+pub(super) fn unread(rung: Rung) -> Rung {
     Rung {
         holds: None,
         reason: format!(
             "{}; nobody has reviewed it: name a model with --model, or read it yourself (critic.calls = 0 asks for no review)",
             rung.reason
         ),
-        ..rung.clone()
+        ..rung
     }
 }
 

@@ -48,7 +48,7 @@ impl Run {
             rung.doubts.push(doubt);
             self.lanes[index].unproven = Some(reason.to_owned());
         }
-        self.decide(index, &review);
+        self.keep(index, review.attempt, review.rung);
     }
 
     fn named_inputs(&self, attempt: u32, text: &str) -> Vec<ChallengeRecord> {
@@ -81,7 +81,7 @@ impl Run {
             rung.feedback = told.rung.feedback;
             rung.crash = told.rung.crash;
             rung.found.extend(told.rung.found);
-            return self.decide(index, &review);
+            return self.keep(index, review.attempt, review.rung);
         }
         let first = review.objection.iter().flat_map(|one| &one.inputs).next();
         let first = first.map_or("", |input| input.name.as_str());

@@ -2,7 +2,7 @@
 //! issue, or the end.
 
 use super::Run;
-use super::contest::is_contested;
+use super::contest::{is_contested, settle_decided};
 use super::critic::unread;
 use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung};
 use crate::repair::lane::{Finished, Issue, LaneIndex, Stage};
@@ -17,12 +17,9 @@ impl Run {
                 self.on_unplaced(index, &reasons);
             }
             Located::Refused { reasons } => {
-                let list: Vec<String> =
-                    reasons.iter().map(|reason| format!("- {reason}")).collect();
-                let problem = format!(
-                    "Your patch was not applied, not even in part:\n{}",
-                    list.join("\n")
-                );
+                let list = reasons.iter().map(|reason| format!("\n- {reason}"));
+                let list: String = list.collect();
+                let problem = format!("Your patch was not applied, not even in part:{list}");
                 self.retry(index, &problem, Finished::FormatRetries);
             }
             Located::Placed(placed) => self.on_placed(index, placed),
@@ -33,30 +30,24 @@ impl Run {
     fn on_unplaced(&mut self, index: LaneIndex, reasons: &[String]) {
         self.on_placed(index, LocatedPatch::default());
         let reason = reasons.join("\n");
-        self.on_climbed(
-            index,
-            &Rung {
-                feedback: Some(reason.clone()),
-                ..Rung::new(
-                    RungName::Applies,
-                    Some(false),
-                    reason.lines().next().unwrap_or("the patch is empty"),
-                )
-            },
-        );
+        let first = reason.lines().next().unwrap_or("the patch is empty");
+        let mut refuted = Rung::new(RungName::Applies, Some(false), first);
+        refuted.feedback = Some(reason);
+        self.on_climbed(index, refuted);
     }
 
     fn on_placed(&mut self, index: LaneIndex, placed: LocatedPatch) {
-        if let Some(same) = self
-            .attempts
-            .iter()
-            .find(|attempt| attempt.normal_form == placed.normal_form)
-        {
+        let mut earlier = self.attempts.iter();
+        if let Some(same) = earlier.find(|made| made.normal_form == placed.normal_form) {
             let (number, owner) = (same.number, same.lane);
             let own = self.lanes[index].number == owner;
             if !own && same.stands() {
                 self.withdraw(index);
-                return self.follow(index, number);
+                self.lanes[index].stage = match self.plan.mode {
+                    Mode::DryRun => Stage::Done(Finished::Proposed),
+                    Mode::Repair => Stage::Follow(number),
+                };
+                return;
             }
             return self.on_repeated(index, number, placed);
         }
@@ -105,10 +96,8 @@ impl Run {
     /// never delivered. One that the author has defended stays.
     fn withdraw(&mut self, index: LaneIndex) {
         let asked = self.lanes[index].contestable.take();
-        let asked = asked
-            .filter(|asked| asked.stands)
-            .map(|asked| asked.attempt);
-        let attempt = asked.and_then(|number| self.attempt_mut(number));
+        let asked = asked.filter(|asked| asked.stands);
+        let attempt = asked.and_then(|asked| self.attempt_mut(asked.attempt));
         if let Some(attempt) = attempt.filter(|attempt| !is_contested(attempt)) {
             attempt.withdrawn = true;
             let number = attempt.number;
@@ -139,26 +128,17 @@ impl Run {
         }
     }
 
-    /// Another lane came to the same patch before.
-    fn follow(&mut self, index: LaneIndex, number: u32) {
-        let dry_run = self.plan.mode == Mode::DryRun;
-        self.lanes[index].stage = if dry_run {
-            Stage::Done(Finished::Proposed)
-        } else {
-            Stage::Follow(number)
-        };
-    }
-
-    pub(super) fn on_climbed(&mut self, index: LaneIndex, rung: &Rung) {
+    pub(super) fn on_climbed(&mut self, index: LaneIndex, rung: Rung) {
         let Stage::Climb { attempt, .. } = self.lanes[index].stage else {
             return;
         };
-        if self.wants_challenges(rung) {
-            self.challenge(index, attempt, rung.clone());
-        } else if self.wants_critic(rung) {
-            self.review(index, attempt, rung.clone());
-        } else if self.is_unread(rung) {
-            self.keep(index, attempt, &unread(rung));
+        let is_last = self.plan.ladder.last() == Some(&rung.name);
+        if self.wants_challenges(&rung) {
+            self.challenge(index, attempt, rung);
+        } else if is_last && rung.holds != Some(false) && self.plan.critic_calls > 0 {
+            self.review(index, attempt, rung);
+        } else if is_last && rung.holds == Some(true) && self.lacks_reviewer {
+            self.keep(index, attempt, unread(rung));
         } else {
             self.keep(index, attempt, rung);
         }
@@ -166,14 +146,12 @@ impl Run {
 
     /// Notes a rung, and goes on: to the next one, to the next issue, or
     /// to the end.
-    pub(super) fn keep(&mut self, index: LaneIndex, number: u32, rung: &Rung) {
-        let mut rung = rung.clone();
-        self.settle_decided(&mut rung);
-        let rung = &rung;
-        self.write_down(number, rung);
+    pub(super) fn keep(&mut self, index: LaneIndex, number: u32, mut rung: Rung) {
+        settle_decided(&self.decisions, &mut rung);
+        self.write_down(number, &rung);
         if rung.holds == Some(false) {
             self.lanes[index].failures.push(rung.name);
-            self.on_refuted(index, number, rung);
+            self.on_refuted(index, number, &rung);
         } else {
             self.climb_on(index, number);
         }
@@ -215,11 +193,9 @@ impl Run {
             return;
         }
         let ending = self.attempt(number).map(|attempt| self.top_ending(attempt));
-        let verified = ending
-            .as_ref()
-            .is_some_and(|ending| ending.kind == EndingKind::Verified);
+        let verified = ending.filter(|ending| ending.kind == EndingKind::Verified);
         let own = self.foreign.is_some() && !self.is_foreign(index);
-        if let Some(ending) = ending.filter(|_| verified && !own) {
+        if let Some(ending) = verified.filter(|_| !own) {
             return self.conclude(ending, Some(number));
         }
         let asked = self.tell_objection(index, number) || self.ask_author(index, number);
@@ -252,12 +228,9 @@ impl Run {
 
     /// The ending of an attempt that no rung refuted.
     pub(super) fn top_ending(&self, attempt: &Attempt) -> Ending {
-        let open: Vec<String> = attempt
-            .rungs
-            .iter()
-            .filter(|rung| rung.holds.is_none())
-            .map(|rung| format!("{:?} ({})", rung.name.as_str(), rung.reason))
-            .collect();
+        let open = attempt.rungs.iter().filter(|rung| rung.holds.is_none());
+        let open = open.map(|rung| format!("{:?} ({})", rung.name.as_str(), rung.reason));
+        let open: Vec<String> = open.collect();
         if !self.plan.has_povs {
             return Ending::new(EndingKind::Unverified, "there is no PoV to replay");
         }
