@@ -8,14 +8,12 @@ pub fn without_comments<'a>(
     language: Option<Language>,
     lines: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
-    let style = match language {
-        None => return lines.map(str::to_owned).collect(),
-        Some(Language::Python) => CommentStyle::Hash,
-        Some(_) => CommentStyle::Slashes,
+    let Some(language) = language else {
+        return lines.map(str::to_owned).collect();
     };
     let mut in_block = false;
     lines
-        .map(|line| strip_line(line, style, &mut in_block))
+        .map(|line| strip_line(line, has_slashes(language), &mut in_block))
         .collect()
 }
 
@@ -25,7 +23,7 @@ pub fn code_of_piece<'a>(
     language: Option<Language>,
     lines: impl Iterator<Item = &'a str> + Clone,
 ) -> Vec<String> {
-    let slashes = language.is_some_and(|language| language != Language::Python);
+    let slashes = language.is_some_and(has_slashes);
     let first = |mark: &str| {
         let mut lines = lines.clone().enumerate();
         lines.find_map(|(at, line)| Some((at, line.find(mark)?)))
@@ -44,13 +42,12 @@ pub fn code_of_piece<'a>(
     code
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CommentStyle {
-    Slashes,
-    Hash,
+/// Tells whether comments begin with slashes, and not with a hash.
+fn has_slashes(language: Language) -> bool {
+    language != Language::Python
 }
 
-fn strip_line(line: &str, style: CommentStyle, in_block: &mut bool) -> String {
+fn strip_line(line: &str, slashes: bool, in_block: &mut bool) -> String {
     let mut out = String::with_capacity(line.len());
     let mut quote: Option<char> = None;
     let mut rest = line.chars().peekable();
@@ -72,9 +69,9 @@ fn strip_line(line: &str, style: CommentStyle, in_block: &mut bool) -> String {
             }
             (Some(open), next) if open == next => quote = None,
             (None, '"' | '\'') => quote = Some(next),
-            (None, '#') if style == CommentStyle::Hash => break,
-            (None, '/') if style == CommentStyle::Slashes && ahead == Some('/') => break,
-            (None, '/') if style == CommentStyle::Slashes && ahead == Some('*') => {
+            (None, '#') if !slashes => break,
+            (None, '/') if slashes && ahead == Some('/') => break,
+            (None, '/') if slashes && ahead == Some('*') => {
                 rest.next();
                 *in_block = true;
                 continue;
