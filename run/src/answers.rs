@@ -35,10 +35,8 @@ impl fmt::Display for Answers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Recorded(path) => {
-                let name = path
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned());
-                write!(f, "recorded in {}", name.unwrap_or_default())
+                let name = path.file_name().unwrap_or_default();
+                write!(f, "recorded in {}", name.to_string_lossy())
             }
             Self::Live(name) => write!(f, "live from {name}"),
             Self::Journal(run) => write!(f, "recorded in the journal of {run}"),

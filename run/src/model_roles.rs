@@ -19,12 +19,9 @@ pub(crate) fn speakers(
     let mut endpoints = settings.lanes();
     endpoints.truncate(models.lanes.len().min(task.candidates.max(1) as usize));
     let critic: Vec<settings::Model> = settings.critic().into_iter().collect();
-    let limited = [
-        task.limits.usd,
-        settings.limits.usd,
-        settings.limits.usd_day,
-    ];
-    let limited = limited.iter().any(Option::is_some) || settings.limits.usd_total.is_some();
+    let all = &settings.limits;
+    let limits = [task.limits.usd, all.usd, all.usd_day, all.usd_total];
+    let limited = limits.iter().any(Option::is_some);
     if limited && models.paid {
         for asked in endpoints.iter().chain([&critic]) {
             if let Err(missing) = Prices::of_endpoints(asked) {

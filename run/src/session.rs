@@ -19,9 +19,9 @@ use patchwright_agent::record::{CrashHistory, Ending, EndingKind, Outcome, Purpo
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
-use patchwright_config::{self as settings, Flag, Loaded, Settings, SettingsError};
+use patchwright_config::{self as settings, Flag, Loaded, SettingsError};
 use patchwright_model::journaled::Journaled;
-use patchwright_model::{ModelError, Models, Reply};
+use patchwright_model::{Models, Reply};
 use patchwright_patcher::Patch;
 use patchwright_store::submissions::Claimed;
 use patchwright_store::{Journal, Store};
@@ -123,14 +123,6 @@ impl NewRun {
     }
 }
 
-/// Start of a new run, when its models can be asked.
-#[derive(Debug)]
-pub struct Start {
-    right: Right,
-    models: Models,
-    new: NewRun,
-}
-
 /// The right to write to a run.
 #[derive(Debug)]
 pub enum Right {
@@ -140,23 +132,14 @@ pub enum Right {
     Claimed(Claimed),
 }
 
-impl Start {
-    /// Connects to the models that answer.
-    pub fn new(right: Right, new: NewRun, settings: &Settings) -> Result<Self, ModelError> {
-        let models = models(&new.answers, settings)?;
-        Ok(Self { right, models, new })
-    }
-}
-
 impl Session {
     /// A new run of a task: written down and claimed.
     pub async fn begin(
         store: &Store,
-        task: Task,
-        mut loaded: Loaded,
-        start: Start,
+        (task, mut loaded): (Task, Loaded),
+        (right, models): (Right, Models),
+        new: NewRun,
     ) -> anyhow::Result<Self> {
-        let Start { right, models, new } = start;
         if !have_a_critic(&new.answers)? {
             loaded.settings.critic.calls = 0;
         }

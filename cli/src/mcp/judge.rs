@@ -11,8 +11,8 @@ use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
-use patchwright_run::Answers;
-use patchwright_run::session::{NewRun, Right, Session, Start};
+use patchwright_run::session::{NewRun, Right, Session};
+use patchwright_run::{Answers, models};
 use patchwright_store::Store;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -80,8 +80,9 @@ impl Judge {
         let store = Store::of(&self.loaded.settings).await?;
         let right = Right::Run(patchwright_run::run_id(&self.task.id));
         let new = NewRun::new(Answers::Nobody, Some(patch));
-        let start = Start::new(right, new, &self.loaded.settings)?;
-        let session = Session::begin(&store, self.task.clone(), self.loaded.clone(), start).await?;
+        let models = models(&new.answers, &self.loaded.settings)?;
+        let task = (self.task.clone(), self.loaded.clone());
+        let session = Session::begin(&store, task, (right, models), new).await?;
         // On the heap: what waits for a whole run is large.
         let run = Box::pin(session.drive((observer, None), stop)).await?;
         session.conclude(&run).await

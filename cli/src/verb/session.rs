@@ -15,9 +15,9 @@ use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
-use patchwright_run::Answers;
 pub(super) use patchwright_run::session::NewRun;
-use patchwright_run::session::{Right, Session, Start};
+use patchwright_run::session::{Right, Session};
+use patchwright_run::{Answers, models};
 use patchwright_source::visible_line;
 use patchwright_store::Store;
 use patchwright_store::runs::RunFilter;
@@ -151,9 +151,9 @@ pub(super) async fn begin(
         out: output.out.clone(),
         ..new
     };
-    let start = Start::new(Right::Run(id.clone()), new, &loaded.settings)?;
+    let models = models(&new.answers, &loaded.settings)?;
     output.prepare(&id)?;
-    Session::begin(&store, task, loaded, start).await
+    Session::begin(&store, (task, loaded), (Right::Run(id), models), new).await
 }
 
 /// Judges a patch of somebody else without a model, and prints nothing but progress.

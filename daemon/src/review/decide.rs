@@ -14,7 +14,8 @@ use patchwright_agent::progress::Observer;
 use patchwright_agent::task::Task;
 use patchwright_page::{ROOT, Viewer};
 use patchwright_run::admission;
-use patchwright_run::session::{NewRun, Right, Session, Start};
+use patchwright_run::models;
+use patchwright_run::session::{NewRun, Right, Session};
 use patchwright_store::reviews::{DecisionKind, NewDecision};
 use patchwright_store::submissions::{Canceled, NewTask, Submitted};
 use serde::Deserialize;
@@ -262,8 +263,10 @@ impl Review {
             follow_up::answers(&task, loaded).map_err(follow_up::NoFollowUp)?;
         let id = patchwright_run::run_id(&task.id);
         let new = NewRun::new(answers, foreign);
-        let start = Start::new(Right::Run(id.clone()), new, &loaded.settings)?;
-        let session = Session::begin(&self.store, task, loaded.as_ref().clone(), start).await?;
+        let models = models(&new.answers, &loaded.settings)?;
+        let right = (Right::Run(id.clone()), models);
+        let task = (task, loaded.as_ref().clone());
+        let session = Session::begin(&self.store, task, right, new).await?;
         let own = self.stop.child_token();
         running
             .lock()

@@ -8,7 +8,8 @@ use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
 use patchwright_run::files;
-use patchwright_run::session::{NewRun, Right, Session, Start};
+use patchwright_run::models;
+use patchwright_run::session::{NewRun, Right, Session};
 use patchwright_store::StoreError;
 use patchwright_store::in_journal_form;
 use patchwright_store::submissions::{Claimed, Ending};
@@ -131,9 +132,10 @@ impl<'a> Work<'a> {
             task.limits.wall = Some(left).filter(|left| *left < wall).or(task.limits.wall);
         }
         let (answers, foreign) = follow_up::answers(&task, &loaded).map_err(anyhow::Error::msg)?;
-        let right = Right::Claimed(self.claimed.clone());
-        let start = Start::new(right, NewRun::new(answers, foreign), &loaded.settings)?;
-        let session = Session::begin(&self.pool.store, task, loaded, start).await?;
+        let models = models(&answers, &loaded.settings)?;
+        let right = (Right::Claimed(self.claimed.clone()), models);
+        let new = NewRun::new(answers, foreign);
+        let session = Session::begin(&self.pool.store, (task, loaded), right, new).await?;
         self.drive(&session).await
     }
 
