@@ -69,14 +69,11 @@ pub fn first_issue(
     code: &str,
     budget: &Left,
 ) -> String {
-    let others: Vec<String> = baseline.map_or_else(Vec::new, |all| {
-        all.crashes
-            .iter()
-            .skip(1)
-            .map(|crash| crash.text.clone())
-            .collect()
-    });
-    let first_pov = baseline.and_then(|baseline| baseline.povs.first());
+    let nothing = BaselineSummary::default();
+    let baseline = baseline.unwrap_or(&nothing);
+    let others = baseline.crashes.iter().skip(1);
+    let others: Vec<String> = others.map(|crash| crash.text.clone()).collect();
+    let first_pov = baseline.povs.first().cloned().unwrap_or_default();
     render(
         "issue.md",
         context! {
@@ -85,11 +82,11 @@ pub fn first_issue(
             executed => plan.mode == Mode::Repair,
             crash => crash.text.clone(),
             others,
-            command => first_pov.map(|pov| pov.command.clone()).unwrap_or_default(),
-            beside => first_pov.map(|pov| pov.beside.clone()).unwrap_or_default(),
-            pov => first_pov.map(|pov| pov.text.clone()).unwrap_or_default(),
-            harness => baseline.map(|baseline| unseen(&baseline.harness, code)).unwrap_or_default(),
-            tests => baseline.map(|baseline| baseline.tests.clone()).unwrap_or_default(),
+            command => first_pov.command,
+            beside => first_pov.beside,
+            pov => first_pov.text,
+            harness => unseen(&baseline.harness, code),
+            tests => baseline.tests.clone(),
             note => plan.hints.note.clone(),
             diff => plan.hints.diff.as_ref().map(|diff| delta::ordered(diff, &crash.frames)),
             sarif => plan.hints.sarif.as_ref().filter(|_| origin != Origin::Finding),

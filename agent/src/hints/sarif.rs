@@ -38,12 +38,8 @@ pub fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
     let runs = runs.ok_or("is no SARIF report: it has no \"runs\"")?;
     let mut results: Vec<(&Value, &Value)> = Vec::new();
     for run in runs {
-        let all = run.get("results").and_then(Value::as_array);
-        let all = all.into_iter().flatten();
-        results.extend(
-            all.filter(|result| is_finding(result))
-                .map(|result| (run, result)),
-        );
+        let found = list(run, "/results").filter(|result| is_finding(result));
+        results.extend(found.map(|result| (run, result)));
     }
     if results.is_empty() {
         return Err("holds no finding: its runs have no failing \"results\"".to_owned());
@@ -67,8 +63,7 @@ pub fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
 
 fn is_finding(result: &Value) -> bool {
     let kind = text(result, "/kind").unwrap_or("fail");
-    let suppressed = result.get("suppressions").and_then(Value::as_array);
-    kind == "fail" && suppressed.is_none_or(Vec::is_empty)
+    kind == "fail" && list(result, "/suppressions").next().is_none()
 }
 
 fn severity(result: &Value) -> u32 {
@@ -194,15 +189,13 @@ impl Case<'_> {
 
 /// A message, in its own words or by the rule's, its gaps filled.
 fn message(owner: &Value, rule: Option<&Value>) -> String {
-    let message = owner.get("message");
-    let own = message.and_then(|message| text(message, "/text"));
+    let own = text(owner, "/message/text");
     let by_id = || {
-        let id = text(message?, "/id")?;
+        let id = text(owner, "/message/id")?;
         rule?.get("messageStrings")?.get(id)?.get("text")?.as_str()
     };
     let mut words = own.or_else(by_id).unwrap_or("no message").to_owned();
-    let arguments = message.and_then(|message| message.get("arguments"));
-    let arguments = arguments.and_then(Value::as_array).into_iter().flatten();
+    let arguments = list(owner, "/message/arguments");
     for (number, argument) in arguments.enumerate().take(20) {
         let argument = argument.as_str().unwrap_or_default();
         words = words.replace(&format!("{{{number}}}"), argument);

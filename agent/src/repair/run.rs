@@ -17,9 +17,9 @@ use super::lane::Lanes;
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
-    AcceptedInput, Agreement, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending,
-    EndingKind, FollowUp, FoundInput, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord,
-    Spent, Step, StepId,
+    AcceptedInput, Agreement, Attempt, BaselineSummary, ChallengeRecord, Crash, Ending, EndingKind,
+    FollowUp, FoundInput, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step,
+    StepId,
 };
 use crate::task::Mode;
 use closing::Closing;
@@ -105,20 +105,13 @@ impl Run {
 
     /// A run that asks nobody: one attempt, with a patch that somebody else wrote. It is not
     /// verified where a review was wanted: nobody has read it, unless a person sent it here.
-    pub fn judging(plan: Plan, patch: Patch) -> Self {
+    pub fn judging(mut plan: Plan, patch: Patch) -> Self {
         let read = matches!(plan.follows, Some(FollowUp::Evaluate(_)));
         let lacks_reviewer = plan.critic_calls > 0 && !read;
-        let limits = RunLimits {
-            challenges: 0,
-            candidates: 0,
-            regression_tests: 0,
-            ..plan.limits.clone()
-        };
-        let plan = Plan {
-            limits,
-            critic_calls: 0,
-            ..plan
-        };
+        plan.critic_calls = 0;
+        plan.limits.challenges = 0;
+        plan.limits.candidates = 0;
+        plan.limits.regression_tests = 0;
         Self {
             lacks_reviewer,
             ..Self::challenging(plan, patch)
@@ -127,19 +120,14 @@ impl Run {
 
     /// The same with a model, which writes inputs against the patch, and patches of its
     /// own to compare it with; a critic reviews it.
-    pub fn challenging(plan: Plan, patch: Patch) -> Self {
-        let limits = RunLimits {
-            attempts: 1,
-            ..plan.limits.clone()
-        };
-        let mut run = Self::new(Plan {
-            mode: Mode::Repair,
-            lanes: 1,
-            limits,
-            ..plan
-        });
-        run.foreign = Some(patch);
-        run
+    pub fn challenging(mut plan: Plan, patch: Patch) -> Self {
+        plan.mode = Mode::Repair;
+        plan.lanes = 1;
+        plan.limits.attempts = 1;
+        Self {
+            foreign: Some(patch),
+            ..Self::new(plan)
+        }
     }
 
     /// Returns the crash that is repaired: as it was seen here, else as the task tells it.
@@ -353,12 +341,9 @@ impl Run {
         let mut crash = self.first_crash();
         if self.origin() != Origin::Finding {
             let known = crash.frames.len() as u32;
-            crash
-                .frames
-                .extend(self.plan.hinted.iter().map(|frame| CrashFrame {
-                    depth: frame.depth + known,
-                    ..frame.clone()
-                }));
+            let mut hinted = self.plan.hinted.clone();
+            hinted.iter_mut().for_each(|frame| frame.depth += known);
+            crash.frames.append(&mut hinted);
         }
         let system = prompt::system(&self.plan);
         if let Some(patch) = self.foreign.clone() {
@@ -378,16 +363,11 @@ impl Run {
     fn duplicate(&self, signatures: &[String]) -> Option<Ending> {
         let known = signatures
             .iter()
-            .map(|signature| self.plan.known.get(signature));
-        let names: Vec<&str> = known
-            .map(|name| name.map(String::as_str))
-            .collect::<Option<_>>()?;
-        (self.foreign.is_none() && !names.is_empty()).then(|| {
-            let detail = format!(
-                "duplicate of {}: {}",
-                names.join(", "),
-                signatures.join(", ")
-            );
+            .map(|one| self.plan.known.get(one).cloned());
+        let names: Vec<String> = known.collect::<Option<_>>()?;
+        let (names, signatures) = (names.join(", "), signatures.join(", "));
+        (self.foreign.is_none() && !signatures.is_empty()).then(|| {
+            let detail = format!("duplicate of {names}: {signatures}");
             Ending::new(EndingKind::NoPatch, detail)
         })
     }

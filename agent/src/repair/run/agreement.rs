@@ -5,7 +5,7 @@
 use super::{Phase, Run};
 use crate::prompt;
 use crate::record::{
-    Agreement, Attempt, ChallengeRecord, ChallengeSource, DoubtedInput, RunLimits, Rung, Step,
+    Agreement, Attempt, ChallengeRecord, ChallengeSource, DoubtedInput, Rung, Step,
 };
 use crate::repair::lane::{Finished, Lane, LaneIndex, Stage};
 use crate::task::Mode;
@@ -223,10 +223,7 @@ impl Run {
             return false;
         }
         self.lanes[index].stage = Stage::Done(Finished::Held);
-        self.plan.limits = RunLimits {
-            attempts: 1 + TRIES * wanted,
-            ..self.plan.limits.clone()
-        };
+        self.plan.limits.attempts = 1 + TRIES * wanted;
         let (system, crash) = (prompt::system(&self.plan), self.first_crash());
         let lanes = (2..=wanted + 1).map(|number| Lane::new(number, system.clone(), crash.clone()));
         self.lanes.extend(lanes);
