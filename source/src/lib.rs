@@ -38,7 +38,7 @@ pub use difference::{DiffOp, difference};
 pub use error::SourceError;
 pub use frame::{CrashFrame, Frame, Role, UNKNOWN_FUNCTION};
 pub use kind::{is_generated, is_version_control};
-pub use language::{Language, UnknownLanguage, product_of_template};
+pub use language::{Language, product_of_template};
 pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;
 pub use pattern::{Pattern, built_in_regex, built_in_regex_set};

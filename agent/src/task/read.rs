@@ -225,8 +225,8 @@ impl Reader<'_> {
     }
 
     fn language(&self, word: &str) -> Result<Language, TaskError> {
-        match word.parse() {
-            Ok(language @ (Language::C | Language::Cpp | Language::Java)) => Ok(language),
+        match Language::read(word) {
+            Some(language @ (Language::C | Language::Cpp | Language::Java)) => Ok(language),
             _ => Err(self.invalid("language", format!("{word:?} is none of c, c++, java"))),
         }
     }

@@ -55,7 +55,7 @@ impl Project {
         let yaml = text("project.yaml")?;
         let word = yaml_value(&yaml, "language");
         let known = word.as_deref().and_then(language_of);
-        let language = known.and_then(|known| known.parse().ok()).ok_or_else(|| {
+        let language = known.and_then(Language::read).ok_or_else(|| {
             let word = word.as_deref().unwrap_or("none");
             WrongInput(format!(
                 "--oss-fuzz: the language of the project is {word}; c, c++ and jvm can be repaired"

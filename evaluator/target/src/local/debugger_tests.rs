@@ -6,8 +6,7 @@ use crate::probe::{Expression, Probe};
 use crate::runner::{Commands, Pov, Target, TargetTask};
 use patchwright_sandbox::IsolationChoice;
 use patchwright_sandbox::test_host::host;
-use patchwright_source::Changes;
-use patchwright_source::TreePath;
+use patchwright_source::{Changes, Language, TreePath};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -97,7 +96,7 @@ fn task(folder: &Path, language: &str, file: (&str, &str), build: &str, pov: &st
     TargetTask {
         tree: folder.join("tree"),
         task_folder: folder.to_path_buf(),
-        language: language.parse().unwrap(),
+        language: Language::read(language).unwrap(),
         commands: Commands {
             build: build.to_owned(),
             pov: Some(pov.to_owned()),
