@@ -27,23 +27,23 @@ pub(super) struct Layer {
 impl Layer {
     /// Reads TOML. Each value's origin is `name` with its line.
     pub(super) fn from_toml(text: &str, name: &str) -> Result<Self, SettingsError> {
-        let table = DeTable::parse(text).map_err(|error| syntax(text, name, &error))?;
         let place = |offset: usize| format!("{name}:{}", line_of(text, offset));
-        Ok(Self::of(read_table(table.get_ref(), &place)))
+        Self::read(text, &place).map_err(|error| syntax(text, name, &error))
     }
 
     /// The built-in defaults, whose origin is just that.
     pub(super) fn defaults(text: &str) -> Result<Self, SettingsError> {
-        let broken = |message: String| SettingsError::Defaults { message };
-        let table = DeTable::parse(text).map_err(|error| broken(error.to_string()))?;
-        let place = |_| "default".to_owned();
-        Ok(Self::of(read_table(table.get_ref(), &place)))
+        let read = Self::read(text, &|_| "default".to_owned());
+        read.map_err(|error| SettingsError::Defaults {
+            message: error.to_string(),
+        })
     }
 
-    fn of(table: Map<String, Value>) -> Self {
+    fn read(text: &str, place: &dyn Fn(usize) -> String) -> Result<Self, toml::de::Error> {
+        let table = read_table(DeTable::parse(text)?.get_ref(), place);
         let mut layer = Self::default();
-        layer.put(Parts::new(), Value::new(None, ValueKind::Table(table)));
-        layer
+        layer.put(Parts::new(), ValueKind::Table(table).into());
+        Ok(layer)
     }
 
     /// Puts the values of a stronger layer in the place of these.
