@@ -33,28 +33,20 @@ pub fn plan(task: &Task, settings: &Settings) -> Plan {
 pub(crate) fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
     let rebase = |path: &str| tree.rebase(path).map(|path| path.to_string());
     // That it can be read was checked with the task.
-    let findings = task
-        .hints
-        .sarif
-        .as_deref()
-        .and_then(|report| sarif::read(report, &rebase).ok());
+    let report = task.hints.sarif.as_deref();
+    let findings = report.and_then(|report| sarif::read(report, &rebase).ok());
     let mut plan = Plan {
         crash: task.crash.as_deref().map(|text| given(text, tree)),
         ..plan
     };
     plan.hints.note = note(task);
     plan.hints.sarif = findings.as_ref().map(|findings| findings.text.clone());
-    plan.hinted = findings.map(|findings| findings.frames).unwrap_or_default();
+    plan.hinted = findings.clone().unwrap_or_default().frames;
     if plan.crash.is_some() {
         plan.origin = Origin::Given;
-    } else if let Some(text) = plan.hints.sarif.clone() {
+    } else if findings.is_some() {
         plan.origin = Origin::Finding;
-        let frames = plan.hinted.clone();
-        plan.crash = Some(Crash {
-            text,
-            frames,
-            ..Crash::default()
-        });
+        plan.crash = findings;
     } else if let Some(diff) = &plan.hints.diff {
         plan.crash = Some(Crash {
             text: plan.hints.note.clone().unwrap_or_default(),

@@ -76,14 +76,10 @@ fn add(text: &mut String, line: &str) {
 /// frame's function, in a frame's file, or elsewhere; then how deep that is.
 fn distance(hunk: &Hunk<'_>, frames: &[CrashFrame]) -> (u32, u32) {
     let of = |frame: &CrashFrame| {
-        let same_file = frame
-            .file
-            .as_deref()
-            .is_some_and(|file| same(file, &hunk.path));
-        let (first, last) = hunk.lines;
-        let held = frame
-            .line
-            .is_some_and(|line| (first..=last).contains(&line));
+        let file = frame.file.as_deref();
+        let same_file = file.is_some_and(|file| same(file, &hunk.path));
+        let lines = hunk.lines.0..=hunk.lines.1;
+        let held = frame.line.is_some_and(|line| lines.contains(&line));
         let named = !frame.function.is_empty()
             && words(&hunk.around).any(|word| word == short(&frame.function));
         let kind = match (same_file, held, named) {

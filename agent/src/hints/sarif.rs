@@ -2,7 +2,7 @@
 //! and where. Read tolerantly: tools leave out much of what the standard has,
 //! and what is missing is not shown.
 
-use crate::record::CrashFrame;
+use crate::record::{Crash, CrashFrame};
 use patchwright_source::Role;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -15,23 +15,15 @@ const STEPS: usize = 30;
 /// Characters of a message.
 const MESSAGE: usize = 1_500;
 
-/// Content of a report, for a reader and for retrieval.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// In words, with places.
-    pub text: String,
-    /// The places: where it was found first, then the way there.
-    pub frames: Vec<CrashFrame>,
-}
-
 /// Finds the path of a tree that an address in a report means.
 pub type Rebase<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Reads a report.
+/// Reads a report: its findings in words, with places, and the places themselves, where each
+/// was found first, then the way there.
 ///
 /// # Errors
 /// It is no SARIF report, or holds no finding; in words.
-pub fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
+pub fn read(report: &str, rebase: Rebase<'_>) -> Result<Crash, String> {
     let report: Value = serde_json::from_str(report.trim_start_matches('\u{feff}'))
         .map_err(|error| format!("is no SARIF report: {error}"))?;
     let runs = report.get("runs").and_then(Value::as_array);
@@ -45,7 +37,7 @@ pub fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
         return Err("holds no finding: its runs have no failing \"results\"".to_owned());
     }
     results.sort_by_key(|(_, result)| severity(result));
-    let mut findings = Findings::default();
+    let mut findings = Crash::default();
     for (run, result) in results.iter().take(FINDINGS) {
         let case = Case {
             run,
@@ -82,7 +74,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn tell(&self, findings: &mut Findings) {
+    fn tell(&self, findings: &mut Crash) {
         let rule = self.rule();
         let id = text(self.result, "/ruleId").or_else(|| rule.and_then(|rule| text(rule, "/id")));
         let level = text(self.result, "/level").unwrap_or("warning");
@@ -118,7 +110,7 @@ impl Case<'_> {
     }
 
     /// Writes a place down, and takes it as a frame.
-    fn place(&self, location: &Value, lead: &str, findings: &mut Findings) {
+    fn place(&self, location: &Value, lead: &str, findings: &mut Crash) {
         let region = location.pointer("/physicalLocation/region");
         let number = |name: &str| {
             let number = region?.get(name)?.as_u64()?;
@@ -225,11 +217,12 @@ fn one_line(text: &str) -> String {
 mod tests {
     //! Reports of several tools, and of none.
 
-    use super::{Findings, read};
+    use super::read;
+    use crate::record::Crash;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    fn findings(runs: &Value) -> Result<Findings, String> {
+    fn findings(runs: &Value) -> Result<Crash, String> {
         let report = json!({ "version": "2.1.0", "runs": runs }).to_string();
         read(&report, &|path| {
             path.strip_prefix("/build/").map(ToOwned::to_owned)
