@@ -186,7 +186,7 @@ impl Drive {
     /// Takes a step and returns what came of it.
     async fn take(&self, id: StepId, step: Step, run: &Run) -> Result<Outcome, Failure> {
         match step {
-            Step::Baseline => self.baseline(id, run.reported()).await,
+            Step::Baseline => self.baseline(id, run.plan.crash.as_ref()).await,
             Step::Context {
                 round,
                 request,

@@ -79,12 +79,10 @@ impl Progress {
             Step::Context { .. } => "gathering the code of the crash".to_owned(),
             Step::Ask { purpose, .. } => asked(*purpose).to_owned(),
             Step::Wait { until, .. } => format!("paused until {until}"),
-            Step::Retrieve { round, queries, .. } => {
-                format!(
-                    "round {round}: {}",
-                    several(queries.len(), ("query", "queries"))
-                )
-            }
+            Step::Retrieve { round, queries, .. } => match queries.len() {
+                1 => format!("round {round}: 1 query"),
+                count => format!("round {round}: {count} queries"),
+            },
             Step::Probe { probes } => {
                 format!("{} under a debugger", counted(probes.len() as u64, "probe"))
             }
@@ -129,19 +127,13 @@ fn left_in_words(run: &Run) -> String {
     if untouched && run.spent().usd <= 0.0 {
         return String::new();
     }
-    let mut words = vec![format!("{}/{} attempts", left.attempts, left.attempts_of)];
-    words.push(format!("{}/{} rounds", left.rounds, left.rounds_of));
-    if let Some(limit) = run.limits().usd {
-        words.push(format!(
-            "{:.2}/{limit:.2} USD",
-            (limit - run.spent().usd).max(0.0)
-        ));
-    }
-    format!("left {}", words.join(", "))
-}
-
-fn several(number: usize, (one, more): (&str, &str)) -> String {
-    format!("{number} {}", if number == 1 { one } else { more })
+    let attempts = format!("{}/{} attempts", left.attempts, left.attempts_of);
+    let rounds = format!("{}/{} rounds", left.rounds, left.rounds_of);
+    let usd = run.limits().usd.map_or(String::new(), |limit| {
+        let usd = (limit - run.spent().usd).max(0.0);
+        format!(", {usd:.2}/{limit:.2} USD")
+    });
+    format!("left {attempts}, {rounds}{usd}")
 }
 
 fn asked(purpose: Purpose) -> &'static str {

@@ -218,6 +218,7 @@ impl Report {
     /// The report of a run that has ended.
     pub fn of(run: &Run, id: &str, task: &str, answers: &str) -> Self {
         let spent = run.spent();
+        let baseline = run.baseline.clone().unwrap_or_default();
         let (ending, detail) = match (run.ending(), run.paused()) {
             (Some(ending), _) => (ending.kind.as_str(), ending.detail.clone()),
             (None, Some((until, reason))) => (
@@ -235,16 +236,13 @@ impl Report {
             schema: SCHEMA,
             run: id.to_owned(),
             task: task.to_owned(),
-            baseline: run
-                .baseline()
-                .map(|baseline| baseline.observed.clone())
-                .unwrap_or_default(),
+            baseline: baseline.observed,
             crash: run
                 .crash()
                 .and_then(|crash| crash_summary(crash, run.signature())),
             fixed_by: None,
             introduced_by: None,
-            smallest: run.smallest().cloned(),
+            smallest: run.smallest.clone(),
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,
@@ -260,7 +258,7 @@ impl Report {
                 commands: spent.command_seconds,
             },
             answers: answers.to_owned(),
-            sandbox: run.sandbox().cloned(),
+            sandbox: baseline.sandbox,
         }
     }
 }

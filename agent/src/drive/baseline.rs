@@ -40,7 +40,7 @@ impl Drive {
     pub(super) async fn baseline(
         &self,
         id: StepId,
-        reported: Option<&str>,
+        reported: Option<&Crash>,
     ) -> Result<Outcome, Failure> {
         let summary =
             "building the unpatched tree, replaying every PoV, running the tests".to_owned();
@@ -48,9 +48,9 @@ impl Drive {
         let baseline = match self.target_baseline().await {
             Ok(baseline) => baseline,
             Err(mut ending) => {
-                if let (EndingKind::NotReproducible, Some(log), Some(target)) =
+                if let (EndingKind::NotReproducible, Some(crash), Some(target)) =
                     (ending.kind, reported, &self.parts.target)
-                    && let Some(cause) = advice::of_report(target.task(), log)
+                    && let Some(cause) = advice::of_report(target.task(), &crash.text)
                 {
                     tell_cause(&mut ending, &cause);
                 }
@@ -156,27 +156,24 @@ impl Drive {
 impl Drive {
     /// The PoVs as whoever writes other inputs is shown them.
     fn pov_records(&self) -> Vec<PovRecord> {
-        let task = self.parts.target.as_ref().map(|target| target.task());
-        let povs = task.into_iter().flat_map(|task| {
-            let povs = task.povs.iter().take(MOST_POVS);
-            povs.map(move |pov| (pov, task.commands.pov.as_deref()))
-        });
-        povs.map(|(pov, common)| {
-            let command = pov.command.as_deref().or(common).unwrap_or_default();
-            let folder = task.map(|task| task.task_folder.as_path());
-            let beside = folder.map(|folder| files_named(command, folder).unwrap_or_default());
-            let beside = beside.unwrap_or_default();
+        let Some(task) = self.parts.target.as_ref().map(|target| target.task()) else {
+            return Vec::new();
+        };
+        let povs = task.povs.iter().take(MOST_POVS);
+        povs.map(|pov| {
+            let command = pov.command.as_ref().or(task.commands.pov.as_ref());
+            let command = command.cloned().unwrap_or_default();
+            let beside = files_named(&command, &task.task_folder).unwrap_or_default();
             let texts = beside.iter().filter_map(TaskFile::text);
+            let texts = texts.map(|(name, text)| format!("{name}:\n{text}"));
             PovRecord {
                 name: pov.name(),
-                command: command.to_owned(),
+                beside: texts.collect(),
+                command,
                 text: match std::fs::read(&pov.file) {
                     Ok(bytes) => feedback::input(&bytes),
                     Err(error) => format!("(it cannot be read: {error})"),
                 },
-                beside: texts
-                    .map(|(name, text)| format!("{name}:\n{text}"))
-                    .collect(),
             }
         })
         .collect()

@@ -10,7 +10,7 @@ use crate::repair::Run;
 use crate::template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use patchwright_patcher::{Edit, Guard, Patch, Prepared};
+use patchwright_patcher::{Edit, Guard, Patch};
 use patchwright_source::{Language, Tree, TreePath};
 use patchwright_target::{Pov, Target};
 use patchwright_verdict::{RegressionRun, RegressionTest, minimize, prove_regression_test};
@@ -29,12 +29,6 @@ const LARGEST: u64 = 256 << 10;
 const POV: usize = 64 << 10;
 /// Characters of a line of base64.
 const LINE: usize = 76;
-
-/// A test that has its place in the tree.
-struct Placed {
-    prepared: Prepared,
-    run: RegressionRun,
-}
 
 impl Drive {
     /// The tests of the project: those nearest to the patch in full, the others by name.
@@ -87,7 +81,7 @@ impl Drive {
         self.intend(id, "prove", summary.to_owned(), body).await?;
         let (attempt, target) = (known(run, attempt)?, self.target()?.as_ref());
         let script = test.is_none();
-        let placed = match self.place_test(target, test).await {
+        let (test, diff) = match self.place_test(target, test).await {
             Ok(placed) => placed,
             Err(reason) => {
                 return Ok(Outcome::Proved(RegressionRecord {
@@ -103,23 +97,23 @@ impl Drive {
             others.push(other.changes.clone());
         }
         let patch = self.facts(attempt).await?;
-        let test = RegressionTest {
-            changes: placed.prepared.changes,
-            run: placed.run,
-        };
         let baseline = self.target_baseline().await?;
         let prove = || prove_regression_test(target, &baseline, &test, &patch.changes, &others);
         let mut proved = retried(prove).await?;
         self.keep(&mut proved.log).await?;
         Ok(Outcome::Proved(RegressionRecord {
-            diff: placed.prepared.diff,
+            diff,
             script,
             ..proved
         }))
     }
 
-    /// Finds the place of a test in the pristine tree, or says why it has none.
-    async fn place_test(&self, target: &dyn Target, test: Option<Patch>) -> Result<Placed, String> {
+    /// Finds the place of a test in the pristine tree, with its diff, or says why it has none.
+    async fn place_test(
+        &self,
+        target: &dyn Target,
+        test: Option<Patch>,
+    ) -> Result<(RegressionTest, String), String> {
         let (patch, run) = if let Some(patch) = test {
             (patch, RegressionRun::Suite)
         } else {
@@ -134,7 +128,8 @@ impl Drive {
             let first = reasons.lines().next().unwrap_or_default();
             format!("it has no place in the tree: {first}")
         })?;
-        Ok(Placed { prepared, run })
+        let changes = prepared.changes;
+        Ok((RegressionTest { changes, run }, prepared.diff))
     }
 }
 

@@ -49,18 +49,13 @@ pub struct ProbeTold {
 impl ProbeQuestion {
     /// Settles which build is asked; `built` is the last attempt that was.
     pub(crate) fn of(probe: &Probe, built: Option<u32>) -> Self {
-        let wants_attempt = probe
-            .build
-            .as_deref()
-            .is_some_and(|word| ATTEMPT.contains(&word));
+        let build = probe.build.as_deref();
+        let wants_attempt = build.is_some_and(|word| ATTEMPT.contains(&word));
+        let words: Vec<&str> = probe.expression.split_whitespace().collect();
         Self {
             file: probe.file.clone(),
             line: probe.line,
-            expression: probe
-                .expression
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" "),
+            expression: words.join(" "),
             attempt: built.filter(|_| wants_attempt),
             input: probe.input.clone(),
         }
@@ -111,13 +106,9 @@ impl ProbeQuestion {
     }
 
     pub(crate) fn told(&self, round: Option<u32>, answer: String) -> ProbeTold {
+        let expression = self.expression.replace('`', "'");
         ProbeTold {
-            expression: self
-                .expression
-                .replace('`', "'")
-                .chars()
-                .take(200)
-                .collect(),
+            expression: expression.chars().take(200).collect(),
             place: format!("{}:{}", self.file, self.line),
             build: self.build_in_words(),
             round,

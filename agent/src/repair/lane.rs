@@ -233,20 +233,9 @@ impl Lane {
 
     /// Counts the last attempts that failed at the same rung.
     pub(super) fn same_failures(&self) -> u32 {
-        let last = self.failures.last();
-        self.failures
-            .iter()
-            .rev()
-            .take_while(|rung| Some(*rung) == last)
-            .count() as u32
-    }
-}
-
-impl Review {
-    /// Returns the inputs that the critic named.
-    fn inputs(&self) -> Vec<ChallengeRecord> {
-        let objection = self.objection.as_ref();
-        objection.map_or_else(Vec::new, |objection| objection.inputs.clone())
+        let latest = self.failures.iter().rev();
+        let same = latest.take_while(|rung| Some(*rung) == self.failures.last());
+        same.count() as u32
     }
 }
 
@@ -295,7 +284,9 @@ impl Lane {
             Stage::Review(review) => ask(Purpose::Critic, &review.messages),
             Stage::Examine(review) => Step::Challenge {
                 attempt: review.attempt,
-                inputs: review.inputs(),
+                inputs: (review.objection.iter())
+                    .flat_map(|objection| objection.inputs.clone())
+                    .collect(),
                 log: review.rung.log.clone(),
             },
             Stage::AskChallenge(challenge) => ask(Purpose::Challenge, &challenge.messages),

@@ -18,8 +18,7 @@ use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
     AcceptedInput, Agreement, Attempt, BaselineSummary, ChallengeRecord, Crash, Ending, EndingKind,
-    FollowUp, FoundInput, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step,
-    StepId,
+    FollowUp, FoundInput, Left, Outcome, RunLimits, SmallestRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use closing::Closing;
@@ -28,10 +27,11 @@ use patchwright_patcher::Patch;
 /// A run: budget, attempts, lanes, ending.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
-    plan: Plan,
+    pub(crate) plan: Plan,
     /// A patch that somebody else wrote, to be judged.
     foreign: Option<Patch>,
-    baseline: Option<BaselineSummary>,
+    /// What the baseline showed; none before it, and in a dry run.
+    pub(crate) baseline: Option<BaselineSummary>,
     lanes: Lanes,
     attempts: Vec<Attempt>,
     spent: Spent,
@@ -55,7 +55,7 @@ pub struct Run {
     /// The behaviour of candidates of several lanes, once that is known.
     agreement: Option<Agreement>,
     /// The smallest input that shows the crash, once it was sought and found.
-    smallest: Option<SmallestRecord>,
+    pub(crate) smallest: Option<SmallestRecord>,
     chosen: Option<u32>,
 }
 
@@ -144,21 +144,6 @@ impl Run {
     pub fn signature(&self) -> Option<&str> {
         let baseline = self.baseline.as_ref()?;
         baseline.signatures.first().map(String::as_str)
-    }
-
-    /// Returns the text of the crash that the task brought along.
-    pub fn reported(&self) -> Option<&str> {
-        self.plan.crash.as_ref().map(|crash| crash.text.as_str())
-    }
-
-    /// Returns what the baseline showed; none before it, and in a dry run.
-    pub fn baseline(&self) -> Option<&BaselineSummary> {
-        self.baseline.as_ref()
-    }
-
-    /// Returns the smallest input that shows the crash, where one was found.
-    pub fn smallest(&self) -> Option<&SmallestRecord> {
-        self.smallest.as_ref()
     }
 
     /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
@@ -311,11 +296,6 @@ impl Run {
         self.plan
             .limits
             .left(&self.spent, self.attempts.len() as u32)
-    }
-
-    /// The isolation of the commands; nothing before the baseline.
-    pub fn sandbox(&self) -> Option<&SandboxRecord> {
-        self.baseline.as_ref()?.sandbox.as_ref()
     }
 
     /// Returns the ending, once there is one.

@@ -79,7 +79,8 @@ impl Embedder {
             let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
             let tokens = input.iter().map(|text| count(text)).sum();
             let answer = meter.ask(tokens, self.endpoint.post(PATH, &body)).await?;
-            let found = read(&answer, input.len()).map_err(|reason| self.unfit(reason))?;
+            let found =
+                read(&answer, input.len()).map_err(|reason| self.endpoint.unfit(PATH, reason))?;
             for ((at, text), vector) in batch.iter().zip(&input).zip(found) {
                 self.cache.put(&self.key(&address, text), &vector);
                 if let Some(slot) = vectors.get_mut(*at) {
@@ -90,16 +91,10 @@ impl Embedder {
         let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().collect();
         let size = vectors.first().map_or(0, Vec::len);
         if vectors.iter().any(|vector| vector.len() != size) {
-            return Err(self.unfit("vectors of several lengths".to_owned()));
+            let reason = "vectors of several lengths".to_owned();
+            return Err(self.endpoint.unfit(PATH, reason));
         }
         Ok(vectors)
-    }
-
-    fn unfit(&self, reason: String) -> SignalError {
-        SignalError::Unfit {
-            place: self.endpoint.place(PATH),
-            reason,
-        }
     }
 }
 

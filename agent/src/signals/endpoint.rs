@@ -66,9 +66,12 @@ impl Endpoint {
         format!("{}{path}", self.base_url)
     }
 
-    /// The address as people may see it.
-    pub(super) fn place(&self, path: &str) -> String {
-        shown(&self.address(path))
+    /// Returns the error of an answer that does not fit the question.
+    pub(super) fn unfit(&self, path: &str, reason: String) -> SignalError {
+        SignalError::Unfit {
+            place: shown(&self.address(path)),
+            reason,
+        }
     }
 
     /// Asks, and asks again when it may help.
@@ -85,7 +88,8 @@ impl Endpoint {
     }
 
     async fn post_once(&self, path: &str, body: &Value) -> Result<Value, SignalError> {
-        let (address, place) = (self.address(path), self.place(path));
+        let address = self.address(path);
+        let place = shown(&address);
         let unreachable = |error: reqwest::Error| SignalError::Unreachable {
             place: place.clone(),
             reason: self.clean(&deepest(&error.without_url())),
@@ -98,10 +102,7 @@ impl Endpoint {
         let status = response.status();
         let bytes = http::body(response, LIMIT).await.map_err(unreachable)?;
         if bytes.len() > LIMIT {
-            return Err(SignalError::Unfit {
-                place,
-                reason: format!("more than {LIMIT} bytes"),
-            });
+            return Err(self.unfit(path, format!("more than {LIMIT} bytes")));
         }
         let text = String::from_utf8_lossy(&bytes);
         if !status.is_success() {
@@ -111,10 +112,7 @@ impl Endpoint {
                 reason: self.clean(&text),
             });
         }
-        serde_json::from_str(&text).map_err(|error| SignalError::Unfit {
-            place,
-            reason: error.to_string(),
-        })
+        serde_json::from_str(&text).map_err(|error| self.unfit(path, error.to_string()))
     }
 
     /// The beginning of what was said, on one line, without the key and the

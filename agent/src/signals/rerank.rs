@@ -52,10 +52,8 @@ impl Reranker {
         } else {
             let answer = self.ask(words, &texts, meter).await?;
             let address = self.endpoint.address(PATH);
-            let scores = read(&answer, texts.len()).map_err(|reason| SignalError::Unfit {
-                place: self.endpoint.place(PATH),
-                reason,
-            })?;
+            let scores = read(&answer, texts.len());
+            let scores = scores.map_err(|reason| self.endpoint.unfit(PATH, reason))?;
             let question = self.question(&address, words, &texts);
             self.cache.put(&question, &scores);
             scores

@@ -134,7 +134,7 @@ fn the_smallest_input_is_sought_before_the_run_ends() {
             ..SmallestRecord::default()
         };
         let run = play(run, [Outcome::Minimized(found)]);
-        assert_eq!(run.smallest().map(|found| found.bytes), Some(3));
+        assert_eq!(run.smallest.as_ref().map(|found| found.bytes), Some(3));
         assert_eq!(run.ending().is_some(), regression_tests == 0);
     }
     let limits = RunLimits {
@@ -143,7 +143,10 @@ fn the_smallest_input_is_sought_before_the_run_ends() {
     };
     let nothing = Outcome::Minimized(SmallestRecord::default());
     let run = play(held_within(limits), [nothing]);
-    assert_eq!((kind(&run), run.smallest()), (EndingKind::Verified, None));
+    assert_eq!(
+        (kind(&run), run.smallest.as_ref()),
+        (EndingKind::Verified, None)
+    );
 }
 
 #[test]
