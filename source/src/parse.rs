@@ -111,24 +111,15 @@ pub fn syntax_errors(tree: &Tree, bytes: &[u8], limit: usize) -> Vec<SyntaxError
 
 fn describe(node: Node<'_>, bytes: &[u8]) -> SyntaxError {
     let line = node.start_position().row + 1;
-    if node.is_missing() {
-        return SyntaxError {
-            line,
-            what: format!("missing {:?}", node.kind()),
-        };
-    }
-    let text = bytes.get(node.byte_range()).unwrap_or_default();
-    let head: String = String::from_utf8_lossy(text)
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take(60)
-        .collect();
-    SyntaxError {
-        line,
-        what: format!("unexpected {head:?}"),
-    }
+    let what = if node.is_missing() {
+        format!("missing {:?}", node.kind())
+    } else {
+        let text = String::from_utf8_lossy(bytes.get(node.byte_range()).unwrap_or_default());
+        let first = text.lines().next().unwrap_or_default();
+        let head: String = first.chars().take(60).collect();
+        format!("unexpected {head:?}")
+    };
+    SyntaxError { line, what }
 }
 
 #[cfg(test)]

@@ -190,10 +190,8 @@ impl Tree {
     /// The way for kernels and containers without `openat2`.
     fn open_checked(&self, path: &TreePath, flags: OFlags) -> Result<OwnedFd, SourceError> {
         let real = self.absolute(path).canonicalize().map_err(|error| {
-            explain(
-                path,
-                rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO),
-            )
+            let errno = rustix::io::Errno::from_io_error(&error);
+            explain(path, errno.unwrap_or(rustix::io::Errno::IO))
         })?;
         if !real.starts_with(&self.root) {
             return Err(not_a_file(path, "it is a link that leaves the tree"));
