@@ -91,7 +91,6 @@ const DISK: u64 = 10 << 30;
 /// the ceiling for a task that somebody else handed in.
 pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
     let (own, all, sender) = (&task.limits, &settings.limits, task.sender);
-    let wall = bounded(sender, own.wall, all.wall);
     let usd = match (own.usd, all.usd) {
         (Some(own), Some(all)) => Some(bounded(sender, Some(own), all)),
         (own, all) => own.or(all),
@@ -102,14 +101,14 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         format_retries: bounded(sender, own.format_retries, all.format_retries),
         tokens: Some(bounded(sender, own.tokens, all.tokens)),
         usd,
-        wall,
-        contests: settings.limits.contests,
-        challenges: settings.limits.challenges,
-        challenge_inputs: settings.limits.challenge_inputs,
-        candidates: settings.limits.candidates,
-        regression_tests: settings.limits.regression_tests,
-        minimize: settings.limits.minimize,
-        probability: settings.limits.probability,
+        wall: bounded(sender, own.wall, all.wall),
+        contests: all.contests,
+        challenges: all.challenges,
+        challenge_inputs: all.challenge_inputs,
+        candidates: all.candidates,
+        regression_tests: all.regression_tests,
+        minimize: all.minimize,
+        probability: all.probability,
     }
 }
 

@@ -49,9 +49,7 @@ impl Folder {
         }
         Ok(())
     }
-}
 
-impl Folder {
     /// Writes an entry; a link waits for the others.
     pub(super) fn take(&mut self, entry: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError> {
         let path = &entry.path;
