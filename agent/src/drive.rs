@@ -156,15 +156,11 @@ impl Drive {
             meanwhile(&mut flying, &mut ended, recorded).await?;
             self.parts.observer.tell(&Notice::Done(&outcome));
             run = run.feed(id, outcome).worked(seconds);
-            self.tell_remarks(&mut run);
+            for remark in run.take_remarks() {
+                self.parts.observer.remark(&format!("  note: {remark}"));
+            }
         }
         Ok(run)
-    }
-
-    fn tell_remarks(&self, run: &mut Run) {
-        for remark in run.take_remarks() {
-            self.parts.observer.remark(&format!("  note: {remark}"));
-        }
     }
 
     /// Performs a step of a run, as it is when the step begins.
@@ -257,11 +253,11 @@ impl Drive {
 
 /// Returns the working time that a run has left; while it is paused none goes by.
 fn time_left(run: &Run) -> Duration {
-    let limit = match run.paused() {
-        Some(_) => return UNLIMITED,
-        None => run.limits().wall,
-    };
-    limit.saturating_sub(Duration::from_secs_f64(run.spent().total_seconds))
+    if run.paused().is_some() {
+        return UNLIMITED;
+    }
+    let spent = Duration::from_secs_f64(run.spent().total_seconds);
+    run.limits().wall.saturating_sub(spent)
 }
 
 /// The next step that is done.

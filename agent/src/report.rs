@@ -261,9 +261,7 @@ impl Report {
             sandbox: baseline.sandbox,
         }
     }
-}
 
-impl Report {
     /// Returns the diff of the commit that fixed the crash upstream, where it is no patch
     /// for this tree.
     pub fn foreign_fix(&self) -> Option<&str> {

@@ -151,9 +151,7 @@ impl Drive {
         }
         Ok(kept)
     }
-}
 
-impl Drive {
     /// The PoVs as whoever writes other inputs is shown them.
     fn pov_records(&self) -> Vec<PovRecord> {
         let Some(task) = self.parts.target.as_ref().map(|target| target.task()) else {

@@ -120,9 +120,7 @@ impl Drive {
         let done = done.map_err(|error| failed(error.to_string()))?;
         done.map_err(|error| failed(error.to_string()))
     }
-}
 
-impl Drive {
     /// Asks about some words; gives what it took and why a signal was left out,
     /// which people see at once.
     pub(super) async fn consult(

@@ -237,9 +237,7 @@ impl Lane {
         let same = latest.take_while(|rung| Some(*rung) == self.failures.last());
         same.count() as u32
     }
-}
 
-impl Lane {
     /// Returns the step to be done now; `None` while the lane follows others or is done.
     pub(super) fn next_step(&self) -> Option<Step> {
         Some(match &self.stage {

@@ -181,9 +181,7 @@ impl Run {
         let index = self.lanes.numbered(step.lane);
         match index {
             None => self.own_steps += 1,
-            Some(index) => {
-                self.lanes[index].steps += 1;
-            }
+            Some(index) => self.lanes[index].steps += 1,
         }
         match (index, outcome) {
             (_, Outcome::Stopped { ending, .. }) => {
@@ -211,7 +209,9 @@ impl Run {
             (Some(index), Outcome::Full(full)) => self.on_full(index, &full),
             (Some(index), Outcome::Postponed(postponed)) => self.on_postponed(index, postponed),
             (Some(index), Outcome::Waited) => self.on_waited(index),
-            (Some(index), Outcome::Unanswered(missing)) => self.on_unanswered(index, &missing),
+            (Some(index), Outcome::Unanswered(missing)) => {
+                self.on_unanswered(index, &missing.reason);
+            }
             (Some(index), Outcome::Retrieved(answers)) => self.on_retrieved(index, answers),
             (Some(index), Outcome::Probed(probed)) => self.on_probed(index, &probed),
             (Some(index), Outcome::Located(located)) => self.on_located(index, located),

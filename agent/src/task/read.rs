@@ -104,13 +104,9 @@ fn explain(error: &toml::de::Error) -> String {
     let Some((given, expected)) = rest.split_once('`') else {
         return text;
     };
-    let nearest = expected
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .max_by(|left, right| {
-            strsim::jaro_winkler(given, left).total_cmp(&strsim::jaro_winkler(given, right))
-        });
+    let likeness = |key: &str| strsim::jaro_winkler(given, key);
+    let known = expected.split('`').skip(1).step_by(2);
+    let nearest = known.max_by(|left, right| likeness(left).total_cmp(&likeness(right)));
     match nearest {
         Some(nearest) => format!("{}\nDid you mean `{nearest}`?", text.trim_end()),
         None => text,
@@ -296,9 +292,7 @@ impl Reader<'_> {
             ..pov.clone()
         })
     }
-}
 
-impl Reader<'_> {
     fn source_folder(&self, path: &str) -> Result<PathBuf, TaskError> {
         let wrong = |folder: &Path, fault: &str| {
             self.invalid("source.path", format!("{} {fault}", folder.display()))

@@ -103,9 +103,7 @@ impl Run {
             self.choose();
         }
     }
-}
 
-impl Run {
     /// Refutes attempts by a challenge that the unpatched program accepts, that they answer
     /// differently, and that independent candidates answer as before; false where there is none.
     fn refute_by_agreement(&mut self, record: &Agreement) -> bool {

@@ -155,9 +155,7 @@ impl Run {
         });
         refuted.map(|attempt| attempt.number).collect()
     }
-}
 
-impl Run {
     /// When every lane is done and none has verified a patch, the best is
     /// chosen.
     pub(super) fn end_if_idle(&mut self) {

@@ -21,26 +21,18 @@ const SHORTEST: usize = 2;
 impl Run {
     pub(super) fn on_full(&mut self, index: LaneIndex, full: &Full) {
         let lane = &mut self.lanes[index];
-        match lane.stage.clone() {
-            Stage::Review(review) => {
-                let why = format!(
-                    "the question has about {} tokens and {} fit",
-                    full.tokens, full.fits
-                );
-                self.unheard(index, *review, &why);
-            }
-            Stage::AskChallenge(challenge) => {
-                self.unchallenged(
-                    index,
-                    *challenge,
-                    "the question does not fit the model's window",
-                );
-            }
-            Stage::Contest(contest) => self.leave_to_person(index, &contest),
+        match &lane.stage {
             Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
                 lane.stage = Stage::Compact;
             }
-            Stage::Compact => self.compact(index, String::new(), Vec::new()),
+            Stage::Review(_) => {
+                let (tokens, fits) = (full.tokens, full.fits);
+                let why = format!("the question has about {tokens} tokens and {fits} fit");
+                self.on_unanswered(index, &why);
+            }
+            Stage::AskChallenge(_) | Stage::Contest(_) | Stage::Compact => {
+                self.on_unanswered(index, "the question does not fit the model's window");
+            }
             _ => lane.stage = Stage::Done(Finished::Window),
         }
     }

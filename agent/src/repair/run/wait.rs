@@ -2,7 +2,7 @@
 //! named, and goes on where it stood. Waiting is no working time.
 
 use super::Run;
-use crate::record::{Postponed, Unanswered};
+use crate::record::Postponed;
 use crate::repair::lane::{Finished, LaneIndex, Stage};
 
 impl Run {
@@ -55,18 +55,14 @@ impl Run {
     }
 
     /// A question that the run can do without was not answered.
-    pub(super) fn on_unanswered(&mut self, index: LaneIndex, missing: &Unanswered) {
+    pub(super) fn on_unanswered(&mut self, index: LaneIndex, why: &str) {
         match self.lanes[index].stage.clone() {
             Stage::Compact => self.compact(index, String::new(), Vec::new()),
-            Stage::Review(review) => self.unheard(index, *review, &missing.reason),
-            Stage::AskChallenge(challenge) => {
-                self.unchallenged(index, *challenge, &missing.reason);
-            }
+            Stage::Review(review) => self.unheard(index, *review, why),
+            Stage::AskChallenge(challenge) => self.unchallenged(index, *challenge, why),
             Stage::Contest(contest) => self.leave_to_person(index, &contest),
             Stage::Ask => self.give_up(index),
-            _ => {
-                self.lanes[index].stage = Stage::Done(Finished::Refused);
-            }
+            _ => self.lanes[index].stage = Stage::Done(Finished::Refused),
         }
     }
 }
