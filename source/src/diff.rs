@@ -1,6 +1,9 @@
 //! Unified diffs: their headers, and the numbered lines of those whose counts are right.
 
-use crate::regex;
+use crate::Pattern;
+
+/// Day behind the name of a file in the header of a diff.
+static TIME: Pattern = Pattern::new(" [0-9]{4}-[0-9]{2}-[0-9]{2}");
 
 /// Name of a file that is not there, in a diff.
 pub const NO_FILE: &str = "/dev/null";
@@ -165,7 +168,7 @@ fn is_revision(text: &str) -> bool {
 
 /// Cuts ` 2024-05-01 12:00:00` off.
 fn without_time(text: &str) -> &str {
-    let time = regex!(" [0-9]{4}-[0-9]{2}-[0-9]{2}").find(text);
+    let time = TIME.find(text);
     time.and_then(|time| text.get(..time.start()))
         .unwrap_or(text)
 }
