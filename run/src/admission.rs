@@ -28,10 +28,8 @@ pub fn refusals(
         }
     };
     for (at, pov) in task.pov.iter().enumerate() {
-        note(
-            &format!("pov[{at}].file"),
-            admission.file(&pov.file.to_string_lossy()),
-        );
+        let file = pov.file.to_string_lossy();
+        note(&format!("pov[{at}].file"), admission.file(&file));
     }
     for (key, file) in [
         ("crash.report", &task.crash.report),
@@ -95,11 +93,8 @@ pub(crate) fn still_allowed(task: &Task, settings: &Intake) -> Result<(), String
     };
     fine.map_err(|message| format!("source: {message}"))?;
     let refused = |key: &str| Err(format!("{key} is not allowed (intake.network_commands)"));
-    match (
-        settings.network_commands,
-        &task.commands.prepare,
-        &task.image,
-    ) {
+    let is_open = settings.network_commands;
+    match (is_open, &task.commands.prepare, &task.image) {
         (false, Some(_), _) => refused("commands.prepare"),
         (false, _, Some(_)) => refused("an image"),
         _ => Ok(()),

@@ -88,10 +88,8 @@ fn plain(host: &str) -> String {
 }
 
 fn is_private_host(host: &str, settings: &Intake) -> bool {
-    settings
-        .private_hosts
-        .iter()
-        .any(|pattern| fits(pattern, host))
+    let mut hosts = settings.private_hosts.iter();
+    hosts.any(|pattern| fits(pattern, host))
 }
 
 /// `*` is every host, `*.example.org` every host below that name.
