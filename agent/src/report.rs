@@ -219,6 +219,7 @@ impl Report {
     pub fn of(run: &Run, id: &str, task: &str, answers: &str) -> Self {
         let spent = run.spent();
         let baseline = run.baseline.clone().unwrap_or_default();
+        let signature = baseline.signatures.first().cloned();
         let (ending, detail) = match (run.ending(), run.paused()) {
             (Some(ending), _) => (ending.kind.as_str(), ending.detail.clone()),
             (None, Some((until, reason))) => (
@@ -239,7 +240,7 @@ impl Report {
             baseline: baseline.observed,
             crash: run
                 .crash()
-                .and_then(|crash| crash_summary(crash, run.signature())),
+                .and_then(|crash| crash_summary(crash, signature)),
             fixed_by: None,
             introduced_by: None,
             smallest: run.smallest.clone(),
@@ -317,7 +318,7 @@ impl AttemptReport {
     }
 }
 
-fn crash_summary(crash: &Crash, signature: Option<&str>) -> Option<CrashSummary> {
+fn crash_summary(crash: &Crash, signature: Option<String>) -> Option<CrashSummary> {
     let own = |frame: &&CrashFrame| {
         let file = frame.file.as_deref();
         frame.role == Role::Crash && file.is_some_and(|file| !file.starts_with('/'))
@@ -329,7 +330,7 @@ fn crash_summary(crash: &Crash, signature: Option<&str>) -> Option<CrashSummary>
         function: frame.map(|frame| frame.function.clone()),
         file: frame.and_then(|frame| frame.file.clone()),
         line: frame.and_then(|frame| frame.line),
-        signature: signature.map(str::to_owned),
+        signature,
     })
 }
 

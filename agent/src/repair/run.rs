@@ -140,12 +140,6 @@ impl Run {
         self.baseline.as_ref()?.crashes.first()
     }
 
-    /// Returns the signature of the crash that was seen here.
-    pub fn signature(&self) -> Option<&str> {
-        let baseline = self.baseline.as_ref()?;
-        baseline.signatures.first().map(String::as_str)
-    }
-
     /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
     /// one `End`, and nothing else any more.
     pub fn ready(&self) -> Vec<(StepId, Step)> {

@@ -260,9 +260,14 @@ impl Run {
             Some(holds) => holds,
         });
         for rung in self.attempts.iter_mut().flat_map(|one| &mut one.rungs) {
-            settle_decided(&self.decisions, rung);
+            settle(&self.decisions, rung);
         }
         knows || inputs.is_empty()
+    }
+
+    /// Settles the differences of a rung that were decided before.
+    pub(super) fn settle_decided(&self, rung: &mut Rung) {
+        settle(&self.decisions, rung);
     }
 
     /// Returns the rung of an attempt that compares behaviour.
@@ -274,7 +279,7 @@ impl Run {
 
 /// Settles the differences of a rung that are decided. A rung that nothing else kept open holds
 /// then; one that refutes stays as it is.
-pub(super) fn settle_decided(decisions: &[AcceptedInput], rung: &mut Rung) {
+fn settle(decisions: &[AcceptedInput], rung: &mut Rung) {
     if rung.holds == Some(false) {
         return;
     }

@@ -7,7 +7,6 @@
 //! [`objection`]: super::objection
 
 use super::Run;
-use super::contest::settle_decided;
 use crate::prompt::{self, control_tokens};
 use crate::record::{Doubt, DoubtedInput, ReplyRecord, Rung};
 use crate::repair::lane::{LaneIndex, Review, Stage};
@@ -85,7 +84,7 @@ impl Run {
         let shown: Vec<DoubtedInput> = before.chain(own).map(|(_, input)| input.clone()).collect();
         let reason = format!("the critic was shown it and has no objection: {reason}");
         let is_settled = self.accept(number, &shown, &reason);
-        settle_decided(&self.decisions, &mut review.rung);
+        self.settle_decided(&mut review.rung);
         settle_findings(&mut review.rung, &reason);
         if is_settled {
             return self.keep(index, review.attempt, review.rung);

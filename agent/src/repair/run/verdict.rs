@@ -2,7 +2,7 @@
 //! issue, or the end.
 
 use super::Run;
-use super::contest::{is_contested, settle_decided};
+use super::contest::is_contested;
 use super::critic::unread;
 use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung};
 use crate::repair::lane::{Finished, Issue, LaneIndex, Stage};
@@ -147,7 +147,7 @@ impl Run {
     /// Notes a rung, and goes on: to the next one, to the next issue, or
     /// to the end.
     pub(super) fn keep(&mut self, index: LaneIndex, number: u32, mut rung: Rung) {
-        settle_decided(&self.decisions, &mut rung);
+        self.settle_decided(&mut rung);
         self.write_down(number, &rung);
         if rung.holds == Some(false) {
             self.lanes[index].failures.push(rung.name);
