@@ -47,7 +47,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "config",
-        "private environment error value crs daemon entry layer section endpoint check schema load",
+        "private environment error value crs daemon layer entry section endpoint check schema load",
     ),
     (
         "model",

@@ -13,7 +13,7 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        8_910,
+        8_500,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right), \
          words of a reporter beside a log, files that a command names, crashes that are known",
     ),
@@ -28,7 +28,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "config",
-        1_280,
+        1_220,
         "variables of programs that act for a person, the webhook of a forge",
     ),
     (
@@ -65,7 +65,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("patcher", 7_110, ""),
     (
         "record",
-        560,
+        570,
         "answers that are decided, and conditions that are open; the PoVs, commands and times of a task moved here",
     ),
     (
@@ -75,12 +75,12 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "run",
-        2_100,
+        2_050,
         "a replay that asks only those whom the transcript asked, crashes that are known",
     ),
     (
         "source",
-        1_360,
+        1_300,
         "what reads diffs and knows kinds of files moved here",
     ),
     ("store", 2_420, ""),
