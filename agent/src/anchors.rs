@@ -180,25 +180,18 @@ fn added(engine: &Engine, statements: &[String]) -> (Vec<i64>, Vec<String>) {
 }
 
 fn choices(anchors: &[Candidate], added: &[i64]) -> Vec<Choice> {
-    let weight = |(first, step): (f64, f64), rank: usize| first - step * rank as f64;
-    let mut choices: Vec<Choice> = anchors
-        .iter()
-        .enumerate()
-        .map(|(rank, anchor)| Choice {
-            id: anchor.id,
-            weight: weight(ANCHOR_WEIGHT, rank),
-            why: "fits the request".to_owned(),
-        })
-        .collect();
-    let is_anchor = |id: &i64| anchors.iter().any(|anchor| anchor.id == *id);
-    for (rank, id) in added.iter().filter(|id| !is_anchor(id)).enumerate() {
-        choices.push(Choice {
-            id: *id,
-            weight: weight(ADDED_WEIGHT, rank),
-            why: "belongs to what fits the request".to_owned(),
-        });
-    }
-    choices
+    let choice = |(rank, id): (usize, i64), (first, step): (f64, f64), why: &str| Choice {
+        id,
+        weight: first - step * rank as f64,
+        why: why.to_owned(),
+    };
+    let fitting: Vec<i64> = anchors.iter().map(|anchor| anchor.id).collect();
+    let others = added.iter().copied().filter(|id| !fitting.contains(id));
+    let others = others.enumerate();
+    let others = others.map(|at| choice(at, ADDED_WEIGHT, "belongs to what fits the request"));
+    let fitting = fitting.iter().copied().enumerate();
+    let fitting = fitting.map(|at| choice(at, ANCHOR_WEIGHT, "fits the request"));
+    fitting.chain(others).collect()
 }
 
 /// A request as the model reads it.

@@ -147,7 +147,12 @@ impl Drive {
             });
         }
         if baseline.tests.is_none() {
-            kept.push(without_tests());
+            kept.push(Observed {
+                name: "tests".to_owned(),
+                good: false,
+                text: "there are none: the best ending is plausible (commands.test)".to_owned(),
+                log: None,
+            });
         }
         Ok(kept)
     }
@@ -227,15 +232,6 @@ fn function_at(language: Option<Language>, code: &[u8], line: u32) -> String {
         from - head,
         shown(from, to)
     )
-}
-
-fn without_tests() -> Observed {
-    Observed {
-        name: "tests".to_owned(),
-        good: false,
-        text: "there are none: the best ending is plausible (commands.test)".to_owned(),
-        log: None,
-    }
 }
 
 /// Tells what a PoV did, and whether it crashed.

@@ -60,19 +60,16 @@ fn quoted_in(words: &ReportInWords) -> Vec<String> {
 
 /// A placed patch as the evaluator wants it.
 pub fn facts(prepared: Prepared) -> AttemptFacts {
-    let errors: Vec<String> = prepared
-        .syntax_errors
-        .iter()
-        .map(|(path, error)| format!("{path}:{}: {}", error.line, error.what))
-        .collect();
+    let errors = prepared.syntax_errors.iter();
+    let errors = errors.map(|(path, error)| format!("{path}:{}: {}", error.line, error.what));
+    let errors: Vec<String> = errors.collect();
     AttemptFacts {
         changes: prepared.changes,
         diff: prepared.diff,
         applies: Ok(()),
-        parses: if errors.is_empty() {
-            Ok(())
-        } else {
-            Err(errors.join("\n"))
+        parses: match errors.as_slice() {
+            [] => Ok(()),
+            errors => Err(errors.join("\n")),
         },
         touched: prepared.touched,
         ..AttemptFacts::default()

@@ -13,9 +13,9 @@ use patchwright_source::Tree;
 use patchwright_target::Target;
 use patchwright_verdict::VerdictCache;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 
 /// Somebody who can be asked, and what asking means.
@@ -109,11 +109,7 @@ impl EngineCell {
     /// by.
     pub async fn get(&self, frames: &[CrashFrame]) -> Result<Arc<Engine>, String> {
         let opened = self.engine.get_or_init(|| async {
-            let opening = self
-                .opening
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
+            let opening = self.opening.lock().await.take();
             let opening = opening.ok_or_else(|| "it was not opened".to_owned())?;
             let mut engine = opening.await.map_err(|error| error.to_string())??;
             let near = engine.set_crash(frames);
