@@ -94,13 +94,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
 /// Tells whether the daemon found a fault of the user's input.
 #[cfg(feature = "daemon")]
 fn is_of_the_daemon(error: &anyhow::Error) -> bool {
-    use patchwright_daemon::api::ListenError;
-    use patchwright_daemon::crs::oss::environment::EnvironmentError;
-    use patchwright_daemon::telemetry::TelemetryError;
-
-    error.is::<TelemetryError>()
-        || matches!(error.downcast_ref(), Some(ListenError::NoToken(_)))
-        || error.is::<EnvironmentError>()
+    error.is::<patchwright_daemon::WrongInput>()
 }
 
 #[cfg(not(feature = "daemon"))]

@@ -17,8 +17,10 @@ mod submit;
 mod tasks;
 mod upload;
 
+use crate::error::WrongInput;
 use crate::login::Login;
 use crate::service::Service;
+use anyhow::Context;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
@@ -30,10 +32,8 @@ use connection::Gate;
 use limit::Limits;
 use metrics_exporter_prometheus::PrometheusHandle;
 use patchwright_config::Settings;
-use patchwright_store::StoreError;
 use patchwright_store::submissions::TaskRow;
 use problem::{Kind, Problem};
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,19 +123,22 @@ fn health_router(api: Api) -> Router {
 /// documentation and pages that bring a policy of their own.
 async fn confine(request: Request, next: Next) -> Response {
     let is_page = request.uri().path().starts_with(document::PAGE);
-    let mut response = next.run(request).await;
     let policy = if is_page {
         document::POLICY
     } else {
         "default-src 'none'; frame-ancestors 'none'"
     };
+    confined(next.run(request).await, policy)
+}
+
+/// Lets a response load what a policy allows and be shown in no frame, unless it says otherwise.
+pub(crate) fn confined(mut response: Response, policy: &'static str) -> Response {
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, policy),
         (X_FRAME_OPTIONS, "DENY"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ] {
-        let headers = response.headers_mut();
-        let header = headers.entry(name);
+        let header = response.headers_mut().entry(name);
         header.or_insert(HeaderValue::from_static(value));
     }
     response
@@ -164,28 +167,6 @@ const LEFT_BEHIND: Duration = Duration::from_hours(24);
 /// Connections of the listener for health.
 const HEALTH_CONNECTIONS: usize = 16;
 
-/// Reason why the daemon does not listen.
-#[derive(Debug, thiserror::Error)]
-pub enum ListenError {
-    /// The address cannot be used.
-    #[error("{address} cannot be listened on ({key}): {source}")]
-    Address {
-        key: &'static str,
-        address: SocketAddr,
-        /// The error of the system.
-        #[source]
-        source: io::Error,
-    },
-    /// Others could connect, and nobody would need a token.
-    #[error(
-        "{0} can be reached by others (http.listen), and there is no token: make one with `patchwright token create` first"
-    )]
-    NoToken(SocketAddr),
-    /// The tokens cannot be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 #[derive(Debug)]
 pub struct Listening {
     api: Api,
@@ -205,11 +186,14 @@ pub async fn listen(
     settings: Arc<Settings>,
     others: Router,
     stop: CancellationToken,
-) -> Result<Listening, ListenError> {
+) -> anyhow::Result<Listening> {
     let address = settings.http.listen;
     let api = Api::new(service, settings, stop);
     if !api.login.loopback && api.login.nobody_has_token().await? {
-        return Err(ListenError::NoToken(address));
+        let reason = format!(
+            "{address} can be reached by others (http.listen), and there is no token: make one with `patchwright token create` first"
+        );
+        return Err(WrongInput(reason).into());
     }
     forget_uploads(&api.settings);
     let (listener, address) = bind("http.listen", address).await?;
@@ -226,18 +210,11 @@ pub async fn listen(
     })
 }
 
-async fn bind(
-    key: &'static str,
-    address: SocketAddr,
-) -> Result<(TcpListener, SocketAddr), ListenError> {
-    let wrong = |source| ListenError::Address {
-        key,
-        address,
-        source,
-    };
-    let listener = TcpListener::bind(address).await.map_err(wrong)?;
-    let address = listener.local_addr().map_err(wrong)?;
-    Ok((listener, address))
+async fn bind(key: &str, address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
+    let wrong = || format!("{address} cannot be listened on ({key})");
+    let listener = TcpListener::bind(address).await.with_context(wrong)?;
+    let opened = listener.local_addr().with_context(wrong)?;
+    Ok((listener, opened))
 }
 
 /// Removes what uploads left behind that a kill cut off.

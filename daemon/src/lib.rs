@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod crs;
+mod error;
 pub mod follow_up;
 mod login;
 mod machine;
@@ -15,3 +16,5 @@ mod submitter;
 mod task_watcher;
 pub mod telemetry;
 pub mod worker;
+
+pub use error::WrongInput;

@@ -14,15 +14,11 @@ mod webhook;
 
 pub use access::Opening;
 
+use crate::api::confined;
 use crate::service::Service;
 use access::Access;
-use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
-};
-use axum::http::{HeaderName, HeaderValue};
-use axum::middleware::Next;
+use axum::extract::DefaultBodyLimit;
+use axum::http::HeaderValue;
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
@@ -145,7 +141,7 @@ fn router(review: Review) -> Router {
         )
         .route("/icon.svg", get(asset("image/svg+xml", page::ICON)))
         .layer(DefaultBodyLimit::max(FORM))
-        .layer(middleware::from_fn(confine))
+        .layer(middleware::map_response(confine))
         .with_state(review);
     Router::new()
         .route("/", get(|| async { Redirect::to(ROOT) }))
@@ -154,23 +150,18 @@ fn router(review: Review) -> Router {
 
 /// Lets a page run and load nothing but the server's own files, and be shown in no
 /// other page.
-async fn confine(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
+async fn confine(response: Response) -> Response {
+    let mut response = confined(response, POLICY);
     let headers = response.headers_mut();
-    let opener = HeaderName::from_static("cross-origin-opener-policy");
-    let resource = HeaderName::from_static("cross-origin-resource-policy");
     for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
-        (X_FRAME_OPTIONS, "DENY"),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         // An Origin header is sent with forms, and no address leaves the host.
-        (REFERRER_POLICY, "same-origin"),
-        (opener, "same-origin"),
-        (resource, "same-origin"),
+        ("referrer-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cache-control", "no-store"),
     ] {
-        headers.insert(name, HeaderValue::from_static(value));
+        let header = headers.entry(name);
+        header.or_insert(HeaderValue::from_static(value));
     }
-    let kept = headers.entry(CACHE_CONTROL);
-    kept.or_insert(HeaderValue::from_static("no-store"));
     response
 }

@@ -5,6 +5,7 @@
 //! reply, a token or the content of a task. Nothing is decided by them. Without a daemon nobody
 //! installs the recorder of metrics, and counting costs next to nothing.
 
+use crate::error::WrongInput;
 use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
 use axum::middleware::Next;
@@ -49,17 +50,6 @@ const ANSWER_SECONDS: &[f64] = &[
     0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
 
-/// Error of the start of telemetry.
-#[derive(Debug, thiserror::Error)]
-pub enum TelemetryError {
-    /// The filter of messages cannot be read.
-    #[error("telemetry.log: {0}")]
-    Filter(#[from] filter::ParseError),
-    /// The traces cannot be sent.
-    #[error("telemetry.otlp: {0}")]
-    Exporter(#[from] ExporterBuildError),
-}
-
 /// Exports telemetry until it is dropped.
 #[derive(Debug)]
 #[must_use = "the last traces go out when it is dropped"]
@@ -72,7 +62,7 @@ pub struct TelemetryGuard {
 ///
 /// # Errors
 /// When a setting makes no sense.
-pub fn start_for_run(settings: &Telemetry) -> Result<Option<TelemetryGuard>, TelemetryError> {
+pub fn start_for_run(settings: &Telemetry) -> Result<Option<TelemetryGuard>, WrongInput> {
     let quiet = Telemetry {
         log: "off".to_owned(),
         ..settings.clone()
@@ -84,8 +74,9 @@ pub fn start_for_run(settings: &Telemetry) -> Result<Option<TelemetryGuard>, Tel
 ///
 /// # Errors
 /// When a setting makes no sense.
-pub fn start(settings: &Telemetry) -> Result<TelemetryGuard, TelemetryError> {
-    let filter: EnvFilter = settings.log.parse()?;
+pub fn start(settings: &Telemetry) -> Result<TelemetryGuard, WrongInput> {
+    let filter = settings.log.parse::<EnvFilter>();
+    let filter = filter.map_err(|error| WrongInput(format!("telemetry.log: {error}")))?;
     let messages = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(false);
@@ -97,7 +88,8 @@ pub fn start(settings: &Telemetry) -> Result<TelemetryGuard, TelemetryError> {
         .otlp
         .as_deref()
         .map(|endpoint| provider(endpoint, settings))
-        .transpose()?;
+        .transpose()
+        .map_err(|error| WrongInput(format!("telemetry.otlp: {error}")))?;
     let traces = provider
         .as_ref()
         .map(|provider| provider.tracer(SCOPE))
@@ -116,7 +108,7 @@ pub fn start(settings: &Telemetry) -> Result<TelemetryGuard, TelemetryError> {
     Ok(TelemetryGuard { provider })
 }
 
-fn provider(endpoint: &str, settings: &Telemetry) -> Result<SdkTracerProvider, TelemetryError> {
+fn provider(endpoint: &str, settings: &Telemetry) -> Result<SdkTracerProvider, ExporterBuildError> {
     let headers: HashMap<String, String> = settings
         .otlp_headers
         .iter()

@@ -3,6 +3,7 @@
 //! The names are the framework's own. Nothing here is a setting of ours, and
 //! nothing here looks at a file.
 
+use crate::error::WrongInput;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -46,13 +47,9 @@ pub struct Environment {
     pub model: Vec<(String, String)>,
 }
 
-/// A variable without which nothing can be done, or one that makes no sense, and what is wrong.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0} is {1}")]
-pub struct EnvironmentError(&'static str, String);
-
 impl Environment {
-    pub fn read(variables: &BTreeMap<String, String>) -> Result<Self, EnvironmentError> {
+    /// Reads the variables; one that is missing or makes no sense is told by its name.
+    pub fn read(variables: &BTreeMap<String, String>) -> Result<Self, WrongInput> {
         let read = Read(variables);
         let name = read.needed("OSS_CRS_NAME")?;
         let host = |module: String| format!("http://{module}.{name}:{PORT}");
@@ -83,7 +80,7 @@ impl Read<'_> {
         self.0.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
-    fn needed(&self, name: &'static str) -> Result<String, EnvironmentError> {
+    fn needed(&self, name: &str) -> Result<String, WrongInput> {
         self.get(name).ok_or_else(|| missing(name))
     }
 
@@ -92,15 +89,16 @@ impl Read<'_> {
     }
 }
 
-fn language(text: &str) -> Result<String, EnvironmentError> {
+fn language(text: &str) -> Result<String, WrongInput> {
     let known = patchwright_run::oss_fuzz::language_of(text).map(str::to_owned);
-    let reason = || format!("{text:?}: patches are written for c, c++ and jvm");
-    known.ok_or_else(|| EnvironmentError("FUZZING_LANGUAGE", reason()))
+    let wrong = || format!("FUZZING_LANGUAGE is {text:?}: patches are written for c, c++ and jvm");
+    known.ok_or_else(|| WrongInput(wrong()))
 }
 
-fn missing(name: &'static str) -> EnvironmentError {
-    let reason = "not set: oss-crs sets it in the containers that it starts, so run this below `oss-crs run`";
-    EnvironmentError(name, reason.to_owned())
+fn missing(name: &str) -> WrongInput {
+    WrongInput(format!(
+        "{name} is not set: oss-crs sets it in the containers that it starts, so run this below `oss-crs run`"
+    ))
 }
 
 /// The framework's proxy speaks OpenAI's interface below `/v1`.
