@@ -15,5 +15,5 @@ pub mod tasks;
 pub use candidates::Candidates;
 pub use environment::Environment;
 pub use folders::{Found, submit, submit_report};
-pub use sidecar::{SidecarError, Sidecars};
+pub use sidecar::Sidecars;
 pub use target::SidecarTarget;

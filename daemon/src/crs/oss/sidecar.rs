@@ -6,8 +6,9 @@
 use super::Environment;
 use backon::{ExponentialBuilder, Retryable};
 use patchwright_model::http::{body, default_client};
-use reqwest::StatusCode;
+use patchwright_target::TargetError;
 use reqwest::multipart::{Form, Part};
+use reqwest::{RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 use std::time::{Duration, Instant};
 
@@ -27,17 +28,6 @@ const HANDED_IN: u32 = 3;
 const SILENT: u32 = 10;
 /// The largest answer that is read, in bytes.
 const ANSWER_LIMIT: usize = 64 << 20;
-
-/// Error of a sidecar. None of it says anything about a patch.
-#[derive(Debug, thiserror::Error)]
-pub enum SidecarError {
-    /// There is no such harness among what was built.
-    #[error("the runner does not know the harness {0}")]
-    NoHarness(String),
-    /// A sidecar cannot be reached, refuses, or lost a job.
-    #[error("{0}")]
-    Failed(String),
-}
 
 /// Result of a command in a sidecar.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +98,7 @@ impl Sidecars {
     }
 
     /// Waits until both are up.
-    pub async fn ready(&self) -> Result<(), SidecarError> {
+    pub async fn ready(&self) -> Result<(), TargetError> {
         let pauses = ExponentialBuilder::new()
             .with_min_delay(PAUSES.0)
             .with_max_delay(Duration::from_secs(10))
@@ -117,8 +107,7 @@ impl Sidecars {
         for sidecar in [&self.builder, &self.runner] {
             let url = format!("{sidecar}/health");
             let ask = || async {
-                let answer = self.client.get(&url).timeout(ANSWER).send().await;
-                let answer = answer.map_err(|error| unreachable(&url, &error))?;
+                let answer = send(&url, self.client.get(&url).timeout(ANSWER)).await?;
                 if answer.status().is_success() {
                     return Ok(());
                 }
@@ -129,17 +118,8 @@ impl Sidecars {
         Ok(())
     }
 
-    /// Applies a patch and builds.
-    pub async fn build(&self, patch: &[u8]) -> Result<CommandResult, SidecarError> {
-        self.job("build", patch).await
-    }
-
-    /// Applies a patch, builds, and runs the project's tests.
-    pub async fn test(&self, patch: &[u8]) -> Result<CommandResult, SidecarError> {
-        self.job("test", patch).await
-    }
-
-    async fn job(&self, what: &str, patch: &[u8]) -> Result<CommandResult, SidecarError> {
+    /// Applies a patch and builds (`build`), or runs the project's tests then (`test`).
+    pub async fn job(&self, what: &str, patch: &[u8]) -> Result<CommandResult, TargetError> {
         for _ in 0..HANDED_IN {
             let job = self.hand_in(what, patch).await?;
             if let Some(told) = self.wait_for(job).await? {
@@ -149,7 +129,7 @@ impl Sidecars {
         Err(lost(&format!("it forgot the {what} {HANDED_IN} times")))
     }
 
-    async fn hand_in(&self, what: &str, patch: &[u8]) -> Result<Job, SidecarError> {
+    async fn hand_in(&self, what: &str, patch: &[u8]) -> Result<Job, TargetError> {
         let url = format!("{}/{what}", self.builder);
         let part = Part::bytes(patch.to_vec()).file_name("patch.diff");
         let mut form = Form::new()
@@ -165,13 +145,11 @@ impl Sidecars {
             form = form.text("mem_limit", self.memory.clone());
         }
         let request = self.client.post(&url).timeout(ANSWER).multipart(form);
-        let answer = request.send().await;
-        let answer = answer.map_err(|error| unreachable(&url, &error))?;
-        read(&url, answer).await
+        read(&url, send(&url, request).await?).await
     }
 
     /// Returns the outcome of a job; nothing when the builder has forgotten it.
-    async fn wait_for(&self, mut job: Job) -> Result<Option<CommandResult>, SidecarError> {
+    async fn wait_for(&self, mut job: Job) -> Result<Option<CommandResult>, TargetError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
         if job.id.is_empty() || job.id.len() > 128 || !job.id.chars().all(plain) {
             return Err(lost(&format!("{:?} is no job", job.id)));
@@ -179,10 +157,8 @@ impl Sidecars {
         let url = format!("{}/status/{}", self.builder, job.id);
         let (until, mut pause, mut silent) = (Instant::now() + JOB, PAUSES.0, 0);
         loop {
-            match job.status.as_str() {
-                "done" => return finished(job).map(Some),
-                "error" => return Err(broken(job)),
-                _ => {}
+            if ["done", "error"].contains(&job.status.as_str()) {
+                return finished(job).map(Some);
             }
             if Instant::now() > until {
                 let reason = format!("it did not end within {} minutes", JOB.as_secs() / 60);
@@ -206,7 +182,7 @@ impl Sidecars {
         input: Vec<u8>,
         harness: &str,
         rebuild: Option<i64>,
-    ) -> Result<Option<CommandResult>, SidecarError> {
+    ) -> Result<Option<CommandResult>, TargetError> {
         let url = format!("{}/run-pov", self.runner);
         let part = Part::bytes(input).file_name("pov");
         let mut form = Form::new()
@@ -217,48 +193,55 @@ impl Sidecars {
             form = form.text("rebuild_id", number.to_string());
         }
         let request = self.client.post(&url).timeout(RUN).multipart(form);
-        let answer = request.send().await;
-        let answer = answer.map_err(|error| unreachable(&url, &error))?;
+        let answer = send(&url, request).await?;
         match answer.status() {
             StatusCode::UNPROCESSABLE_ENTITY if rebuild.is_none() => Ok(None),
             StatusCode::NOT_FOUND => {
                 let text = beginning(answer).await;
-                Err(SidecarError::NoHarness(format!("{harness:?}: {text}")))
+                let reason = format!("the runner does not know the harness {harness:?}: {text}");
+                Err(TargetError::invalid(reason))
             }
             _ => Ok(Some(read::<Outcome>(&url, answer).await?.into())),
         }
     }
 }
 
-fn finished(job: Job) -> Result<CommandResult, SidecarError> {
-    match job.result {
-        Some(outcome) => Ok(outcome.into()),
-        None => Err(broken(job)),
+async fn send(url: &str, request: RequestBuilder) -> Result<Response, TargetError> {
+    let answer = request.send().await;
+    answer.map_err(|error| unreachable(url, &error))
+}
+
+/// Returns the outcome of a job that is over; one that failed has none.
+fn finished(job: Job) -> Result<CommandResult, TargetError> {
+    if let Some(outcome) = job.result.filter(|_| job.status == "done") {
+        return Ok(outcome.into());
     }
-}
-
-fn broken(job: Job) -> SidecarError {
     let reason = job.error.unwrap_or_else(|| "it gave no result".to_owned());
-    lost(&reason.chars().take(1_000).collect::<String>())
+    Err(lost(&reason.chars().take(1_000).collect::<String>()))
 }
 
-fn lost(reason: &str) -> SidecarError {
-    SidecarError::Failed(format!("the builder could not do its job: {reason}"))
+/// A failure of the machinery, which says nothing about a patch.
+fn failed(what: String) -> TargetError {
+    TargetError::machinery(what, "OSS-CRS")
 }
 
-fn unreachable(url: &str, error: &reqwest::Error) -> SidecarError {
-    SidecarError::Failed(format!("the sidecar at {url} cannot be reached: {error}"))
+fn lost(reason: &str) -> TargetError {
+    failed(format!("the builder could not do its job: {reason}"))
 }
 
-fn no_answer(url: &str, status: StatusCode, text: &str) -> SidecarError {
-    SidecarError::Failed(format!("the sidecar at {url} answered {status}: {text}"))
+fn unreachable(url: &str, error: &reqwest::Error) -> TargetError {
+    failed(format!("the sidecar at {url} cannot be reached: {error}"))
 }
 
-async fn refused(url: &str, answer: reqwest::Response) -> SidecarError {
+fn no_answer(url: &str, status: StatusCode, text: &str) -> TargetError {
+    failed(format!("the sidecar at {url} answered {status}: {text}"))
+}
+
+async fn refused(url: &str, answer: Response) -> TargetError {
     no_answer(url, answer.status(), &beginning(answer).await)
 }
 
-async fn beginning(answer: reqwest::Response) -> String {
+async fn beginning(answer: Response) -> String {
     match body(answer, ANSWER_LIMIT).await {
         Ok(bytes) => String::from_utf8_lossy(&bytes).chars().take(300).collect(),
         Err(error) => format!("its reason did not come: {error}"),
@@ -267,8 +250,8 @@ async fn beginning(answer: reqwest::Response) -> String {
 
 async fn read<T: serde::de::DeserializeOwned>(
     url: &str,
-    answer: reqwest::Response,
-) -> Result<T, SidecarError> {
+    answer: Response,
+) -> Result<T, TargetError> {
     let status = answer.status();
     if !status.is_success() {
         return Err(refused(url, answer).await);

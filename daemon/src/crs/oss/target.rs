@@ -4,7 +4,7 @@
 //! Every build of the builder is a clean one, so both kinds of build are one
 //! here. Values inside the program cannot be looked at, and what needs them says so.
 
-use super::sidecar::{CommandResult, SidecarError, Sidecars};
+use super::sidecar::{CommandResult, Sidecars};
 use async_trait::async_trait;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use patchwright_sandbox::{Ending, Execution, Limit};
@@ -80,9 +80,16 @@ impl SidecarTarget {
         self.known(&build.changes).ok_or_else(missing)
     }
 
-    fn keep(&self, known: Known) {
+    /// Remembers a build, the number that the runner knows it by, and its patch.
+    fn keep(&self, build: Build, rebuild: Option<i64>, patch: Vec<u8>) -> Build {
         let mut builds = self.builds.lock().unwrap_or_else(PoisonError::into_inner);
-        builds.insert(known.build.changes.clone(), known);
+        let known = Known {
+            build: build.clone(),
+            rebuild,
+            patch,
+        };
+        builds.insert(build.changes.clone(), known);
+        build
     }
 
     fn execution(&self, ending: Ending, told: &CommandResult, started: Instant) -> Execution {
@@ -97,15 +104,10 @@ impl SidecarTarget {
         patch: Vec<u8>,
     ) -> Result<Build, TargetError> {
         let started = Instant::now();
-        let told = self.sidecars.build(&patch).await?;
+        let told = self.sidecars.job("build", &patch).await?;
         let execution = self.execution(ending_of_job(&told), &told, started);
         let build = Build::remote(name, digest, execution);
-        self.keep(Known {
-            build: build.clone(),
-            rebuild: told.rebuild_id,
-            patch,
-        });
-        Ok(build)
+        Ok(self.keep(build, told.rebuild_id, patch))
     }
 
     async fn make_baseline(&self) -> Result<Baseline, TargetError> {
@@ -161,12 +163,7 @@ impl Target for SidecarTarget {
         if changes.is_empty() {
             let done = Execution::reported(Ending::Exited(0), b"", 0.0, 0);
             let build = Build::remote(name, &digest, done);
-            self.keep(Known {
-                build: build.clone(),
-                rebuild: None,
-                patch: INERT.to_vec(),
-            });
-            return Ok(build);
+            return Ok(self.keep(build, None, INERT.to_vec()));
         }
         let patch = patchwright_patcher::diff(&self.tree, changes);
         self.build_patch(&digest, name, patch).await
@@ -189,7 +186,7 @@ impl Target for SidecarTarget {
     async fn test(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
         let known = self.made(build)?;
         let started = Instant::now();
-        let told = self.sidecars.test(&known.patch).await?;
+        let told = self.sidecars.job("test", &known.patch).await?;
         let execution = self.execution(ending_of_job(&told), &told, started);
         if execution.ending.success() && execution.text().contains(NO_TESTS) {
             return Ok(None);
@@ -269,15 +266,11 @@ impl SidecarTarget {
         };
         let execution = self.run(build, pov, content).await?;
         let quiet = inputs.capture == Capture::Failures && execution.ending.success();
-        let output = if quiet {
-            String::new()
-        } else {
-            execution.text()
-        };
+        let output = (!quiet).then(|| execution.text().into_bytes());
         Ok(Some(InputRun {
             index,
             ending: execution.ending,
-            output: output.into_bytes(),
+            output: output.unwrap_or_default(),
         }))
     }
 }
@@ -300,18 +293,6 @@ fn ending_of_run(status: i32) -> Ending {
         ..0 => Ending::Signal(-status),
         129..=192 => Ending::Signal(status - 128),
         _ => Ending::Exited(status),
-    }
-}
-
-impl From<SidecarError> for TargetError {
-    fn from(error: SidecarError) -> Self {
-        match error {
-            SidecarError::NoHarness(_) => Self::InvalidTask {
-                reason: error.to_string(),
-                log: String::new(),
-            },
-            SidecarError::Failed(_) => TargetError::machinery(error.to_string(), "OSS-CRS"),
-        }
     }
 }
 
