@@ -39,10 +39,12 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Peer(pub(super) SocketAddr);
 
 /// Limits of the connections of one listener.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Gate {
     places: Arc<Semaphore>,
-    peers: Peers,
+    /// The places of each address that has a connection.
+    peers: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
+    peer_connections: usize,
     headers: Duration,
     silence: Duration,
 }
@@ -51,7 +53,8 @@ impl Gate {
     pub(super) fn new(settings: &Http, connections: usize) -> Self {
         Self {
             places: Arc::new(Semaphore::new(connections)),
-            peers: Peers::new(settings.peer_connections),
+            peers: Mutex::default(),
+            peer_connections: settings.peer_connections,
             headers: settings.headers_timeout,
             silence: settings.timeout + SILENCE,
         }
@@ -88,7 +91,7 @@ impl Gate {
                 return None;
             }
         };
-        let seat = self.peers.enter(peer.ip())?;
+        let seat = self.seat(peer.ip())?;
         // Small answers go out at once.
         let _ = stream.set_nodelay(true);
         Some(Connection {
@@ -99,6 +102,16 @@ impl Gate {
             _place: place,
             _seat: seat,
         })
+    }
+
+    /// Takes one of the places of an address; nothing when it has too many connections.
+    fn seat(&self, address: IpAddr) -> Option<OwnedSemaphorePermit> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        // Each connection holds on to the places of its address.
+        peers.retain(|_, places| Arc::strong_count(places) > 1);
+        let places = peers.entry(address);
+        let places = places.or_insert_with(|| Arc::new(Semaphore::new(self.peer_connections)));
+        places.clone().try_acquire_owned().ok()
     }
 }
 
@@ -129,59 +142,6 @@ async fn answer_one(
     }
 }
 
-/// The number of connections of each address.
-#[derive(Debug, Clone)]
-struct Peers {
-    most: usize,
-    open: Arc<Mutex<HashMap<IpAddr, usize>>>,
-}
-
-/// One connection among those of its address, until it is dropped.
-#[derive(Debug)]
-struct Seat {
-    peers: Peers,
-    address: IpAddr,
-}
-
-impl Peers {
-    fn new(most: usize) -> Self {
-        Self {
-            most,
-            open: Arc::default(),
-        }
-    }
-
-    /// Counts one more connection of an address; nothing when it has too many.
-    fn enter(&self, address: IpAddr) -> Option<Seat> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = open.entry(address).or_default();
-        if *count >= self.most {
-            return None;
-        }
-        *count += 1;
-        Some(Seat {
-            peers: self.clone(),
-            address,
-        })
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        let mut open = self
-            .peers
-            .open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = open.get_mut(&self.address) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                open.remove(&self.address);
-            }
-        }
-    }
-}
-
 /// A connection and its place. One on which nothing moves for too long is
 /// closed, so that nobody can take all places and say nothing.
 struct Connection {
@@ -190,7 +150,7 @@ struct Connection {
     silence: Duration,
     silent: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
-    _seat: Seat,
+    _seat: OwnedSemaphorePermit,
 }
 
 impl Connection {
@@ -247,7 +207,8 @@ mod tests {
     fn gate(most: usize) -> Gate {
         Gate {
             places: Arc::new(Semaphore::new(2)),
-            peers: Peers::new(most),
+            peers: Mutex::default(),
+            peer_connections: most,
             headers: Duration::from_millis(50),
             silence: Duration::from_millis(50),
         }
