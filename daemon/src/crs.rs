@@ -28,51 +28,24 @@ const READY: &str = "crs ready";
 
 /// Failure of a step that knows if it may pass.
 #[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct Failure {
-    message: String,
-    passing: bool,
+pub enum Failure {
+    /// Trying again later may mend it.
+    #[error("{0}")]
+    Passing(String),
+    /// It would be the same again.
+    #[error("{0}")]
+    Lasting(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("files of the case: {0}")]
+    Files(#[from] std::io::Error),
+    #[error(transparent)]
+    Task(#[from] TaskError),
 }
 
 impl Failure {
-    /// A failure that trying again later may mend.
-    fn later(message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self {
-            message,
-            passing: true,
-        }
-    }
-
-    /// A failure that would be the same again.
-    fn lasting(message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self {
-            message,
-            passing: false,
-        }
-    }
-
     /// Returns true when trying again later may help.
     pub fn may_pass(&self) -> bool {
-        self.passing
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::later(error.to_string())
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self::later(format!("files of the case: {error}"))
-    }
-}
-
-impl From<TaskError> for Failure {
-    fn from(error: TaskError) -> Self {
-        Self::lasting(error.to_string())
+        !matches!(self, Self::Lasting(_) | Self::Task(_))
     }
 }

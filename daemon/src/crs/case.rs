@@ -50,15 +50,14 @@ pub async fn task(
     settings: &Settings,
     store: &Store,
 ) -> Result<Task, Failure> {
-    let request = finding.request.clone();
-    let template = template(&case.project, settings)?;
-    let prepared = case.prepared.clone();
-    let (mut keys, folder) = match (template, &prepared) {
+    let request = &finding.request;
+    let prepared = case.prepared.as_ref();
+    let (mut keys, folder) = match (template(&case.project, settings)?, prepared) {
         (Some((keys, folder)), _) => (keys, Some(folder)),
-        (None, Some(prepared)) => (oss_fuzz::keys(prepared, &request)?, None),
+        (None, Some(prepared)) => (oss_fuzz::keys(prepared, request)?, None),
         (None, None) => {
             let reason = format!("the project {:?} is not known here", case.project);
-            return Err(Failure::lasting(reason));
+            return Err(Failure::Lasting(reason));
         }
     };
     keys.id = queue_id(finding);
@@ -66,10 +65,10 @@ pub async fn task(
     let task = match (prepared, folder) {
         (Some(prepared), folder) => {
             let known = (keys, folder.as_deref());
-            of_challenge(known, (prepared, &request), (settings, store)).await
+            of_challenge(known, (prepared, request), (settings, store)).await
         }
-        (None, Some(folder)) => known(keys, &request, &folder, settings),
-        (None, None) => Err(Failure::lasting("there is no source")),
+        (None, Some(folder)) => known(keys, request, &folder, settings),
+        (None, None) => Err(Failure::Lasting("there is no source".to_owned())),
     }?;
     Ok(Task {
         sender: Sender::Crs,
@@ -115,7 +114,7 @@ fn known(
 /// Makes the task of a challenge, whose files every worker can get.
 async fn of_challenge(
     (mut keys, template): (TaskFile, Option<&Path>),
-    (prepared, request): (Prepared, &PatchRequest),
+    (prepared, request): (&Prepared, &PatchRequest),
     (settings, store): (&Settings, &Store),
 ) -> Result<Task, Failure> {
     let folder = scratch(settings)?;
@@ -138,9 +137,9 @@ async fn of_challenge(
         store.file_to(hash, &place.join("ref.diff")).await?;
         keys.hints.diff = Some("ref.diff".to_owned());
     }
-    keys.source = oss_fuzz::source(&prepared);
+    keys.source = oss_fuzz::source(prepared);
     let task = task::from_file(keys, place, Path::new("challenge"))?;
-    let mut sent = prepared.files;
+    let mut sent = prepared.files.clone();
     for name in fresh {
         let hash = hash_of(&place.join(&name))?;
         store.keep_file(&hash, &place.join(&name), None).await?;
@@ -159,12 +158,12 @@ fn povs(
     let mut povs = Vec::new();
     for blob in &request.blobs {
         let bytes = decode(&blob.blob_data)
-            .ok_or_else(|| Failure::lasting("an input of the finding is no base64"))?;
+            .ok_or_else(|| Failure::Lasting("an input of the finding is no base64".to_owned()))?;
         let known = keys.builds.contains_key(&blob.sanitizer_name);
         if !known && !keys.builds.is_empty() {
             let name = &blob.sanitizer_name;
             let reason = format!("the project has no build for the sanitizer {name:?}");
-            return Err(Failure::lasting(reason));
+            return Err(Failure::Lasting(reason));
         }
         let like = keys.pov.first();
         povs.push(Pov {
@@ -187,7 +186,7 @@ fn scratch(settings: &Settings) -> std::io::Result<tempfile::TempDir> {
 /// Copies the files of a project's folder, and tells their names.
 fn copy(from: &Path, into: &Path) -> Result<Vec<String>, Failure> {
     let unreadable = |error: patchwright_source::SourceError| {
-        Failure::lasting(format!("the project's folder cannot be read: {error}"))
+        Failure::Lasting(format!("the project's folder cannot be read: {error}"))
     };
     let tree = Tree::open(from).map_err(unreadable)?;
     let mut names = Vec::new();
@@ -263,16 +262,16 @@ async fn fetched(
         .map_err(|error| {
             let message = format!("{}: {error}", source.url);
             if error.is_final() {
-                Failure::lasting(message)
+                Failure::Lasting(message)
             } else {
-                Failure::later(message)
+                Failure::Passing(message)
             }
         })?;
     let found = hash_of(into)?;
     if found.eq_ignore_ascii_case(&source.sha256) {
         return Ok(found);
     }
-    Err(Failure::lasting(format!(
+    Err(Failure::Lasting(format!(
         "{}: has the SHA-256 {found}, the challenge says {}",
         source.url, source.sha256
     )))
@@ -294,6 +293,6 @@ async fn unpacked(
     tokio::task::spawn_blocking(move || unpack(&file, &place, limits))
         .await
         .map_err(std::io::Error::other)?
-        .map_err(|error| Failure::lasting(format!("{name} cannot be unpacked: {error}")))?;
+        .map_err(|error| Failure::Lasting(format!("{name} cannot be unpacked: {error}")))?;
     Ok(into)
 }

@@ -4,11 +4,12 @@
 //! again is not decided here.
 
 use super::Failure;
-use super::protocol::{PatchAnswer, PatchSubmission, Refusal, encode};
+use super::protocol::{PatchAnswer, Refusal, encode};
 use patchwright_model::http::{body, default_client};
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use std::time::Duration;
 
 /// Time limit of an answer.
@@ -45,9 +46,7 @@ impl Competition {
 
     pub async fn submit(&self, task: &str, diff: &[u8]) -> Result<PatchAnswer, Failure> {
         let url = format!("{}/v1/task/{task}/patch/", self.url);
-        let body = PatchSubmission {
-            patch: encode(diff),
-        };
+        let body = json!({ "patch": encode(diff) });
         self.ask(&url, self.client.post(&url).json(&body)).await
     }
 
@@ -62,23 +61,23 @@ impl Competition {
         url: &str,
         request: RequestBuilder,
     ) -> Result<T, Failure> {
-        let unreachable = |error: reqwest::Error| {
-            Failure::later(format!(
-                "the competition cannot be reached at {url}: {error}"
+        let away = |reason: &dyn std::fmt::Display| {
+            Failure::Passing(format!(
+                "the competition cannot be reached at {url}: {reason}"
             ))
         };
         let request = request.basic_auth(&self.key, Some(self.token.expose_secret()));
-        let answer = request.timeout(ANSWER).send().await.map_err(unreachable)?;
+        let answer = request.timeout(ANSWER).send().await;
+        let answer = answer.map_err(|error| away(&error))?;
         let status = answer.status();
-        let bytes = body(answer, ANSWER_LIMIT).await.map_err(unreachable)?;
+        let bytes = body(answer, ANSWER_LIMIT).await;
+        let bytes = bytes.map_err(|error| away(&error))?;
         let later = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
         if status.is_server_error() || later.contains(&status) {
-            return Err(Failure::later(format!(
-                "the competition cannot be reached at {url}: {status}"
-            )));
+            return Err(away(&status));
         }
         let refused = |message: String| {
-            Failure::lasting(format!(
+            Failure::Lasting(format!(
                 "the competition refuses {url} with {status}: {message}"
             ))
         };

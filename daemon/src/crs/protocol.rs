@@ -171,13 +171,6 @@ pub struct StatusState {
     pub tasks: BTreeMap<CaseState, i64>,
 }
 
-/// The body of `POST /v1/task/{task_id}/patch/` on the other side.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PatchSubmission {
-    /// The unified diff in base64.
-    pub patch: String,
-}
-
 /// The other side's answer about a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchAnswer {

@@ -46,9 +46,9 @@ pub(super) struct Project {
 pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, Failure> {
     let wanted = Path::new("projects").join(name).join("project.yaml");
     let file = below(tooling, &|path| path.ends_with(&wanted))
-        .ok_or_else(|| Failure::lasting(format!("the fuzz-tooling has no {}", wanted.display())))?;
+        .ok_or_else(|| Failure::Lasting(format!("the fuzz-tooling has no {}", wanted.display())))?;
     if file.metadata()?.len() > PROJECT_FILE {
-        return Err(Failure::lasting("project.yaml is too large"));
+        return Err(Failure::Lasting("project.yaml is too large".to_owned()));
     }
     let text = String::from_utf8_lossy(&std::fs::read(&file)?).into_owned();
     let language = language(&text)?;
@@ -58,10 +58,11 @@ pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, Failure> {
 
 fn language(project: &str) -> Result<String, Failure> {
     let word = oss_fuzz::yaml_value(project, "language");
-    let word = word.ok_or_else(|| Failure::lasting("project.yaml does not say its language"))?;
+    let word =
+        word.ok_or_else(|| Failure::Lasting("project.yaml does not say its language".to_owned()))?;
     let known = oss_fuzz::language_of(&word).map(str::to_owned);
     known.ok_or_else(|| {
-        Failure::lasting(format!(
+        Failure::Lasting(format!(
             "project.yaml: patches are written for c, c++ and jvm, not for {word:?}"
         ))
     })
@@ -70,7 +71,7 @@ fn language(project: &str) -> Result<String, Failure> {
 /// The change in question.
 pub(super) fn reference_diff(folder: &Path) -> Result<PathBuf, Failure> {
     below(folder, &|path| path.ends_with("ref.diff"))
-        .ok_or_else(|| Failure::lasting("the diff's tarball has no ref.diff"))
+        .ok_or_else(|| Failure::Lasting("the diff's tarball has no ref.diff".to_owned()))
 }
 
 /// The first file that fits, the highest first, links left out.
@@ -124,7 +125,7 @@ pub(super) fn keys(prepared: &Prepared, request: &PatchRequest) -> Result<TaskFi
         "commands": commands,
         "builds": builds,
     });
-    serde_json::from_value(keys).map_err(|error| Failure::lasting(error.to_string()))
+    serde_json::from_value(keys).map_err(|error| Failure::Lasting(error.to_string()))
 }
 
 /// Returns the variables that the base image sets for a sanitizer.
@@ -135,7 +136,7 @@ fn flags(sanitizer: &str) -> Result<Value, Failure> {
         "memory" => "-fsanitize=memory -fsanitize-memory-track-origins",
         _ => {
             let reason = format!("there is no build for the sanitizer {sanitizer:?}");
-            return Err(Failure::lasting(reason));
+            return Err(Failure::Lasting(reason));
         }
     };
     let flags = format!(

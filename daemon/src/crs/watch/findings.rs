@@ -9,7 +9,7 @@ use patchwright_agent::record::EndingKind;
 use patchwright_agent::task::Task;
 use patchwright_store::StoreError;
 use patchwright_store::submissions::{NewTask, TaskRow, TaskState};
-use serde_json::Value;
+
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,12 +35,7 @@ fn settled(
     stopping.sort_by_key(|id| finding.patch.as_ref() != Some(id));
     let patch = stopping.first().copied().cloned();
     let (state, round) = match (finding.state, &patch, ended) {
-        (state @ (FindingState::Failed | FindingState::Errored), ..) => {
-            return FindingRow {
-                state,
-                ..finding.clone()
-            };
-        }
+        (FindingState::Failed | FindingState::Errored, ..) => return finding.clone(),
         (_, Some(_), _) => (FindingState::Stopped, finding.round),
         (FindingState::Stopped, None, _) if finding.round < ROUNDS => {
             (FindingState::Open, finding.round + 1)
@@ -66,9 +61,9 @@ impl Watch {
         let mut findings: Vec<FindingRow> = self.store().crs_records(Some(&case.id)).await?;
         let mut ended: BTreeMap<String, Ended> = BTreeMap::new();
         for finding in findings.iter().filter(|finding| finding.is_open()) {
-            let row = self.service.store().task(&queue_id(finding)).await?;
+            let row = self.store().task(&queue_id(finding)).await?;
             if let Some(row) = row.filter(|row| row.state.is_over()) {
-                let kind = ending(&row);
+                let kind = row.ending.as_deref().and_then(EndingKind::read);
                 self.keep_patch(finding, &row, kind).await?;
                 ended.insert(finding.id.clone(), kind);
             }
@@ -79,7 +74,7 @@ impl Watch {
             let after = settled(finding, (ended.get(&finding.id).copied(), late), &patches);
             if after != *finding && self.store().crs_change(finding, &after).await? {
                 if finding.is_open() {
-                    self.service.store().cancel(&queue_id(finding)).await?;
+                    self.store().cancel(&queue_id(finding)).await?;
                 }
                 *finding = after;
             }
@@ -94,13 +89,7 @@ impl Watch {
         findings: &[FindingRow],
     ) -> anyhow::Result<()> {
         for finding in findings.iter().filter(|finding| finding.is_open()) {
-            if self
-                .service
-                .store()
-                .task(&queue_id(finding))
-                .await?
-                .is_some()
-            {
+            if self.store().task(&queue_id(finding)).await?.is_some() {
                 continue;
             }
             match case::task(case, finding, &self.settings, self.store()).await {
@@ -142,7 +131,7 @@ impl Watch {
         // Whoever stopped the case meanwhile did not see this task.
         let known: Option<CaseRow> = self.store().crs_record(&case.id).await?;
         if known.is_some_and(|case| case.state == CaseState::Canceled) {
-            self.service.store().cancel(&task.id).await?;
+            self.store().cancel(&task.id).await?;
         }
         Ok(())
     }
@@ -194,10 +183,6 @@ impl Watch {
         };
         Ok(self.store().crs_set(&patch).await?)
     }
-}
-
-fn ending(row: &TaskRow) -> Ended {
-    serde_json::from_value(Value::String(row.ending.clone()?)).ok()
 }
 
 #[cfg(test)]
