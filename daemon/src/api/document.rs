@@ -7,7 +7,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use std::sync::Arc;
 use utoipa::OpenApi as _;
-use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder};
 
@@ -61,9 +61,8 @@ pub(super) fn page(mut document: OpenApi, loopback: bool) -> Router {
         document.security = Some(vec![SecurityRequirement::default(), token]);
     }
     for item in document.paths.paths.values_mut() {
-        for operation in operations(item) {
-            describe_problems(operation);
-        }
+        let operations = [&mut item.get, &mut item.post].into_iter().flatten();
+        operations.for_each(describe_problems);
     }
     Router::new()
         .route(DOCUMENT, get(json))
@@ -82,10 +81,6 @@ async fn html(State(document): State<Arc<OpenApi>>) -> Result<Html<String>, Prob
     Ok(Html(page.map_err(|error| Problem::internal(&error))?))
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut item.get, &mut item.post].into_iter().flatten()
-}
-
 fn describe_problems(operation: &mut Operation) {
     for kind in Kind::ALL {
         let (_, title, status) = kind.facts();
@@ -96,9 +91,10 @@ fn describe_problems(operation: &mut Operation) {
             .description(title)
             .content(MEDIA_TYPE, content)
             .build();
-        let responses = &mut operation.responses.responses;
-        responses
-            .entry(status.as_str().to_owned())
-            .or_insert(RefOr::T(response));
+        let known = operation
+            .responses
+            .responses
+            .entry(status.as_str().to_owned());
+        known.or_insert(RefOr::T(response));
     }
 }

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures::stream::{self, Stream};
+use futures::stream;
 use patchwright_agent::journal::Event;
 use patchwright_store::StoreError;
 use patchwright_store::submissions::{TaskRow, TaskVersion};
@@ -69,8 +69,12 @@ pub(crate) async fn events(
         stop: api.stop.clone(),
         _place: place,
     };
-    let stream = Sse::new(follow.stream()).keep_alive(KeepAlive::new().interval(ALIVE));
-    Ok(stream.into_response())
+    let events = stream::unfold(follow, |mut follow| async move {
+        let event = follow.next().await?;
+        Some((Ok::<_, Infallible>(event), follow))
+    });
+    let kept_alive = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE));
+    Ok(kept_alive.into_response())
 }
 
 /// Position of a caller: a run and the number of its event.
@@ -112,13 +116,6 @@ struct Follow {
 }
 
 impl Follow {
-    fn stream(self) -> impl Stream<Item = Result<sse::Event, Infallible>> + Send {
-        stream::unfold(self, |mut follow| async move {
-            let event = follow.next().await?;
-            Some((Ok(event), follow))
-        })
-    }
-
     /// The next event; `None` when the stream is over. A store that fails ends
     /// it: the caller comes again with the id that it has.
     async fn next(&mut self) -> Option<sse::Event> {
@@ -158,16 +155,11 @@ impl Follow {
         };
         if let Some(run) = &task.run {
             if *run != self.place.run {
-                self.place = Place {
-                    run: run.clone(),
-                    number: 0,
-                };
+                let run = run.clone();
+                self.place = Place { run, number: 0 };
             }
-            let events = self
-                .service
-                .store()
-                .events_after(run, self.place.number, BATCH)
-                .await?;
+            let store = self.service.store();
+            let events = store.events_after(run, self.place.number, BATCH).await?;
             self.waiting.extend(events);
         }
         let ended = task.state.is_over() && self.waiting.is_empty();

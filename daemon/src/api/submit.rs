@@ -130,12 +130,12 @@ async fn plain(api: &Api, keys: TaskFile) -> Result<Task, Problem> {
 async fn uploaded(api: &Api, quota: &Quota, request: Request) -> Result<Task, Problem> {
     let upload = Upload::receive(api, request).await?;
     let mut keys = upload.task()?;
-    let sent = upload.hashes();
-    admit(api, &keys, &sent)?;
+    admit(api, &keys, &upload.files)?;
     upload.examine_archive(&mut keys, &api.settings).await?;
-    let folder = upload.folder().to_path_buf();
+    let folder = upload.folder.path().to_path_buf();
     let task = checked(keys, folder).await?.moved_to(Path::new(NOWHERE));
     upload.keep(api.service.store(), quota).await?;
+    let sent = upload.files;
     Ok(Task { sent, ..task })
 }
 

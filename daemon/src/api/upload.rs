@@ -13,7 +13,6 @@ use patchwright_run::intake::unpack::{self, Packing, UnpackLimits};
 use patchwright_store::{Quota, Store, Usage};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 
@@ -22,10 +21,10 @@ const TASK: &str = "task";
 
 /// A task's JSON and the files that came with it.
 pub(super) struct Upload {
-    folder: TempDir,
+    pub(super) folder: TempDir,
     task: Option<Vec<u8>>,
     /// The hash of every file, by its path in the folder.
-    files: BTreeMap<String, String>,
+    pub(super) files: BTreeMap<String, String>,
 }
 
 impl Upload {
@@ -133,16 +132,6 @@ impl Upload {
         }
     }
 
-    /// The hash of every file, by its path.
-    pub(super) fn hashes(&self) -> BTreeMap<String, String> {
-        self.files.clone()
-    }
-
-    /// Returns the folder of the files.
-    pub(super) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
     /// Looks into an archive that was sent along, and fills in its hash when
     /// the task does not have it.
     pub(super) async fn examine_archive(
@@ -163,7 +152,7 @@ impl Upload {
             }
             _ => keys.source.sha256 = Some(found.clone()),
         }
-        let archive: PathBuf = self.folder.path().join(&name);
+        let archive = self.folder.path().join(&name);
         let limits = UnpackLimits::of(&settings.intake);
         let looked = move || match Packing::of(&archive)? {
             // Only the sandbox undoes this, when the task is worked on.

@@ -6,7 +6,7 @@ use axum::extract::{Extension, Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use futures::stream::{self, Stream};
+use futures::stream;
 use patchwright_page::{self as page, Viewer, is_live};
 use serde::Deserialize;
 use serde_json::json;
@@ -55,8 +55,12 @@ pub(super) async fn events(
         stage: Stage::Following,
         _place: place,
     };
-    let stream = Sse::new(follow.stream()).keep_alive(KeepAlive::new().interval(ALIVE));
-    Ok(stream.into_response())
+    let events = stream::unfold(follow, |mut follow| async move {
+        let event = follow.next().await?;
+        Some((Ok::<_, Infallible>(event), follow))
+    });
+    let kept_alive = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE));
+    Ok(kept_alive.into_response())
 }
 
 /// Progress of a page that follows a run.
@@ -82,13 +86,6 @@ struct Follow {
 }
 
 impl Follow {
-    fn stream(self) -> impl Stream<Item = Result<Event, Infallible>> + Send {
-        stream::unfold(self, |mut follow| async move {
-            let event = follow.next().await?;
-            Some((Ok(event), follow))
-        })
-    }
-
     /// The next event; `None` when the stream is over. A store that fails ends it: the
     /// page comes again with the number that it has.
     async fn next(&mut self) -> Option<Event> {
@@ -122,13 +119,10 @@ impl Follow {
     /// Reads what is new; nothing when nothing is.
     async fn look(&mut self) -> anyhow::Result<Option<Event>> {
         // The state first: whatever was written before the end is read after it.
-        let row = self.review.store.listed_run(&self.run).await?;
+        let store = &self.review.store;
+        let row = store.listed_run(&self.run).await?;
         let ended = row.is_none_or(|row| !is_live(&row.state));
-        let mut headings = self
-            .review
-            .store
-            .headings(&self.run, self.after, BATCH)
-            .await?;
+        let mut headings = store.headings(&self.run, self.after, BATCH).await?;
         if headings.is_empty() && !ended {
             return Ok(None);
         }
