@@ -3,8 +3,9 @@
 //!
 //! Nothing is put back here; that is the business of the operator.
 
-use crate::address::DatabaseKind;
-use crate::store::{Result, Store, StoreError};
+use crate::store::{DatabaseKind, Result, Store, StoreError};
+use percent_encoding::percent_decode_str;
+use secrecy::ExposeSecret;
 use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
@@ -42,7 +43,7 @@ impl Store {
         let folder = file.parent().filter(|path| !path.as_os_str().is_empty());
         let copy = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
         let copy = copy.map_err(unusable)?;
-        match self.kind() {
+        match self.kind {
             // It fills a file that is there and empty.
             DatabaseKind::Sqlite => {
                 sqlx::query("VACUUM INTO $1")
@@ -50,7 +51,7 @@ impl Store {
                     .execute(&self.pool)
                     .await?;
             }
-            DatabaseKind::Postgres => dump(self.url(), copy.path()).await?,
+            DatabaseKind::Postgres => dump(self.url.expose_secret(), copy.path()).await?,
         }
         let kept = copy.persist_noclobber(file);
         kept.map(|_| ()).map_err(|error| unusable(error.error))
@@ -80,18 +81,16 @@ async fn dump(url: &str, file: &Path) -> Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said: String = String::from_utf8_lossy(&output.stderr)
-        .trim()
-        .chars()
-        .take(SHOWN)
-        .collect();
-    Err(failed(&said))
+    let said = String::from_utf8_lossy(&output.stderr);
+    let shown: String = said.trim().chars().take(SHOWN).collect();
+    Err(failed(&shown))
 }
 
 /// The address without its password, and the password.
 fn apart(url: &str) -> Option<(String, Option<String>)> {
     let mut url = Url::parse(url).ok()?;
-    let mut password = url.password().and_then(decoded);
+    let decoded = |text| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let mut password = url.password().map(decoded);
     let mut kept = Vec::new();
     for (name, value) in url.query_pairs() {
         if name == "password" {
@@ -106,15 +105,6 @@ fn apart(url: &str) -> Option<(String, Option<String>)> {
         url.query_pairs_mut().extend_pairs(kept);
     }
     Some((url.into(), password))
-}
-
-/// Reads the byte behind the `%` of a password. The value of a query is decoded
-/// alike, but for two characters that mean something there.
-fn decoded(password: &str) -> Option<String> {
-    let value = password.replace('+', "%2B").replace('&', "%26");
-    let url = Url::parse(&format!("postgres://h?password={value}")).ok()?;
-    let (_, value) = url.query_pairs().next()?;
-    Some(value.into_owned())
 }
 
 #[cfg(test)]

@@ -6,14 +6,12 @@
 //! how a transaction that writes begins, how the database is found, and some
 //! words of its migrations.
 
-use crate::address::{Address, DatabaseKind};
-use crate::store::{Result, Store, StoreError};
-use futures::future::BoxFuture;
+use crate::store::{DatabaseKind, Result, Store, StoreError};
 use patchwright_config::Settings;
 use secrecy::ExposeSecret;
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{MigrateError, Migration, Migrator};
-use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr, Transaction};
+use sqlx::{Any, AssertSqlSafe, Connection, Executor, SqlSafeStr, Transaction};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::future::Future;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -67,13 +65,7 @@ fn migrator(kind: DatabaseKind) -> Migrator {
     let worded = |migration: &Migration| {
         let mut sql = migration.sql.as_str().to_owned();
         for (word, sqlite, postgres) in WORDS {
-            sql = sql.replace(
-                word,
-                match kind {
-                    DatabaseKind::Sqlite => sqlite,
-                    DatabaseKind::Postgres => postgres,
-                },
-            );
+            sql = sql.replace(word, kind.choose(sqlite, postgres));
         }
         Migration::new(
             migration.version,
@@ -97,11 +89,7 @@ impl Store {
             return Err(StoreError::Address);
         }
         make(&settings.store.folder)?;
-        let address = Address {
-            kind: DatabaseKind::Postgres,
-            url: url.to_owned(),
-        };
-        Self::connect(&settings.store.folder, address).await
+        Self::connect(&settings.store.folder, DatabaseKind::Postgres, url).await
     }
 
     /// Opens the SQLite store of a state folder; makes both when they are not there.
@@ -111,34 +99,30 @@ impl Store {
         File::create(folder.join(LOCK)).map_err(|source| unusable(folder, source))?;
         closed_file(&folder.join(FILE)).map_err(|source| unusable(folder, source))?;
         let url = sqlite_url(&folder.join(FILE)).map_err(|source| unusable(folder, source))?;
-        let address = Address {
-            kind: DatabaseKind::Sqlite,
-            url,
-        };
-        Self::connect(folder, address).await
+        Self::connect(folder, DatabaseKind::Sqlite, &url).await
     }
 
-    async fn connect(folder: &Path, address: Address) -> Result<Self> {
+    async fn connect(folder: &Path, kind: DatabaseKind, url: &str) -> Result<Self> {
         sqlx::any::install_default_drivers();
-        let kind = address.kind;
+        let session = kind.choose(PRAGMAS, SESSION);
         let pool = AnyPoolOptions::new()
             .max_connections(CONNECTIONS)
-            .acquire_timeout(match kind {
-                DatabaseKind::Postgres => CONNECTING,
-                DatabaseKind::Sqlite => WAITING,
+            .acquire_timeout(kind.choose(WAITING, CONNECTING))
+            .after_connect(move |connection, _| {
+                Box::pin(async move { connection.execute(session).await.map(|_| ()) })
             })
-            .after_connect(move |connection, _| Box::pin(prepare(connection, kind)))
             // SQLite ends a transaction by itself when the disk is full, and the
             // driver does not learn of it: nothing could begin on it again.
             .before_acquire(|connection, _| {
                 Box::pin(async move { Ok(!connection.is_in_transaction()) })
             })
-            .connect(&address.url)
+            .connect(url)
             .await?;
         let store = Self {
             pool,
             folder: folder.to_path_buf(),
-            address,
+            kind,
+            url: url.to_owned().into(),
             patience: Duration::ZERO,
         };
         store.migrate().await?;
@@ -146,20 +130,22 @@ impl Store {
     }
 
     async fn migrate(&self) -> Result<()> {
-        let migrator = migrator(self.address.kind);
-        let _held = match self.address.kind {
+        let _held = match self.kind {
             DatabaseKind::Postgres => None,
             DatabaseKind::Sqlite => Some(self.lock().await?),
         };
-        migrator.run(&self.pool).await.map_err(|error| match error {
-            MigrateError::VersionMissing(version) => StoreError::Newer { version },
-            error => StoreError::Migration(error),
-        })
+        migrator(self.kind)
+            .run(&self.pool)
+            .await
+            .map_err(|error| match error {
+                MigrateError::VersionMissing(version) => StoreError::Newer { version },
+                error => StoreError::Migration(error),
+            })
     }
 
     /// Lets one process at a time make tables in a SQLite file. Held until it
     /// is dropped.
-    pub async fn lock(&self) -> Result<File> {
+    async fn lock(&self) -> Result<File> {
         let path = self.folder.join(LOCK);
         let lock = tokio::task::spawn_blocking(move || {
             let file = File::create(&path)?;
@@ -169,15 +155,6 @@ impl Store {
             .await
             .map_err(|error| unusable(&self.folder, error.into()))?;
         lock.map_err(|error| unusable(&self.folder, error))
-    }
-
-    /// The address of the database, for the queue beside the store.
-    pub fn url(&self) -> &str {
-        &self.address.url
-    }
-
-    pub fn kind(&self) -> DatabaseKind {
-        self.address.kind
     }
 
     /// The same store for somebody who waits this long for a database that is away.
@@ -191,12 +168,8 @@ impl Store {
     /// Begins a transaction that writes. SQLite takes its one lock at once: a
     /// reader that becomes a writer later would be refused instead of waiting.
     pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
-        self.pool
-            .begin_with(match self.address.kind {
-                DatabaseKind::Sqlite => "BEGIN IMMEDIATE",
-                DatabaseKind::Postgres => "BEGIN",
-            })
-            .await
+        let statement = self.kind.choose("BEGIN IMMEDIATE", "BEGIN");
+        self.pool.begin_with(statement).await
     }
 
     /// Does something, and does it again while the database is away and there
@@ -220,19 +193,6 @@ impl Store {
             }
         }
     }
-}
-
-fn prepare(
-    connection: &mut AnyConnection,
-    kind: DatabaseKind,
-) -> BoxFuture<'_, Result<(), sqlx::Error>> {
-    Box::pin(async move {
-        match kind {
-            DatabaseKind::Sqlite => connection.execute(PRAGMAS).await,
-            DatabaseKind::Postgres => connection.execute(SESSION).await,
-        }
-        .map(|_| ())
-    })
 }
 
 /// Returns true when the database may be back in a moment.

@@ -4,7 +4,7 @@
 //! event is written together with the check that the writer still owns the
 //! run, in one transaction.
 
-use crate::store::{RAISE_EPOCH, Result, Store, StoreError, now, storable};
+use crate::store::{Result, Store, StoreError, damaged, now, storable};
 use crate::submissions::Claimed;
 use futures::future::BoxFuture;
 use patchwright_agent::journal::{
@@ -40,7 +40,8 @@ impl Journal {
             let run = run.to_owned();
             return Err(StoreError::Queued { run, task, state });
         }
-        let epoch = sqlx::query_scalar(RAISE_EPOCH).bind(run);
+        let raise = "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
+        let epoch = sqlx::query_scalar(raise).bind(run);
         let epoch = epoch.fetch_optional(&store.pool).await?;
         Ok(Self {
             store: store.clone(),
@@ -314,10 +315,8 @@ fn number_of(value: i64) -> Result<u32, sqlx::Error> {
 
 fn event(run: &str, row: Row) -> Result<Event> {
     let (number, epoch, time, lane, step, kind, name, summary, body) = row;
-    let body = serde_json::from_str(&body).map_err(|source| StoreError::Damaged {
-        what: format!("event {number} of run {run}"),
-        source,
-    })?;
+    let body = serde_json::from_str(&body);
+    let body = body.map_err(damaged(format!("event {number} of run {run}")))?;
     Ok(Event {
         number,
         epoch,

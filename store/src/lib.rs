@@ -4,7 +4,6 @@
 //! Writing to a run needs its current epoch, so that whoever claimed it last is
 //! the only one who writes. This crate decides nothing and knows no model.
 
-mod address;
 mod backup;
 mod blobs;
 mod connect;
@@ -22,7 +21,6 @@ pub mod submissions;
 mod tests;
 pub mod tokens;
 
-pub use address::DatabaseKind;
 pub use journal::Journal;
 pub use prune::Pruned;
 pub use quota::{Quota, Usage};

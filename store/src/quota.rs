@@ -16,7 +16,7 @@ pub struct Quota {
 }
 
 /// Usage of the store by one caller.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, sqlx::FromRow)]
 pub struct Usage {
     /// Tasks that have not ended.
     pub tasks: i64,
@@ -58,19 +58,12 @@ pub(crate) async fn usage<'c>(
     database: impl Executor<'c, Database = Any>,
     submitter: &str,
 ) -> Result<Usage> {
-    let (tasks, task_bytes, files, file_bytes): (i64, i64, i64, i64) = sqlx::query_as(
+    let used = sqlx::query_as(
         "SELECT
-         (SELECT COUNT(*) FROM submissions WHERE submitter = $1 AND state IN ('queued', 'running', 'paused')),
-         (SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM submissions WHERE submitter = $1),
-         (SELECT COUNT(*) FROM files WHERE submitter = $1),
-         (SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM files WHERE submitter = $1)",
-    )
-    .bind(submitter)
-    .fetch_one(database)
-    .await?;
-    Ok(Usage {
-        tasks,
-        bytes: task_bytes + file_bytes,
-        files,
-    })
+         (SELECT COUNT(*) FROM submissions WHERE submitter = $1 AND state IN ('queued', 'running', 'paused')) AS tasks,
+         (SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM submissions WHERE submitter = $1) +
+         (SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM files WHERE submitter = $1) AS bytes,
+         (SELECT COUNT(*) FROM files WHERE submitter = $1) AS files",
+    );
+    Ok(used.bind(submitter).fetch_one(database).await?)
 }

@@ -6,7 +6,7 @@ mod list;
 pub use list::{DayFigures, ListFilter, ListPage, ListedTask};
 
 use crate::journal::write_event;
-use crate::store::{Result, Store, StoreError, now};
+use crate::store::{Result, Store, damaged, now};
 use patchwright_agent::journal::{EventKind, NewEvent};
 use patchwright_agent::record::StepId;
 use patchwright_agent::words;
@@ -173,16 +173,14 @@ impl Store {
         .fetch_all(&self.pool)
         .await?;
         let read = rows.into_iter().map(|(run, task, number, time, body)| {
-            let made = made(&body).map_err(|source| StoreError::Damaged {
-                what: format!("event {number} of run {run}"),
-                source,
-            })?;
+            let body: Body = serde_json::from_str(&body)
+                .map_err(damaged(format!("event {number} of run {run}")))?;
             Ok(Decision {
                 run,
                 task,
                 number,
                 time,
-                made,
+                made: body.decision,
             })
         });
         read.collect()
@@ -261,18 +259,16 @@ pub fn csv_cell(cell: &str) -> String {
     cell
 }
 
-fn made(body: &str) -> Result<NewDecision, serde_json::Error> {
-    #[derive(Deserialize)]
-    struct Body {
-        decision: NewDecision,
-    }
-    serde_json::from_str::<Body>(body).map(|body| body.decision)
+/// The body of a decision's event.
+#[derive(Deserialize)]
+struct Body {
+    decision: NewDecision,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Journal;
+    use crate::{Journal, StoreError};
 
     fn decision(kind: DecisionKind) -> NewDecision {
         NewDecision {

@@ -5,9 +5,8 @@
 //! lanes, processes and machines over one store. A reservation that was never
 //! settled (its process died) stays booked.
 
-use crate::address::DatabaseKind;
 use crate::journal::Journal;
-use crate::store::{Result, StoreError, now};
+use crate::store::{DatabaseKind, Result, StoreError, now};
 use patchwright_agent::journal::SpendingLimits;
 use sqlx::{Any, Transaction};
 
@@ -39,7 +38,7 @@ impl Journal {
     ) -> Result<()> {
         let day: String = now().chars().take(10).collect();
         let mut transaction = self.store().begin().await?;
-        if self.store().kind() == DatabaseKind::Postgres {
+        if self.store().kind == DatabaseKind::Postgres {
             sqlx::query(PURSE).execute(&mut *transaction).await?;
         }
         self.hold(&mut transaction).await?;

@@ -1,14 +1,10 @@
 //! The handle to the database, and the rows of runs and tasks.
 
-use crate::address::Address;
 use patchwright_agent::report::Report;
+use secrecy::SecretString;
 use sqlx::{Any, AnyPool, Transaction};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Raises the epoch of a run, so that whoever had claimed it writes no more.
-pub(crate) const RAISE_EPOCH: &str =
-    "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
 
 /// Outcome of what the store does.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -95,11 +91,31 @@ pub enum StoreError {
     },
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DatabaseKind {
+    /// A file of this machine.
+    Sqlite,
+    /// Shared by any number of machines.
+    Postgres,
+}
+
+impl DatabaseKind {
+    /// Returns the one of two values that is for this kind.
+    pub(crate) fn choose<T>(self, sqlite: T, postgres: T) -> T {
+        match self {
+            Self::Sqlite => sqlite,
+            Self::Postgres => postgres,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) pool: AnyPool,
     pub(crate) folder: PathBuf,
-    pub(crate) address: Address,
+    pub(crate) kind: DatabaseKind,
+    /// The address of the database, as `sqlx` takes it; may hold a password.
+    pub(crate) url: SecretString,
     pub(crate) patience: Duration,
 }
 
@@ -144,11 +160,13 @@ impl Store {
         let report: Option<Option<String>> = report.fetch_optional(&self.pool).await?;
         let report = report.ok_or_else(|| self.no_run(run))?;
         let report = report.as_deref().map(serde_json::from_str).transpose();
-        report.map_err(|source| StoreError::Damaged {
-            what: format!("the report of run {run}"),
-            source,
-        })
+        report.map_err(damaged(format!("the report of run {run}")))
     }
+}
+
+/// Makes the error of a stored value that cannot be read back.
+pub(crate) fn damaged(what: String) -> impl FnOnce(serde_json::Error) -> StoreError {
+    |source| StoreError::Damaged { what, source }
 }
 
 /// Writes down a task and a new run of it, in a transaction.

@@ -10,7 +10,7 @@ mod list;
 pub use claim::{Back, Claimant, Claimed, Ending};
 pub use list::TaskVersion;
 pub(crate) use list::pattern;
-pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState, UnknownState};
+pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 
 use crate::quota::{self, Quota, Usage};
 use crate::store::{Result, Store, execute_all, in_journal_form, now, storable};

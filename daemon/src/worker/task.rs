@@ -84,7 +84,7 @@ impl<'a> Work<'a> {
             .deadline
             .as_ref()
             .is_some_and(|deadline| *deadline <= in_journal_form(jiff::Timestamp::now()));
-        let (kind, detail) = if claimed.cancel {
+        let (kind, detail) = if claimed.cancel != 0 {
             (EndingKind::Canceled, "canceled".to_owned())
         } else if late {
             let detail = "the deadline had passed before a worker was free".to_owned();

@@ -5,7 +5,6 @@
 //! owner renews it; a lease that ran out is taken away. Whoever holds an older
 //! epoch changes nothing any more, neither the task nor its run.
 
-use crate::address::DatabaseKind;
 use crate::store::{Result, Store, in_journal_form, now, storable, write_run};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Transaction};
 use std::time::Duration;
@@ -26,7 +25,7 @@ pub struct Claimant {
 }
 
 /// The right to work on a task and to write to its run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct Claimed {
     pub id: String,
     /// The checked task as JSON.
@@ -36,6 +35,7 @@ pub struct Claimed {
     /// The epoch of the lease: the number of claims of the task, this one included.
     pub epoch: i64,
     /// True when an earlier claim began the run.
+    #[sqlx(skip)]
     pub begun: bool,
     /// Number of claims that were handed back in order.
     pub handed_back: i64,
@@ -43,8 +43,8 @@ pub struct Claimed {
     pub failures: i64,
     /// When nobody wants the patch any more.
     pub deadline: Option<String>,
-    /// True when somebody canceled it.
-    pub cancel: bool,
+    /// 1 when somebody canceled it.
+    pub cancel: i64,
 }
 
 /// The ending of a task.
@@ -72,8 +72,6 @@ const OWN: &str = "SELECT id FROM submissions WHERE state = 'running' AND owner 
 const NEXT: &str = "SELECT id FROM submissions WHERE owner IS NULL AND ended IS NULL AND due <= $1
     AND (place = $2 OR ($3 = 1 AND place IS NULL)) ORDER BY priority DESC, due, sequence LIMIT 1";
 
-type Row = (String, String, i64, i64, i64, Option<String>, i64);
-
 impl Store {
     /// Claims the next task, and its run with it: the run that was begun, or a
     /// new one with the id that `run_of` makes of the task's. `None` when no task is due.
@@ -97,50 +95,36 @@ impl Store {
         run_of: fn(&str) -> String,
     ) -> Result<Option<Claimed>> {
         let mut transaction = self.begin().await?;
-        let lock = match self.kind() {
-            DatabaseKind::Sqlite => "",
-            DatabaseKind::Postgres => " FOR UPDATE SKIP LOCKED",
-        };
+        let lock = self.kind.choose("", " FOR UPDATE SKIP LOCKED");
         let Some(id) = next(&mut transaction, claimant, lock).await? else {
             return Ok(None);
         };
         let sql = format!(
             "UPDATE submissions SET state = 'running', claims = claims + 1, owner = $1, lease_until = {} + $2,
              host = $3, started = COALESCE(started, $4), run = COALESCE(run, $5) WHERE id = $6
-             RETURNING task, run, claims, handed_back, failures, deadline, cancel",
+             RETURNING id, task, run, claims AS epoch, handed_back, failures, deadline, cancel",
             self.clock()
         );
-        let (task, run, epoch, handed_back, failures, deadline, cancel): Row =
-            sqlx::query_as(AssertSqlSafe(sql))
-                .bind(&claimant.owner)
-                .bind(milliseconds(claimant.lease))
-                .bind(&claimant.host)
-                .bind(now())
-                .bind(run_of(&id))
-                .bind(&id)
-                .fetch_one(&mut *transaction)
-                .await?;
+        let mut claimed: Claimed = sqlx::query_as(AssertSqlSafe(sql))
+            .bind(&claimant.owner)
+            .bind(milliseconds(claimant.lease))
+            .bind(&claimant.host)
+            .bind(now())
+            .bind(run_of(&id))
+            .bind(&id)
+            .fetch_one(&mut *transaction)
+            .await?;
         // Settings are written when the run begins: without them it has not.
-        write_run(&mut transaction, &run, (&id, ""), "").await?;
+        write_run(&mut transaction, &claimed.run, (&id, ""), "").await?;
         let settings: String =
             sqlx::query_scalar("UPDATE runs SET epoch = $1 WHERE id = $2 RETURNING settings")
-                .bind(epoch)
-                .bind(&run)
+                .bind(claimed.epoch)
+                .bind(&claimed.run)
                 .fetch_one(&mut *transaction)
                 .await?;
         transaction.commit().await?;
-
-        Ok(Some(Claimed {
-            id,
-            task,
-            run,
-            epoch,
-            begun: !settings.is_empty(),
-            handed_back,
-            failures,
-            deadline,
-            cancel: cancel != 0,
-        }))
+        claimed.begun = !settings.is_empty();
+        Ok(Some(claimed))
     }
 
     /// Renews the leases of the owners whose names begin so.
@@ -172,12 +156,10 @@ impl Store {
     /// Returns the expression for the database's clock in milliseconds: the
     /// machines of a queue may not agree on the time.
     fn clock(&self) -> &'static str {
-        match self.kind() {
-            DatabaseKind::Sqlite => "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-            DatabaseKind::Postgres => {
-                "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
-            }
-        }
+        self.kind.choose(
+            "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+            "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+        )
     }
 
     /// Ends a task; false when the claim does not count any more.

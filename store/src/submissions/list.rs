@@ -37,16 +37,11 @@ impl TaskState {
     }
 }
 
-/// A word in the row of a task that is no state.
-#[derive(Debug, thiserror::Error)]
-#[error("{0:?} is no state of a task")]
-pub struct UnknownState(String);
-
 impl TryFrom<String> for TaskState {
-    type Error = UnknownState;
+    type Error = String;
 
-    fn try_from(word: String) -> Result<Self, UnknownState> {
-        Self::read(&word).ok_or(UnknownState(word))
+    fn try_from(word: String) -> Result<Self, String> {
+        Self::read(&word).ok_or_else(|| format!("{word:?} is no state of a task"))
     }
 }
 

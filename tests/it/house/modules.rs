@@ -60,7 +60,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store runs connect backup blobs quota files submissions crs journal reviews spending prune \
+        "store runs connect backup blobs quota files submissions crs journal reviews spending prune \
          tokens",
     ),
     (
