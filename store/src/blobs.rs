@@ -1,6 +1,6 @@
 //! Logs, diffs and other large texts, kept once by the hash of their content.
 
-use crate::store::{Result, Store};
+use crate::store::{Result, Store, execute, scalar};
 use sha2::{Digest, Sha256};
 
 impl Store {
@@ -11,19 +11,18 @@ impl Store {
             return Ok(String::new());
         }
         let hash = format!("{:x}", Sha256::digest(bytes));
-        sqlx::query(
-            "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING",
-        )
-        .bind(&hash)
-        .bind(bytes)
-        .execute(&self.pool)
-        .await?;
+        let add = "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
+        execute(&self.pool, add, (&hash, bytes)).await?;
         Ok(hash)
     }
 
     /// The bytes of a hash; `None` when they are not kept here.
     pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>> {
-        let bytes = sqlx::query_scalar("SELECT bytes FROM blobs WHERE hash = $1").bind(hash);
-        Ok(bytes.fetch_optional(&self.pool).await?)
+        scalar(
+            &self.pool,
+            "SELECT bytes FROM blobs WHERE hash = $1",
+            (hash,),
+        )
+        .await
     }
 }

@@ -1,7 +1,7 @@
 //! Records of the interfaces for cyber reasoning systems: cases, findings and patches, as
 //! JSON under the keys that they are found by. What they mean is the business of the daemon.
 
-use crate::store::{Result, Store, in_journal_form, now};
+use crate::store::{Result, Store, execute, in_journal_form, now, rows, scalar};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -45,16 +45,11 @@ impl Written {
     }
 
     async fn insert(&self, database: &mut AnyConnection, statement: &'static str) -> Result<()> {
-        sqlx::query(statement)
-            .bind(self.kind)
-            .bind(&self.id)
-            .bind(&self.case)
-            .bind(&self.tag)
-            .bind(self.until)
-            .bind(&self.body)
-            .bind(jiff::Timestamp::now().as_millisecond())
-            .execute(database)
-            .await?;
+        let created = jiff::Timestamp::now().as_millisecond();
+        let values = (
+            self.kind, &self.id, &self.case, &self.tag, self.until, &self.body, created,
+        );
+        execute(database, statement, values).await?;
         Ok(())
     }
 }
@@ -72,14 +67,9 @@ impl Store {
     pub async fn crs_take(&self, message: Option<&str>, brought: &[Written]) -> Result<()> {
         let mut transaction = self.begin().await?;
         if let Some(message) = message {
-            let taken = sqlx::query(
-                "INSERT INTO crs_messages (id, received) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
-            )
-            .bind(message)
-            .bind(now())
-            .execute(&mut *transaction)
-            .await?;
-            if taken.rows_affected() == 0 {
+            let take = "INSERT INTO crs_messages (id, received) VALUES ($1, $2)
+                ON CONFLICT (id) DO NOTHING";
+            if execute(&mut *transaction, take, (message, now())).await? == 0 {
                 return Ok(());
             }
         }
@@ -91,26 +81,18 @@ impl Store {
     }
 
     pub async fn crs_record<R: Record>(&self, id: &str) -> Result<Option<R>> {
-        let found: Option<String> =
-            sqlx::query_scalar("SELECT body FROM crs_records WHERE kind = $1 AND id = $2")
-                .bind(R::KIND)
-                .bind(id)
-                .fetch_optional(&self.pool)
-                .await?;
+        let found = "SELECT body FROM crs_records WHERE kind = $1 AND id = $2";
+        let found: Option<String> = scalar(&self.pool, found, (R::KIND, id)).await?;
         found.map(|body| read(&body)).transpose()
     }
 
     /// The records of a case, or of all cases, the oldest first.
     pub async fn crs_records<R: Record>(&self, case: Option<&str>) -> Result<Vec<R>> {
-        let found: Vec<String> = sqlx::query_scalar(
-            "SELECT body FROM crs_records WHERE kind = $1 AND ($2 = '' OR crs_case = $2)
-             ORDER BY created, id",
-        )
-        .bind(R::KIND)
-        .bind(case.unwrap_or_default())
-        .fetch_all(&self.pool)
-        .await?;
-        found.iter().map(|body| read(body)).collect()
+        let found = "SELECT body FROM crs_records WHERE kind = $1 AND ($2 = '' OR crs_case = $2)
+            ORDER BY created, id";
+        let keys = (R::KIND, case.unwrap_or_default());
+        let found: Vec<(String,)> = rows(&self.pool, found, keys).await?;
+        found.iter().map(|(body,)| read(body)).collect()
     }
 
     /// Writes a record down, new or changed.
@@ -122,28 +104,19 @@ impl Store {
     /// Writes down what became of a record since it was read; false, and nothing is written,
     /// when somebody else changed its tag.
     pub async fn crs_change<R: Record>(&self, before: &R, after: &R) -> Result<bool> {
-        let after = Written::of(after)?;
-        let done = sqlx::query(
-            "UPDATE crs_records SET tag = $1, body = $2 WHERE kind = $3 AND id = $4 AND tag = $5",
-        )
-        .bind(&after.tag)
-        .bind(&after.body)
-        .bind(after.kind)
-        .bind(&after.id)
-        .bind(Written::of(before)?.tag)
-        .execute(&self.pool)
-        .await?;
-        Ok(done.rows_affected() == 1)
+        let (before, after) = (Written::of(before)?, Written::of(after)?);
+        let change =
+            "UPDATE crs_records SET tag = $1, body = $2 WHERE kind = $3 AND id = $4 AND tag = $5";
+        let values = (after.tag, after.body, after.kind, after.id, before.tag);
+        Ok(execute(&self.pool, change, values).await? == 1)
     }
 
     /// Forgets messages that came before a time, challenges whose deadline lies
     /// before it, and what came of findings of known projects before it.
     pub(super) async fn crs_prune(&self, before: jiff::Timestamp) -> Result<()> {
         let mut transaction = self.begin().await?;
-        sqlx::query("DELETE FROM crs_messages WHERE received < $1")
-            .bind(in_journal_form(before))
-            .execute(&mut *transaction)
-            .await?;
+        let forget = "DELETE FROM crs_messages WHERE received < $1";
+        execute(&mut *transaction, forget, (in_journal_form(before),)).await?;
         for forget in [
             "DELETE FROM crs_records WHERE crs_case IN
              (SELECT id FROM crs_records WHERE kind = 'case' AND until < $1)",
@@ -154,10 +127,7 @@ impl Store {
              AND NOT EXISTS (SELECT 1 FROM crs_records AS other WHERE other.kind = 'finding'
                              AND other.body LIKE '%\"' || crs_records.id || '\"%')",
         ] {
-            sqlx::query(forget)
-                .bind(before.as_millisecond())
-                .execute(&mut *transaction)
-                .await?;
+            execute(&mut *transaction, forget, (before.as_millisecond(),)).await?;
         }
         transaction.commit().await?;
         Ok(())
@@ -166,17 +136,11 @@ impl Store {
     /// Makes one process the one that watches over the cases, until `until`.
     /// Times are milliseconds of 13 digits, so that they compare as text.
     pub async fn crs_lease(&self, holder: &str, now: i64, until: i64) -> Result<bool> {
-        let leased = sqlx::query(
-            "INSERT INTO switches (name, value) VALUES ('crs watch', $1)
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value
-             WHERE switches.value < $2 OR substr(switches.value, 15) = $3",
-        )
-        .bind(format!("{until:013} {holder}"))
-        .bind(format!("{now:013}"))
-        .bind(holder)
-        .execute(&self.pool)
-        .await?;
-        Ok(leased.rows_affected() == 1)
+        let lease = "INSERT INTO switches (name, value) VALUES ('crs watch', $1)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            WHERE switches.value < $2 OR substr(switches.value, 15) = $3";
+        let (until, now) = (format!("{until:013} {holder}"), format!("{now:013}"));
+        Ok(execute(&self.pool, lease, (until, now, holder)).await? == 1)
     }
 }
 

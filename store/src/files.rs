@@ -1,7 +1,7 @@
 //! Files that came with a task, kept by the hash of their content and in
 //! pieces, so that no machine ever holds a large one in its memory.
 
-use crate::store::{Result, Store, execute_all, now};
+use crate::store::{Result, Store, execute, now, rows, scalar};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -30,29 +30,17 @@ impl Store {
                     .read_to_end(&mut piece)
                     .map_err(sqlx::Error::from)?;
                 if piece.is_empty() {
-                    sqlx::query(
-                        "INSERT INTO files (hash, pieces, created, submitter, bytes) VALUES ($1, $2, $3, $4, $5)
-                         ON CONFLICT (hash) DO NOTHING",
-                    )
-                    .bind(hash)
-                    .bind(number)
-                    .bind(now())
-                    .bind(submitter)
-                    .bind(bytes)
-                    .execute(&mut *transaction)
-                    .await?;
+                    let add = "INSERT INTO files (hash, pieces, created, submitter, bytes)
+                        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hash) DO NOTHING";
+                    let values = (hash, number, now(), submitter, bytes);
+                    execute(&mut *transaction, add, values).await?;
                     transaction.commit().await?;
                     return Ok(());
                 }
                 bytes += i64::try_from(piece.len()).unwrap_or(i64::MAX);
-                sqlx::query(
-                    "INSERT INTO file_pieces (hash, number, bytes) VALUES ($1, $2, $3) ON CONFLICT (hash, number) DO NOTHING",
-                )
-                .bind(hash)
-                .bind(number)
-                .bind(piece)
-                .execute(&mut *transaction)
-                .await?;
+                let add = "INSERT INTO file_pieces (hash, number, bytes) VALUES ($1, $2, $3)
+                    ON CONFLICT (hash, number) DO NOTHING";
+                execute(&mut *transaction, add, (hash, number, piece)).await?;
                 number += 1;
             }
             transaction.commit().await?;
@@ -62,31 +50,24 @@ impl Store {
     /// Returns true when it is kept; its age begins anew, so that it is not forgotten
     /// before the task that is about to name it is written down.
     async fn renewed(&self, hash: &str) -> Result<bool> {
-        let done = sqlx::query("UPDATE files SET created = $1 WHERE hash = $2")
-            .bind(now())
-            .bind(hash)
-            .execute(&self.pool)
-            .await?;
-        Ok(done.rows_affected() > 0)
+        let renew = "UPDATE files SET created = $1 WHERE hash = $2";
+        Ok(execute(&self.pool, renew, (now(), hash)).await? > 0)
     }
 
     /// Forgets the files that came before a time and that no task and no case names.
     pub(super) async fn prune_files(&self, before: &str) -> Result<u64> {
-        let old: Vec<String> = sqlx::query_scalar(
-            "SELECT hash FROM files WHERE created < $1
-             AND NOT EXISTS (SELECT 1 FROM submissions WHERE submissions.task LIKE '%' || hash || '%')
-             AND NOT EXISTS (SELECT 1 FROM crs_records WHERE kind = 'case' AND body LIKE '%' || hash || '%')",
-        )
-        .bind(before)
-        .fetch_all(&self.pool)
-        .await?;
-        for hash in &old {
+        let old = "SELECT hash FROM files WHERE created < $1
+            AND NOT EXISTS (SELECT 1 FROM submissions WHERE submissions.task LIKE '%' || hash || '%')
+            AND NOT EXISTS (SELECT 1 FROM crs_records WHERE kind = 'case' AND body LIKE '%' || hash || '%')";
+        let old: Vec<(String,)> = rows(&self.pool, old, (before,)).await?;
+        for (hash,) in &old {
             let mut transaction = self.begin().await?;
-            let of_it = [
+            for forget in [
                 "DELETE FROM files WHERE hash = $1",
                 "DELETE FROM file_pieces WHERE hash = $1",
-            ];
-            execute_all(&mut transaction, &of_it, hash).await?;
+            ] {
+                execute(&mut *transaction, forget, (hash,)).await?;
+            }
             transaction.commit().await?;
         }
         Ok(old.len() as u64)
@@ -94,20 +75,16 @@ impl Store {
 
     /// Writes the content of a hash to a new file.
     pub async fn file_to(&self, hash: &str, path: &Path) -> Result<()> {
-        let pieces = sqlx::query_scalar("SELECT pieces FROM files WHERE hash = $1").bind(hash);
-        let pieces: Option<i64> = pieces.fetch_optional(&self.pool).await?;
+        let pieces = "SELECT pieces FROM files WHERE hash = $1";
+        let pieces: Option<i64> = scalar(&self.pool, pieces, (hash,)).await?;
         let gone = || {
             let message = format!("the file {hash} that came with a task is not kept any more");
             sqlx::Error::Io(io::Error::new(io::ErrorKind::NotFound, message))
         };
         let mut file = File::create_new(path).map_err(sqlx::Error::from)?;
         for number in 0..pieces.ok_or_else(gone)? {
-            let piece: Option<Vec<u8>> =
-                sqlx::query_scalar("SELECT bytes FROM file_pieces WHERE hash = $1 AND number = $2")
-                    .bind(hash)
-                    .bind(number)
-                    .fetch_optional(&self.pool)
-                    .await?;
+            let piece = "SELECT bytes FROM file_pieces WHERE hash = $1 AND number = $2";
+            let piece: Option<Vec<u8>> = scalar(&self.pool, piece, (hash, number)).await?;
             file.write_all(&piece.ok_or_else(gone)?)
                 .map_err(sqlx::Error::from)?;
         }

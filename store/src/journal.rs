@@ -4,7 +4,7 @@
 //! event is written together with the check that the writer still owns the
 //! run, in one transaction.
 
-use crate::store::{Result, Store, StoreError, damaged, now, storable};
+use crate::store::{Result, Store, StoreError, damaged, execute, now, row, rows, scalar, storable};
 use crate::submissions::Claimed;
 use futures::future::BoxFuture;
 use patchwright_agent::journal::{
@@ -30,19 +30,14 @@ impl Journal {
     }
 
     async fn try_claim(store: &Store, run: &str) -> Result<Self> {
-        let queued: Option<(String, String)> = sqlx::query_as(
-            "SELECT id, state FROM submissions WHERE run = $1 AND state IN ('queued', 'running', 'paused')",
-        )
-        .bind(run)
-        .fetch_optional(&store.pool)
-        .await?;
-        if let Some((task, state)) = queued {
+        let queued = "SELECT id, state FROM submissions
+            WHERE run = $1 AND state IN ('queued', 'running', 'paused')";
+        if let Some((task, state)) = row(&store.pool, queued, (run,)).await? {
             let run = run.to_owned();
             return Err(StoreError::Queued { run, task, state });
         }
         let raise = "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
-        let epoch = sqlx::query_scalar(raise).bind(run);
-        let epoch = epoch.fetch_optional(&store.pool).await?;
+        let epoch = scalar(&store.pool, raise, (run,)).await?;
         Ok(Self {
             store: store.clone(),
             run: run.to_owned(),
@@ -71,16 +66,10 @@ impl Journal {
     ) -> Result<Self> {
         store
             .patiently(|_| async {
-                let begun = sqlx::query(
-                    "UPDATE runs SET definition = $1, settings = $2 WHERE id = $3 AND epoch = $4",
-                )
-                .bind(storable(task))
-                .bind(settings)
-                .bind(&claimed.run)
-                .bind(claimed.epoch)
-                .execute(&store.pool)
-                .await?;
-                match begun.rows_affected() {
+                let begin =
+                    "UPDATE runs SET definition = $1, settings = $2 WHERE id = $3 AND epoch = $4";
+                let values = (storable(task), settings, &claimed.run, claimed.epoch);
+                match execute(&store.pool, begin, values).await? {
                     0 => Err(superseded(&claimed.run)),
                     _ => Ok(Self::of(store, claimed)),
                 }
@@ -104,14 +93,11 @@ impl Journal {
     /// # Errors
     /// When the run is somebody else's.
     pub async fn standing(&self) -> Result<Standing> {
-        let row: Result<Option<(i64, Option<i64>)>, _> = sqlx::query_as(
-            "SELECT runs.epoch, submissions.cancel FROM runs LEFT JOIN submissions
-             ON submissions.id = runs.task AND submissions.run = runs.id WHERE runs.id = $1",
-        )
-        .bind(&self.run)
-        .fetch_optional(&self.store.pool)
-        .await;
-        match row {
+        let standing = "SELECT runs.epoch, submissions.cancel FROM runs LEFT JOIN submissions
+            ON submissions.id = runs.task AND submissions.run = runs.id WHERE runs.id = $1";
+        let found: Result<Option<(i64, Option<i64>)>> =
+            row(&self.store.pool, standing, (&self.run,)).await;
+        match found {
             Ok(Some((epoch, _))) if epoch != self.epoch => Err(superseded(&self.run)),
             Ok(Some((_, Some(1..)))) => Ok(Standing::Canceled),
             _ => Ok(Standing::Held),
@@ -135,21 +121,13 @@ impl Journal {
         again: bool,
     ) -> Result<i64> {
         let mut transaction = self.store.begin().await?;
-        let place = [event.step.lane, event.step.number].map(i64::from);
         if again {
-            let written: Option<i64> = sqlx::query_scalar(
-                "SELECT number FROM events WHERE run = $1 AND epoch = $2 AND lane = $3 AND step = $4
-                 AND kind = $5 AND time = $6",
-            )
-            .bind(&self.run)
-            .bind(self.epoch)
-            .bind(place[0])
-            .bind(place[1])
-            .bind(event.kind.as_str())
-            .bind(time)
-            .fetch_optional(&mut *transaction)
-            .await?;
-            if let Some(number) = written {
+            let written = "SELECT number FROM events WHERE run = $1 AND epoch = $2
+                AND lane = $3 AND step = $4 AND kind = $5 AND time = $6";
+            let (lane, step) = (i64::from(event.step.lane), i64::from(event.step.number));
+            let kind = event.kind.as_str();
+            let values = (&self.run, self.epoch, lane, step, kind, time);
+            if let Some(number) = scalar(&mut *transaction, written, values).await? {
                 return Ok(number);
             }
         }
@@ -164,16 +142,9 @@ impl Journal {
     pub async fn finish(&self, ending: &str, report: &str) -> Result<()> {
         self.store
             .patiently(|_| async {
-                let done = sqlx::query(
-                    "UPDATE runs SET ending = $1, report = $2 WHERE id = $3 AND epoch = $4",
-                )
-                .bind(ending)
-                .bind(report)
-                .bind(&self.run)
-                .bind(self.epoch)
-                .execute(&self.store.pool)
-                .await?;
-                match done.rows_affected() {
+                let end = "UPDATE runs SET ending = $1, report = $2 WHERE id = $3 AND epoch = $4";
+                let values = (ending, report, &self.run, self.epoch);
+                match execute(&self.store.pool, end, values).await? {
                     0 => Err(superseded(&self.run)),
                     _ => self.store.summarise(&self.run, (ending, report)).await,
                 }
@@ -183,12 +154,8 @@ impl Journal {
 
     /// Locks the run for the rest of a transaction, if it is still ours.
     pub(super) async fn hold(&self, transaction: &mut Transaction<'static, Any>) -> Result<()> {
-        let held = sqlx::query("UPDATE runs SET epoch = epoch WHERE id = $1 AND epoch = $2")
-            .bind(&self.run)
-            .bind(self.epoch)
-            .execute(&mut **transaction)
-            .await?;
-        match held.rows_affected() {
+        let hold = "UPDATE runs SET epoch = epoch WHERE id = $1 AND epoch = $2";
+        match execute(&mut **transaction, hold, (&self.run, self.epoch)).await? {
             0 => Err(superseded(&self.run)),
             _ => Ok(()),
         }
@@ -247,14 +214,10 @@ pub(crate) async fn write_event(
     (run, epoch): (&str, Option<i64>),
     (event, time, body): (&NewEvent, &str, &str),
 ) -> Result<Option<i64>> {
-    let next: Option<(i64, i64)> = sqlx::query_as(
-        "UPDATE runs SET events = events + 1 WHERE id = $1 AND ($2 < 0 OR epoch = $2) RETURNING events, epoch",
-    )
-    .bind(run)
-    .bind(epoch.unwrap_or(-1))
-    .fetch_optional(&mut **transaction)
-    .await?;
-    let Some((number, epoch)) = next else {
+    let next = "UPDATE runs SET events = events + 1 WHERE id = $1 AND ($2 < 0 OR epoch = $2)
+        RETURNING events, epoch";
+    let next = row(&mut **transaction, next, (run, epoch.unwrap_or(-1))).await?;
+    let Some((number, epoch)): Option<(i64, i64)> = next else {
         return Ok(None);
     };
     sqlx::query(
@@ -282,6 +245,9 @@ fn superseded(run: &str) -> StoreError {
     }
 }
 
+const EVENTS: &str = "SELECT number, epoch, time, lane, step, kind, name, summary, body FROM events
+    WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3";
+
 type Row = (i64, i64, String, i64, i64, String, String, String, String);
 
 impl Store {
@@ -292,19 +258,10 @@ impl Store {
 
     /// The events of a run with a higher number, at most `limit` of them.
     pub async fn events_after(&self, run: &str, after: i64, limit: u32) -> Result<Vec<Event>> {
-        let rows: Vec<Row> = self
-            .patiently(|_| async {
-                let rows = sqlx::query_as(
-                    "SELECT number, epoch, time, lane, step, kind, name, summary, body FROM events
-                     WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3",
-                )
-                .bind(run)
-                .bind(after)
-                .bind(i64::from(limit));
-                Ok(rows.fetch_all(&self.pool).await?)
-            })
+        let found: Vec<Row> = self
+            .patiently(|_| rows(&self.pool, EVENTS, (run, after, i64::from(limit))))
             .await?;
-        rows.into_iter().map(|row| event(run, row)).collect()
+        found.into_iter().map(|row| event(run, row)).collect()
     }
 }
 

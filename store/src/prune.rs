@@ -3,7 +3,7 @@
 //! Tasks and runs that ended long ago go, with their events and the logs that
 //! nobody else names. What was spent stays: a limit over all time counts it.
 
-use crate::store::{Result, Store, execute_all, in_journal_form};
+use crate::store::{Result, Store, execute, in_journal_form, rows};
 use sqlx::{Any, Executor};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -44,13 +44,8 @@ impl Store {
             }
         }
         pruned.blobs = self.prune_blobs(named).await?;
-        let tasks = sqlx::query(
-            "DELETE FROM submissions WHERE state IN ('done', 'canceled') AND ended < $1",
-        )
-        .bind(&before)
-        .execute(&self.pool)
-        .await?;
-        pruned.tasks = tasks.rows_affected();
+        let forget = "DELETE FROM submissions WHERE state IN ('done', 'canceled') AND ended < $1";
+        pruned.tasks = execute(&self.pool, forget, (&before,)).await?;
         pruned.files = self.prune_files(&before).await?;
         Ok(pruned)
     }
@@ -58,23 +53,20 @@ impl Store {
     /// Some runs that ended before, and the hashes that they named.
     async fn prune_runs(&self, before: &str, named: &mut BTreeSet<String>) -> Result<u64> {
         let mut transaction = self.begin().await?;
-        let runs: Vec<(String, Option<String>)> = sqlx::query_as(
-            "SELECT id, report FROM runs WHERE report IS NOT NULL AND created < $1
-             AND COALESCE((SELECT MAX(time) FROM events WHERE run = runs.id), created) < $1 LIMIT $2",
-        )
-        .bind(before)
-        .bind(RUNS)
-        .fetch_all(&mut *transaction)
-        .await?;
+        let old = "SELECT id, report FROM runs WHERE report IS NOT NULL AND created < $1
+            AND COALESCE((SELECT MAX(time) FROM events WHERE run = runs.id), created) < $1 LIMIT $2";
+        let runs: Vec<(String, Option<String>)> =
+            rows(&mut *transaction, old, (before, RUNS)).await?;
         for (run, report) in &runs {
             hashes(report.as_deref().unwrap_or_default(), named);
             named_by_events(&mut *transaction, run, named).await?;
-            let of_it = [
+            for forget in [
                 "DELETE FROM events WHERE run = $1",
                 "DELETE FROM run_summaries WHERE run = $1",
                 "DELETE FROM runs WHERE id = $1",
-            ];
-            execute_all(&mut transaction, &of_it, run).await?;
+            ] {
+                execute(&mut *transaction, forget, (run,)).await?;
+            }
         }
         transaction.commit().await?;
         Ok(runs.len() as u64)
@@ -95,11 +87,8 @@ impl Store {
         }
         let mut forgotten = 0;
         for hash in named {
-            let done = sqlx::query("DELETE FROM blobs WHERE hash = $1")
-                .bind(hash)
-                .execute(&self.pool)
-                .await?;
-            forgotten += done.rows_affected();
+            let forget = "DELETE FROM blobs WHERE hash = $1";
+            forgotten += execute(&self.pool, forget, (hash,)).await?;
         }
         Ok(forgotten)
     }
@@ -111,9 +100,9 @@ async fn named_by_events<'c>(
     run: &str,
     into: &mut BTreeSet<String>,
 ) -> Result<()> {
-    let bodies = sqlx::query_scalar("SELECT body FROM events WHERE run = $1").bind(run);
-    let bodies: Vec<String> = bodies.fetch_all(database).await?;
-    for body in bodies {
+    let bodies = "SELECT body FROM events WHERE run = $1";
+    let bodies: Vec<(String,)> = rows(database, bodies, (run,)).await?;
+    for (body,) in bodies {
         hashes(&body, into);
     }
     Ok(())

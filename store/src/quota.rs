@@ -1,6 +1,6 @@
 //! Quotas: tasks, bytes and files that one caller may have in the store.
 
-use crate::store::{Result, Store};
+use crate::store::{Result, Store, scalar};
 use sqlx::{Any, Executor};
 
 /// The most that one caller may have in the store.
@@ -47,9 +47,9 @@ impl Store {
 
     /// Returns true when a file is kept.
     pub async fn has_file(&self, hash: &str) -> Result<bool> {
-        let row = sqlx::query("SELECT hash FROM files WHERE hash = $1").bind(hash);
-        let row = row.fetch_optional(&self.pool).await?;
-        Ok(row.is_some())
+        let found = "SELECT hash FROM files WHERE hash = $1";
+        let found: Option<String> = scalar(&self.pool, found, (hash,)).await?;
+        Ok(found.is_some())
     }
 }
 

@@ -6,7 +6,7 @@ mod list;
 pub use list::{DayFigures, ListFilter, ListPage, ListedTask};
 
 use crate::journal::write_event;
-use crate::store::{Result, Store, damaged, now};
+use crate::store::{Result, Store, damaged, now, rows};
 use patchwright_agent::journal::{EventKind, NewEvent};
 use patchwright_agent::record::StepId;
 use patchwright_agent::words;
@@ -163,16 +163,13 @@ impl Store {
     /// # Errors
     /// When the database fails, or a decision cannot be read.
     pub async fn decisions(&self, run: Option<&str>) -> Result<Vec<Decision>> {
-        let rows: Vec<(String, String, i64, String, String)> = sqlx::query_as(
-            "SELECT events.run, runs.task, events.number, events.time, events.body FROM events
-             JOIN runs ON runs.id = events.run
-             WHERE events.name = 'decision' AND ($1 = '' OR events.run = $1)
-             ORDER BY events.time, events.run, events.number",
-        )
-        .bind(run.unwrap_or_default())
-        .fetch_all(&self.pool)
-        .await?;
-        let read = rows.into_iter().map(|(run, task, number, time, body)| {
+        let found = "SELECT events.run, runs.task, events.number, events.time, events.body
+            FROM events JOIN runs ON runs.id = events.run
+            WHERE events.name = 'decision' AND ($1 = '' OR events.run = $1)
+            ORDER BY events.time, events.run, events.number";
+        let found: Vec<(String, String, i64, String, String)> =
+            rows(&self.pool, found, (run.unwrap_or_default(),)).await?;
+        let read = found.into_iter().map(|(run, task, number, time, body)| {
             let body: Body = serde_json::from_str(&body)
                 .map_err(damaged(format!("event {number} of run {run}")))?;
             Ok(Decision {
@@ -191,14 +188,9 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn headings(&self, run: &str, after: i64, limit: u32) -> Result<Vec<Heading>> {
-        let rows = sqlx::query_as(
-            "SELECT number, time, lane, step, kind, name, summary FROM events
-             WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3",
-        )
-        .bind(run)
-        .bind(after)
-        .bind(i64::from(limit));
-        Ok(rows.fetch_all(&self.pool).await?)
+        let found = "SELECT number, time, lane, step, kind, name, summary FROM events
+            WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3";
+        rows(&self.pool, found, (run, after, i64::from(limit))).await
     }
 
     /// The cost of the calls of a run, by the name of their event.
@@ -206,13 +198,11 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn cost_by_step(&self, run: &str) -> Result<Vec<(String, f64)>> {
-        let rows = sqlx::query_as(
-            "SELECT events.name, SUM(COALESCE(spending.settled, spending.reserved)) FROM spending
-             JOIN events ON events.run = spending.run AND events.number = spending.number
-             WHERE spending.run = $1 GROUP BY events.name ORDER BY events.name",
-        )
-        .bind(run);
-        Ok(rows.fetch_all(&self.pool).await?)
+        let costs = "SELECT events.name, SUM(COALESCE(spending.settled, spending.reserved))
+            FROM spending
+            JOIN events ON events.run = spending.run AND events.number = spending.number
+            WHERE spending.run = $1 GROUP BY events.name ORDER BY events.name";
+        rows(&self.pool, costs, (run,)).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs of a store in a list: what a person names one by.
 
-use crate::store::{Result, Store};
+use crate::store::{Result, Store, rows, scalar};
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
@@ -43,22 +43,17 @@ impl Store {
         } else {
             i64::from(filter.limit)
         };
-        let rows = sqlx::query_as(
-            "SELECT runs.id, runs.task, runs.created, runs.ending, runs.report,
-             (SELECT MAX(time) FROM events WHERE events.run = runs.id) AS last_event,
-             (SELECT MAX(state) FROM submissions WHERE submissions.run = runs.id) AS queued_as
-             FROM runs
-             WHERE ($1 = '' OR REPLACE(runs.task, $1, '') <> runs.task)
-             AND ($2 = '' OR runs.ending = $2) AND ($3 = 0 OR runs.ending IS NULL)
-             ORDER BY runs.created DESC, runs.id DESC LIMIT $4",
-        )
-        .bind(filter.task.as_deref().unwrap_or_default())
-        .bind(filter.ending.as_deref().unwrap_or_default())
-        .bind(i64::from(filter.unfinished))
-        .bind(limit)
-        .fetch_all(&self.pool)
-        .await?;
-        Ok(rows)
+        let listed = "SELECT runs.id, runs.task, runs.created, runs.ending, runs.report,
+            (SELECT MAX(time) FROM events WHERE events.run = runs.id) AS last_event,
+            (SELECT MAX(state) FROM submissions WHERE submissions.run = runs.id) AS queued_as
+            FROM runs
+            WHERE ($1 = '' OR REPLACE(runs.task, $1, '') <> runs.task)
+            AND ($2 = '' OR runs.ending = $2) AND ($3 = 0 OR runs.ending IS NULL)
+            ORDER BY runs.created DESC, runs.id DESC LIMIT $4";
+        let task = filter.task.as_deref().unwrap_or_default();
+        let ending = filter.ending.as_deref().unwrap_or_default();
+        let values = (task, ending, i64::from(filter.unfinished), limit);
+        rows(&self.pool, listed, values).await
     }
 
     /// Returns the id of the run that a name stands for: a run's own id, or a
@@ -67,13 +62,9 @@ impl Store {
     /// # Errors
     /// When there is no such run, or the database fails.
     pub async fn run_named(&self, name: &str) -> Result<String> {
-        let id: Option<String> = sqlx::query_scalar(
-            "SELECT id FROM runs WHERE id = $1 OR task = $1
-             ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END, created DESC, id DESC LIMIT 1",
-        )
-        .bind(name)
-        .fetch_optional(&self.pool)
-        .await?;
+        let named = "SELECT id FROM runs WHERE id = $1 OR task = $1
+            ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END, created DESC, id DESC LIMIT 1";
+        let id = scalar(&self.pool, named, (name,)).await?;
         id.ok_or_else(|| self.no_run(name))
     }
 }

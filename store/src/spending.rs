@@ -6,7 +6,7 @@
 //! settled (its process died) stays booked.
 
 use crate::journal::Journal;
-use crate::store::{DatabaseKind, Result, StoreError, now};
+use crate::store::{DatabaseKind, Result, StoreError, execute, now, scalar};
 use patchwright_agent::journal::SpendingLimits;
 use sqlx::{Any, Transaction};
 
@@ -46,13 +46,8 @@ impl Journal {
             return Ok(());
         }
         self.check(&mut transaction, &day, (usd, limits)).await?;
-        sqlx::query("INSERT INTO spending (run, number, day, reserved) VALUES ($1, $2, $3, $4)")
-            .bind(self.run())
-            .bind(number)
-            .bind(&day)
-            .bind(usd)
-            .execute(&mut *transaction)
-            .await?;
+        let book = "INSERT INTO spending (run, number, day, reserved) VALUES ($1, $2, $3, $4)";
+        execute(&mut *transaction, book, (self.run(), number, &day, usd)).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -62,12 +57,10 @@ impl Journal {
         transaction: &mut Transaction<'static, Any>,
         number: i64,
     ) -> Result<bool> {
-        let row = sqlx::query("SELECT number FROM spending WHERE run = $1 AND number = $2")
-            .bind(self.run())
-            .bind(number)
-            .fetch_optional(&mut **transaction)
-            .await?;
-        Ok(row.is_some())
+        let booked = "SELECT number FROM spending WHERE run = $1 AND number = $2";
+        let values = (self.run(), number);
+        let booked: Option<i64> = scalar(&mut **transaction, booked, values).await?;
+        Ok(booked.is_some())
     }
 
     async fn check(
@@ -104,12 +97,8 @@ impl Journal {
             .patiently(|_| async {
                 let mut transaction = self.store().begin().await?;
                 self.hold(&mut transaction).await?;
-                sqlx::query("UPDATE spending SET settled = $1 WHERE run = $2 AND number = $3")
-                    .bind(usd)
-                    .bind(self.run())
-                    .bind(number)
-                    .execute(&mut *transaction)
-                    .await?;
+                let settle = "UPDATE spending SET settled = $1 WHERE run = $2 AND number = $3";
+                execute(&mut *transaction, settle, (usd, self.run(), number)).await?;
                 transaction.commit().await?;
                 Ok(())
             })

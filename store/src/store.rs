@@ -1,8 +1,9 @@
-//! The handle to the database, and the rows of runs and tasks.
+//! The handle to the database, how its statements are carried out, and the rows of runs and tasks.
 
 use patchwright_agent::report::Report;
 use secrecy::SecretString;
-use sqlx::{Any, AnyPool, Transaction};
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::{Any, AnyPool, Arguments, Encode, Executor, FromRow, SqlSafeStr, Transaction, Type};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -140,11 +141,9 @@ impl Store {
 
     /// The task of a run and the settings it was started with, as JSON.
     pub async fn run(&self, run: &str) -> Result<(String, String)> {
-        sqlx::query_as("SELECT definition, settings FROM runs WHERE id = $1")
-            .bind(run)
-            .fetch_optional(&self.pool)
-            .await?
-            .ok_or_else(|| self.no_run(run))
+        let found = "SELECT definition, settings FROM runs WHERE id = $1";
+        let found = row(&self.pool, found, (run,)).await?;
+        found.ok_or_else(|| self.no_run(run))
     }
 
     pub(crate) fn no_run(&self, run: &str) -> StoreError {
@@ -156,8 +155,8 @@ impl Store {
 
     /// The report of a run, once it has ended.
     pub async fn report(&self, run: &str) -> Result<Option<Report>> {
-        let report = sqlx::query_scalar("SELECT report FROM runs WHERE id = $1").bind(run);
-        let report: Option<Option<String>> = report.fetch_optional(&self.pool).await?;
+        let report = "SELECT report FROM runs WHERE id = $1";
+        let report: Option<Option<String>> = scalar(&self.pool, report, (run,)).await?;
         let report = report.ok_or_else(|| self.no_run(run))?;
         let report = report.as_deref().map(serde_json::from_str).transpose();
         report.map_err(damaged(format!("the report of run {run}")))
@@ -177,44 +176,85 @@ pub(crate) async fn write_run(
     settings: &str,
 ) -> Result<()> {
     let now = now();
-    sqlx::query("INSERT INTO tasks (id, created) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING")
-        .bind(id)
-        .bind(&now)
-        .execute(&mut **transaction)
-        .await?;
-    sqlx::query(
-        "INSERT INTO runs (id, task, definition, created, settings) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (id) DO NOTHING",
-    )
-    .bind(run)
-    .bind(id)
-    .bind(task)
-    .bind(&now)
-    .bind(settings)
-    .execute(&mut **transaction)
-    .await?;
-    sqlx::query(
-        "INSERT INTO run_summaries (run, task, created) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING",
-    )
-    .bind(run)
-    .bind(id)
-    .bind(&now)
-    .execute(&mut **transaction)
-    .await?;
+    let add_task = "INSERT INTO tasks (id, created) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
+    execute(&mut **transaction, add_task, (id, &now)).await?;
+    let add_run = "INSERT INTO runs (id, task, definition, created, settings)
+        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING";
+    execute(&mut **transaction, add_run, (run, id, task, &now, settings)).await?;
+    let add_summary = "INSERT INTO run_summaries (run, task, created) VALUES ($1, $2, $3)
+        ON CONFLICT (run) DO NOTHING";
+    execute(&mut **transaction, add_summary, (run, id, &now)).await?;
     Ok(())
 }
 
-/// Carries out statements that take one value.
-pub(crate) async fn execute_all(
-    transaction: &mut Transaction<'static, Any>,
-    statements: &[&'static str],
-    value: &str,
-) -> Result<()> {
-    for statement in statements {
-        let statement = sqlx::query(*statement).bind(value);
-        statement.execute(&mut **transaction).await?;
-    }
-    Ok(())
+/// Values of a statement, in the order of their numbers.
+pub(crate) trait Values {
+    fn arguments(self) -> Result<AnyArguments>;
+}
+
+/// Makes tuples of as many members values of a statement.
+macro_rules! values {
+    ($($kind:ident $value:ident),+) => {
+        impl<'v, $($kind: Encode<'v, Any> + Type<Any>),+> Values for ($($kind,)+) {
+            fn arguments(self) -> Result<AnyArguments> {
+                let ($($value,)+) = self;
+                let mut arguments = AnyArguments::default();
+                $(arguments.add($value).map_err(sqlx::Error::Encode)?;)+
+                Ok(arguments)
+            }
+        }
+    };
+}
+
+values!(A a);
+values!(A a, B b);
+values!(A a, B b, C c);
+values!(A a, B b, C c, D d);
+values!(A a, B b, C c, D d, E e);
+values!(A a, B b, C c, D d, E e, F f);
+values!(A a, B b, C c, D d, E e, F f, G g);
+
+/// Carries out a statement and returns the number of rows that it changed.
+pub(crate) async fn execute<'c>(
+    database: impl Executor<'c, Database = Any>,
+    statement: impl SqlSafeStr,
+    values: impl Values,
+) -> Result<u64> {
+    let query = sqlx::query_with(statement, values.arguments()?);
+    Ok(query.execute(database).await?.rows_affected())
+}
+
+/// Reads all rows of a statement.
+pub(crate) async fn rows<'c, T: for<'r> FromRow<'r, AnyRow> + Send + Unpin>(
+    database: impl Executor<'c, Database = Any>,
+    statement: impl SqlSafeStr,
+    values: impl Values,
+) -> Result<Vec<T>> {
+    let query = sqlx::query_as_with(statement, values.arguments()?);
+    Ok(query.fetch_all(database).await?)
+}
+
+/// Reads the row of a statement that finds one or none.
+pub(crate) async fn row<'c, T: for<'r> FromRow<'r, AnyRow> + Send + Unpin>(
+    database: impl Executor<'c, Database = Any>,
+    statement: impl SqlSafeStr,
+    values: impl Values,
+) -> Result<Option<T>> {
+    let query = sqlx::query_as_with(statement, values.arguments()?);
+    Ok(query.fetch_optional(database).await?)
+}
+
+/// Reads the value of a statement that finds one or none.
+pub(crate) async fn scalar<'c, T>(
+    database: impl Executor<'c, Database = Any>,
+    statement: impl SqlSafeStr,
+    values: impl Values,
+) -> Result<Option<T>>
+where
+    (T,): for<'r> FromRow<'r, AnyRow> + Send + Unpin,
+{
+    let found: Option<(T,)> = row(database, statement, values).await?;
+    Ok(found.map(|(value,)| value))
 }
 
 /// The time as journals show it: UTC, to the millisecond.

@@ -13,13 +13,15 @@ pub(crate) use list::pattern;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 
 use crate::quota::{self, Quota, Usage};
-use crate::store::{Result, Store, execute_all, in_journal_form, now, storable};
+use crate::store::{Result, Store, execute, in_journal_form, now, scalar, storable};
 use sha2::{Digest, Sha256};
 use sqlx::{Any, Transaction};
 
 /// Writes a value that all processes share.
 const SET_SWITCH: &str = "INSERT INTO switches (name, value) VALUES ($1, $2)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+/// Finds a task by its id.
+const KNOWN: &str = "SELECT id FROM submissions WHERE id = $1";
 
 /// A task to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,10 +88,7 @@ async fn over_quota(
     let Some(full) = quota.exceeded(used, more) else {
         return Ok(None);
     };
-    let known = sqlx::query("SELECT id FROM submissions WHERE id = $1")
-        .bind(&task.id)
-        .fetch_optional(&mut **transaction)
-        .await?;
+    let known: Option<String> = scalar(&mut **transaction, KNOWN, (&task.id,)).await?;
     Ok(known.is_none().then_some(full))
 }
 
@@ -113,7 +112,7 @@ impl Store {
             let written = sqlx::query(
                 "INSERT INTO submissions (id, content, priority, deadline, origin, project, created, due, task, place,
                                           submitter, bytes)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING",
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING",
             )
             .bind(&task.id)
             .bind(&content)
@@ -121,7 +120,6 @@ impl Store {
             .bind(task.deadline.map(in_journal_form))
             .bind(&task.origin)
             .bind(task.group.as_deref().map(storable))
-            .bind(&now)
             .bind(&now)
             .bind(storable(&task.task))
             .bind(&task.place)
@@ -133,11 +131,9 @@ impl Store {
                 submitted.push(Submitted::New);
                 continue;
             }
-            let known: String = sqlx::query_scalar("SELECT content FROM submissions WHERE id = $1")
-                .bind(&task.id)
-                .fetch_one(&mut *transaction)
-                .await?;
-            submitted.push(if known == content {
+            let known = "SELECT content FROM submissions WHERE id = $1";
+            let known: Option<String> = scalar(&mut *transaction, known, (&task.id,)).await?;
+            submitted.push(if known == Some(content) {
                 Submitted::Same
             } else {
                 Submitted::Differs
@@ -154,22 +150,17 @@ impl Store {
         // As large as a large task: the last free page is not enough.
         let text = "-".repeat(64 << 10);
         let mut transaction = self.begin().await?;
-        let there_and_back = [
+        for there_and_back in [
             "INSERT INTO submissions (id, content, priority, origin, state, created, due, task)
              VALUES ($1, '', 0, '', 'canceled', '', '', '')",
             "DELETE FROM submissions WHERE id = $1",
-        ];
-        execute_all(&mut transaction, &there_and_back, NAME).await?;
-        sqlx::query(SET_SWITCH)
-            .bind(NAME)
-            .bind(text)
-            .execute(&mut *transaction)
-            .await?;
+        ] {
+            execute(&mut *transaction, there_and_back, (NAME,)).await?;
+        }
+        execute(&mut *transaction, SET_SWITCH, (NAME, text)).await?;
         transaction.commit().await?;
-        sqlx::query("DELETE FROM switches WHERE name = $1")
-            .bind(NAME)
-            .execute(&self.pool)
-            .await?;
+        let forget = "DELETE FROM switches WHERE name = $1";
+        execute(&self.pool, forget, (NAME,)).await?;
         Ok(())
     }
 
@@ -180,32 +171,20 @@ impl Store {
 
     async fn try_cancel(&self, id: &str) -> Result<Canceled> {
         let mut transaction = self.begin().await?;
-        let queued = sqlx::query(
-            "UPDATE submissions SET state = 'canceled', ended = $1, ending = 'canceled',
-             detail = 'canceled before it began', cancel = 1 WHERE id = $2 AND state IN ('queued', 'paused')",
-        )
-        .bind(now())
-        .bind(id)
-        .execute(&mut *transaction)
-        .await?;
-        let running =
-            sqlx::query("UPDATE submissions SET cancel = 1 WHERE id = $1 AND state = 'running'")
-                .bind(id)
-                .execute(&mut *transaction)
-                .await?;
-        let known = sqlx::query("SELECT id FROM submissions WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&mut *transaction)
-            .await?;
+        let end = "UPDATE submissions SET state = 'canceled', ended = $1, ending = 'canceled',
+            detail = 'canceled before it began', cancel = 1
+            WHERE id = $2 AND state IN ('queued', 'paused')";
+        let queued = execute(&mut *transaction, end, (now(), id)).await?;
+        let ask = "UPDATE submissions SET cancel = 1 WHERE id = $1 AND state = 'running'";
+        let running = execute(&mut *transaction, ask, (id,)).await?;
+        let known: Option<String> = scalar(&mut *transaction, KNOWN, (id,)).await?;
         transaction.commit().await?;
-        Ok(
-            match (queued.rows_affected(), running.rows_affected(), known) {
-                (1.., _, _) => Canceled::Queued,
-                (_, 1.., _) => Canceled::Running,
-                (_, _, Some(_)) => Canceled::Over,
-                (_, _, None) => Canceled::Unknown,
-            },
-        )
+        Ok(match (queued, running, known) {
+            (1.., _, _) => Canceled::Queued,
+            (_, 1.., _) => Canceled::Running,
+            (_, _, Some(_)) => Canceled::Over,
+            (_, _, None) => Canceled::Unknown,
+        })
     }
 
     /// Forgets tasks that have ended, so that they can be submitted anew.
@@ -213,7 +192,7 @@ impl Store {
         let mut transaction = self.begin().await?;
         let forget = "DELETE FROM submissions WHERE id = $1 AND state IN ('done', 'canceled')";
         for id in ids {
-            execute_all(&mut transaction, &[forget], id).await?;
+            execute(&mut *transaction, forget, (*id,)).await?;
         }
         transaction.commit().await?;
         Ok(())
@@ -232,17 +211,13 @@ impl Store {
 
     /// Reads a value that all processes share.
     pub async fn switch(&self, name: &str) -> Result<Option<String>> {
-        let value = sqlx::query_scalar("SELECT value FROM switches WHERE name = $1").bind(name);
-        Ok(value.fetch_optional(&self.pool).await?)
+        let value = "SELECT value FROM switches WHERE name = $1";
+        scalar(&self.pool, value, (name,)).await
     }
 
     /// Writes a value that all processes share.
     pub async fn set_switch(&self, name: &str, value: &str) -> Result<()> {
-        sqlx::query(SET_SWITCH)
-            .bind(name)
-            .bind(value)
-            .execute(&self.pool)
-            .await?;
+        execute(&self.pool, SET_SWITCH, (name, value)).await?;
         Ok(())
     }
 }

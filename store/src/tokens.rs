@@ -3,7 +3,7 @@
 //! Only the hash of a token is kept. Tokens are long and random, so that a
 //! plain hash gives nothing away. A token that was revoked stays in the list.
 
-use crate::store::{Result, Store, now};
+use crate::store::{Result, Store, execute, now, rows};
 use patchwright_agent::words;
 use sha2::{Digest, Sha256};
 
@@ -84,23 +84,15 @@ impl Store {
         let expires = expires.map(crate::store::in_journal_form);
         let now = now();
         let mut transaction = self.begin().await?;
-        let taken: Vec<Token> = sqlx::query_as("SELECT * FROM tokens WHERE name = $1")
-            .bind(name)
-            .fetch_all(&mut *transaction)
-            .await?;
+        let named = "SELECT * FROM tokens WHERE name = $1";
+        let taken: Vec<Token> = rows(&mut *transaction, named, (name,)).await?;
         if taken.iter().any(|token| token.works_at(&now)) {
             return Ok(None);
         }
-        sqlx::query(
-            "INSERT INTO tokens (hash, name, role, created, expires) VALUES ($1, $2, $3, $4, $5)",
-        )
-        .bind(hash_of(&secret))
-        .bind(name)
-        .bind(role.as_str())
-        .bind(now)
-        .bind(expires)
-        .execute(&mut *transaction)
-        .await?;
+        let add =
+            "INSERT INTO tokens (hash, name, role, created, expires) VALUES ($1, $2, $3, $4, $5)";
+        let values = (hash_of(&secret), name, role.as_str(), now, expires);
+        execute(&mut *transaction, add, values).await?;
         transaction.commit().await?;
         Ok(Some(secret))
     }
@@ -113,13 +105,8 @@ impl Store {
 
     /// Takes away what the tokens of a name allow; how many there were.
     pub async fn revoke_token(&self, name: &str) -> Result<u64> {
-        let done =
-            sqlx::query("UPDATE tokens SET revoked = $1 WHERE name = $2 AND revoked IS NULL")
-                .bind(now())
-                .bind(name)
-                .execute(&self.pool)
-                .await?;
-        Ok(done.rows_affected())
+        let revoke = "UPDATE tokens SET revoked = $1 WHERE name = $2 AND revoked IS NULL";
+        execute(&self.pool, revoke, (now(), name)).await
     }
 }
 

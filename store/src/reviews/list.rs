@@ -1,9 +1,10 @@
 //! List of runs, and of tasks that no worker has begun: a page at a time, filtered by
 //! the database; and the figures of each day.
 
-use crate::store::{Result, Store};
+use crate::store::{Result, Store, execute, now, row, rows};
 use crate::submissions::pattern;
 use serde::Serialize;
+use sqlx::AssertSqlSafe;
 
 /// Rows of a page.
 const PAGE: u32 = 50;
@@ -85,20 +86,11 @@ impl Store {
              AND ($5 = '' OR lower(task) LIKE $5 ESCAPE '!' OR lower(id) LIKE $5 ESCAPE '!')
              ORDER BY created DESC, id DESC LIMIT $6) AS listed ORDER BY created DESC, id DESC"
         );
-        let text = filter.text.trim();
-        let mut rows: Vec<ListedTask> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(time)
-            .bind(id)
-            .bind(&filter.state)
-            .bind(&filter.ending)
-            .bind(if text.is_empty() {
-                String::new()
-            } else {
-                pattern(text)
-            })
-            .bind(i64::from(limit) + 1)
-            .fetch_all(&self.pool)
-            .await?;
+        let text = Some(filter.text.trim()).filter(|text| !text.is_empty());
+        let text = text.map(pattern).unwrap_or_default();
+        let (state, ending, limited) = (&filter.state, &filter.ending, i64::from(limit) + 1);
+        let values = (time, id, state, ending, text, limited);
+        let mut rows: Vec<ListedTask> = rows(&self.pool, AssertSqlSafe(sql), values).await?;
         let more = rows.len() > limit as usize;
         rows.truncate(limit as usize);
         let last = rows.last().filter(|_| more);
@@ -114,7 +106,7 @@ impl Store {
         let sql = format!(
             "SELECT state, ending, COUNT(*) FROM ({ROWS}) AS every GROUP BY state, ending ORDER BY state, ending"
         );
-        let rows = sqlx::query_as(sqlx::AssertSqlSafe(sql));
+        let rows = sqlx::query_as(AssertSqlSafe(sql));
         Ok(rows.fetch_all(&self.pool).await?)
     }
 
@@ -126,8 +118,7 @@ impl Store {
         let sql = format!(
             "SELECT every.*, 0 AS decisions FROM ({ROWS}) AS every WHERE id = $1 AND begun = 1"
         );
-        let row = sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(run);
-        Ok(row.fetch_optional(&self.pool).await?)
+        row(&self.pool, AssertSqlSafe(sql), (run,)).await
     }
 }
 
@@ -150,14 +141,11 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn daily(&self, since: &str) -> Result<Vec<DayFigures>> {
-        let rows = sqlx::query_as(
-            "SELECT substr(ended, 1, 10) AS day, COALESCE(ending, '') AS ending, COUNT(*) AS runs,
-             SUM(COALESCE(usd, 0.0)) AS usd, SUM(COALESCE(seconds, 0.0)) AS seconds
-             FROM run_summaries WHERE ended >= $1
-             GROUP BY substr(ended, 1, 10), COALESCE(ending, '') ORDER BY 1, 2",
-        )
-        .bind(since);
-        Ok(rows.fetch_all(&self.pool).await?)
+        let days = "SELECT substr(ended, 1, 10) AS day, COALESCE(ending, '') AS ending,
+            COUNT(*) AS runs, SUM(COALESCE(usd, 0.0)) AS usd, SUM(COALESCE(seconds, 0.0)) AS seconds
+            FROM run_summaries WHERE ended >= $1
+            GROUP BY substr(ended, 1, 10), COALESCE(ending, '') ORDER BY 1, 2";
+        rows(&self.pool, days, (since,)).await
     }
 
     /// Writes what lists and plots need of a report.
@@ -167,19 +155,12 @@ impl Store {
         let figure = |path: &str| report.pointer(path).and_then(serde_json::Value::as_f64);
         let attempts = report.get("attempts").and_then(|list| list.as_array());
         let attempts = attempts.map(|list| i64::try_from(list.len()).unwrap_or(i64::MAX));
-        sqlx::query(
-            "UPDATE run_summaries SET ending = $1, ended = $2, attempts = $3, usd = $4, seconds = $5, p_right = $6
-             WHERE run = $7",
-        )
-        .bind(ending)
-        .bind(crate::now())
-        .bind(attempts)
-        .bind(figure("/cost/usd"))
-        .bind(figure("/seconds/total"))
-        .bind(figure("/best/p_right"))
-        .bind(run)
-        .execute(&self.pool)
-        .await?;
+        let summarise = "UPDATE run_summaries SET ending = $1, ended = $2, attempts = $3, usd = $4,
+            seconds = $5, p_right = $6 WHERE run = $7";
+        let (usd, seconds) = (figure("/cost/usd"), figure("/seconds/total"));
+        let p_right = figure("/best/p_right");
+        let values = (ending, now(), attempts, usd, seconds, p_right, run);
+        execute(&self.pool, summarise, values).await?;
         Ok(())
     }
 }

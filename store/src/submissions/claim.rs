@@ -5,7 +5,9 @@
 //! owner renews it; a lease that ran out is taken away. Whoever holds an older
 //! epoch changes nothing any more, neither the task nor its run.
 
-use crate::store::{Result, Store, in_journal_form, now, storable, write_run};
+use crate::store::{
+    Result, Store, execute, in_journal_form, now, row, scalar, storable, write_run,
+};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Transaction};
 use std::time::Duration;
 
@@ -105,25 +107,17 @@ impl Store {
              RETURNING id, task, run, claims AS epoch, handed_back, failures, deadline, cancel",
             self.clock()
         );
-        let mut claimed: Claimed = sqlx::query_as(AssertSqlSafe(sql))
-            .bind(&claimant.owner)
-            .bind(milliseconds(claimant.lease))
-            .bind(&claimant.host)
-            .bind(now())
-            .bind(run_of(&id))
-            .bind(&id)
-            .fetch_one(&mut *transaction)
-            .await?;
+        let (owner, lease) = (&claimant.owner, milliseconds(claimant.lease));
+        let values = (owner, lease, &claimant.host, now(), run_of(&id), &id);
+        let claimed: Option<Claimed> = row(&mut *transaction, AssertSqlSafe(sql), values).await?;
+        let mut claimed = claimed.ok_or(sqlx::Error::RowNotFound)?;
         // Settings are written when the run begins: without them it has not.
         write_run(&mut transaction, &claimed.run, (&id, ""), "").await?;
-        let settings: String =
-            sqlx::query_scalar("UPDATE runs SET epoch = $1 WHERE id = $2 RETURNING settings")
-                .bind(claimed.epoch)
-                .bind(&claimed.run)
-                .fetch_one(&mut *transaction)
-                .await?;
+        let raise = "UPDATE runs SET epoch = $1 WHERE id = $2 RETURNING settings";
+        let values = (claimed.epoch, &claimed.run);
+        let settings: Option<String> = scalar(&mut *transaction, raise, values).await?;
         transaction.commit().await?;
-        claimed.begun = !settings.is_empty();
+        claimed.begun = settings.is_some_and(|settings| !settings.is_empty());
         Ok(Some(claimed))
     }
 
@@ -133,11 +127,8 @@ impl Store {
             "UPDATE submissions SET lease_until = {} + $1 WHERE state = 'running' AND owner LIKE $2",
             self.clock()
         );
-        sqlx::query(AssertSqlSafe(sql))
-            .bind(milliseconds(lease))
-            .bind(format!("{owners}%"))
-            .execute(&self.pool)
-            .await?;
+        let values = (milliseconds(lease), format!("{owners}%"));
+        execute(&self.pool, AssertSqlSafe(sql), values).await?;
         Ok(())
     }
 
@@ -200,28 +191,18 @@ impl Store {
             Back::Stopped | Back::Failed => "queued",
         };
         let mut transaction = self.begin().await?;
-        let cancel: Option<i64> = sqlx::query_scalar(
-            "UPDATE submissions SET owner = NULL, lease_until = NULL, due = $1,
-             failures = failures + $2, handed_back = handed_back + 1 - $2
-             WHERE id = $3 AND claims = $4 AND state = 'running' RETURNING cancel",
-        )
-        .bind(in_journal_form(due))
-        .bind(i64::from(why == Back::Failed))
-        .bind(&claimed.id)
-        .bind(claimed.epoch)
-        .fetch_optional(&mut *transaction)
-        .await?;
+        let let_go = "UPDATE submissions SET owner = NULL, lease_until = NULL, due = $1,
+            failures = failures + $2, handed_back = handed_back + 1 - $2
+            WHERE id = $3 AND claims = $4 AND state = 'running' RETURNING cancel";
+        let (due, failed) = (in_journal_form(due), i64::from(why == Back::Failed));
+        let values = (due, failed, &claimed.id, claimed.epoch);
+        let cancel: Option<i64> = scalar(&mut *transaction, let_go, values).await?;
         match cancel {
             None => return Ok(false),
             Some(0) => {
-                sqlx::query(
-                    "UPDATE submissions SET state = $1, run = CASE WHEN $2 = 0 THEN run END WHERE id = $3",
-                )
-                .bind(state)
-                .bind(i64::from(why == Back::Failed))
-                .bind(&claimed.id)
-                .execute(&mut *transaction)
-                .await?;
+                let wait = "UPDATE submissions SET state = $1, run = CASE WHEN $2 = 0 THEN run END
+                    WHERE id = $3";
+                execute(&mut *transaction, wait, (state, failed, &claimed.id)).await?;
             }
             Some(_) => {
                 let canceled = Ending {
@@ -242,16 +223,13 @@ async fn next(
     claimant: &Claimant,
     lock: &str,
 ) -> Result<Option<String>> {
-    let own = sqlx::query_scalar(OWN).bind(&claimant.owner);
-    let own = own.fetch_optional(&mut *connection).await?;
+    let own = scalar(&mut *connection, OWN, (&claimant.owner,)).await?;
     if own.is_some() {
         return Ok(own);
     }
-    let free = sqlx::query_scalar(AssertSqlSafe(format!("{NEXT}{lock}")))
-        .bind(now())
-        .bind(&claimant.place)
-        .bind(i64::from(claimant.shared));
-    Ok(free.fetch_optional(connection).await?)
+    let free = AssertSqlSafe(format!("{NEXT}{lock}"));
+    let values = (now(), &claimant.place, i64::from(claimant.shared));
+    scalar(connection, free, values).await
 }
 
 fn milliseconds(time: Duration) -> i64 {
@@ -269,38 +247,22 @@ async fn write_ending(
         _ => "done",
     };
     // After a commit whose answer was lost it is in this state already.
-    let done = sqlx::query(
-        "UPDATE submissions SET state = $1, ended = $2, ending = $3, detail = $4,
-         owner = NULL, lease_until = NULL
-         WHERE id = $5 AND claims = $6 AND state IN ('running', $1)",
-    )
-    .bind(state)
-    .bind(now())
-    .bind(&ending.ending)
-    .bind(storable(&ending.detail))
-    .bind(&claimed.id)
-    .bind(claimed.epoch)
-    .execute(&mut **transaction)
-    .await?;
-    Ok(done.rows_affected() == 1)
+    let end = "UPDATE submissions SET state = $1, ended = $2, ending = $3, detail = $4,
+        owner = NULL, lease_until = NULL
+        WHERE id = $5 AND claims = $6 AND state IN ('running', $1)";
+    let (word, detail) = (&ending.ending, storable(&ending.detail));
+    let values = (state, now(), word, detail, &claimed.id, claimed.epoch);
+    Ok(execute(&mut **transaction, end, values).await? == 1)
 }
 
 /// Commits what a claim changed. A run that was never begun is forgotten when
 /// its task has ended or goes on with another one.
 async fn settle(mut transaction: Transaction<'static, Any>, claimed: &Claimed) -> Result<()> {
-    let forgotten = sqlx::query(
-        "DELETE FROM runs WHERE id = $1 AND settings = '' AND NOT EXISTS
-         (SELECT 1 FROM submissions WHERE id = $2 AND run = $1 AND state IN ('queued', 'paused'))",
-    )
-    .bind(&claimed.run)
-    .bind(&claimed.id)
-    .execute(&mut *transaction)
-    .await?;
-    if forgotten.rows_affected() > 0 {
-        sqlx::query("UPDATE submissions SET run = NULL WHERE id = $1")
-            .bind(&claimed.id)
-            .execute(&mut *transaction)
-            .await?;
+    let forget = "DELETE FROM runs WHERE id = $1 AND settings = '' AND NOT EXISTS
+        (SELECT 1 FROM submissions WHERE id = $2 AND run = $1 AND state IN ('queued', 'paused'))";
+    if execute(&mut *transaction, forget, (&claimed.run, &claimed.id)).await? > 0 {
+        let unname = "UPDATE submissions SET run = NULL WHERE id = $1";
+        execute(&mut *transaction, unname, (&claimed.id,)).await?;
     }
     transaction.commit().await?;
     Ok(())

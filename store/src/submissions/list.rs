@@ -1,9 +1,9 @@
 //! Reads tasks: one, many by filter and page, and their number in each state.
 
-use crate::store::{Result, Store};
+use crate::store::{Result, Store, row};
 use patchwright_agent::words;
 use serde::{Deserialize, Serialize};
-use sqlx::FromRow;
+use sqlx::{AssertSqlSafe, FromRow};
 use utoipa::{IntoParams, ToSchema};
 
 /// Rows of one page when nobody says otherwise.
@@ -165,7 +165,7 @@ impl Store {
              FROM submissions LEFT JOIN runs ON runs.id = submissions.run WHERE submissions.id IN ({})",
             places.join(", ")
         );
-        let mut query = sqlx::query_as(sqlx::AssertSqlSafe(sql));
+        let mut query = sqlx::query_as(AssertSqlSafe(sql));
         for id in ids {
             query = query.bind(id);
         }
@@ -181,8 +181,7 @@ impl Store {
     pub async fn task(&self, id: &str) -> Result<Option<TaskRow>> {
         self.patiently(|_| async {
             let sql = format!("SELECT {COLUMNS} FROM submissions WHERE id = $1");
-            let row = sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(id);
-            Ok(row.fetch_optional(&self.pool).await?)
+            row(&self.pool, AssertSqlSafe(sql), (id,)).await
         })
         .await
     }
@@ -198,7 +197,7 @@ impl Store {
              AND ($6 = '' OR place = $6) AND ($7 = '' OR lower(id) LIKE $7 ESCAPE '!')
              ORDER BY sequence DESC LIMIT $8"
         );
-        let mut tasks: Vec<TaskRow> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
+        let mut tasks: Vec<TaskRow> = sqlx::query_as(AssertSqlSafe(sql))
             .bind(filter.cursor.unwrap_or(i64::MAX))
             .bind(filter.state.map_or("", TaskState::as_str))
             .bind(filter.ending.as_deref().unwrap_or_default())
