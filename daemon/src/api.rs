@@ -55,17 +55,6 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    fn new(service: Service, settings: Arc<Settings>, stop: CancellationToken) -> Self {
-        Self {
-            login: Login::new(service.store().clone(), &settings.http),
-            limits: Limits::new(&settings.http),
-            metrics: crate::telemetry::recorder(),
-            service,
-            settings,
-            stop,
-        }
-    }
-
     /// Returns a task; that there is none is the answer.
     async fn task(&self, id: &str) -> Result<TaskRow, Problem> {
         let task = self.service.store().task(id).await?;
@@ -188,7 +177,14 @@ pub async fn listen(
     stop: CancellationToken,
 ) -> anyhow::Result<Listening> {
     let address = settings.http.listen;
-    let api = Api::new(service, settings, stop);
+    let api = Api {
+        login: Login::new(service.store().clone(), &settings.http),
+        limits: Limits::new(&settings.http),
+        metrics: crate::telemetry::recorder(),
+        service,
+        settings,
+        stop,
+    };
     if !api.login.loopback && api.login.nobody_has_token().await? {
         let reason = format!(
             "{address} can be reached by others (http.listen), and there is no token: make one with `patchwright token create` first"

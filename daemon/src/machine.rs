@@ -2,7 +2,7 @@
 //! the disk takes nothing.
 
 use patchwright_config::Settings;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name of this machine.
@@ -15,7 +15,7 @@ pub(crate) fn host() -> String {
 }
 
 /// The name of the user of this process, or its number.
-pub(crate) fn user() -> String {
+pub fn user() -> String {
     let number = rustix::process::getuid().as_raw().to_string();
     let known = std::fs::read_to_string("/etc/passwd").ok();
     let name = known.as_deref().and_then(|known| {
@@ -37,19 +37,15 @@ pub(crate) fn has_room(settings: &Settings) -> bool {
         .into_iter()
         .find(|folder| free(folder).is_some_and(|free| free < wanted));
     if FULL.swap(short.is_some(), Ordering::Relaxed) != short.is_some() {
-        tell(short, settings.queue.free_mb);
+        let folder = short.map_or_else(String::new, |folder| folder.display().to_string());
+        let state = match short {
+            Some(_) => "too little: nothing is taken until there is more",
+            None => "enough again",
+        };
+        let wanted_mb = settings.queue.free_mb;
+        tracing::error!(folder, wanted_mb, state, "room on the disk");
     }
     short.is_none()
-}
-
-fn tell(short: Option<&PathBuf>, wanted_mb: u64) {
-    let folder = short.map_or_else(String::new, |folder| folder.display().to_string());
-    let state = if short.is_some() {
-        "too little: nothing is taken until there is more"
-    } else {
-        "enough again"
-    };
-    tracing::error!(folder, wanted_mb, state, "room on the disk");
 }
 
 /// The free bytes of the disk of a folder, or of the nearest one above that is there.

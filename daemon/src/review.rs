@@ -12,6 +12,7 @@ mod pages;
 mod refused;
 mod webhook;
 
+pub use crate::machine::user;
 pub use access::Opening;
 
 use crate::api::confined;
@@ -81,11 +82,6 @@ pub fn of_user(
         loaded,
         stop,
     })
-}
-
-/// The name that decisions of the command line are written with.
-pub fn user() -> String {
-    crate::machine::user()
 }
 
 /// Answers for the pages until somebody says stop.

@@ -12,6 +12,7 @@ use patchwright_store::submissions::{NewTask, Submitted, TaskVersion};
 use patchwright_store::{Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::sync::{Notify, watch};
 
 /// The queue and what came of it.
@@ -58,9 +59,10 @@ impl Service {
     /// Fails while submissions fail: after one that was not written down, until
     /// a write of the same kind succeeds.
     pub(crate) async fn ready(&self) -> Result<(), StoreError> {
-        if self.submitter.is_failing() {
+        let failing = &self.submitter.failing;
+        if failing.load(Ordering::Relaxed) {
             self.store.try_submission().await?;
-            self.submitter.recovered();
+            failing.store(false, Ordering::Relaxed);
         }
         Ok(())
     }

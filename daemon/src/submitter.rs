@@ -29,7 +29,8 @@ struct Waiting {
 #[derive(Debug, Clone)]
 pub(super) struct Submitter {
     sender: mpsc::Sender<Waiting>,
-    failing: Arc<AtomicBool>,
+    /// True when the last submission was not written down.
+    pub(super) failing: Arc<AtomicBool>,
 }
 
 impl Submitter {
@@ -46,16 +47,6 @@ impl Submitter {
             }
         });
         Self { sender, failing }
-    }
-
-    /// Returns true when the last submission was not written down.
-    pub(super) fn is_failing(&self) -> bool {
-        self.failing.load(Ordering::Relaxed)
-    }
-
-    /// Notes that submissions work again.
-    pub(super) fn recovered(&self) {
-        self.failing.store(false, Ordering::Relaxed);
     }
 
     /// Submits tasks, and waits until they are written down.

@@ -148,7 +148,13 @@ pub fn recorder() -> PrometheusHandle {
     static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
     RECORDER
         .get_or_init(|| {
-            let recorder = builder().build_recorder();
+            let mut builder = PrometheusBuilder::new();
+            for (name, buckets) in [(STEP, STEP_SECONDS), (ANSWER, ANSWER_SECONDS)] {
+                // Fails only for an empty list.
+                let set = builder.set_buckets_for_metric(Matcher::Full(name.into()), buckets);
+                builder = set.unwrap_or_default();
+            }
+            let recorder = builder.build_recorder();
             let handle = recorder.handle();
             // Fails only when there is one already, which then counts for it.
             let _ = metrics::set_global_recorder(recorder);
@@ -156,18 +162,6 @@ pub fn recorder() -> PrometheusHandle {
             handle
         })
         .clone()
-}
-
-fn builder() -> PrometheusBuilder {
-    let mut builder = PrometheusBuilder::new();
-    for (name, buckets) in [(STEP, STEP_SECONDS), (ANSWER, ANSWER_SECONDS)] {
-        // Fails only for an empty list.
-        builder = match builder.set_buckets_for_metric(Matcher::Full(name.into()), buckets) {
-            Ok(builder) => builder,
-            Err(_) => PrometheusBuilder::new(),
-        };
-    }
-    builder
 }
 
 fn describe() {

@@ -235,8 +235,5 @@ fn warn(what: &'static str, task: &str, error: &dyn fmt::Display) {
 
 /// Waits; nothing when somebody said stop.
 async fn waited(time: Duration, stop: &CancellationToken) -> Option<()> {
-    tokio::select! {
-        () = stop.cancelled() => None,
-        () = tokio::time::sleep(time) => Some(()),
-    }
+    stop.run_until_cancelled(tokio::time::sleep(time)).await
 }

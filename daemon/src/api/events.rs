@@ -139,10 +139,8 @@ impl Follow {
                 }
             }
             if self.waiting.is_empty() {
-                tokio::select! {
-                    () = self.stop.cancelled() => return None,
-                    changed = self.changes.changed() => changed.ok()?,
-                }
+                let changed = self.stop.run_until_cancelled(self.changes.changed());
+                changed.await?.ok()?;
             }
         }
     }

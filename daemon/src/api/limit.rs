@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use patchwright_config::Http;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Callers that are remembered; more than that, and those are forgotten that
@@ -89,24 +89,19 @@ pub(crate) async fn apply(State(api): State<Api>, request: Request, next: Next) 
     })
 }
 
-/// A bucket of requests for every caller, filled up again as time goes by.
+/// A bucket for the requests of a second of every caller, filled up again as time goes by.
 #[derive(Debug)]
 pub(crate) struct Rate {
-    per_second: f64,
-    buckets: Mutex<HashMap<String, Bucket>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Bucket {
-    left: f64,
-    at: Instant,
+    per_second: u32,
+    /// The time at which each is full again.
+    buckets: Mutex<HashMap<String, Instant>>,
 }
 
 impl Rate {
     fn new(per_second: u32) -> Self {
         Self {
-            per_second: f64::from(per_second),
-            buckets: Mutex::new(HashMap::new()),
+            per_second,
+            buckets: Mutex::default(),
         }
     }
 
@@ -121,22 +116,16 @@ impl Rate {
             Problem::new(Kind::TooMany, detail)
         };
         let mut buckets = self.buckets.lock().map_err(|_| refused())?;
-        let filled = |bucket: &Bucket| {
-            let grown = now.saturating_duration_since(bucket.at).as_secs_f64() * self.per_second;
-            (bucket.left + grown).min(self.per_second)
-        };
         if buckets.len() >= CALLERS && !buckets.contains_key(caller) {
-            buckets.retain(|_, bucket| filled(bucket) < self.per_second);
+            buckets.retain(|_, full| *full > now);
         }
-        let bucket = buckets.entry(caller.to_owned()).or_insert(Bucket {
-            left: self.per_second,
-            at: now,
-        });
-        let left = filled(bucket) - 1.0;
-        if left < 0.0 {
+        let full = buckets.get(caller).map_or(now, |full| now.max(*full));
+        let second = Duration::from_secs(1);
+        let full = full + second / self.per_second;
+        if full > now + second {
             return Err(refused());
         }
-        *bucket = Bucket { left, at: now };
+        buckets.insert(caller.to_owned(), full);
         Ok(())
     }
 }
@@ -144,7 +133,6 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_rate_holds_for_each_caller() {

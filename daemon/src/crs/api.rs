@@ -23,8 +23,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use patchwright_config::Settings;
-use patchwright_store::StoreError;
 use patchwright_store::tokens::Role;
+use patchwright_store::{Store, StoreError};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,10 +32,11 @@ use std::sync::Arc;
 /// The paths of these interfaces as the protocols write them, slashes at the end included,
 /// for the listener of the daemon.
 pub fn routes(service: &Service, settings: &Arc<Settings>) -> Router {
+    let store = service.store().clone();
     let front = Front {
-        service: service.clone(),
+        login: Login::new(store.clone(), &settings.http),
         settings: settings.clone(),
-        login: Login::new(service.store().clone(), &settings.http),
+        store,
     };
     Router::new()
         .route("/status/", get(status).delete(reset))
@@ -51,7 +52,7 @@ pub fn routes(service: &Service, settings: &Arc<Settings>) -> Router {
 /// State of every handler. Cheap to clone.
 #[derive(Debug, Clone)]
 struct Front {
-    service: Service,
+    store: Store,
     settings: Arc<Settings>,
     login: Login,
 }
@@ -178,7 +179,7 @@ const LOOKS: u32 = 5;
 
 /// `GET /status/`
 async fn status(State(front): State<Front>) -> Result<Json<Status>, Refused> {
-    let store = front.service.store();
+    let store = &front.store;
     let cases: Vec<CaseRow> = store.crs_records(None).await?;
     let since = if let Some(since) = number(store.switch(SINCE).await?) {
         since
@@ -218,8 +219,7 @@ async fn reset(State(front): State<Front>) -> Result<StatusCode, Refused> {
 }
 
 async fn reset_to(front: &Front, since: i64) -> Result<i64, Refused> {
-    let store = front.service.store();
-    store.set_switch(SINCE, &since.to_string()).await?;
+    front.store.set_switch(SINCE, &since.to_string()).await?;
     Ok(since)
 }
 

@@ -60,16 +60,13 @@ impl Watch {
 
     /// Looks again and again until somebody says stop.
     pub async fn watch(self, stop: CancellationToken) {
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.look() => {}
+        let looks = async {
+            loop {
+                self.look().await;
+                tokio::time::sleep(self.settings.crs.watch).await;
             }
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = tokio::time::sleep(self.settings.crs.watch) => {}
-            }
-        }
+        };
+        stop.run_until_cancelled(looks).await;
     }
 
     async fn look(&self) {

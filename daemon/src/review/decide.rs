@@ -20,7 +20,7 @@ use patchwright_store::reviews::{DecisionKind, NewDecision};
 use patchwright_store::submissions::{Canceled, NewTask, Submitted};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// Letters of a reason.
@@ -45,8 +45,9 @@ impl Decided {
 }
 
 fn needed(given: bool, message: &str) -> Result<(), Refused> {
-    let refused = || Refused::impossible(message);
-    given.then_some(()).ok_or_else(refused)
+    given
+        .then_some(())
+        .ok_or_else(|| Refused::impossible(message))
 }
 
 fn may(allowed: bool) -> Result<(), Refused> {
@@ -154,7 +155,10 @@ impl Review {
 
     /// Starts a follow-up and writes the decision with it.
     async fn follow(&self, task: Task, run: &str, decision: NewDecision) -> Answer {
-        let (id, page) = self.start(task, &decision.who).await?;
+        let (id, page) = match &self.starter {
+            Starter::Queue(service) => self.submit(service, task, &decision.who).await?,
+            Starter::Here(running) => self.begin(task, running.clone()).await?,
+        };
         let decision = NewDecision {
             follow_up: Some(id),
             ..decision
@@ -181,30 +185,23 @@ pub(super) enum Starter {
 type Running = Arc<Mutex<BTreeMap<String, CancellationToken>>>;
 
 /// A follow-up that was started: the id of its task or run, and the page that shows it.
-pub(super) type Started = (String, String);
+type Started = (String, String);
 
 impl Starter {
     /// Tells whether this process works on a run.
     pub(super) fn works_on(&self, run: &str) -> bool {
         match self {
             Self::Queue(_) => false,
-            Self::Here(running) => {
-                let running = running.lock().unwrap_or_else(PoisonError::into_inner);
-                running.contains_key(run)
-            }
+            Self::Here(running) => locked(running).contains_key(run),
         }
     }
 }
 
-impl Review {
-    /// Starts the run of a follow-up.
-    pub(super) async fn start(&self, task: Task, who: &str) -> anyhow::Result<Started> {
-        match &self.starter {
-            Starter::Queue(service) => self.submit(service, task, who).await,
-            Starter::Here(running) => self.begin(task, running.clone()).await,
-        }
-    }
+fn locked(running: &Running) -> MutexGuard<'_, BTreeMap<String, CancellationToken>> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
+impl Review {
     async fn submit(&self, service: &Service, task: Task, who: &str) -> anyhow::Result<Started> {
         let kept: String = task.id.chars().take(KEPT).collect();
         let id = patchwright_run::run_id(&kept);
@@ -237,10 +234,8 @@ impl Review {
     pub(super) async fn stop_run(&self, run: &str) -> anyhow::Result<bool> {
         match &self.starter {
             Starter::Here(running) => {
-                let running = running.lock().unwrap_or_else(PoisonError::into_inner);
-                let stop = running.get(run);
-                stop.inspect(|stop| stop.cancel());
-                Ok(stop.is_some())
+                let stop = locked(running).get(run).cloned();
+                Ok(stop.inspect(CancellationToken::cancel).is_some())
             }
             Starter::Queue(service) => {
                 let task = self.store.listed_run(run).await?.map(|row| row.task);
@@ -268,10 +263,7 @@ impl Review {
         let task = (task, loaded.as_ref().clone());
         let session = Session::begin(&self.store, task, right, new).await?;
         let own = self.stop.child_token();
-        running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id.clone(), own.clone());
+        locked(&running).insert(id.clone(), own.clone());
         let name = id.clone();
         tokio::spawn(async move {
             // On the heap: the future of a whole run is large.
@@ -281,16 +273,10 @@ impl Review {
                 Err(error) => Err(error),
             };
             if let Err(error) = ended.context("a follow-up failed") {
-                tracing::error!(
-                    run = name,
-                    error = format!("{error:#}"),
-                    "a run was cut off"
-                );
+                let error = format!("{error:#}");
+                tracing::error!(run = name, error, "a run was cut off");
             }
-            running
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .remove(&name);
+            locked(&running).remove(&name);
         });
         let page = format!("{ROOT}/runs/{id}");
         Ok((id, page))

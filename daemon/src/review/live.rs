@@ -109,10 +109,8 @@ impl Follow {
                     return None;
                 }
             }
-            tokio::select! {
-                () = self.review.stop.cancelled() => return None,
-                () = tokio::time::sleep(GLANCE) => {}
-            }
+            let glance = tokio::time::sleep(GLANCE);
+            self.review.stop.run_until_cancelled(glance).await?;
         }
     }
 

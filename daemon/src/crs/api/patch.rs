@@ -21,7 +21,7 @@ pub(super) async fn take(
     let mut request: PatchRequest = read(&body)?;
     expect_none(request.wrong())?;
     request.pov_id = request.pov_id.to_lowercase();
-    let store = front.service.store();
+    let store = &front.store;
     let known: Option<FindingRow> = store.crs_record(&request.pov_id).await?;
     match known {
         Some(known) if known.request == request => {
@@ -48,7 +48,7 @@ fn taken(message: &str) -> Json<Refusal> {
 /// the settings know it.
 async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refused> {
     let name = &request.project_name;
-    let cases: Vec<CaseRow> = front.service.store().crs_records(None).await?;
+    let cases: Vec<CaseRow> = front.store.crs_records(None).await?;
     let open = cases.into_iter().rev().find(|case| {
         case.project == *name
             && case.detail.is_some()
@@ -83,7 +83,7 @@ pub(super) async fn tell(
     State(front): State<Front>,
     Path(id): Path<String>,
 ) -> Result<Json<PatchStatus>, Refused> {
-    let store = front.service.store();
+    let store = &front.store;
     let known: Option<FindingRow> = store.crs_record(&id.to_lowercase()).await?;
     let known = known.filter(|finding| finding.kind == FindingKind::Pov);
     let finding = known.ok_or_else(|| Refused::unknown("the PoV"))?;
@@ -101,7 +101,7 @@ async fn patch_of(front: &Front, finding: &FindingRow) -> Result<Option<PatchRow
     let Some(id) = &finding.patch else {
         return Ok(None);
     };
-    let patch: Option<PatchRow> = front.service.store().crs_record(id).await?;
+    let patch: Option<PatchRow> = front.store.crs_record(id).await?;
     let least = front.settings.crs.least.doubt();
     Ok(patch.filter(|patch| patch.doubt <= least))
 }
@@ -115,7 +115,7 @@ async fn state(
         FindingState::Stopped if patch.is_some() => PatchState::Succeeded,
         FindingState::Stopped | FindingState::Failed => PatchState::Failed,
         FindingState::Errored => PatchState::Errored,
-        FindingState::Open => match front.service.store().task(&queue_id(finding)).await? {
+        FindingState::Open => match front.store.task(&queue_id(finding)).await? {
             None => PatchState::Waiting,
             Some(row) if row.state == TaskState::Queued => PatchState::Waiting,
             Some(_) => PatchState::Processing,

@@ -22,7 +22,7 @@ pub(super) async fn take(State(front): State<Front>, body: Bytes) -> Result<Stat
         tracing::info!(case = detail.task_id, project = detail.project_name, metadata = %serde_json::Value::from(detail.metadata.clone()), "a challenge came");
         brought.push(Written::of(&case(detail))?);
     }
-    let store = front.service.store();
+    let store = &front.store;
     store.crs_take(Some(&message.message_id), &brought).await?;
     Ok(StatusCode::ACCEPTED)
 }
@@ -48,7 +48,7 @@ pub(super) async fn take_sarif(
     let message: SarifMessage = read(&body)?;
     let mut wrong = message.wrong();
     let mut findings = Vec::new();
-    let store = front.service.store();
+    let store = &front.store;
     for (at, broadcast) in message.broadcasts.into_iter().enumerate() {
         if let Some(detail) = challenge(store, &broadcast.task_id)
             .await?
@@ -97,7 +97,7 @@ pub(super) fn finding(kind: FindingKind, case: &str, request: PatchRequest) -> F
 
 /// `DELETE /v1/task/`
 pub(super) async fn cancel_all(State(front): State<Front>) -> Result<StatusCode, Refused> {
-    let cases: Vec<CaseRow> = front.service.store().crs_records(None).await?;
+    let cases: Vec<CaseRow> = front.store.crs_records(None).await?;
     for case in cases.into_iter().filter(|case| case.detail.is_some()) {
         cancel_case(&front, case).await?;
     }
@@ -109,7 +109,7 @@ pub(super) async fn cancel(
     State(front): State<Front>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refused> {
-    let case = challenge(front.service.store(), &id).await?;
+    let case = challenge(&front.store, &id).await?;
     let case = case.ok_or_else(|| Refused::unknown("the task"))?;
     cancel_case(&front, case).await?;
     Ok(StatusCode::OK)
@@ -118,7 +118,7 @@ pub(super) async fn cancel(
 /// Stops a case first and its tasks then: whoever queues one meanwhile sees it
 /// stopped. A call that was cut off between the two is made again.
 async fn cancel_case(front: &Front, case: CaseRow) -> Result<(), Refused> {
-    let store = front.service.store();
+    let store = &front.store;
     let findings: Vec<FindingRow> = store.crs_records(Some(&case.id)).await?;
     let state = CaseState::Canceled;
     store.crs_set(&CaseRow { state, ..case }).await?;
@@ -131,7 +131,7 @@ async fn cancel_case(front: &Front, case: CaseRow) -> Result<(), Refused> {
             };
             store.crs_change(&finding, &failed).await?;
         }
-        front.service.store().cancel(&queue_id(&finding)).await?;
+        store.cancel(&queue_id(&finding)).await?;
     }
     Ok(())
 }
