@@ -12,6 +12,7 @@ use patchwright_run::Answers;
 use patchwright_run::session::{self, Beginning};
 use patchwright_store::Store;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
+use std::collections::BTreeMap;
 
 /// A candidate that cannot be followed up on.
 #[derive(Debug, thiserror::Error)]
@@ -51,9 +52,7 @@ pub fn decision(
         follow_up: None,
         ending: report.ending.clone(),
         p_right: attempt.and_then(|attempt| attempt.p_right),
-        features: attempt
-            .map(|attempt| attempt.features.clone())
-            .unwrap_or_default(),
+        features: attempt.map_or_else(BTreeMap::new, |attempt| attempt.features.clone()),
     })
 }
 
@@ -135,7 +134,7 @@ pub async fn evaluate(
     store: &Store,
     snapshot: &Snapshot,
     (run, number): (&str, u32),
-) -> anyhow::Result<(Task, Patch)> {
+) -> anyhow::Result<Task> {
     if snapshot.task.commands.build.is_empty() {
         let message =
             "commands.build: is needed to evaluate a candidate; the task of this run has none";
@@ -143,7 +142,7 @@ pub async fn evaluate(
     }
     let attempt = snapshot.attempt(number)?;
     let report = snapshot.report(run);
-    let patch = Patch::from_diff(&self::attempt(&report, number)?.diff_bytes());
+    let diff = self::attempt(&report, number)?.diff_bytes();
     let mut accepted = snapshot.run.decisions().to_vec();
     let decisions = store.decisions(Some(run)).await?.into_iter();
     let contested = decisions
@@ -159,16 +158,15 @@ pub async fn evaluate(
     let evaluation = Evaluation {
         run: run.to_owned(),
         attempt: number,
-        patch: patch.clone(),
+        patch: Patch::from_diff(&diff),
         accepted,
     };
-    let task = Task {
+    Ok(Task {
         mode: Mode::Repair,
         candidates: 1,
         follows: Some(FollowUp::Evaluate(evaluation)),
         ..snapshot.task.clone()
-    };
-    Ok((task, patch))
+    })
 }
 
 /// Returns whose answers a task uses, and the patch that it judges: an evaluation asks

@@ -9,8 +9,8 @@ mod oss_fuzz;
 use crate::crs::Failure;
 use crate::crs::patch_request::PatchRequest;
 use crate::crs::protocol::{SourceDetail, SourceKind, TaskDetail, TaskKind, decode};
-use crate::crs::rows::{CaseRow, FindingKind, FindingRow, Prepared};
-use patchwright_agent::task::{self, NOWHERE, Pov, Sender, Task, TaskError, TaskFile};
+use crate::crs::rows::{CaseRow, FindingRow, Prepared};
+use patchwright_agent::task::{self, NOWHERE, Pov, Sender, Task, TaskFile};
 use patchwright_config::Settings;
 use patchwright_run::files::hash_of;
 use patchwright_run::intake::download;
@@ -30,16 +30,11 @@ pub fn template(name: &str, settings: &Settings) -> Result<Option<(TaskFile, Pat
         return Ok(None);
     };
     let folder = Path::new(projects).join(name);
-    let file = folder.join("task.toml");
-    if !file.is_file() {
+    if !folder.join("task.toml").is_file() {
         return Ok(None);
     }
     let folder = folder.canonicalize()?;
-    let text = std::fs::read_to_string(&file)?;
-    let keys = toml::from_str(&text).map_err(|error| TaskError::Malformed {
-        path: file,
-        message: error.to_string(),
-    })?;
+    let (keys, _) = task::keys(&folder)?;
     Ok(Some((keys, folder)))
 }
 
@@ -78,10 +73,7 @@ pub async fn task(
 
 /// The name of a finding's task in the queue; another one for each round.
 pub fn queue_id(finding: &FindingRow) -> String {
-    let kind = match finding.kind {
-        FindingKind::Pov => "pov",
-        FindingKind::Sarif => "sarif",
-    };
+    let kind = finding.kind;
     match finding.round {
         0 => format!("{kind}-{}", finding.id),
         round => format!("{kind}-{}.{}", finding.id, round + 1),
@@ -235,11 +227,7 @@ pub async fn prepare(
     for (name, hash) in &files {
         store.keep_file(hash, &place(name), None).await?;
     }
-    Ok(Prepared {
-        files,
-        language: project.language,
-        tests: project.tests,
-    })
+    Ok(Prepared { files, ..project })
 }
 
 fn archive(kind: SourceKind) -> &'static str {
@@ -284,10 +272,8 @@ async fn unpacked(
     limits: UnpackLimits,
 ) -> Result<PathBuf, Failure> {
     let name = archive(kind);
-    let (file, into) = (
-        folder.join(name),
-        folder.join(name.trim_end_matches(".tar.gz")),
-    );
+    let file = folder.join(name);
+    let into = folder.join(name.trim_end_matches(".tar.gz"));
     std::fs::create_dir(&into)?;
     let place = into.clone();
     tokio::task::spawn_blocking(move || unpack(&file, &place, limits))

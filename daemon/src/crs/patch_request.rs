@@ -1,7 +1,7 @@
 //! The shapes of the patch service: a crash is handed in under the id of its
 //! PoV, and asked after by it.
 
-use super::protocol::{Wrong, decode, expect, is_name, is_uuid};
+use super::protocol::{CaseState, TaskKind, Wrong, decode, expect, is_name, is_uuid};
 use serde::{Deserialize, Serialize};
 
 /// The most inputs of one request.
@@ -23,7 +23,7 @@ pub struct PatchRequest {
     pub sarif_report: Option<String>,
     /// Subject of the challenge.
     #[serde(rename = "type")]
-    pub kind: super::protocol::TaskKind,
+    pub kind: TaskKind,
 }
 
 /// An input that crashes.
@@ -36,27 +36,13 @@ pub struct Blob {
     pub blob_data: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PatchState {
-    /// Nobody works on it yet.
-    Waiting,
-    /// It is worked on.
-    Processing,
-    /// There is a patch.
-    Succeeded,
-    /// There is none.
-    Failed,
-    /// It could not be worked on.
-    Errored,
-}
-
 /// The answer of `GET /v1/patch/{pov_id}/`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchStatus {
     /// The id that was asked for.
     pub pov_id: String,
-    pub status: PatchState,
+    /// Never pending or canceled.
+    pub status: CaseState,
     /// The unified diff in base64, when there is one.
     pub patch_diff: Option<String>,
 }

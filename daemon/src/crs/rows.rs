@@ -3,6 +3,7 @@
 use super::patch_request::PatchRequest;
 use super::protocol::TaskDetail;
 pub use super::protocol::{CaseState, Fate};
+use patchwright_source::words;
 use patchwright_store::crs::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +58,8 @@ pub enum FindingKind {
     Pov,
     Sarif,
 }
+
+words!(FindingKind: Pov "pov", Sarif "sarif");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

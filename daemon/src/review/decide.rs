@@ -137,7 +137,7 @@ impl Review {
     /// Has a candidate climb the ladder, in a run of its own.
     async fn evaluate(&self, (run, number): (&str, u32), decision: NewDecision) -> Answer {
         let snapshot = Snapshot::read(&self.store, &self.loaded.settings, run).await?;
-        let (task, _) = follow_up::evaluate(&self.store, &snapshot, (run, number)).await?;
+        let task = follow_up::evaluate(&self.store, &snapshot, (run, number)).await?;
         self.follow(task, run, decision).await
     }
 

@@ -3,7 +3,7 @@
 use super::task::finding;
 use super::{Front, Refused, expect_none, read};
 use crate::crs::case::{self, queue_id};
-use crate::crs::patch_request::{PatchRequest, PatchState, PatchStatus};
+use crate::crs::patch_request::{PatchRequest, PatchStatus};
 use crate::crs::protocol::Refusal;
 use crate::crs::rows::{CaseRow, CaseState, FindingKind, FindingRow, FindingState, PatchRow};
 use crate::crs::watch::now;
@@ -110,15 +110,15 @@ async fn state(
     front: &Front,
     finding: &FindingRow,
     patch: Option<&PatchRow>,
-) -> Result<PatchState, Refused> {
+) -> Result<CaseState, Refused> {
     Ok(match finding.state {
-        FindingState::Stopped if patch.is_some() => PatchState::Succeeded,
-        FindingState::Stopped | FindingState::Failed => PatchState::Failed,
-        FindingState::Errored => PatchState::Errored,
+        FindingState::Stopped if patch.is_some() => CaseState::Succeeded,
+        FindingState::Stopped | FindingState::Failed => CaseState::Failed,
+        FindingState::Errored => CaseState::Errored,
         FindingState::Open => match front.store.task(&queue_id(finding)).await? {
-            None => PatchState::Waiting,
-            Some(row) if row.state == TaskState::Queued => PatchState::Waiting,
-            Some(_) => PatchState::Processing,
+            None => CaseState::Waiting,
+            Some(row) if row.state == TaskState::Queued => CaseState::Waiting,
+            Some(_) => CaseState::Processing,
         },
     })
 }

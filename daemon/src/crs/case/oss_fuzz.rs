@@ -11,6 +11,7 @@ use patchwright_agent::task::TaskFile;
 use patchwright_agent::task::file::SourceKeys;
 use patchwright_run::oss_fuzz;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
@@ -35,15 +36,8 @@ const TEST: &str = concat!(
 /// Feeds one input to a harness, with the limits that the competition uses.
 const POV: &str = r#""$OUT/$HARNESS" -rss_limit_mb=2560 -timeout=25 "$POV""#;
 
-/// Facts about a project.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Project {
-    pub(super) language: String,
-    pub(super) tests: bool,
-}
-
-/// Looks a project up in the unpacked tooling.
-pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, Failure> {
+/// Looks a project up in the unpacked tooling, which brings no files to its tasks.
+pub(super) fn project(tooling: &Path, name: &str) -> Result<Prepared, Failure> {
     let wanted = Path::new("projects").join(name).join("project.yaml");
     let file = below(tooling, &|path| path.ends_with(&wanted))
         .ok_or_else(|| Failure::Lasting(format!("the fuzz-tooling has no {}", wanted.display())))?;
@@ -51,9 +45,11 @@ pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, Failure> {
         return Err(Failure::Lasting("project.yaml is too large".to_owned()));
     }
     let text = String::from_utf8_lossy(&std::fs::read(&file)?).into_owned();
-    let language = language(&text)?;
-    let tests = file.with_file_name("test.sh").is_file();
-    Ok(Project { language, tests })
+    Ok(Prepared {
+        language: language(&text)?,
+        tests: file.with_file_name("test.sh").is_file(),
+        files: BTreeMap::new(),
+    })
 }
 
 fn language(project: &str) -> Result<String, Failure> {

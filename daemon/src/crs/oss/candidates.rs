@@ -52,9 +52,7 @@ pub struct Candidate {
 #[derive(Debug, Clone)]
 pub struct Candidates {
     pool: SqlitePool,
-    target: String,
-    harness: String,
-    owner: String,
+    environment: Environment,
 }
 
 impl Candidates {
@@ -77,20 +75,16 @@ impl Candidates {
             .max_connections(1)
             .connect_with(options)
             .await?;
-        Ok(Some(Self {
-            pool,
-            target: environment.target_key.clone(),
-            harness: environment.harness.clone(),
-            owner: environment.name.clone(),
-        }))
+        let environment = environment.clone();
+        Ok(Some(Self { pool, environment }))
     }
 
     /// A statement about our target and harness, with who we are and the time.
     fn statement(&self, sql: &'static str, now: f64) -> Statement<'_> {
         sqlx::query(sql)
-            .bind(&self.target)
-            .bind(&self.harness)
-            .bind(&self.owner)
+            .bind(&self.environment.target_key)
+            .bind(&self.environment.harness)
+            .bind(&self.environment.name)
             .bind(now)
     }
 
@@ -123,7 +117,7 @@ impl Candidates {
         if claimed.rows_affected() == 0 {
             return Ok(false);
         }
-        let payload = serde_json::json!({ "owner": self.owner });
+        let payload = serde_json::json!({ "owner": self.environment.name });
         self.tell(&mut change, (id, now), ("claim", payload))
             .await?;
         change.commit().await?;
@@ -147,7 +141,8 @@ impl Candidates {
         let told = if fixed {
             ("status", serde_json::json!({ "status": "fixed" }))
         } else {
-            ("release", serde_json::json!({ "owner": self.owner }))
+            let owner = &self.environment.name;
+            ("release", serde_json::json!({ "owner": owner }))
         };
         self.tell(&mut change, (id, now), told).await?;
         change.commit().await
