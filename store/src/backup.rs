@@ -3,7 +3,7 @@
 //!
 //! Nothing is put back here; that is the business of the operator.
 
-use crate::store::{DatabaseKind, Result, Store, StoreError};
+use crate::store::{DatabaseKind, Result, Store, StoreError, execute};
 use percent_encoding::percent_decode_str;
 use secrecy::ExposeSecret;
 use std::path::Path;
@@ -46,10 +46,8 @@ impl Store {
         match self.kind {
             // It fills a file that is there and empty.
             DatabaseKind::Sqlite => {
-                sqlx::query("VACUUM INTO $1")
-                    .bind(copy.path().display().to_string())
-                    .execute(&self.pool)
-                    .await?;
+                let path = copy.path().display().to_string();
+                execute(&self.pool, "VACUUM INTO $1", (path,)).await?;
             }
             DatabaseKind::Postgres => dump(self.url.expose_secret(), copy.path()).await?,
         }

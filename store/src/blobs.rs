@@ -18,11 +18,7 @@ impl Store {
 
     /// The bytes of a hash; `None` when they are not kept here.
     pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>> {
-        scalar(
-            &self.pool,
-            "SELECT bytes FROM blobs WHERE hash = $1",
-            (hash,),
-        )
-        .await
+        let bytes = "SELECT bytes FROM blobs WHERE hash = $1";
+        scalar(&self.pool, bytes, (hash,)).await
     }
 }

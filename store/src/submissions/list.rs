@@ -131,10 +131,11 @@ pub struct Page {
 }
 
 /// The queue as it stands: how many tasks there are in each state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromRow, Serialize, ToSchema)]
 #[schema(as = QueueView)]
 pub struct Depth {
     /// True while workers claim nothing.
+    #[sqlx(skip)]
     pub paused: bool,
     /// They wait for a worker.
     pub queued: i64,
@@ -216,23 +217,14 @@ impl Store {
 
     /// Counts the tasks in each state.
     pub async fn depth(&self) -> Result<Depth> {
-        let rows: Vec<(String, i64)> =
-            sqlx::query_as("SELECT state, COUNT(*) FROM submissions GROUP BY state")
-                .fetch_all(&self.pool)
-                .await?;
-        let of = |state: TaskState| {
-            let mut rows = rows.iter();
-            rows.find(|(word, _)| word == state.as_str())
-                .map_or(0, |(_, count)| *count)
-        };
-        Ok(Depth {
-            queued: of(TaskState::Queued),
-            running: of(TaskState::Running),
-            waiting: of(TaskState::Paused),
-            done: of(TaskState::Done),
-            canceled: of(TaskState::Canceled),
-            paused: self.paused().await?,
-        })
+        let counts = "SELECT COUNT(*) FILTER (WHERE state = 'queued') AS queued,
+            COUNT(*) FILTER (WHERE state = 'running') AS running,
+            COUNT(*) FILTER (WHERE state = 'paused') AS waiting,
+            COUNT(*) FILTER (WHERE state = 'done') AS done,
+            COUNT(*) FILTER (WHERE state = 'canceled') AS canceled FROM submissions";
+        let counted: Depth = sqlx::query_as(counts).fetch_one(&self.pool).await?;
+        let paused = self.paused().await?;
+        Ok(Depth { paused, ..counted })
     }
 }
 
