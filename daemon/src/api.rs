@@ -140,10 +140,8 @@ async fn nothing(uri: Uri) -> Problem {
 
 async fn method(method: Method, uri: Uri) -> Problem {
     let shown: String = uri.path().chars().take(200).collect();
-    Problem::new(
-        Kind::Method,
-        format!("{method} is not understood at {shown}"),
-    )
+    let detail = format!("{method} is not understood at {shown}");
+    Problem::new(Kind::Method, detail)
 }
 
 /// A panic is a bug; the caller is told as much and no more.

@@ -53,10 +53,8 @@ impl Submitter {
     pub(super) async fn submit(&self, tasks: Vec<NewTask>) -> Answer {
         let (answer, answered) = oneshot::channel();
         let gone = || StoreError::NotWritten("the daemon is stopping".to_owned());
-        self.sender
-            .send(Waiting { tasks, answer })
-            .await
-            .map_err(|_| gone())?;
+        let sent = self.sender.send(Waiting { tasks, answer }).await;
+        sent.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
 }
@@ -64,10 +62,8 @@ impl Submitter {
 /// Writes the tasks of a group in one commit and answers everybody; false when
 /// the store failed.
 async fn write(store: &Store, group: Vec<Waiting>) -> bool {
-    let tasks: Vec<NewTask> = group
-        .iter()
-        .flat_map(|waiting| waiting.tasks.iter().cloned())
-        .collect();
+    let tasks = group.iter().flat_map(|waiting| &waiting.tasks);
+    let tasks: Vec<NewTask> = tasks.cloned().collect();
     let mut written = store.submit(&tasks).await.map(Vec::into_iter);
     for Waiting { tasks, answer } in group {
         let answered = match &mut written {

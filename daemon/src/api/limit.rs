@@ -45,12 +45,9 @@ impl Limits {
     /// A place among the event streams, free again when it is dropped.
     pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let places = self.streams.clone();
-        places.try_acquire_owned().map_err(|_| {
-            Problem::new(
-                Kind::Busy,
-                "as many event streams are open as are allowed (http.streams)",
-            )
-        })
+        let busy = "as many event streams are open as are allowed (http.streams)";
+        let place = places.try_acquire_owned();
+        place.map_err(|_| Problem::new(Kind::Busy, busy))
     }
 
     /// Bytes of a JSON body.

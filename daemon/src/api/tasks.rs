@@ -26,17 +26,12 @@ pub(crate) async fn list(
     State(api): State<Api>,
     Parameters(mut wanted): Parameters<TaskFilter>,
 ) -> Result<Json<Page>, Problem> {
-    if wanted
-        .limit
-        .is_some_and(|limit| !(1..=1000).contains(&limit))
-    {
-        return Err(Problem::new(
-            Kind::Invalid,
-            "limit: must be between 1 and 1000",
-        ));
+    let wrong = |detail: &str| Err(Problem::new(Kind::Invalid, detail));
+    if !(1..=1000).contains(&wanted.limit.unwrap_or(1)) {
+        return wrong("limit: must be between 1 and 1000");
     }
     if wanted.cursor.is_some_and(|cursor| cursor < 0) {
-        return Err(Problem::new(Kind::Invalid, "cursor: must not be negative"));
+        return wrong("cursor: must not be negative");
     }
     for (key, text) in [
         ("ending", &mut wanted.ending),

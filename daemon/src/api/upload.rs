@@ -53,11 +53,9 @@ impl Upload {
                 upload.take_task(part, api.limits.json()).await?;
                 continue;
             }
-            if upload.files.len() >= api.settings.intake.files {
-                let detail = format!(
-                    "at most {} files are taken with a task (intake.files)",
-                    api.settings.intake.files
-                );
+            let most = api.settings.intake.files;
+            if upload.files.len() >= most {
+                let detail = format!("at most {most} files are taken with a task (intake.files)");
                 return Err(Problem::new(Kind::TooLarge, detail));
             }
             upload.take_file(&name, part, (&mut left, limit)).await?;
@@ -87,10 +85,8 @@ impl Upload {
     ) -> Result<(), Problem> {
         let plain = inside(name).map_err(|message| Problem::wrong("part", &message))?;
         if plain != name || self.files.contains_key(name) {
-            return Err(Problem::wrong(
-                name,
-                "comes twice, or is not written plainly",
-            ));
+            let message = "comes twice, or is not written plainly";
+            return Err(Problem::wrong(name, message));
         }
         let disk = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::NotADirectory
@@ -123,13 +119,8 @@ impl Upload {
 
     /// The task that came with it.
     pub(super) fn task(&self) -> Result<TaskFile, Problem> {
-        match &self.task {
-            Some(bytes) => parse_json(bytes),
-            None => Err(Problem::wrong(
-                TASK,
-                "is missing; it holds the task as JSON",
-            )),
-        }
+        let missing = || Problem::wrong(TASK, "is missing; it holds the task as JSON");
+        parse_json(self.task.as_ref().ok_or_else(missing)?)
     }
 
     /// Looks into an archive that was sent along, and fills in its hash when

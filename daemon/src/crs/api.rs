@@ -125,10 +125,8 @@ impl Refused {
 
     /// A message that is wrong in these keys.
     fn wrong(fields: Wrong) -> Self {
-        let mut refused = Self::new(
-            StatusCode::BAD_REQUEST,
-            "the message does not fit the schema",
-        );
+        let message = "the message does not fit the schema";
+        let mut refused = Self::new(StatusCode::BAD_REQUEST, message);
         refused.refusal.fields = Some(fields);
         refused
     }

@@ -61,13 +61,10 @@ impl PatchRequest {
         say(any, "blobs", "is empty, and there is no sarif_report");
         for (at, blob) in self.blobs.iter().enumerate() {
             let key = |name: &str| format!("blobs[{at}].{name}");
-            let (harness, sanitizer) = (is_name(&blob.harness_name), is_name(&blob.sanitizer_name));
-            say(harness, &key("harness_name"), "is no name of a harness");
-            say(
-                sanitizer,
-                &key("sanitizer_name"),
-                "is no name of a sanitizer",
-            );
+            let named = is_name(&blob.harness_name);
+            say(named, &key("harness_name"), "is no name of a harness");
+            let named = is_name(&blob.sanitizer_name);
+            say(named, &key("sanitizer_name"), "is no name of a sanitizer");
             let (data, bytes) = (key("blob_data"), decode(&blob.blob_data));
             say(bytes.is_some(), &data, "is no base64");
             let small = bytes.is_none_or(|bytes| bytes.len() <= BLOB_LIMIT);

@@ -98,11 +98,8 @@ impl Review {
         viewer: Viewer,
     ) -> anyhow::Result<CandidateView> {
         let view = self.run_view(run, viewer).await?;
-        let attempt = view
-            .report
-            .attempts
-            .iter()
-            .find(|attempt| attempt.number == number);
+        let mut attempts = view.report.attempts.iter();
+        let attempt = attempts.find(|attempt| attempt.number == number);
         let rungs = attempt.iter().flat_map(|attempt| &attempt.rungs);
         let hashes: Vec<String> = rungs
             .flat_map(|rung| &rung.doubts)
@@ -156,12 +153,10 @@ impl Review {
         let now = jiff::Timestamp::now();
         let since = now.checked_sub(jiff::SignedDuration::from_hours(24 * DAYS));
         let since = since.unwrap_or(jiff::Timestamp::MIN);
+        let since = since.strftime("%Y-%m-%d").to_string();
         Ok(PlotsView {
             viewer,
-            days: self
-                .store
-                .daily(&since.strftime("%Y-%m-%d").to_string())
-                .await?,
+            days: self.store.daily(&since).await?,
             judged: judged(&self.store.decisions(None).await?),
         })
     }

@@ -40,10 +40,7 @@ pub(super) async fn list(
         text: cut(wanted.text),
         state: cut(wanted.state),
         ending: cut(wanted.ending),
-        after: wanted
-            .time
-            .zip(wanted.id)
-            .map(|(time, id)| (cut(time), cut(id))),
+        after: wanted.time.map(cut).zip(wanted.id.map(cut)),
         limit: None,
     };
     let view = ListView {
@@ -88,10 +85,8 @@ pub(super) async fn event(
     State(review): State<Review>,
     Path((run, number)): Path<(String, i64)>,
 ) -> Answer {
-    let found = review
-        .store
-        .events_after(&run, number.saturating_sub(1), 1)
-        .await?;
+    let before = number.saturating_sub(1);
+    let found = review.store.events_after(&run, before, 1).await?;
     let event = found.first().filter(|event| event.number == number);
     let event = event.ok_or_else(|| Refused::missing(format!("the run has no event {number}")))?;
     Ok(html(page::event(event)?))
@@ -129,13 +124,8 @@ pub(super) async fn log(
 
 /// Bytes that a browser keeps and does not show.
 pub(super) fn download(name: &str, kind: &'static str, bytes: Vec<u8>) -> Response {
-    let headers = [
-        (CONTENT_TYPE, kind.to_owned()),
-        (
-            CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{name}\""),
-        ),
-    ];
+    let kept = format!("attachment; filename=\"{name}\"");
+    let headers = [(CONTENT_TYPE, kind.to_owned()), (CONTENT_DISPOSITION, kept)];
     (headers, bytes).into_response()
 }
 
@@ -200,12 +190,8 @@ pub(super) async fn decisions_json(
 
 pub(super) async fn decisions_csv(State(review): State<Review>) -> Answer {
     let decisions = review.store.decisions(None).await?;
-    let text = patchwright_store::reviews::csv(&decisions)?;
-    Ok(download(
-        "decisions.csv",
-        "text/csv; charset=utf-8",
-        text.into_bytes(),
-    ))
+    let text = patchwright_store::reviews::csv(&decisions)?.into_bytes();
+    Ok(download("decisions.csv", "text/csv; charset=utf-8", text))
 }
 
 /// A file of the server's own.

@@ -134,12 +134,8 @@ fn decision<'a>(text: &'a str, state: Option<&str>) -> Option<(DecisionKind, &'a
     };
     let (word, reason) = command.split_once(' ').unwrap_or((command, ""));
     let kind = DecisionKind::read(word)?;
-    let heard = [
-        DecisionKind::Approve,
-        DecisionKind::Reject,
-        DecisionKind::Revise,
-    ];
-    heard.contains(&kind).then_some((kind, reason))
+    let heard = kind.is_verdict() || kind == DecisionKind::Revise;
+    heard.then_some((kind, reason))
 }
 
 #[cfg(test)]

@@ -58,8 +58,8 @@ async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refus
     if let Some(case) = open {
         return Ok(case);
     }
-    let known = case::template(name, &front.settings);
-    match known {
+    let wrong = |reason: String| Refused::only("project_name", reason);
+    match case::template(name, &front.settings) {
         Ok(Some(_)) => Ok(CaseRow {
             id: format!("project:{name}"),
             project: name.clone(),
@@ -70,11 +70,8 @@ async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refus
             deadline: None,
             created: now(),
         }),
-        Ok(None) => Err(Refused::only(
-            "project_name",
-            "is no project that is known here",
-        )),
-        Err(error) => Err(Refused::only("project_name", error.to_string())),
+        Ok(None) => Err(wrong("is no project that is known here".to_owned())),
+        Err(error) => Err(wrong(error.to_string())),
     }
 }
 

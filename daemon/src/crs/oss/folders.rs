@@ -100,9 +100,8 @@ impl Found {
                 return Ok(vec![(name.to_owned(), beginning(file)?)]);
             }
             let parts = unpacked(file)?.into_iter();
-            Ok(parts
-                .map(|(part, text)| (format!("{name}/{part}"), text))
-                .collect())
+            let named = parts.map(|(part, text)| (format!("{name}/{part}"), text));
+            Ok(named.collect())
         });
         parts.into_iter().flatten().collect()
     }
@@ -118,11 +117,8 @@ impl Found {
 
     fn texts(&mut self, folder: &Path) -> Vec<(String, String)> {
         self.each(folder, TEXT_LIMIT, |name, path| {
-            let bytes = std::fs::read(path)?;
-            Ok((
-                name.to_owned(),
-                String::from_utf8_lossy(&bytes).into_owned(),
-            ))
+            let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
+            Ok((name.to_owned(), text))
         })
     }
 

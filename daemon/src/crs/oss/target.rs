@@ -246,11 +246,9 @@ impl SidecarTarget {
         if build.succeeded() {
             return Ok(());
         }
+        let ending = build.execution.ending;
         Err(TargetError::InvalidTask {
-            reason: format!(
-                "the build of the unpatched tree failed: {}",
-                build.execution.ending
-            ),
+            reason: format!("the build of the unpatched tree failed: {ending}"),
             log: build.execution.text(),
         })
     }

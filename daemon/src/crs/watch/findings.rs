@@ -158,10 +158,8 @@ impl Watch {
         let Some(best) = report.and_then(|report| report.best) else {
             return Ok(());
         };
-        let id = format!(
-            "{:x}",
-            Sha256::digest(format!("{}\n{}", finding.case, best.diff))
-        );
+        let named = format!("{}\n{}", finding.case, best.diff);
+        let id = format!("{:x}", Sha256::digest(named));
         let known: Option<PatchRow> = self.store().crs_record(&id).await?;
         if known.is_some() {
             return Ok(());

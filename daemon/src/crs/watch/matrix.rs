@@ -62,11 +62,8 @@ impl Watch {
         field: Option<&Field>,
         findings: &[FindingRow],
     ) -> anyhow::Result<Option<Ending>> {
-        let povs: BTreeSet<String> = findings
-            .iter()
-            .filter(|one| one.kind == FindingKind::Pov)
-            .map(|pov| pov.id.clone())
-            .collect();
+        let povs = findings.iter().filter(|one| one.kind == FindingKind::Pov);
+        let povs: BTreeSet<String> = povs.map(|pov| pov.id.clone()).collect();
         for mut patch in patches {
             if povs.is_subset(&patch.tried) {
                 continue;
@@ -157,10 +154,7 @@ impl Field {
                 .peekable();
             crashing.peek().is_some() && crashing.all(|place| stopped.contains(&place))
         };
-        let places = self.places.iter();
-        Ok(places
-            .filter(|(_, places)| all(places))
-            .map(|(finding, _)| finding.clone())
-            .collect())
+        let stopped = self.places.iter().filter(|(_, places)| all(places));
+        Ok(stopped.map(|(finding, _)| finding.clone()).collect())
     }
 }

@@ -103,10 +103,9 @@ impl Watch {
                 patch.remote = Some(answer.patch_id);
                 Ok(answer.status)
             }
-            Ok(answer) => Err((
-                format!("its id {:?} is no UUID", answer.patch_id),
-                Fate::Failed,
-            )),
+            Ok(PatchAnswer { patch_id, .. }) => {
+                Err((format!("its id {patch_id:?} is no UUID"), Fate::Failed))
+            }
             Err(error) if error.may_pass() => Err((error.to_string(), Fate::Errored)),
             Err(error) => Err((error.to_string(), Fate::Failed)),
         };
