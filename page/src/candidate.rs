@@ -26,11 +26,9 @@ pub fn candidate(view: &CandidateView) -> Result<Option<String>, Error> {
     let path = format!("{}/attempts/{}", run_path(&report.run), view.number);
     let around = view.source.then_some(path.as_str());
     let observed = |of: fn(&str) -> bool| -> Vec<Value> {
-        let baseline = report
-            .baseline
-            .iter()
-            .filter(|one: &&Observed| of(&one.name));
-        baseline.map(values).collect()
+        let baseline = report.baseline.iter();
+        let found = baseline.filter(|one: &&Observed| of(&one.name));
+        found.map(values).collect()
     };
     let doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
     let test = attempt.test.as_ref();

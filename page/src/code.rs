@@ -115,12 +115,8 @@ fn class_of(node: tree_sitter::Node<'_>, text: &str) -> Option<&'static str> {
 /// Writes a line with its colours; `mark` is the part that a change touches.
 pub(crate) fn line(text: &str, colours: &[Coloured], mark: Option<&Range<usize>>) -> String {
     let mut cuts = vec![0, text.len()];
-    cuts.extend(
-        colours
-            .iter()
-            .flat_map(|(range, _)| [range.start, range.end]),
-    );
-    cuts.extend(mark.iter().flat_map(|range| [range.start, range.end]));
+    let ranges = colours.iter().map(|(range, _)| range).chain(mark);
+    cuts.extend(ranges.flat_map(|range| [range.start, range.end]));
     cuts.sort_unstable();
     cuts.dedup();
     let mut out = String::with_capacity(text.len() * 2);

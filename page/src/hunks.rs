@@ -90,6 +90,7 @@ fn gap(
 }
 
 /// A line with its colours and the part that a change touches.
+#[derive(Clone)]
 struct Shown<'a> {
     line: &'a DiffLine,
     colours: Vec<(Range<usize>, &'static str)>,
@@ -121,11 +122,8 @@ fn hunk_rows(path: &str, lines: &[DiffLine], style: DiffStyle) -> Vec<Value> {
 /// Colours each side of a hunk as the text that it is.
 fn coloured<'a>(path: &str, lines: &'a [DiffLine]) -> Vec<Shown<'a>> {
     let side = |gone: Side| {
-        let texts: Vec<&str> = lines
-            .iter()
-            .filter(|line| line.side != gone)
-            .map(|line| line.text.as_str())
-            .collect();
+        let there = lines.iter().filter(|line| line.side != gone);
+        let texts: Vec<&str> = there.map(|line| line.text.as_str()).collect();
         colours(path, &texts).into_iter()
     };
     let (mut old, mut new) = (side(Side::New), side(Side::Old));
@@ -153,12 +151,7 @@ fn paired(shown: Vec<Shown<'_>>) -> Vec<Pair<'_>> {
     for one in shown {
         match one.line.side {
             Side::Both => {
-                let same = Shown {
-                    line: one.line,
-                    colours: one.colours.clone(),
-                    mark: None,
-                };
-                pairs.push((Some(same), Some(one)));
+                pairs.push((Some(one.clone()), Some(one)));
                 open = pairs.len();
             }
             Side::Old => pairs.push((Some(one), None)),
@@ -218,10 +211,7 @@ fn unified_row(shown: &Shown<'_>) -> Value {
     };
     let on = |at: u32| number((at > 0).then_some(at));
     let markup = format!("<span class=\"sign\">{sign}</span>{}", shown.markup());
-    let cells = [
-        on(shown.line.old),
-        on(shown.line.new),
-        code(shown.class(), markup),
-    ];
-    context! { cells => cells.to_vec() }
+    let (old, new) = (on(shown.line.old), on(shown.line.new));
+    let cells = vec![old, new, code(shown.class(), markup)];
+    context! { cells }
 }

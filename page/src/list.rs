@@ -9,12 +9,8 @@ use minijinja::{Error, Value, context};
 /// # Errors
 /// The template does not fit the values.
 pub fn list(view: &ListView) -> Result<String, Error> {
-    let view_values = values(view);
-    let heading = "Tasks";
-    render(
-        "list.html",
-        context! { heading, kinds => kinds(view), ..view_values },
-    )
+    let page = context! { heading => "Tasks", kinds => kinds(view), ..values(view) };
+    render("list.html", page)
 }
 
 /// Returns the number of rows of each ending, and of each state of those without one.
@@ -31,10 +27,8 @@ fn kinds(view: &ListView) -> Vec<Value> {
             None => kinds.push((key, word, *count)),
         }
     }
-    let kinds = kinds.into_iter();
-    kinds
-        .map(|(key, word, count)| context! { key, word, count })
-        .collect()
+    let told = |(key, word, count)| context! { key, word, count };
+    kinds.into_iter().map(told).collect()
 }
 
 #[cfg(test)]

@@ -85,12 +85,10 @@ pub fn source(lines: &SourceLines, style: DiffStyle) -> Result<String, Error> {
 
 /// Writes the page of the HTTP interface from its description, which lies at an address.
 pub fn interface(document: &Json, address: &str) -> Result<String, Error> {
-    let heading = "HTTP interface";
     let (document, viewer) = (values(document), values(&Viewer::default()));
-    render(
-        "interface.html",
-        context! { heading, document, address, viewer },
-    )
+    let heading = "HTTP interface";
+    let page = context! { heading, document, address, viewer };
+    render("interface.html", page)
 }
 
 /// Writes the page on which a token is given; `wrong` where one was refused.

@@ -50,13 +50,12 @@ fn decision(decision: &Decision) -> Value {
 fn stages(view: &RunView) -> Vec<Value> {
     let longest = view.stages.iter().map(|stage| stage.1).fold(0.1, f64::max);
     let stages = view.stages.iter();
-    let stages = stages.filter(|(_, seconds, usd)| *seconds >= SHORTEST || *usd > 0.0);
-    stages
-        .map(|(name, seconds, usd)| {
-            let width = (WIDEST * seconds / longest).max(1.0);
-            context! { name, seconds, usd, width }
-        })
-        .collect()
+    let shown = stages.filter(|(_, seconds, usd)| *seconds >= SHORTEST || *usd > 0.0);
+    let bars = shown.map(|(name, seconds, usd)| {
+        let width = (WIDEST * seconds / longest).max(1.0);
+        context! { name, seconds, usd, width }
+    });
+    bars.collect()
 }
 
 /// Writes lines of the story, for the end of those that are there.
@@ -66,10 +65,8 @@ pub fn story(run: &str, headings: &[Heading]) -> Result<String, Error> {
 
 /// Writes a list of lines of the story.
 pub fn story_lines(run: &str, headings: &[Heading]) -> Result<String, Error> {
-    render(
-        "story_lines.html",
-        context! { run, story => values(&headings) },
-    )
+    let lines = context! { run, story => values(&headings) };
+    render("story_lines.html", lines)
 }
 
 /// Writes the parts of a run's page that change while it runs, each by its id. The rows
