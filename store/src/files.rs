@@ -25,10 +25,8 @@ impl Store {
             let mut transaction = self.begin().await?;
             for _ in 0..COMMIT {
                 let mut piece = Vec::new();
-                Read::by_ref(&mut file)
-                    .take(PIECE as u64)
-                    .read_to_end(&mut piece)
-                    .map_err(sqlx::Error::from)?;
+                let read = (&mut file).take(PIECE as u64).read_to_end(&mut piece);
+                read.map_err(sqlx::Error::from)?;
                 if piece.is_empty() {
                     let add = "INSERT INTO files (hash, pieces, created, submitter, bytes)
                         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hash) DO NOTHING";
