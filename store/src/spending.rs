@@ -25,31 +25,26 @@ impl Journal {
     /// Books what the call of event `number` may cost at most, or says which
     /// limit stands against it.
     pub async fn reserve(&self, number: i64, usd: f64, limits: SpendingLimits) -> Result<()> {
-        self.store()
-            .patiently(|again| self.try_reserve(number, usd, (limits, again)))
-            .await
-    }
-
-    async fn try_reserve(
-        &self,
-        number: i64,
-        usd: f64,
-        (limits, again): (SpendingLimits, bool),
-    ) -> Result<()> {
         let day: String = now().chars().take(10).collect();
-        let mut transaction = self.store().begin().await?;
-        if self.store().kind == DatabaseKind::Postgres {
-            sqlx::query(PURSE).execute(&mut *transaction).await?;
-        }
-        self.hold(&mut transaction).await?;
-        if again && self.is_booked(&mut transaction, number).await? {
-            return Ok(());
-        }
-        self.check(&mut transaction, &day, (usd, limits)).await?;
-        let book = "INSERT INTO spending (run, number, day, reserved) VALUES ($1, $2, $3, $4)";
-        execute(&mut *transaction, book, (self.run(), number, &day, usd)).await?;
-        transaction.commit().await?;
-        Ok(())
+        let (day, store) = (&*day, self.store());
+        store
+            .patiently(|again| async move {
+                let mut transaction = store.begin().await?;
+                if store.kind == DatabaseKind::Postgres {
+                    sqlx::query(PURSE).execute(&mut *transaction).await?;
+                }
+                self.hold(&mut transaction).await?;
+                if again && self.is_booked(&mut transaction, number).await? {
+                    return Ok(());
+                }
+                self.check(&mut transaction, day, (usd, limits)).await?;
+                let book =
+                    "INSERT INTO spending (run, number, day, reserved) VALUES ($1, $2, $3, $4)";
+                execute(&mut *transaction, book, (self.run(), number, day, usd)).await?;
+                transaction.commit().await?;
+                Ok(())
+            })
+            .await
     }
 
     async fn is_booked(

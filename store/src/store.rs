@@ -128,15 +128,13 @@ impl Store {
 
     /// Writes down a task and a new run of it. Doing it twice does it once.
     pub async fn create_run(&self, run: &str, task: (&str, &str), settings: &str) -> Result<()> {
-        self.patiently(|_| self.try_create_run(run, task, settings))
-            .await
-    }
-
-    async fn try_create_run(&self, run: &str, task: (&str, &str), settings: &str) -> Result<()> {
-        let mut transaction = self.begin().await?;
-        write_run(&mut transaction, run, task, settings).await?;
-        transaction.commit().await?;
-        Ok(())
+        self.patiently(|_| async {
+            let mut transaction = self.begin().await?;
+            write_run(&mut transaction, run, task, settings).await?;
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await
     }
 
     /// The task of a run and the settings it was started with, as JSON.

@@ -88,37 +88,34 @@ impl Store {
             return Ok(None);
         }
         drop(connection);
-        self.patiently(|_| self.try_claim(claimant, run_of)).await
-    }
-
-    async fn try_claim(
-        &self,
-        claimant: &Claimant,
-        run_of: fn(&str) -> String,
-    ) -> Result<Option<Claimed>> {
-        let mut transaction = self.begin().await?;
-        let lock = self.kind.choose("", " FOR UPDATE SKIP LOCKED");
-        let Some(id) = next(&mut transaction, claimant, lock).await? else {
-            return Ok(None);
-        };
-        let sql = format!(
-            "UPDATE submissions SET state = 'running', claims = claims + 1, owner = $1, lease_until = {} + $2,
-             host = $3, started = COALESCE(started, $4), run = COALESCE(run, $5) WHERE id = $6
-             RETURNING id, task, run, claims AS epoch, handed_back, failures, deadline, cancel",
-            self.clock()
-        );
-        let (owner, lease) = (&claimant.owner, milliseconds(claimant.lease));
-        let values = (owner, lease, &claimant.host, now(), run_of(&id), &id);
-        let claimed: Option<Claimed> = row(&mut *transaction, AssertSqlSafe(sql), values).await?;
-        let mut claimed = claimed.ok_or(sqlx::Error::RowNotFound)?;
-        // Settings are written when the run begins: without them it has not.
-        write_run(&mut transaction, &claimed.run, (&id, ""), "").await?;
-        let raise = "UPDATE runs SET epoch = $1 WHERE id = $2 RETURNING settings";
-        let values = (claimed.epoch, &claimed.run);
-        let settings: Option<String> = scalar(&mut *transaction, raise, values).await?;
-        transaction.commit().await?;
-        claimed.begun = settings.is_some_and(|settings| !settings.is_empty());
-        Ok(Some(claimed))
+        self.patiently(|_| async {
+            let mut transaction = self.begin().await?;
+            let lock = self.kind.choose("", " FOR UPDATE SKIP LOCKED");
+            let Some(id) = next(&mut transaction, claimant, lock).await? else {
+                return Ok(None);
+            };
+            let sql = format!(
+                "UPDATE submissions SET state = 'running', claims = claims + 1, owner = $1,
+                 lease_until = {} + $2, host = $3, started = COALESCE(started, $4),
+                 run = COALESCE(run, $5) WHERE id = $6
+                 RETURNING id, task, run, claims AS epoch, handed_back, failures, deadline, cancel",
+                self.clock()
+            );
+            let (owner, lease) = (&claimant.owner, milliseconds(claimant.lease));
+            let values = (owner, lease, &claimant.host, now(), run_of(&id), &id);
+            let claimed: Option<Claimed> =
+                row(&mut *transaction, AssertSqlSafe(sql), values).await?;
+            let mut claimed = claimed.ok_or(sqlx::Error::RowNotFound)?;
+            // Settings are written when the run begins: without them it has not.
+            write_run(&mut transaction, &claimed.run, (&id, ""), "").await?;
+            let raise = "UPDATE runs SET epoch = $1 WHERE id = $2 RETURNING settings";
+            let values = (claimed.epoch, &claimed.run);
+            let settings: Option<String> = scalar(&mut *transaction, raise, values).await?;
+            transaction.commit().await?;
+            claimed.begun = settings.is_some_and(|settings| !settings.is_empty());
+            Ok(Some(claimed))
+        })
+        .await
     }
 
     /// Renews the leases of the owners whose names begin so.
@@ -155,16 +152,15 @@ impl Store {
 
     /// Ends a task; false when the claim does not count any more.
     pub async fn end(&self, claimed: &Claimed, ending: &Ending) -> Result<bool> {
-        self.patiently(|_| self.try_end(claimed, ending)).await
-    }
-
-    async fn try_end(&self, claimed: &Claimed, ending: &Ending) -> Result<bool> {
-        let mut transaction = self.begin().await?;
-        let ended = write_ending(&mut transaction, claimed, ending).await?;
-        if ended {
-            settle(transaction, claimed).await?;
-        }
-        Ok(ended)
+        self.patiently(|_| async {
+            let mut transaction = self.begin().await?;
+            let ended = write_ending(&mut transaction, claimed, ending).await?;
+            if ended {
+                settle(transaction, claimed).await?;
+            }
+            Ok(ended)
+        })
+        .await
     }
 
     /// Gives a task back, to be claimed anew when it is due: with the run that
@@ -176,44 +172,37 @@ impl Store {
         due: jiff::Timestamp,
         why: Back,
     ) -> Result<bool> {
-        self.patiently(|_| self.try_hand_back(claimed, due, why))
-            .await
-    }
-
-    async fn try_hand_back(
-        &self,
-        claimed: &Claimed,
-        due: jiff::Timestamp,
-        why: Back,
-    ) -> Result<bool> {
         let state = match why {
             Back::Paused => "paused",
             Back::Stopped | Back::Failed => "queued",
         };
-        let mut transaction = self.begin().await?;
-        let let_go = "UPDATE submissions SET owner = NULL, lease_until = NULL, due = $1,
-            failures = failures + $2, handed_back = handed_back + 1 - $2
-            WHERE id = $3 AND claims = $4 AND state = 'running' RETURNING cancel";
         let (due, failed) = (in_journal_form(due), i64::from(why == Back::Failed));
-        let values = (due, failed, &claimed.id, claimed.epoch);
-        let cancel: Option<i64> = scalar(&mut *transaction, let_go, values).await?;
-        match cancel {
-            None => return Ok(false),
-            Some(0) => {
-                let wait = "UPDATE submissions SET state = $1, run = CASE WHEN $2 = 0 THEN run END
-                    WHERE id = $3";
-                execute(&mut *transaction, wait, (state, failed, &claimed.id)).await?;
+        self.patiently(|_| async {
+            let mut transaction = self.begin().await?;
+            let let_go = "UPDATE submissions SET owner = NULL, lease_until = NULL, due = $1,
+                failures = failures + $2, handed_back = handed_back + 1 - $2
+                WHERE id = $3 AND claims = $4 AND state = 'running' RETURNING cancel";
+            let values = (&due, failed, &claimed.id, claimed.epoch);
+            let cancel: Option<i64> = scalar(&mut *transaction, let_go, values).await?;
+            match cancel {
+                None => return Ok(false),
+                Some(0) => {
+                    let wait = "UPDATE submissions SET state = $1,
+                        run = CASE WHEN $2 = 0 THEN run END WHERE id = $3";
+                    execute(&mut *transaction, wait, (state, failed, &claimed.id)).await?;
+                }
+                Some(_) => {
+                    let canceled = Ending {
+                        ending: "canceled".to_owned(),
+                        detail: "canceled while it ran".to_owned(),
+                    };
+                    write_ending(&mut transaction, claimed, &canceled).await?;
+                }
             }
-            Some(_) => {
-                let canceled = Ending {
-                    ending: "canceled".to_owned(),
-                    detail: "canceled while it ran".to_owned(),
-                };
-                write_ending(&mut transaction, claimed, &canceled).await?;
-            }
-        }
-        settle(transaction, claimed).await?;
-        Ok(true)
+            settle(transaction, claimed).await?;
+            Ok(true)
+        })
+        .await
     }
 }
 
