@@ -16,6 +16,7 @@ pub use crate::machine::user;
 pub use access::Opening;
 
 use crate::api::confined;
+use crate::login::Login;
 use crate::service::Service;
 use access::Access;
 use axum::extract::DefaultBodyLimit;
@@ -58,7 +59,7 @@ pub fn of_daemon(service: &Service, loaded: Arc<Loaded>, stop: CancellationToken
     let http = &loaded.settings.http;
     router(Review {
         store: service.store().clone(),
-        access: Access::of_daemon(service.store().clone(), http),
+        access: Access::Daemon(Login::new(service.store().clone(), http)),
         starter: Starter::Queue(service.clone()),
         streams: Arc::new(Semaphore::new(http.streams)),
         loaded,

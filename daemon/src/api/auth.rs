@@ -8,7 +8,7 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Uri};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use patchwright_store::tokens::Role;
 
 impl Caller {
@@ -24,27 +24,22 @@ impl Caller {
 }
 
 /// Lets known callers through, at the rate that they are granted.
-pub(crate) async fn guard(State(api): State<Api>, mut request: Request, next: Next) -> Response {
-    let peer = request
-        .extensions()
-        .get::<ConnectInfo<Peer>>()
-        .map(|info| info.0.0.ip());
+pub(crate) async fn guard(
+    State(api): State<Api>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let peer = request.extensions().get::<ConnectInfo<Peer>>();
+    let peer = peer.map(|info| info.0.0.ip());
     let found = caller(&api, request.headers(), request.uri()).await;
     let key = match (&found, peer) {
         (Ok(caller), _) if !caller.name.is_empty() => caller.name.clone(),
         (_, Some(peer)) => peer.to_string(),
         _ => String::new(),
     };
-    if let Err(problem) = api.limits.rate.take(&key) {
-        return problem.into_response();
-    }
-    match found {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
-        Err(problem) => problem.into_response(),
-    }
+    api.limits.rate.take(&key)?;
+    request.extensions_mut().insert(found?);
+    Ok(next.run(request).await)
 }
 
 async fn caller(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Caller, Problem> {

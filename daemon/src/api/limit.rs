@@ -8,7 +8,7 @@ use super::problem::{Kind, Problem};
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_LENGTH;
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use patchwright_config::Http;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -42,12 +42,10 @@ impl Limits {
         }
     }
 
-    /// A place among the event streams, free again when it is dropped.
+    /// A place among the event streams.
     pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        let places = self.streams.clone();
         let busy = "as many event streams are open as are allowed (http.streams)";
-        let place = places.try_acquire_owned();
-        place.map_err(|_| Problem::new(Kind::Busy, busy))
+        free(&self.streams, busy)
     }
 
     /// Bytes of a JSON body.
@@ -62,7 +60,11 @@ impl Limits {
 }
 
 /// Refuses what is too large or too much, and ends what takes too long.
-pub(crate) async fn apply(State(api): State<Api>, request: Request, next: Next) -> Response {
+pub(crate) async fn apply(
+    State(api): State<Api>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
     let limits = &api.limits;
     let uploads = media_type(request.headers()) == UPLOAD;
     let (limit, time) = if uploads {
@@ -73,17 +75,21 @@ pub(crate) async fn apply(State(api): State<Api>, request: Request, next: Next) 
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > limit as u64) {
-        return too_large(limit).into_response();
+        return Err(too_large(limit));
     }
-    let Ok(_place) = limits.requests.clone().try_acquire_owned() else {
-        let detail = "as many requests are being answered as are allowed (http.requests)";
-        return Problem::new(Kind::Busy, detail).into_response();
-    };
+    let busy = "as many requests are being answered as are allowed (http.requests)";
+    let _place = free(&limits.requests, busy)?;
     let answered = tokio::time::timeout(time, next.run(request)).await;
-    answered.unwrap_or_else(|_| {
+    answered.map_err(|_| {
         let detail = format!("it was given up after {} seconds", time.as_secs());
-        Problem::new(Kind::Slow, detail).into_response()
+        Problem::new(Kind::Slow, detail)
     })
+}
+
+/// Takes a free place, which is given back when it is dropped.
+fn free(places: &Arc<Semaphore>, busy: &str) -> Result<OwnedSemaphorePermit, Problem> {
+    let place = places.clone().try_acquire_owned();
+    place.map_err(|_| Problem::new(Kind::Busy, busy))
 }
 
 /// A bucket for the requests of a second of every caller, filled up again as time goes by.

@@ -122,6 +122,14 @@ impl FindingRow {
     pub fn is_open(&self) -> bool {
         self.state == FindingState::Open
     }
+
+    /// Returns the same finding in another state.
+    pub(super) fn in_state(&self, state: FindingState) -> Self {
+        Self {
+            state,
+            ..self.clone()
+        }
+    }
 }
 
 impl PatchRow {

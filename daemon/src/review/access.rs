@@ -10,9 +10,7 @@ use axum::http::header::{COOKIE, HOST, ORIGIN, SET_COOKIE};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
-use patchwright_config::Http;
 use patchwright_page::{ROOT, Viewer};
-use patchwright_store::Store;
 use patchwright_store::tokens::{Role, hash_of, secret};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -66,10 +64,6 @@ impl Opening {
 }
 
 impl Access {
-    pub(super) fn of_daemon(store: Store, http: &Http) -> Self {
-        Self::Daemon(Login::new(store, http))
-    }
-
     async fn viewer(&self, headers: &HeaderMap, uri: &Uri) -> Result<Viewer, NotAdmitted> {
         match self {
             Self::User(Opening { session, who, .. }) => {
@@ -107,9 +101,8 @@ fn viewer(name: &str, role: Role, signed_in: bool) -> Viewer {
 
 fn cookie(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all(COOKIE).iter();
-    let mut pairs = all
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|text| text.split(';'));
+    let texts = all.filter_map(|value| value.to_str().ok());
+    let mut pairs = texts.flat_map(|text| text.split(';'));
     pairs.find_map(|pair| pair.trim().strip_prefix(NAME)?.strip_prefix('='))
 }
 
@@ -118,10 +111,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 /// token in a header, which no form can.
 fn from_own_page(headers: &HeaderMap) -> bool {
     // A header that is no text comes from no page of ours.
-    let text = |name: &str| {
-        let value = headers.get(name);
-        value.map(|value| value.to_str().unwrap_or(""))
-    };
+    let text = |name: &str| Some(headers.get(name)?.to_str().unwrap_or(""));
     let site = text("sec-fetch-site").map(|site| site == "same-origin");
     let origin = text(ORIGIN.as_str()).map(|origin| {
         let host = origin.split_once("://").map(|(_, host)| host);
@@ -135,11 +125,8 @@ fn from_own_page(headers: &HeaderMap) -> bool {
 
 fn expect_own_page(headers: &HeaderMap) -> Result<(), Refused> {
     let detail = "this request does not come from a page of this server; nothing was changed";
-    if from_own_page(headers) {
-        Ok(())
-    } else {
-        Err(Refused::forbidden(detail))
-    }
+    let own = from_own_page(headers).then_some(());
+    own.ok_or_else(|| Refused::forbidden(detail))
 }
 
 /// Lets known viewers through, and changes nothing for another site.

@@ -124,11 +124,7 @@ async fn cancel_case(front: &Front, case: CaseRow) -> Result<(), Refused> {
     store.crs_set(&CaseRow { state, ..case }).await?;
     for finding in findings {
         if finding.is_open() {
-            let state = FindingState::Failed;
-            let failed = FindingRow {
-                state,
-                ..finding.clone()
-            };
+            let failed = finding.in_state(FindingState::Failed);
             store.crs_change(&finding, &failed).await?;
         }
         store.cancel(&queue_id(&finding)).await?;

@@ -100,10 +100,7 @@ impl Watch {
                 }
                 Err(error) => {
                     warn("a finding is no task", &finding.id, &error);
-                    let errored = FindingRow {
-                        state: FindingState::Errored,
-                        ..finding.clone()
-                    };
+                    let errored = finding.in_state(FindingState::Errored);
                     self.store().crs_change(finding, &errored).await?;
                 }
             }

@@ -25,9 +25,7 @@ impl Watch {
         };
         let metadata = Value::from(detail.metadata.clone()).to_string();
         let mut patches: Vec<PatchRow> = self.store().crs_records(Some(&case.id)).await?;
-        for at in 0..patches.len() {
-            let asked = patches.get_mut(at).filter(|patch| is_looked_at(patch));
-            let Some(patch) = asked else { continue };
+        for patch in &mut patches {
             self.ask_after(competition, patch).await?;
         }
         let terms = Terms {
@@ -76,12 +74,14 @@ impl Watch {
         self.hear(patch, answer).await
     }
 
+    /// Asks after a patch that the other side has and has not judged.
     async fn ask_after(
         &self,
         competition: &Competition,
         patch: &mut PatchRow,
     ) -> anyhow::Result<()> {
-        let Some(remote) = patch.remote.clone() else {
+        let waits = patch.fate == Some(Fate::Accepted);
+        let Some(remote) = patch.remote.clone().filter(|_| waits) else {
             return Ok(());
         };
         match competition.patch(&patch.case, &remote).await {
@@ -123,9 +123,4 @@ impl Watch {
 fn rest(first: Duration, sent: i64) -> Duration {
     let doublings = u32::try_from(sent).unwrap_or(u32::MAX).min(16);
     first.saturating_mul(1 << doublings).min(LONGEST_REST)
-}
-
-/// Returns true when the other side has a patch and has not said what it thinks.
-fn is_looked_at(patch: &PatchRow) -> bool {
-    patch.fate == Some(Fate::Accepted) && patch.remote.is_some()
 }
