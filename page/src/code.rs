@@ -37,19 +37,13 @@ pub(crate) fn colours(path: &str, lines: &[&str]) -> Vec<Vec<Coloured>> {
     else {
         return found;
     };
-    let mut starts = Vec::with_capacity(lines.len());
-    let mut at = 0;
-    for line in lines {
-        starts.push(at);
-        at += line.len() + 1;
-    }
     let mut cursor = tree.walk();
     let mut down = true;
     loop {
         let node = cursor.node();
         let class = class_of(node, &text);
         if down && let Some(class) = class {
-            spread(&mut found, (&starts, lines), node.byte_range(), class);
+            spread(&mut found, lines, node.range(), class);
         }
         if down && class.is_none() && cursor.goto_first_child() {
             continue;
@@ -64,22 +58,19 @@ pub(crate) fn colours(path: &str, lines: &[&str]) -> Vec<Vec<Coloured>> {
 /// Adds a coloured range to each line that it lies on.
 fn spread(
     found: &mut [Vec<Coloured>],
-    (starts, lines): (&[usize], &[&str]),
-    range: Range<usize>,
+    lines: &[&str],
+    range: tree_sitter::Range,
     class: &'static str,
 ) {
-    let first = starts.partition_point(|start| *start <= range.start);
-    for number in first.saturating_sub(1)..starts.len() {
-        let (Some(start), Some(line), Some(parts)) =
-            (starts.get(number), lines.get(number), found.get_mut(number))
-        else {
-            return;
+    let (start, end) = (range.start_point, range.end_point);
+    let numbered = found.iter_mut().zip(lines).enumerate();
+    for (row, (parts, line)) in numbered.take(end.row + 1).skip(start.row) {
+        let from = if row == start.row { start.column } else { 0 };
+        let to = if row == end.row {
+            end.column
+        } else {
+            line.len()
         };
-        if *start >= range.end {
-            return;
-        }
-        let from = range.start.saturating_sub(*start).min(line.len());
-        let to = (range.end - start).min(line.len());
         if from < to {
             parts.push((from..to, class));
         }

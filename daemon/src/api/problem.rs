@@ -152,14 +152,12 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.retry_after;
-        let mut response = (status, Json(self)).into_response();
+        let kind = [(header::CONTENT_TYPE, MEDIA_TYPE)];
+        let mut response = (status, kind, Json(self)).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         if status == StatusCode::UNAUTHORIZED {
-            headers.insert(
-                header::WWW_AUTHENTICATE,
-                HeaderValue::from_static("Bearer realm=\"patchwright\""),
-            );
+            let bearer = HeaderValue::from_static("Bearer realm=\"patchwright\"");
+            headers.insert(header::WWW_AUTHENTICATE, bearer);
         }
         if let Some(seconds) = retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));

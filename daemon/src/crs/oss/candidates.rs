@@ -61,13 +61,11 @@ impl Candidates {
     /// # Errors
     /// It is there and cannot be opened.
     pub async fn open(environment: &Environment) -> Result<Option<Self>, sqlx::Error> {
-        let file = environment.candidates.as_ref();
-        let Some(file) = file.map(|folder| folder.join("index.sqlite")) else {
+        let folder = environment.candidates.as_ref();
+        let file = folder.map(|folder| folder.join("index.sqlite"));
+        let Some(file) = file.filter(|file| file.is_file()) else {
             return Ok(None);
         };
-        if !file.is_file() {
-            return Ok(None);
-        }
         let options = SqliteConnectOptions::new()
             .filename(&file)
             .busy_timeout(PATIENCE);

@@ -10,8 +10,9 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
@@ -197,18 +198,14 @@ fn is_sarif(text: &str) -> bool {
 /// gives it, so that the same patch is there once. Whoever collects them never
 /// sees half a file.
 pub fn submit(folder: &Path, diff: &[u8]) -> std::io::Result<PathBuf> {
-    let patches = folder.join("patches");
-    std::fs::create_dir_all(&patches)?;
     let digest = format!("{:x}", Sha256::digest(diff));
-    let path = patches.join(format!("{}.diff", digest.get(..32).unwrap_or(&digest)));
-    put(&path, diff)
+    let name = format!("{}.diff", digest.get(..32).unwrap_or(&digest));
+    put(&folder.join("patches"), &name, diff)
 }
 
 /// Puts the report of a run into the folder of submissions, bundled as the framework bundles
 /// reports: a gzipped tar archive with the file at its root.
 pub fn submit_report(folder: &Path, task: &str, report: &[u8]) -> std::io::Result<PathBuf> {
-    let reports = folder.join("reports");
-    std::fs::create_dir_all(&reports)?;
     let mut header = tar::Header::new_gnu();
     header.set_size(report.len() as u64);
     header.set_mode(0o644);
@@ -216,28 +213,26 @@ pub fn submit_report(folder: &Path, task: &str, report: &[u8]) -> std::io::Resul
     let mut archive = tar::Builder::new(packer);
     archive.append_data(&mut header, "report.json", report)?;
     let packed = archive.into_inner()?.finish()?;
-    put(&reports.join(format!("{task}.tar.gz")), &packed)
+    let name = format!("{task}.tar.gz");
+    put(&folder.join("reports"), &name, &packed)
 }
 
-/// Writes a file beside its place and moves it there; one that is there stays.
-fn put(path: &Path, content: &[u8]) -> std::io::Result<PathBuf> {
+/// Writes a file beside its place in a folder and moves it there; one that is there stays.
+fn put(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let path = folder.join(name);
     if path.exists() {
-        return Ok(path.to_path_buf());
+        return Ok(path);
     }
-    let mut file = tempfile::Builder::new()
-        .prefix(".half-")
-        .tempfile_in(path.parent().unwrap_or(path))?;
+    let mut half = tempfile::Builder::new();
+    let mut file = half.prefix(".half-").tempfile_in(folder)?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
-    use_by_everybody(file.as_file())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(path.to_path_buf())
-}
-
-/// The exchange runs as another user.
-fn use_by_everybody(file: &File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+    // The exchange runs as another user.
+    let everybody = Permissions::from_mode(0o644);
+    file.as_file().set_permissions(everybody)?;
+    file.persist(&path).map_err(|error| error.error)?;
+    Ok(path)
 }
 
 #[cfg(test)]
