@@ -21,7 +21,6 @@ pub struct Terms {
 
 /// The places of the patches that are to be sent now.
 pub fn to_send(findings: &[FindingRow], patches: &[PatchRow], terms: Terms) -> Vec<usize> {
-    let allowed = |patch: &PatchRow| patch.doubt <= terms.doubt;
     let mut chosen: Vec<usize> = Vec::new();
     let mut covered: BTreeSet<&String> = BTreeSet::new();
     for (place, patch) in patches.iter().enumerate() {
@@ -35,18 +34,14 @@ pub fn to_send(findings: &[FindingRow], patches: &[PatchRow], terms: Terms) -> V
             chosen.push(place);
         }
     }
-    let candidates: Vec<Candidate> = patches
-        .iter()
-        .map(|patch| Candidate {
-            stops: if patch.fate.is_none() && allowed(patch) {
-                let open = patch.stops.iter().filter(|one| !covered.contains(one));
-                open.cloned().collect()
-            } else {
-                BTreeSet::new()
-            },
-            doubt: patch.doubt,
-        })
-        .collect();
+    let candidates = patches.iter().map(|patch| {
+        let free = patch.fate.is_none() && patch.doubt <= terms.doubt;
+        let mut stops = patch.stops.clone();
+        stops.retain(|one| free && !covered.contains(one));
+        let doubt = patch.doubt;
+        Candidate { stops, doubt }
+    });
+    let candidates: Vec<Candidate> = candidates.collect();
     let unfinished = findings.iter().any(FindingRow::is_open);
     let pressed = terms
         .deadline

@@ -116,7 +116,7 @@ impl Review {
                 needed(known && !decision.reason.is_empty(), message)?;
                 decision.input = Some(said.input);
             }
-            DecisionKind::Evaluate => return self.evaluate((run, number), decision).await,
+            DecisionKind::Evaluate => return self.follow((run, number), decision).await,
             DecisionKind::Export => {
                 let bytes = attempt.delivered_bytes();
                 self.store.decide(run, &decision).await?;
@@ -129,40 +129,27 @@ impl Review {
         }
         self.store.decide(run, &decision).await?;
         if kind == DecisionKind::Revise {
-            return self.revise((run, number), decision).await;
+            decision.kind = kind;
+            return self.follow((run, number), decision).await;
         }
         Ok(Redirect::to(&format!("{ROOT}/runs/{run}/attempts/{number}")).into_response())
     }
 
-    /// Has a candidate climb the ladder, in a run of its own.
-    async fn evaluate(&self, (run, number): (&str, u32), decision: NewDecision) -> Answer {
+    /// Has a candidate climb the ladder or starts another attempt, in a run of its own, and
+    /// writes the decision with it.
+    async fn follow(&self, (run, number): (&str, u32), mut decision: NewDecision) -> Answer {
         let snapshot = Snapshot::read(&self.store, &self.loaded.settings, run).await?;
-        let task = follow_up::evaluate(&self.store, &snapshot, (run, number)).await?;
-        self.follow(task, run, decision).await
-    }
-
-    /// Starts another attempt, because a person rejected one.
-    async fn revise(&self, (run, number): (&str, u32), rejected: NewDecision) -> Answer {
-        let snapshot = Snapshot::read(&self.store, &self.loaded.settings, run).await?;
-        let because = (rejected.reason.as_str(), rejected.who.as_str());
-        let task = follow_up::revise(&snapshot, (run, number), because)?;
-        let next = NewDecision {
-            kind: DecisionKind::Revise,
-            ..rejected
+        let task = if decision.kind == DecisionKind::Evaluate {
+            follow_up::evaluate(&self.store, &snapshot, (run, number)).await?
+        } else {
+            let because = (decision.reason.as_str(), decision.who.as_str());
+            follow_up::revise(&snapshot, (run, number), because)?
         };
-        self.follow(task, run, next).await
-    }
-
-    /// Starts a follow-up and writes the decision with it.
-    async fn follow(&self, task: Task, run: &str, decision: NewDecision) -> Answer {
         let (id, page) = match &self.starter {
             Starter::Queue(service) => self.submit(service, task, &decision.who).await?,
             Starter::Here(running) => self.begin(task, running.clone()).await?,
         };
-        let decision = NewDecision {
-            follow_up: Some(id),
-            ..decision
-        };
+        decision.follow_up = Some(id);
         self.store.decide(run, &decision).await?;
         Ok(Redirect::to(&page).into_response())
     }

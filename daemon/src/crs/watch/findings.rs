@@ -34,20 +34,19 @@ fn settled(
     // It keeps the patch that it has.
     stopping.sort_by_key(|id| finding.patch.as_ref() != Some(id));
     let patch = stopping.first().copied().cloned();
-    let (state, round) = match (finding.state, &patch, ended) {
+    let state = match (finding.state, &patch, ended) {
         (FindingState::Failed | FindingState::Errored, ..) => return finding.clone(),
-        (_, Some(_), _) => (FindingState::Stopped, finding.round),
-        (FindingState::Stopped, None, _) if finding.round < ROUNDS => {
-            (FindingState::Open, finding.round + 1)
-        }
+        (_, Some(_), _) => FindingState::Stopped,
+        (FindingState::Stopped, None, _) if finding.round < ROUNDS => FindingState::Open,
         (_, None, Some(Some(EndingKind::InfraError | EndingKind::InvalidTask))) => {
-            (FindingState::Errored, finding.round)
+            FindingState::Errored
         }
-        (FindingState::Open, None, None) if !late => (FindingState::Open, finding.round),
-        _ => (FindingState::Failed, finding.round),
+        (FindingState::Open, None, None) if !late => FindingState::Open,
+        _ => FindingState::Failed,
     };
+    let anew = state == FindingState::Open && !finding.is_open();
     FindingRow {
-        round,
+        round: finding.round + i64::from(anew),
         state,
         patch,
         ..finding.clone()
