@@ -70,10 +70,8 @@ impl TaskWatcher {
             };
             // A new follower does not start a poll at once: many who come
             // together share one.
-            if tokio::time::timeout(pause, self.joined.notified())
-                .await
-                .is_ok()
-            {
+            let joined = tokio::time::timeout(pause, self.joined.notified()).await;
+            if joined.is_ok() {
                 pause = INTERVAL.0;
                 tokio::time::sleep(pause).await;
             }

@@ -24,4 +24,4 @@ pub mod tokens;
 pub use journal::Journal;
 pub use prune::Pruned;
 pub use quota::{Quota, Usage};
-pub use store::{Result, Store, StoreError, in_journal_form, now};
+pub use store::{Result, Store, StoreError, in_journal_form, milliseconds, now};

@@ -265,6 +265,11 @@ pub fn in_journal_form(time: jiff::Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
+/// A time as rows hold it; one that is too long is longer than anybody waits.
+pub fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 2)
+}
+
 /// Text as every database takes it: PostgreSQL has no place for a NUL.
 pub(crate) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")

@@ -17,14 +17,14 @@ use crate::login::{Login, NotAdmitted};
 use crate::service::Service;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, ORIGIN, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use patchwright_config::Settings;
 use patchwright_store::tokens::Role;
-use patchwright_store::{Store, StoreError};
+use patchwright_store::{Store, StoreError, milliseconds};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,14 +57,13 @@ struct Front {
     login: Login,
 }
 
-async fn guard(State(front): State<Front>, request: Request, next: Next) -> Response {
-    match admit(&front, request.headers(), request.uri()).await {
-        Ok(()) => next.run(request).await,
-        Err(refused) => refused.into_response(),
-    }
-}
-
-async fn admit(front: &Front, headers: &HeaderMap, uri: &Uri) -> Result<(), Refused> {
+/// Lets cyber reasoning systems through that may hand tasks in.
+async fn guard(
+    State(front): State<Front>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Refused> {
+    let headers = request.headers();
     let unauthorized = |reason: &str| Refused::new(StatusCode::UNAUTHORIZED, reason);
     let no_token = || unauthorized("send key id and token by Basic authentication");
     let unknown = || unauthorized("the key is unknown, expired or revoked");
@@ -76,7 +75,7 @@ async fn admit(front: &Front, headers: &HeaderMap, uri: &Uri) -> Result<(), Refu
         return Err(no_token());
     }
     let secret = pair.as_ref().map(|(_, secret)| secret.as_str());
-    let caller = front.login.caller(secret, headers, uri);
+    let caller = front.login.caller(secret, headers, request.uri());
     let caller = caller.await.map_err(|refused| match refused {
         NotAdmitted::NoToken | NotAdmitted::Elsewhere => no_token(),
         NotAdmitted::UnknownToken => unknown(),
@@ -89,7 +88,7 @@ async fn admit(front: &Front, headers: &HeaderMap, uri: &Uri) -> Result<(), Refu
         let reason = "this key may look at tasks but hand none in";
         return Err(Refused::new(StatusCode::FORBIDDEN, reason));
     }
-    Ok(())
+    Ok(next.run(request).await)
 }
 
 /// Key id and token of a header.
@@ -197,8 +196,7 @@ async fn status(State(front): State<Front>) -> Result<Json<Status>, Refused> {
             details.insert(case.id, problem);
         }
     }
-    let patience = front.settings.crs.watch.saturating_mul(LOOKS).as_millis();
-    let patience = i64::try_from(patience).unwrap_or(i64::MAX / 2).max(10_000);
+    let patience = milliseconds(front.settings.crs.watch.saturating_mul(LOOKS)).max(10_000);
     let answered = number(store.switch(READY).await?);
     Ok(Json(Status {
         ready: answered.is_some_and(|at| now() - at <= patience),

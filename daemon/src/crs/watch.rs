@@ -15,7 +15,7 @@ use super::{READY, case};
 use crate::service::Service;
 use futures::StreamExt;
 use patchwright_config::Settings;
-use patchwright_store::{Store, StoreError};
+use patchwright_store::{Store, StoreError, milliseconds};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -230,8 +230,4 @@ fn warn(what: &'static str, id: &str, error: &dyn fmt::Display) {
 /// Milliseconds, as the protocol counts.
 pub(crate) fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
-}
-
-fn milliseconds(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 2)
 }

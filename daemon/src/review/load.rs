@@ -176,12 +176,11 @@ fn judged(decisions: &[Decision]) -> Vec<(f64, bool)> {
 }
 
 fn rejected(follows: &FollowUp) -> Option<(String, u32, String)> {
-    let (run, number) = follows.subject();
-    let reason = match follows {
-        FollowUp::Revise(revision) => revision.reason.clone(),
-        FollowUp::Evaluate(_) => return None,
+    let FollowUp::Revise(revision) = follows else {
+        return None;
     };
-    Some((run.to_owned(), number, reason))
+    let (run, number) = follows.subject();
+    Some((run.to_owned(), number, revision.reason.clone()))
 }
 
 /// The beginning of an input: as text where it is text, else in hexadecimal.

@@ -113,7 +113,6 @@ impl<'a> Work<'a> {
         let pause = rules.first_delay.saturating_mul(1 << failures.min(20));
         let pause = pause.min(rules.longest_delay);
         tracing::warn!(task = self.claimed.id, reason = ending.detail, "failed");
-        let pause = jiff::SignedDuration::try_from(pause).unwrap_or(jiff::SignedDuration::ZERO);
         let now = jiff::Timestamp::now();
         Outcome::Failed(now.checked_add(pause).unwrap_or(now))
     }

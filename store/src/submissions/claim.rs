@@ -6,7 +6,7 @@
 //! epoch changes nothing any more, neither the task nor its run.
 
 use crate::store::{
-    Result, Store, execute, in_journal_form, now, row, scalar, storable, write_run,
+    Result, Store, execute, in_journal_form, milliseconds, now, row, scalar, storable, write_run,
 };
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Transaction};
 use std::time::Duration;
@@ -219,10 +219,6 @@ async fn next(
     let free = AssertSqlSafe(format!("{NEXT}{lock}"));
     let values = (now(), &claimant.place, i64::from(claimant.shared));
     scalar(connection, free, values).await
-}
-
-fn milliseconds(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 2)
 }
 
 /// Writes the ending of a claimed task; false when it is somebody else's.

@@ -44,11 +44,7 @@ pub struct CommandResult {
 #[derive(Debug, Clone)]
 pub struct Sidecars {
     client: reqwest::Client,
-    builder: String,
-    runner: String,
-    crs: String,
-    cpuset: String,
-    memory: String,
+    environment: Environment,
 }
 
 #[derive(Deserialize)]
@@ -89,11 +85,7 @@ impl Sidecars {
     pub fn of(environment: &Environment) -> Self {
         Self {
             client: default_client(),
-            builder: environment.builder.trim_end_matches('/').to_owned(),
-            runner: environment.runner.trim_end_matches('/').to_owned(),
-            crs: environment.name.clone(),
-            cpuset: environment.cpuset.clone(),
-            memory: environment.memory.clone(),
+            environment: environment.clone(),
         }
     }
 
@@ -104,8 +96,8 @@ impl Sidecars {
             .with_max_delay(Duration::from_secs(10))
             .with_total_delay(Some(COMES_UP))
             .without_max_times();
-        for sidecar in [&self.builder, &self.runner] {
-            let url = format!("{sidecar}/health");
+        for sidecar in [&self.environment.builder, &self.environment.runner] {
+            let url = address(sidecar, "health");
             let ask = || async {
                 let answer = send(&url, self.client.get(&url).timeout(ANSWER)).await?;
                 if answer.status().is_success() {
@@ -130,19 +122,19 @@ impl Sidecars {
     }
 
     async fn hand_in(&self, what: &str, patch: &[u8]) -> Result<Job, TargetError> {
-        let url = format!("{}/{what}", self.builder);
+        let url = address(&self.environment.builder, what);
         let part = Part::bytes(patch.to_vec()).file_name("patch.diff");
         let mut form = Form::new()
             .part("patch", part)
-            .text("crs_name", self.crs.clone());
+            .text("crs_name", self.environment.name.clone());
         if what == "build" {
             form = form.text("builder_name", "");
         }
-        if !self.cpuset.is_empty() {
-            form = form.text("cpuset", self.cpuset.clone());
-        }
-        if !self.memory.is_empty() {
-            form = form.text("mem_limit", self.memory.clone());
+        let (cpuset, memory) = (&self.environment.cpuset, &self.environment.memory);
+        for (name, limit) in [("cpuset", cpuset), ("mem_limit", memory)] {
+            if !limit.is_empty() {
+                form = form.text(name, limit.clone());
+            }
         }
         let request = self.client.post(&url).timeout(ANSWER).multipart(form);
         read(&url, send(&url, request).await?).await
@@ -154,7 +146,7 @@ impl Sidecars {
         if job.id.is_empty() || job.id.len() > 128 || !job.id.chars().all(plain) {
             return Err(lost(&format!("{:?} is no job", job.id)));
         }
-        let url = format!("{}/status/{}", self.builder, job.id);
+        let url = address(&self.environment.builder, &format!("status/{}", job.id));
         let (until, mut pause, mut silent) = (Instant::now() + JOB, PAUSES.0, 0);
         loop {
             if ["done", "error"].contains(&job.status.as_str()) {
@@ -183,12 +175,12 @@ impl Sidecars {
         harness: &str,
         rebuild: Option<i64>,
     ) -> Result<Option<CommandResult>, TargetError> {
-        let url = format!("{}/run-pov", self.runner);
+        let url = address(&self.environment.runner, "run-pov");
         let part = Part::bytes(input).file_name("pov");
         let mut form = Form::new()
             .part("pov", part)
             .text("harness_name", harness.to_owned())
-            .text("crs_name", self.crs.clone());
+            .text("crs_name", self.environment.name.clone());
         if let Some(number) = rebuild {
             form = form.text("rebuild_id", number.to_string());
         }
@@ -204,6 +196,10 @@ impl Sidecars {
             _ => Ok(Some(read::<Outcome>(&url, answer).await?.into())),
         }
     }
+}
+
+fn address(sidecar: &str, path: &str) -> String {
+    format!("{}/{path}", sidecar.trim_end_matches('/'))
 }
 
 async fn send(url: &str, request: RequestBuilder) -> Result<Response, TargetError> {

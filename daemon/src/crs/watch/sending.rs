@@ -1,11 +1,12 @@
 //! The way of a patch to the other side and what is heard of it.
 
-use super::{Watch, milliseconds, now, warn};
+use super::{Watch, now, warn};
 use crate::crs::Failure;
 use crate::crs::choice::{Terms, to_send};
 use crate::crs::competition::Competition;
 use crate::crs::protocol::{PATCH_LIMIT, PatchAnswer, decode, is_uuid};
 use crate::crs::rows::{CaseRow, Fate, FindingRow, PatchRow};
+use patchwright_store::milliseconds;
 use serde_json::Value;
 use std::time::Duration;
 use tracing::{Instrument, info_span};
