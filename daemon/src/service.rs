@@ -8,20 +8,21 @@ use crate::submitter::Submitter;
 use crate::task_watcher::TaskWatcher;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::{Source, Task};
-use patchwright_store::submissions::{NewTask, Submitted, TaskVersion};
+use patchwright_store::submissions::{NewTask, Submitted};
 use patchwright_store::{Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 /// The queue and what came of it.
 #[derive(Debug, Clone)]
 pub struct Service {
     store: Store,
     submitter: Submitter,
-    watcher: TaskWatcher,
-    submitted: Arc<Notify>,
+    pub(crate) watcher: TaskWatcher,
+    /// Told whenever there are new tasks.
+    pub(crate) submitted: Arc<Notify>,
 }
 
 impl Service {
@@ -42,11 +43,6 @@ impl Service {
         &self.store
     }
 
-    /// Told whenever there are new tasks.
-    pub fn submitted(&self) -> Arc<Notify> {
-        self.submitted.clone()
-    }
-
     /// Writes tasks down in one commit, together with those of whoever else
     /// submits at this moment. What this yields is not lost by a kill.
     pub async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Submitted>, StoreError> {
@@ -65,11 +61,6 @@ impl Service {
             failing.store(false, Ordering::Relaxed);
         }
         Ok(())
-    }
-
-    /// Tells whenever a task has come further. What was so before is not told.
-    pub(crate) fn follow(&self, id: &str) -> watch::Receiver<TaskVersion> {
-        self.watcher.follow(id)
     }
 
     /// The report of a task's last run, once it has ended.

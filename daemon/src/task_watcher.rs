@@ -18,7 +18,7 @@ const AT_ONCE: usize = 1000;
 
 /// The watcher of a process; clones share their polls.
 #[derive(Debug, Clone)]
-pub(super) struct TaskWatcher {
+pub(crate) struct TaskWatcher {
     store: Store,
     followed: Arc<Mutex<Followed>>,
     /// Somebody new follows something.
@@ -44,7 +44,7 @@ impl TaskWatcher {
     /// Follows a task until the receiver is dropped. The receiver is notified
     /// when the task is not as it was at the poll before; at the first poll it
     /// may be notified although nothing happened.
-    pub(super) fn follow(&self, id: &str) -> watch::Receiver<TaskVersion> {
+    pub(crate) fn follow(&self, id: &str) -> watch::Receiver<TaskVersion> {
         let mut followed = self.followed();
         let sender = followed.tasks.entry(id.to_owned()).or_default();
         let receiver = sender.subscribe();

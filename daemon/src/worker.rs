@@ -75,7 +75,7 @@ impl WorkerPool {
             },
             loaded: Arc::new(loaded),
             observers,
-            submitted: service.submitted(),
+            submitted: service.submitted.clone(),
         }
     }
 

@@ -60,7 +60,7 @@ pub(crate) async fn events(
     }
     let place = api.limits.stream()?;
     let follow = Follow {
-        changes: api.service.follow(&id),
+        changes: api.service.watcher.follow(&id),
         service: api.service.clone(),
         id,
         place: Place::read(last),
