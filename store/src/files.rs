@@ -16,7 +16,10 @@ impl Store {
     /// it first. A file counts when it is
     /// there as a whole; writing it again changes nothing.
     pub async fn keep_file(&self, hash: &str, path: &Path, submitter: Option<&str>) -> Result<()> {
-        if self.renewed(hash).await? {
+        // Its age begins anew, so that it is not forgotten before the task that is about to
+        // name it is written down.
+        let renew = "UPDATE files SET created = $1 WHERE hash = $2";
+        if execute(&self.pool, renew, (now(), hash)).await? > 0 {
             return Ok(());
         }
         let mut file = File::open(path).map_err(sqlx::Error::from)?;
@@ -43,13 +46,6 @@ impl Store {
             }
             transaction.commit().await?;
         }
-    }
-
-    /// Returns true when it is kept; its age begins anew, so that it is not forgotten
-    /// before the task that is about to name it is written down.
-    async fn renewed(&self, hash: &str) -> Result<bool> {
-        let renew = "UPDATE files SET created = $1 WHERE hash = $2";
-        Ok(execute(&self.pool, renew, (now(), hash)).await? > 0)
     }
 
     /// Forgets the files that came before a time and that no task and no case names.

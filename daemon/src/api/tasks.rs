@@ -163,7 +163,8 @@ pub(crate) async fn journal(
     TaskId(id): TaskId,
 ) -> Result<Response, Problem> {
     let task = api.task(&id).await?;
-    let run = task.run.ok_or_else(|| not_begun(&id))?;
+    let not_begun = || Problem::new(Kind::NotFound, format!("the task {id} has not begun"));
+    let run = task.run.ok_or_else(not_begun)?;
     let body = Body::from_stream(lines(api.service.clone(), run));
     Ok(([(CONTENT_TYPE, "application/jsonl")], body).into_response())
 }
@@ -179,10 +180,6 @@ async fn known_report(api: &Api, id: &str) -> Result<Report, Problem> {
         (false, _) => format!("the task {id} has not ended, it is {}", task.state.as_str()),
     };
     Err(Problem::new(Kind::NotFound, detail))
-}
-
-fn not_begun(id: &str) -> Problem {
-    Problem::new(Kind::NotFound, format!("the task {id} has not begun"))
 }
 
 /// The events as lines, read piece by piece.
