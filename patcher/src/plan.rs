@@ -149,7 +149,9 @@ impl<'a> Plan<'a> {
                 text,
                 latin1,
                 unterminated,
-            } => self.create(number, file, text, *latin1, *unterminated),
+            } => self.create(number, file, |path| {
+                text::new_file(path, text, *latin1, *unterminated)
+            }),
             Edit::Delete { file, original } => self.delete(number, file, original.as_deref()),
             Edit::Rename { from, to } => self.rename(number, from, to),
             Edit::Unsupported { what, rule, .. } => Err(Refusal::new(*rule, what)),

@@ -316,7 +316,9 @@ impl Run {
         if self.origin() != Origin::Finding {
             let known = crash.frames.len() as u32;
             let mut hinted = self.plan.hinted.clone();
-            hinted.iter_mut().for_each(|frame| frame.depth += known);
+            for frame in &mut hinted {
+                frame.depth += known;
+            }
             crash.frames.append(&mut hinted);
         }
         let system = prompt::system(&self.plan);

@@ -1,20 +1,20 @@
 //! Edits of whole files: created, deleted, renamed. What it deliberately does
 //! not do: look at single lines.
 
-use super::{Plan, text};
+use super::Plan;
+use crate::refusal::Denied;
 use crate::{PlacementKind, Refusal, Rule};
+use patchwright_source::TreePath;
 
 impl Plan<'_> {
     pub(super) fn create(
         &mut self,
         number: usize,
         file: &str,
-        text: &str,
-        latin1: bool,
-        unterminated: bool,
+        content: impl FnOnce(&TreePath) -> Result<Vec<u8>, Denied>,
     ) -> Result<(), Refusal> {
         let path = self.paths.fresh(file)?;
-        let bytes = text::new_file(&path, text, latin1, unterminated)?;
+        let bytes = content(&path)?;
         if self.paths.is_taken(&path) {
             let old = self.paths.tree.read(&path);
             let (rule, aside) = if old.is_ok_and(|old| old.bytes() == bytes) {
