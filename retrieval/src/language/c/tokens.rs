@@ -73,14 +73,55 @@ pub(super) fn raw_tokens(text: &[u8]) -> Vec<Token> {
 fn read(text: &[u8], has_directives: bool) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
-        has_directives,
         at: 0,
         line: 1,
-        line_is_empty: true,
         found: Vec::with_capacity(text.len() / 5),
     };
-    while lexer.step() {}
+    // The line on which the last token ends.
+    let mut last_line = 0;
+    while let Some(byte) = text.get(lexer.at).copied() {
+        if let Some(end) = gap_end(text, lexer.at) {
+            lexer.advance(end);
+            continue;
+        }
+        let (kind, end) = if byte == b'#' && has_directives && lexer.line != last_line {
+            directive(text, lexer.at)
+        } else {
+            token(text, lexer.at)
+        };
+        lexer.push(kind, end);
+        last_line = lexer.line;
+    }
     lexer.found
+}
+
+struct Lexer<'t> {
+    text: &'t [u8],
+    at: usize,
+    line: u32,
+    found: Vec<Token>,
+}
+
+impl Lexer<'_> {
+    fn push(&mut self, kind: Kind, end: usize) {
+        self.found.push(Token {
+            kind,
+            start: self.at as u32,
+            end: end as u32,
+            line: self.line,
+        });
+        self.advance(end);
+    }
+
+    fn advance(&mut self, end: usize) {
+        let passed = self.text.get(self.at..end).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', passed).count() as u32;
+        self.at = end;
+    }
+}
+
+fn byte_at(text: &[u8], at: usize) -> u8 {
+    text.get(at).copied().unwrap_or_default()
 }
 
 /// Returns whether a C identifier can start with this byte.
@@ -93,236 +134,127 @@ fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit()
 }
 
-struct Lexer<'t> {
-    text: &'t [u8],
-    /// True when a preprocessor line is one token.
-    has_directives: bool,
-    at: usize,
-    line: u32,
-    /// True when only white space and comments stand before `at` on its line.
-    line_is_empty: bool,
-    found: Vec<Token>,
+/// Where white space or a comment ends that begins at an offset.
+fn gap_end(text: &[u8], at: usize) -> Option<usize> {
+    match (byte_at(text, at), byte_at(text, at + 1)) {
+        (b' ' | b'\t' | b'\r' | b'\n' | 0x0c | 0x0b | b'\\', _) => Some(at + 1),
+        (b'/', b'/') => Some(line_end(text, at)),
+        (b'/', b'*') => {
+            let rest = text.get(at + 2..).unwrap_or_default();
+            let length = memchr::memmem::find(rest, b"*/");
+            Some(length.map_or(text.len(), |length| at + length + 4))
+        }
+        _ => None,
+    }
 }
 
-impl Lexer<'_> {
-    fn byte(&self, ahead: usize) -> u8 {
-        self.text.get(self.at + ahead).copied().unwrap_or_default()
-    }
+/// The end of a line that may be continued.
+fn line_end(text: &[u8], from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    let mut ends = memchr::memchr_iter(b'\n', rest).map(|length| from + length);
+    ends.find(|end| !is_continued(text, *end))
+        .unwrap_or(text.len())
+}
 
-    /// Reads one token or gap; `false` at the end.
-    fn step(&mut self) -> bool {
-        let Some(byte) = self.text.get(self.at).copied() else {
-            return false;
-        };
-        match byte {
-            b'\n' => {
-                self.line += 1;
-                self.line_is_empty = true;
-                self.at += 1;
-                return true;
-            }
-            b' ' | b'\t' | b'\r' | 0x0c | 0x0b | b'\\' => {
-                self.at += 1;
-                return true;
-            }
-            b'/' if self.byte(1) == b'/' => {
-                self.skip_line_comment();
-                return true;
-            }
-            b'/' if self.byte(1) == b'*' => {
-                self.skip_comment();
-                return true;
-            }
-            b'#' if self.line_is_empty && self.has_directives => {
-                self.directive();
-                return true;
-            }
-            _ => {}
+/// Returns whether a backslash stands before the line end at an offset.
+fn is_continued(text: &[u8], end: usize) -> bool {
+    let line = text.get(..end).unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\")
+}
+
+/// The kind and the end of the token at an offset.
+fn token(text: &[u8], at: usize) -> (Kind, usize) {
+    let next = byte_at(text, at + 1);
+    match byte_at(text, at) {
+        b'"' | b'\'' => (Kind::Text, literal_end(text, at)),
+        b'0'..=b'9' => (Kind::Number, number_end(text, at)),
+        b':' if next == b':' => (Kind::Scope, at + 2),
+        b'-' if next == b'>' => (Kind::Arrow, at + 2),
+        b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^'
+            if next == b'=' =>
+        {
+            (Kind::Operator, at + 2)
         }
-        self.line_is_empty = false;
-        self.token(byte);
-        true
-    }
-
-    fn token(&mut self, byte: u8) {
-        let (kind, length) = match byte {
-            b'"' | b'\'' => return self.literal(byte),
-            b'0'..=b'9' => (Kind::Number, self.number_length()),
-            b':' if self.byte(1) == b':' => (Kind::Scope, 2),
-            b'-' if self.byte(1) == b'>' => (Kind::Arrow, 2),
-            b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^'
-                if self.byte(1) == b'=' =>
+        byte if starts_name(byte) => {
+            let end = name_end(text, at);
+            let prefix = text.get(at..end).unwrap_or_default();
+            if byte_at(text, end) == b'"' && matches!(prefix, b"R" | b"LR" | b"uR" | b"UR" | b"u8R")
             {
-                (Kind::Operator, 2)
+                return (Kind::Text, raw_string_end(text, end + 1));
             }
-            _ if starts_name(byte) => {
-                let length = self.name_length();
-                if self.byte(length) == b'"' && self.is_raw_prefix(length) {
-                    return self.raw_string(length);
-                }
-                (Kind::Name, length)
-            }
-            _ => (Kind::Mark(byte), 1),
-        };
-        self.push(kind, self.at + length, self.line);
-    }
-
-    fn push(&mut self, kind: Kind, end: usize, line: u32) {
-        let number = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-        self.found.push(Token {
-            kind,
-            start: number(self.at),
-            end: number(end),
-            line,
-        });
-        self.at = end;
-    }
-
-    fn name_length(&self) -> usize {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        rest.iter()
-            .position(|byte| !continues_name(*byte))
-            .unwrap_or(rest.len())
-    }
-
-    /// `0x1fUL`, `1.5e-3`, `1'000`.
-    fn number_length(&self) -> usize {
-        let mut length = 1;
-        loop {
-            let (byte, next) = (self.byte(length), self.byte(length + 1));
-            let sign = matches!(byte, b'+' | b'-')
-                && matches!(self.byte(length - 1), b'e' | b'E' | b'p' | b'P');
-            let quote = byte == b'\'' && continues_name(next);
-            if !continues_name(byte) && byte != b'.' && !sign && !quote {
-                return length;
-            }
-            length += 1;
+            (Kind::Name, end)
         }
-    }
-
-    fn is_raw_prefix(&self, length: usize) -> bool {
-        let prefix = self.text.get(self.at..self.at + length).unwrap_or_default();
-        matches!(prefix, b"R" | b"LR" | b"uR" | b"UR" | b"u8R")
-    }
-
-    /// `R"x( ... )x"`.
-    fn raw_string(&mut self, prefix: usize) {
-        let line = self.line;
-        let from = self.at + prefix + 1;
-        let rest = self.text.get(from..).unwrap_or_default();
-        let open = rest.iter().take(17).position(|byte| *byte == b'(');
-        let Some(open) = open else {
-            return self.push(Kind::Text, from, line);
-        };
-        let mut close = b")".to_vec();
-        close.extend_from_slice(rest.get(..open).unwrap_or_default());
-        close.push(b'"');
-        let end = memchr::memmem::find(rest, &close)
-            .map_or(self.text.len(), |at| from + at + close.len());
-        self.count_lines(self.at, end);
-        self.push(Kind::Text, end, line);
-    }
-
-    fn literal(&mut self, quote: u8) {
-        let line = self.line;
-        let mut end = self.at + 1;
-        while let Some(byte) = self.text.get(end).copied() {
-            match byte {
-                b'\\' => {
-                    self.line += u32::from(self.text.get(end + 1) == Some(&b'\n'));
-                    end += 1 + usize::from(end + 1 < self.text.len());
-                }
-                b'\n' => break,
-                _ if byte == quote => {
-                    end += 1;
-                    break;
-                }
-                _ => end += 1,
-            }
-        }
-        self.push(Kind::Text, end, line);
-    }
-
-    fn skip_line_comment(&mut self) {
-        while let Some(at) = self.line_end() {
-            self.at = at;
-            if !self.is_continued(at) {
-                return;
-            }
-            self.line += 1;
-            self.at += 1;
-        }
-        self.at = self.text.len();
-    }
-
-    fn line_end(&self) -> Option<usize> {
-        let rest = self.text.get(self.at..)?;
-        memchr::memchr(b'\n', rest).map(|at| self.at + at)
-    }
-
-    /// Returns whether a backslash stands before the line end at an offset.
-    fn is_continued(&self, end: usize) -> bool {
-        let line = self.text.get(..end).unwrap_or_default();
-        line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\")
-    }
-
-    fn skip_comment(&mut self) {
-        let rest = self.text.get(self.at + 2..).unwrap_or_default();
-        let end = memchr::memmem::find(rest, b"*/").map_or(self.text.len(), |at| self.at + at + 4);
-        self.count_lines(self.at, end);
-        self.at = end;
-    }
-
-    fn count_lines(&mut self, from: usize, to: usize) {
-        let text = self.text.get(from..to).unwrap_or_default();
-        let count = memchr::memchr_iter(b'\n', text).count();
-        self.line += u32::try_from(count).unwrap_or_default();
-    }
-
-    /// A preprocessor line up to its end, continuation lines and comments that
-    /// begin on it included.
-    fn directive(&mut self) {
-        let (start, line) = (self.at, self.line);
-        let kind = directive_kind(self.text.get(start + 1..).unwrap_or_default());
-        while let Some(byte) = self.text.get(self.at).copied() {
-            match (byte, self.byte(1)) {
-                (b'\n', _) if !self.is_continued(self.at) => break,
-                (b'/', b'*') => self.skip_comment(),
-                (b'/', b'/') => self.skip_line_comment(),
-                (b'"', _) => self.at = after_string(self.text, self.at),
-                _ => self.at += 1,
-            }
-        }
-        let end = self.at.min(self.text.len());
-        (self.at, self.line) = (start, line);
-        self.count_lines(start, end);
-        self.push(Kind::Directive(kind), end, line);
+        mark => (Kind::Mark(mark), at + 1),
     }
 }
 
-/// The end of a string on its line: a quote in it opens no comment.
-fn after_string(text: &[u8], start: usize) -> usize {
+fn name_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let length = rest.iter().position(|byte| !continues_name(*byte));
+    length.map_or(text.len(), |length| at + length)
+}
+
+/// `0x1fUL`, `1.5e-3`, `1'000`.
+fn number_end(text: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        let (before, byte) = (byte_at(text, at - 1), byte_at(text, at));
+        let sign = matches!(byte, b'+' | b'-') && matches!(before, b'e' | b'E' | b'p' | b'P');
+        let quote = byte == b'\'' && continues_name(byte_at(text, at + 1));
+        if !continues_name(byte) && byte != b'.' && !sign && !quote {
+            return at;
+        }
+        at += 1;
+    }
+}
+
+/// `x( ... )x"` of `R"x( ... )x"`.
+fn raw_string_end(text: &[u8], from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    let open = rest.iter().take(17).position(|byte| *byte == b'(');
+    let Some(open) = open else { return from };
+    let mark = rest.get(..open).unwrap_or_default();
+    let close = [b")".as_slice(), mark, b"\""].concat();
+    let length = memchr::memmem::find(rest, &close);
+    length.map_or(text.len(), |length| from + length + close.len())
+}
+
+/// The end of a string or character, at the end of its line at the latest.
+fn literal_end(text: &[u8], start: usize) -> usize {
+    let quote = byte_at(text, start);
     let mut at = start + 1;
     while let Some(byte) = text.get(at).copied() {
         match byte {
-            b'\\' if text.get(at + 1) != Some(&b'\n') && text.get(at + 1) != Some(&b'\r') => {
-                at += 2;
-            }
-            b'\n' | b'\\' => return at.max(start + 1),
-            b'"' => return at + 1,
+            b'\\' => at += 2,
+            b'\n' => return at,
+            _ if byte == quote => return at + 1,
             _ => at += 1,
         }
     }
-    at
+    text.len()
+}
+
+/// A preprocessor line up to its end, continuation lines and comments that
+/// begin on it included.
+fn directive(text: &[u8], start: usize) -> (Kind, usize) {
+    let mut at = start;
+    while let Some(byte) = text.get(at).copied() {
+        match (byte, byte_at(text, at + 1)) {
+            (b'\n', _) if !is_continued(text, at) => break,
+            (b'/', b'*' | b'/') => at = gap_end(text, at).unwrap_or(at + 1),
+            // A quote in it opens no comment.
+            (b'"', _) => at = literal_end(text, at),
+            _ => at += 1,
+        }
+    }
+    let kind = directive_kind(text.get(start + 1..).unwrap_or_default());
+    (Kind::Directive(kind), at)
 }
 
 fn directive_kind(after: &[u8]) -> Directive {
     let after = after.trim_ascii_start();
-    let length = after
-        .iter()
-        .position(|byte| !continues_name(*byte))
-        .unwrap_or(after.len());
-    let (word, rest) = after.split_at_checked(length).unwrap_or_default();
+    let end = name_end(after, 0);
+    let (word, rest) = after.split_at_checked(end).unwrap_or_default();
     match word {
         b"if" => match constant(rest) {
             Some(0) => Directive::IfZero,
