@@ -76,11 +76,9 @@ impl Index {
 
     /// The flow in one symbol; computed once.
     pub(crate) fn analysis(&self, symbol: &Symbol) -> Arc<Analysis> {
-        self.computed(symbol.id).unwrap_or_else(|| {
-            let analysis = Arc::new(self.analyse(symbol));
-            self.keep_computed(symbol.id, &analysis);
-            analysis
-        })
+        let analysis = self.computed(symbol.id, || Ok(self.analyse(symbol)));
+        // Analysing never fails: what is not understood is left out.
+        analysis.unwrap_or_default()
     }
 
     fn analyse(&self, symbol: &Symbol) -> Analysis {

@@ -14,16 +14,17 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use crate::error::RetrievalError;
-use database::{Lent, Pool};
+use crate::error::{Result, RetrievalError};
+use database::Lent;
 use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::any::{Any, TypeId};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Limits above which a file is not read as source code.
@@ -68,22 +69,26 @@ pub struct IndexReport {
     pub seconds: f64,
 }
 
-/// Something that was computed of a symbol; who keeps it knows its type.
-type Computed = dyn Any + Send + Sync;
-
 /// The code database of one tree.
 pub struct Index {
     tree: Tree,
     database: PathBuf,
-    pool: Mutex<Pool>,
-    files: RwLock<Arc<Files>>,
-    /// Results computed for symbols that were asked about, by their type and symbol number.
-    computed: Mutex<FxHashMap<(TypeId, i64), Arc<Computed>>>,
-    /// The names of all symbols, once somebody asked for names like another.
-    names: Mutex<Option<Arc<str>>>,
+    kept: Mutex<Kept>,
     report: IndexReport,
     /// The number of the last update when this was opened.
     generation: i64,
+}
+
+/// All that readers share.
+struct Kept {
+    /// Connections to be lent.
+    idle: Vec<Lent>,
+    /// Number of readers that need an unchanged snapshot.
+    holds: usize,
+    files: Arc<Files>,
+    /// Results computed for symbols that were asked about, by their type and symbol number; what
+    /// is of the whole tree has the number 0.
+    computed: FxHashMap<(TypeId, i64), Arc<dyn Any + Send + Sync>>,
 }
 
 impl std::fmt::Debug for Index {
@@ -95,15 +100,46 @@ impl std::fmt::Debug for Index {
     }
 }
 
+impl Kept {
+    /// Every connection sees the newest state from now on.
+    fn finish_all(&mut self) {
+        self.idle = self.idle.drain(..).filter_map(Lent::finish).collect();
+    }
+}
+
 /// A connection together with the files as it sees them.
 pub(crate) struct Reader<'r> {
     pub(crate) connection: &'r Connection,
     pub(crate) files: &'r Files,
 }
 
+impl Reader<'_> {
+    /// The rows of a query.
+    pub(crate) fn rows<T>(&self, sql: &str, params: impl Params) -> Result<Vec<T>>
+    where
+        T: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Error>,
+    {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params, |row| T::try_from(row))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The first column of a query.
+    pub(crate) fn values<T: FromSql>(&self, sql: &str, params: impl Params) -> Result<Vec<T>> {
+        let rows: Vec<(T,)> = self.rows(sql, params)?;
+        Ok(rows.into_iter().map(|(value,)| value).collect())
+    }
+
+    /// The first value of a query, when it gives any.
+    pub(crate) fn value<T: FromSql>(&self, sql: &str, params: impl Params) -> Result<Option<T>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row(params, |row| row.get(0)).optional()?)
+    }
+}
+
 impl Index {
     /// Opens the index of a tree; builds it or brings it up to date first.
-    pub fn open(root: &Path, cache: &Path, limits: IndexLimits) -> Result<Self, RetrievalError> {
+    pub fn open(root: &Path, cache: &Path, limits: IndexLimits) -> Result<Self> {
         let started = Instant::now();
         let tree = Tree::open(root)?;
         let folder = database::Folder::open(cache, tree.root())?;
@@ -120,10 +156,12 @@ impl Index {
         Ok(Self {
             tree,
             database,
-            pool: Mutex::new(Pool::new(connection)),
-            files: RwLock::new(Arc::new(files)),
-            computed: Mutex::default(),
-            names: Mutex::default(),
+            kept: Mutex::new(Kept {
+                idle: vec![Lent::new(connection)],
+                holds: 0,
+                files: Arc::new(files),
+                computed: FxHashMap::default(),
+            }),
             report,
             generation,
         })
@@ -146,21 +184,18 @@ impl Index {
 
     /// Every file of the tree, in the order of paths.
     pub fn files(&self) -> Vec<FileRow> {
-        self.files_now().rows().cloned().collect()
+        self.kept().files.rows().cloned().collect()
     }
 
     /// One file as the index knows it.
     pub fn file(&self, path: &TreePath) -> Option<FileRow> {
-        self.files_now().by_path(path.as_str()).cloned()
+        self.kept().files.by_path(path).cloned()
     }
 
     /// Lends a connection to a reader.
-    pub(crate) fn read<T>(
-        &self,
-        ask: impl FnOnce(&Reader<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, RetrievalError> {
-        let kept = self.pool().take();
-        let mut lent = match kept {
+    pub(crate) fn read<T>(&self, ask: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+        let idle = self.kept().idle.pop();
+        let mut lent = match idle {
             Some(lent) => lent,
             None => Lent::new(database::open(&self.database)?),
         };
@@ -172,87 +207,74 @@ impl Index {
         });
         match &answer {
             Err(error) if is_damage(error) => database::discard(&self.database),
-            _ => self.pool().give_back(lent),
+            _ => self.give_back(lent),
         }
-        Ok(answer?)
+        answer
+    }
+
+    fn give_back(&self, lent: Lent) {
+        let mut kept = self.kept();
+        kept.idle.push(lent);
+        if kept.holds == 0 {
+            kept.finish_all();
+        }
     }
 
     /// Until this is dropped, what is read may be as it was at its beginning:
     /// who asks hundreds of times then need not look each time whether another
     /// process has changed something.
     pub(crate) fn hold(&self) -> Hold<'_> {
-        self.pool().begin_hold();
+        self.kept().holds += 1;
         Hold(self)
     }
 
     /// Makes what is written from now on visible to the readers of a hold.
     pub(crate) fn look_anew(&self) {
-        self.pool().finish_all();
+        self.kept().finish_all();
     }
 
     /// A connection that nobody else gets.
-    pub(crate) fn private_connection(&self) -> Result<Connection, RetrievalError> {
+    pub(crate) fn private_connection(&self) -> Result<Connection> {
         database::open(&self.database)
     }
 
     /// Begins to read, if this connection has not begun yet, and gives the
     /// files as it sees them.
-    fn look(&self, lent: &mut Lent) -> rusqlite::Result<Arc<Files>> {
+    fn look(&self, lent: &mut Lent) -> Result<Arc<Files>> {
         if let Some(files) = &lent.seen {
             return Ok(Arc::clone(files));
         }
         lent.begin()?;
-        let mut files = self.files_now();
+        let mut files = Arc::clone(&self.kept().files);
         if files::generation(&lent.connection)? != files.generation {
             files = Arc::new(Files::load(&lent.connection)?);
-            *self.files.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&files);
-            self.lock_computed().clear();
-            *self.lock_names() = None;
+            let mut kept = self.kept();
+            kept.files = Arc::clone(&files);
+            kept.computed.clear();
         }
         lent.seen = Some(Arc::clone(&files));
         Ok(files)
     }
 
-    /// Returns what was computed of a symbol since the index last changed.
-    pub(crate) fn computed<T: Any + Send + Sync>(&self, symbol: i64) -> Option<Arc<T>> {
-        let known = self
-            .lock_computed()
-            .get(&(TypeId::of::<T>(), symbol))
-            .cloned()?;
-        known.downcast().ok()
+    /// Returns what was computed of a symbol since the index last changed, or computes it.
+    pub(crate) fn computed<T: Any + Send + Sync>(
+        &self,
+        symbol: i64,
+        compute: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let key = (TypeId::of::<T>(), symbol);
+        let known = self.kept().computed.get(&key).cloned();
+        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            return Ok(known);
+        }
+        let computed = Arc::new(compute()?);
+        let shared = Arc::<T>::clone(&computed);
+        self.kept().computed.insert(key, shared);
+        Ok(computed)
     }
 
-    /// Keeps what was computed of a symbol until the index changes.
-    pub(crate) fn keep_computed<T: Any + Send + Sync>(&self, symbol: i64, computed: &Arc<T>) {
-        let computed: Arc<Computed> = Arc::<T>::clone(computed);
-        self.lock_computed()
-            .insert((TypeId::of::<T>(), symbol), computed);
-    }
-
-    fn lock_computed(&self) -> MutexGuard<'_, FxHashMap<(TypeId, i64), Arc<Computed>>> {
-        self.computed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn known_names(&self) -> Option<Arc<str>> {
-        self.lock_names().clone()
-    }
-
-    pub(crate) fn keep_names(&self, names: String) -> Arc<str> {
-        let names: Arc<str> = names.into();
-        *self.lock_names() = Some(Arc::clone(&names));
-        names
-    }
-
-    fn lock_names(&self) -> MutexGuard<'_, Option<Arc<str>>> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn files_now(&self) -> Arc<Files> {
-        Arc::clone(&self.files.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn pool(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -261,11 +283,18 @@ pub(crate) struct Hold<'i>(&'i Index);
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
-        self.0.pool().end_hold();
+        let mut kept = self.0.kept();
+        kept.holds -= 1;
+        if kept.holds == 0 {
+            kept.finish_all();
+        }
     }
 }
 
-fn is_damage(error: &rusqlite::Error) -> bool {
+fn is_damage(error: &RetrievalError) -> bool {
+    let RetrievalError::Database(error) = error else {
+        return false;
+    };
     matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
@@ -275,17 +304,13 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 /// A database that agrees with its tree.
 type Opened = (PathBuf, Connection, Files, IndexReport);
 
-fn refresh(database: PathBuf, tree: &Tree, limits: IndexLimits) -> Result<Opened, RetrievalError> {
+fn refresh(database: PathBuf, tree: &Tree, limits: IndexLimits) -> Result<Opened> {
     let mut connection = database::open(&database)?;
     let (files, report) = update::update(&mut connection, tree, limits, false)?;
     Ok((database, connection, files, report))
 }
 
-fn build(
-    folder: &database::Folder,
-    tree: &Tree,
-    limits: IndexLimits,
-) -> Result<Opened, RetrievalError> {
+fn build(folder: &database::Folder, tree: &Tree, limits: IndexLimits) -> Result<Opened> {
     let database = folder.fresh();
     let mut connection = database::create(&database, limits)?;
     let (files, mut report) = update::update(&mut connection, tree, limits, true)?;

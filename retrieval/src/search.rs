@@ -46,7 +46,7 @@ impl WordIndex {
         limit: usize,
     ) -> Result<Vec<Scored>> {
         let size = self.count(index)?;
-        index.read(|reader| score_words(reader, size, stems, limit))
+        index.read(|reader| Ok(score_words(reader, size, stems, limit)?))
     }
 
     /// Counts what was not counted yet, and gives how much there is.
@@ -59,7 +59,7 @@ impl WordIndex {
             return Ok(size);
         }
         store::update(index)?;
-        let size = index.read(store::size)?;
+        let size = index.read(|reader| Ok(store::size(reader)?))?;
         *counted = Some(size);
         Ok(size)
     }

@@ -7,12 +7,11 @@
 //! A database that was replaced while another process reads it stays readable
 //! for that process.
 
-use crate::error::RetrievalError;
+use crate::error::{Result, RetrievalError};
 use crate::index::files::Files;
 use crate::index::{IndexLimits, schema};
-use rusqlite::{Connection, OpenFlags, Result};
+use rusqlite::{Connection, OpenFlags};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -32,13 +31,13 @@ pub(crate) struct Folder {
 impl Folder {
     /// Makes and locks the folder for a tree; waits while another process
     /// builds there.
-    pub(crate) fn open(cache: &Path, root: &Path) -> Result<Self, RetrievalError> {
+    pub(crate) fn open(cache: &Path, root: &Path) -> Result<Self> {
         let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let mut key = String::new();
-        for byte in digest.iter().take(8) {
-            // Writing to a string cannot go wrong.
-            let _ = write!(key, "{byte:02x}");
-        }
+        let key: String = digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let path = cache.join(key);
         let fail = |source| RetrievalError::Cache {
             path: path.clone(),
@@ -66,11 +65,9 @@ impl Folder {
     /// The database that is in use, if it is sound and of our making.
     pub(crate) fn current(&self, limits: IndexLimits) -> Option<PathBuf> {
         let name = std::fs::read_to_string(self.path.join("current")).ok()?;
-        if !is_database_name(&name) {
-            return None;
-        }
+        let is_ours = name.starts_with("code-") && name.ends_with(".sqlite") && !name.contains('/');
         let path = self.path.join(name);
-        is_sound(&path, limits).then_some(path)
+        (is_ours && is_sound(&path, limits)).then_some(path)
     }
 
     /// Where a new database is built.
@@ -83,7 +80,7 @@ impl Folder {
     }
 
     /// Makes a finished database the one in use and removes the others.
-    pub(crate) fn adopt(&self, database: &Path) -> Result<(), RetrievalError> {
+    pub(crate) fn adopt(&self, database: &Path) -> Result<()> {
         let fail = |source| RetrievalError::Cache {
             path: self.path.clone(),
             source,
@@ -92,10 +89,7 @@ impl Folder {
         let pointer = self.path.join("current.new");
         std::fs::write(&pointer, name.as_encoded_bytes()).map_err(fail)?;
         std::fs::rename(&pointer, self.path.join("current")).map_err(fail)?;
-        for entry in std::fs::read_dir(&self.path)
-            .map_err(fail)?
-            .filter_map(Result::ok)
-        {
+        for entry in std::fs::read_dir(&self.path).map_err(fail)?.flatten() {
             let other = entry.file_name();
             let other = other.to_string_lossy();
             let ours = other.starts_with(&*name.to_string_lossy());
@@ -106,10 +100,6 @@ impl Folder {
         }
         Ok(())
     }
-}
-
-fn is_database_name(name: &str) -> bool {
-    name.starts_with("code-") && name.ends_with(".sqlite") && !name.contains('/')
 }
 
 /// Returns whether a database is whole and of this version. Its pages are not read:
@@ -136,7 +126,7 @@ fn is_sound(path: &Path, limits: IndexLimits) -> bool {
 
 /// Starts a new database: no journal and no waiting for the disk, since a
 /// build that is cut short is thrown away.
-pub(crate) fn create(path: &Path, limits: IndexLimits) -> Result<Connection, RetrievalError> {
+pub(crate) fn create(path: &Path, limits: IndexLimits) -> Result<Connection> {
     let connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -153,11 +143,9 @@ pub(crate) fn create(path: &Path, limits: IndexLimits) -> Result<Connection, Ret
 }
 
 /// Ends the build of a new database: from here on others may read it.
-pub(crate) fn finish(connection: Connection) -> Result<(), RetrievalError> {
+pub(crate) fn finish(connection: Connection) -> Result<()> {
     connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;")?;
-    connection
-        .close()
-        .map_err(|(_, error)| RetrievalError::Database(error))
+    connection.close().map_err(|(_, error)| error.into())
 }
 
 /// Notes that a database turned out to be damaged: the next opening builds a
@@ -173,7 +161,7 @@ pub(crate) fn discard(path: &Path) {
 }
 
 /// Opens a database that is in use.
-pub(crate) fn open(path: &Path) -> Result<Connection, RetrievalError> {
+pub(crate) fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
@@ -207,57 +195,12 @@ impl Lent {
     }
 
     /// Stops reading one state; `None` when the connection is of no more use.
-    fn finish(mut self) -> Option<Self> {
+    pub(super) fn finish(mut self) -> Option<Self> {
         self.seen = None;
         if !self.connection.is_autocommit() {
             let mut statement = self.connection.prepare_cached("COMMIT").ok()?;
             statement.execute([]).ok()?;
         }
         Some(self)
-    }
-}
-
-/// Connections to be lent.
-pub(super) struct Pool {
-    idle: Vec<Lent>,
-    /// Number of readers that need an unchanged snapshot.
-    holds: usize,
-}
-
-impl Pool {
-    pub(super) fn new(connection: Connection) -> Self {
-        Self {
-            idle: vec![Lent::new(connection)],
-            holds: 0,
-        }
-    }
-
-    pub(super) fn take(&mut self) -> Option<Lent> {
-        self.idle.pop()
-    }
-
-    pub(super) fn give_back(&mut self, lent: Lent) {
-        let lent = if self.holds > 0 {
-            Some(lent)
-        } else {
-            lent.finish()
-        };
-        self.idle.extend(lent);
-    }
-
-    pub(super) fn begin_hold(&mut self) {
-        self.holds += 1;
-    }
-
-    pub(super) fn end_hold(&mut self) {
-        self.holds = self.holds.saturating_sub(1);
-        if self.holds == 0 {
-            self.finish_all();
-        }
-    }
-
-    /// Every connection sees the newest state from now on.
-    pub(super) fn finish_all(&mut self) {
-        self.idle = self.idle.drain(..).filter_map(Lent::finish).collect();
     }
 }

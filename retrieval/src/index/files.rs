@@ -1,6 +1,5 @@
 //! The files that the index knows, kept in memory: every answer needs them.
 
-use crate::symbol::Symbol;
 use patchwright_source::{Entry, Language, TreePath};
 use rusqlite::{Connection, Result};
 use rustc_hash::FxHashMap;
@@ -38,12 +37,11 @@ impl FileRow {
     }
 }
 
-/// All files, by number, by path and by the symbols in them.
+/// All files in the order of their paths, by number, by path and by the symbols in them.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     rows: Vec<FileRow>,
     by_id: FxHashMap<i64, usize>,
-    by_path: FxHashMap<String, usize>,
     /// First symbols with the rows they belong to, ascending.
     by_symbol: Vec<(i64, usize)>,
     pub(crate) generation: i64,
@@ -88,7 +86,6 @@ impl Files {
         };
         for (at, row) in rows.iter().enumerate() {
             files.by_id.insert(row.id, at);
-            files.by_path.insert(row.path.to_string(), at);
             files.by_symbol.push((row.first_symbol, at));
         }
         files.by_symbol.sort_unstable();
@@ -105,8 +102,9 @@ impl Files {
         self.rows.get(*self.by_id.get(&id)?)
     }
 
-    pub(crate) fn by_path(&self, path: &str) -> Option<&FileRow> {
-        self.rows.get(*self.by_path.get(path)?)
+    pub(crate) fn by_path(&self, path: &TreePath) -> Option<&FileRow> {
+        let at = self.rows.binary_search_by(|row| row.path.cmp(path));
+        self.rows.get(at.ok()?)
     }
 
     /// The file in which a symbol lies.
@@ -116,11 +114,6 @@ impl Files {
             .partition_point(|(first, _)| *first <= symbol);
         let (_, at) = self.by_symbol.get(after.checked_sub(1)?)?;
         self.rows.get(*at)
-    }
-
-    /// The file of a symbol that was read from this index.
-    pub(crate) fn holding(&self, symbol: &Symbol) -> Option<&FileRow> {
-        self.by_path(symbol.path.as_str())
     }
 }
 

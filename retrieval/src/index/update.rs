@@ -5,12 +5,12 @@
 //! by one, in the order of paths, so that the same tree gives the same
 //! numbers. Nothing is read whose size, times and inode are as they were.
 
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::index::files::Files;
 use crate::index::write::{Hash, Parsed, Writer};
 use crate::index::{IndexLimits, IndexReport, schema};
 use crate::language::extract;
-use patchwright_source::{Encoding, Entry, Language, Text, Tree, product_of_template};
+use patchwright_source::{Entry, Language, Text, Tree, product_of_template};
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +52,7 @@ pub(crate) fn update(
     tree: &Tree,
     limits: IndexLimits,
     fresh: bool,
-) -> Result<(Files, IndexReport), RetrievalError> {
+) -> Result<(Files, IndexReport)> {
     let entries = tree.entries();
     let old = Files::load(connection)?;
     let (work, gone) = compare(connection, &old, &entries)?;
@@ -85,12 +85,12 @@ fn compare(
     connection: &Connection,
     old: &Files,
     entries: &[Entry],
-) -> Result<(Vec<Work>, BTreeSet<i64>), RetrievalError> {
+) -> Result<(Vec<Work>, BTreeSet<i64>)> {
     let mut gone: BTreeSet<i64> = old.rows().map(|row| row.id).collect();
     let mut next_id = gone.last().copied().unwrap_or_default() + 1;
     let mut work = Vec::new();
     for entry in entries {
-        let row = old.by_path(entry.path.as_str());
+        let row = old.by_path(&entry.path);
         let header = product_of_template(&entry.path);
         let is_made = header.is_some_and(|header| has_file(entries, header));
         if let Some(row) = row {
@@ -123,7 +123,7 @@ fn has_file(entries: &[Entry], path: &str) -> bool {
         .is_ok()
 }
 
-fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>, RetrievalError> {
+fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>> {
     Ok(connection
         .prepare_cached("SELECT hash FROM file WHERE id = ?1")?
         .query_row([id], |row| row.get(0))?)
@@ -135,7 +135,7 @@ fn write_all(
     limits: IndexLimits,
     work: &[Work],
     report: &mut IndexReport,
-) -> Result<(), RetrievalError> {
+) -> Result<()> {
     let mut writer = Writer::new(connection)?;
     let now = now();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -182,7 +182,7 @@ fn now() -> i64 {
 }
 
 /// Notes that a file looks different and is the same.
-fn touch(connection: &Connection, id: i64, entry: &Entry) -> Result<(), RetrievalError> {
+fn touch(connection: &Connection, id: i64, entry: &Entry) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE file SET size = ?2, modified = ?3, changed = ?4, inode = ?5 WHERE id = ?1",
@@ -198,7 +198,7 @@ fn touch(connection: &Connection, id: i64, entry: &Entry) -> Result<(), Retrieva
 }
 
 /// Removes the facts of a file.
-fn forget(connection: &Connection, id: i64) -> Result<(), RetrievalError> {
+fn forget(connection: &Connection, id: i64) -> Result<()> {
     let (first, last): (i64, i64) = connection.query_row(
         "SELECT first_symbol, last_symbol FROM file WHERE id = ?1",
         [id],
@@ -237,8 +237,8 @@ fn in_order<R: Send>(
     threads: usize,
     items: &[Work],
     work: impl Fn(&Work) -> R + Sync,
-    mut take: impl FnMut(&Work, R) -> Result<(), RetrievalError>,
-) -> Result<(), RetrievalError> {
+    mut take: impl FnMut(&Work, R) -> Result<()>,
+) -> Result<()> {
     let order = large_first(items);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -276,7 +276,7 @@ fn in_order<R: Send>(
 
 /// Result of reading a file.
 #[derive(Debug)]
-pub(crate) enum FileState {
+enum FileState {
     /// It has facts.
     Parsed(Box<Parsed>),
     /// It is in no language that is indexed.
@@ -288,12 +288,7 @@ pub(crate) enum FileState {
 }
 
 /// Reads a file. `known` is the hash of the content that the index holds.
-pub(crate) fn read_file(
-    tree: &Tree,
-    entry: &Entry,
-    limits: IndexLimits,
-    known: Option<&[u8]>,
-) -> FileState {
+fn read_file(tree: &Tree, entry: &Entry, limits: IndexLimits, known: Option<&[u8]>) -> FileState {
     if Language::of_path(&entry.path).is_none() {
         return FileState::NotCode;
     }
@@ -319,11 +314,7 @@ fn parse(entry: &Entry, text: &Text, hash: Hash) -> FileState {
         return FileState::NotCode;
     };
     // Grammars read UTF-8; a byte of Latin-1 is a character of the same line.
-    let extracted = match text.encoding() {
-        Encoding::Utf8 => extract(language, text.bytes()),
-        Encoding::Latin1 => extract(language, text.decode(text.bytes()).as_bytes()),
-    };
-    let Some(extracted) = extracted else {
+    let Some(extracted) = extract(language, text.decode(text.bytes()).as_bytes()) else {
         return FileState::Skipped("the parser gave up on it".to_owned());
     };
     FileState::Parsed(Box::new(Parsed {
@@ -338,22 +329,16 @@ fn unreadable(text: &Text) -> Option<String> {
     if text.is_binary() {
         return Some("it is binary".to_owned());
     }
-    let (mut line, mut start) = (1, 0);
-    for end in line_ends(text.bytes()) {
-        if end - start > LONGEST_LINE {
-            let length = end - start;
+    for line in 1..=text.line_count() {
+        let raw = text.raw_line(line).unwrap_or_default();
+        let length = raw.strip_suffix(b"\n").unwrap_or(raw).len();
+        if length > LONGEST_LINE {
             return Some(format!(
                 "minified or generated: line {line} has {length} bytes"
             ));
         }
-        (line, start) = (line + 1, end + 1);
     }
     None
-}
-
-/// The offsets at which lines end.
-fn line_ends(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
-    memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::language::Extracted;
 use crate::language::facts::Facts;
 use patchwright_source::{Entry, Language};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, OptionalExtension, Result, params};
 use rustc_hash::FxHashMap;
 
 /// A file's content hash.
@@ -29,13 +29,6 @@ pub(crate) struct Writer<'c> {
     names: FxHashMap<Box<str>, i64>,
     next_name: i64,
     next_symbol: i64,
-    insert_name: CachedStatement<'c>,
-    insert_symbol: CachedStatement<'c>,
-    insert_call: CachedStatement<'c>,
-    insert_posting: CachedStatement<'c>,
-    insert_import: CachedStatement<'c>,
-    insert_inherit: CachedStatement<'c>,
-    insert_file: CachedStatement<'c>,
 }
 
 impl<'c> Writer<'c> {
@@ -51,26 +44,9 @@ impl<'c> Writer<'c> {
         Ok(Self {
             connection,
             older_names: next_name > 1,
-            names: FxHashMap::default(),
+            names: FxHashMap::from_iter([("".into(), 0)]),
             next_name,
             next_symbol,
-            insert_name: connection.prepare_cached("INSERT INTO name VALUES (?1, ?2)")?,
-            insert_symbol: connection.prepare_cached(
-                "INSERT INTO symbol VALUES
-                 (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-            )?,
-            insert_call: connection
-                .prepare_cached("INSERT OR REPLACE INTO call VALUES (?1, ?2, ?3, ?4, ?5)")?,
-            insert_posting: connection
-                .prepare_cached("INSERT OR REPLACE INTO posting VALUES (?1, ?2, ?3)")?,
-            insert_import: connection
-                .prepare_cached("INSERT OR IGNORE INTO import VALUES (?1, ?2, ?3)")?,
-            insert_inherit: connection
-                .prepare_cached("INSERT OR IGNORE INTO inherit VALUES (?1, ?2, ?3)")?,
-            insert_file: connection.prepare_cached(
-                "INSERT OR REPLACE INTO file VALUES
-                 (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-            )?,
         })
     }
 
@@ -85,11 +61,15 @@ impl<'c> Writer<'c> {
         self.file(id, entry, (first, last), Ok(parsed))?;
         let names = self.number_names(facts)?;
         let name = |id: u32| names.get(id as usize).copied().unwrap_or_default();
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO symbol VALUES
+             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        )?;
         for (symbol, symbol_id) in facts.symbols.iter().zip(first + 1..) {
             if symbol.name == 0 {
                 continue;
             }
-            self.insert_symbol.execute(params![
+            insert.execute(params![
                 symbol_id,
                 name(symbol.name),
                 name(symbol.scope),
@@ -109,29 +89,31 @@ impl<'c> Writer<'c> {
         self.uses(id, first, facts, &names)
     }
 
-    fn uses(&mut self, id: i64, first: i64, facts: &Facts, names: &[i64]) -> Result<()> {
+    fn uses(&self, id: i64, first: i64, facts: &Facts, names: &[i64]) -> Result<()> {
         let name = |id: u32| names.get(id as usize).copied().unwrap_or_default();
+        let prepare = |sql: &str| self.connection.prepare_cached(sql);
+        let mut insert = prepare("INSERT OR REPLACE INTO call VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for call in &facts.calls {
-            self.insert_call.execute(params![
+            insert.execute(params![
                 first + i64::from(call.owner),
                 name(call.name),
                 name(call.receiver),
                 call.arguments,
-                facts.text(&call.lines)
+                call.lines
             ])?;
         }
+        let mut insert = prepare("INSERT OR REPLACE INTO posting VALUES (?1, ?2, ?3)")?;
         for (used, sites) in &facts.postings {
-            self.insert_posting
-                .execute(params![id, name(*used), facts.text(sites)])?;
+            insert.execute(params![id, name(*used), sites])?;
         }
+        let mut insert = prepare("INSERT OR IGNORE INTO import VALUES (?1, ?2, ?3)")?;
         for (line, target) in &facts.imports {
-            self.insert_import
-                .execute(params![id, line, name(*target)])?;
+            insert.execute(params![id, line, name(*target)])?;
         }
+        let mut insert = prepare("INSERT OR IGNORE INTO inherit VALUES (?1, ?2, ?3)")?;
         for inherit in &facts.inherits {
             let class = first + 1 + i64::from(inherit.symbol);
-            self.insert_inherit
-                .execute(params![class, name(inherit.base), inherit.line])?;
+            insert.execute(params![class, name(inherit.base), inherit.line])?;
         }
         Ok(())
     }
@@ -150,14 +132,18 @@ impl<'c> Writer<'c> {
 
     /// Writes the row of a file: what was parsed of it, or why it was skipped.
     fn file(
-        &mut self,
+        &self,
         id: i64,
         entry: &Entry,
         (first, last): (i64, i64),
         parsed: std::result::Result<&Parsed, Option<&str>>,
     ) -> Result<()> {
         let facts = parsed.ok();
-        self.insert_file.execute(params![
+        let mut insert = self.connection.prepare_cached(
+            "INSERT OR REPLACE INTO file VALUES
+             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?;
+        insert.execute(params![
             id,
             entry.path.as_str(),
             facts.map(|parsed| parsed.language.to_string()),
@@ -175,39 +161,30 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
+    /// The numbers of a file's names in the database.
     fn number_names(&mut self, facts: &Facts) -> Result<Vec<i64>> {
-        let count = u32::try_from(facts.name_count()).unwrap_or(u32::MAX);
-        let mut numbers = Vec::with_capacity(facts.name_count());
-        for id in 0..count {
-            numbers.push(self.number(facts.name(id))?);
+        let prepare = |sql: &str| self.connection.prepare_cached(sql);
+        let mut find = prepare("SELECT id FROM name WHERE name = ?1")?;
+        let mut insert = prepare("INSERT INTO name VALUES (?1, ?2)")?;
+        let mut numbers = Vec::with_capacity(facts.names.len());
+        for name in &facts.names {
+            if let Some(id) = self.names.get(name.as_str()) {
+                numbers.push(*id);
+                continue;
+            }
+            let older = if self.older_names {
+                find.query_row([name], |row| row.get(0)).optional()?
+            } else {
+                None
+            };
+            if older.is_none() {
+                insert.execute(params![self.next_name, name])?;
+                self.next_name += 1;
+            }
+            let id = older.unwrap_or(self.next_name - 1);
+            self.names.insert(name.as_str().into(), id);
+            numbers.push(id);
         }
         Ok(numbers)
-    }
-
-    fn number(&mut self, name: &str) -> Result<i64> {
-        if name.is_empty() {
-            return Ok(0);
-        }
-        if let Some(id) = self.names.get(name) {
-            return Ok(*id);
-        }
-        let older: Option<i64> = if self.older_names {
-            self.connection
-                .prepare_cached("SELECT id FROM name WHERE name = ?1")?
-                .query_row([name], |row| row.get(0))
-                .optional()?
-        } else {
-            None
-        };
-        let id = if let Some(id) = older {
-            id
-        } else {
-            let id = self.next_name;
-            self.insert_name.execute(params![id, name])?;
-            self.next_name += 1;
-            id
-        };
-        self.names.insert(name.into(), id);
-        Ok(id)
     }
 }

@@ -12,7 +12,6 @@ mod finish;
 pub(crate) use collector::Collector;
 
 use crate::symbol::{SymbolKind, UseKind};
-use std::ops::Range;
 
 /// A name's number within its file; 0 is the empty name.
 pub(crate) type NameId = u32;
@@ -69,8 +68,8 @@ pub(crate) struct CallFact {
     pub(crate) receiver: NameId,
     /// Number of arguments; -1 when it is not known.
     pub(crate) arguments: i32,
-    /// Where its lines stand in the text of the facts.
-    pub(crate) lines: Range<usize>,
+    /// Its lines, as in `12,15,19`.
+    pub(crate) lines: String,
 }
 
 /// The receiver of a call, as written. In the database it is a text: empty for a plain
@@ -118,62 +117,35 @@ pub(crate) struct InheritFact {
 /// All that one file says, ready to be stored.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    names: String,
-    name_ends: Vec<usize>,
+    /// By their numbers.
+    pub(crate) names: Vec<String>,
     /// In the order of their first lines; parents come before their children.
     pub(crate) symbols: Vec<SymbolFact>,
     /// In the order of owners and names.
     pub(crate) calls: Vec<CallFact>,
     /// Name and sites of all uses that are no calls, in the order of names.
-    pub(crate) postings: Vec<(NameId, Range<usize>)>,
+    pub(crate) postings: Vec<(NameId, String)>,
     pub(crate) inherits: Vec<InheritFact>,
     pub(crate) imports: Vec<(u32, NameId)>,
-    text: String,
 }
 
 impl Facts {
-    /// Returns how many names there are.
-    pub(crate) fn name_count(&self) -> usize {
-        self.name_ends.len()
-    }
-
     pub(crate) fn name(&self, id: NameId) -> &str {
-        let index = id as usize;
-        let start = index
-            .checked_sub(1)
-            .and_then(|before| self.name_ends.get(before))
-            .copied()
-            .unwrap_or_default();
-        self.name_ends
-            .get(index)
-            .and_then(|end| self.names.get(start..*end))
-            .unwrap_or_default()
-    }
-
-    /// The text of a call's lines or a posting's sites.
-    pub(crate) fn text(&self, range: &Range<usize>) -> &str {
-        self.text.get(range.clone()).unwrap_or_default()
+        self.names.get(id as usize).map_or("", String::as_str)
     }
 }
 
+/// The kinds of uses by their numbers in a site.
+const KINDS: [UseKind; 4] = [UseKind::Read, UseKind::Write, UseKind::Type, UseKind::Call];
+
 /// Returns how a site is written in a posting: eight times its line plus its kind.
-pub(crate) fn encode_site(line: u32, kind: UseKind) -> u64 {
-    let kind = match kind {
-        UseKind::Read => 0,
-        UseKind::Write => 1,
-        UseKind::Type => 2,
-        UseKind::Call => 3,
-    };
-    u64::from(line) * 8 + kind
+pub(crate) fn encode_site(line: u32, kind: UseKind) -> u32 {
+    let kind = KINDS.iter().position(|one| *one == kind);
+    line * 8 + kind.unwrap_or_default() as u32
 }
 
 /// The opposite of [`encode_site`].
-pub(crate) fn decode_site(site: u64) -> (u32, UseKind) {
-    let kind = match site & 7 {
-        0 => UseKind::Read,
-        1 => UseKind::Write,
-        2 => UseKind::Type,
-        _ => UseKind::Call,
-    };
-    (u32::try_from(site >> 3).unwrap_or(u32::MAX), kind)
+pub(crate) fn decode_site(site: u32) -> (u32, UseKind) {
+    let kind = KINDS.get(site as usize & 7).copied();
+    (site >> 3, kind.unwrap_or(UseKind::Call))
 }

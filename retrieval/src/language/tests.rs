@@ -71,11 +71,7 @@ fn calls(facts: &Facts) -> Vec<String> {
             } else {
                 format!("[{receiver}]")
             };
-            format!(
-                "{caller}>{on}{}@{}",
-                facts.name(call.name),
-                facts.text(&call.lines)
-            )
+            format!("{caller}>{on}{}@{}", facts.name(call.name), call.lines)
         })
         .collect();
     calls.sort();
@@ -86,7 +82,7 @@ fn calls(facts: &Facts) -> Vec<String> {
 fn uses(facts: &Facts) -> Vec<String> {
     let mut uses = Vec::new();
     for (name, sites) in &facts.postings {
-        for site in facts.text(sites).split(',') {
+        for site in sites.split(',') {
             let (line, kind) = decode_site(site.parse().unwrap());
             uses.push(format!("{}:{}@{line}", facts.name(*name), kind.as_str()));
         }

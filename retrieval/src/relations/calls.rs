@@ -3,13 +3,12 @@
 //! What a call means is decided in `resolution`; what only its name says is
 //! followed too, and marked.
 
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::index::{Index, Reader};
 use crate::relations::name::QualifiedName;
 use crate::relations::resolution::{CallSite, Resolver};
-use crate::relations::rows::{name_id, name_text, read_numbers, symbol_by_id};
+use crate::relations::rows::{name_id, read_numbers, symbol_by_id};
 use crate::symbol::{Call, Symbol};
-use rusqlite::Result;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Limit on how many definitions a search along the calls may visit.
@@ -18,12 +17,7 @@ const VISITED: usize = 50_000;
 impl Index {
     /// Returns who calls a definition, and who calls those, up to a depth; nearest first,
     /// then by path and line. At most `limit` calls.
-    pub fn callers(
-        &self,
-        name: &str,
-        depth: u32,
-        limit: usize,
-    ) -> Result<Vec<Call>, RetrievalError> {
+    pub fn callers(&self, name: &str, depth: u32, limit: usize) -> Result<Vec<Call>> {
         let Some(wanted) = QualifiedName::read(name) else {
             return Ok(Vec::new());
         };
@@ -58,12 +52,7 @@ impl Index {
 
     /// Returns what a function calls, and what that calls, up to a depth; nearest
     /// first, then by path and line. At most `limit` calls.
-    pub fn callees(
-        &self,
-        name: &str,
-        depth: u32,
-        limit: usize,
-    ) -> Result<Vec<Call>, RetrievalError> {
+    pub fn callees(&self, name: &str, depth: u32, limit: usize) -> Result<Vec<Call>> {
         let start = self.definitions(name)?.symbols;
         self.read(|reader| {
             let mut resolver = Resolver::new(reader);
@@ -77,9 +66,7 @@ impl Index {
                     for site in resolver.sites_in(*caller)? {
                         let meaning = resolver.meaning(&site)?;
                         next.extend(meaning.all().filter(|id| seen.insert(*id)));
-                        let by_name = meaning.certain.is_empty();
-                        let target = meaning.all().next();
-                        calls.push(call(reader, &site, depth, (target, by_name))?);
+                        calls.push(call(reader, &site, depth, meaning.likeliest())?);
                     }
                 }
                 in_order(&mut calls);
@@ -95,14 +82,13 @@ impl Index {
     }
 
     /// The calls that one definition makes, in the order of their names.
-    pub fn calls_in(&self, symbol: &Symbol) -> Result<Vec<Call>, RetrievalError> {
+    pub fn calls_in(&self, symbol: &Symbol) -> Result<Vec<Call>> {
         self.read(|reader| {
             let mut resolver = Resolver::new(reader);
             let sites = resolver.sites_in(symbol.id)?;
             let calls = sites.into_iter().map(|site| {
                 let meaning = resolver.meaning(&site)?;
-                let by_name = meaning.certain.is_empty();
-                call(reader, &site, 1, (meaning.all().next(), by_name))
+                call(reader, &site, 1, meaning.likeliest())
             });
             calls.collect()
         })
@@ -111,7 +97,7 @@ impl Index {
     /// The shortest chain of calls from one function to another; empty when
     /// there is none. Calls that only their names resolve are followed when no
     /// chain does without them.
-    pub fn call_path(&self, from: &str, to: &str) -> Result<Vec<Call>, RetrievalError> {
+    pub fn call_path(&self, from: &str, to: &str) -> Result<Vec<Call>> {
         let start = self.definitions(from)?.symbols;
         let targets = self.definitions(to)?.symbols;
         let Some(target) = QualifiedName::read(to) else {
@@ -196,22 +182,13 @@ fn callers_of(
     (name, ids): (&str, &BTreeSet<i64>),
     depth: u32,
 ) -> Result<Vec<Call>> {
-    let Some(name) = name_id(reader, name)? else {
-        return Ok(Vec::new());
-    };
     let mut calls = Vec::new();
     for site in resolver.sites_of(name)? {
         let meaning = resolver.meaning(&site)?;
-        let is_certain = meaning.certain.iter().any(|id| ids.contains(id));
-        let is_possible = meaning.possible.iter().any(|id| ids.contains(id));
-        if is_certain || is_possible || ids.is_empty() {
-            let target = meaning.all().find(|id| ids.contains(id));
-            calls.push(call(
-                reader,
-                &site,
-                depth,
-                (target, !is_certain && !ids.is_empty()),
-            )?);
+        let target = meaning.all().find(|id| ids.contains(id));
+        if target.is_some() || ids.is_empty() {
+            let is_certain = meaning.certain.iter().any(|id| ids.contains(id));
+            calls.push(call(reader, &site, depth, (target, !is_certain))?);
         }
     }
     Ok(calls)
@@ -223,24 +200,19 @@ fn call(
     depth: u32,
     (target, by_name): (Option<i64>, bool),
 ) -> Result<Call> {
-    let path = reader
-        .files
-        .of_symbol(site.caller)
-        .map(|file| file.path.clone())
-        .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let file = reader.files.of_symbol(site.caller);
+    let file = file.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let target = match target {
         Some(id) => symbol_by_id(reader, id)?,
         None => None,
     };
     Ok(Call {
         caller: symbol_by_id(reader, site.caller)?,
-        path,
-        callee: name_text(reader, site.name)?,
+        path: file.path.clone(),
+        callee: site.callee.clone(),
         by_name: by_name && target.is_some(),
         target,
-        lines: read_numbers(&site.lines)
-            .map(|line| u32::try_from(line).unwrap_or(u32::MAX))
-            .collect(),
+        lines: read_numbers(&site.lines).collect(),
         depth,
     })
 }

@@ -1,12 +1,11 @@
 //! Definitions by their names, and the types that belong together.
 
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::index::{Index, Reader};
 use crate::relations::name::{QualifiedName, scope_parts};
-use crate::relations::rows::{name_id, symbol_by_id, symbols};
+use crate::relations::rows::{symbol_by_id, symbols};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
-use rusqlite::Result;
 
 /// The definitions of a name and how literally it was taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,7 +20,7 @@ impl Index {
     /// The definitions of a name, plain or qualified. A qualified name is
     /// tried in full first, then with its leading parts dropped one by one.
     /// Prototypes are given only when there is nothing else.
-    pub fn definitions(&self, name: &str) -> Result<Definitions, RetrievalError> {
+    pub fn definitions(&self, name: &str) -> Result<Definitions> {
         let Some(wanted) = QualifiedName::read(name) else {
             return Ok(Definitions::default());
         };
@@ -35,48 +34,34 @@ impl Index {
     }
 
     /// Every symbol of exactly this name, prototypes included.
-    pub fn named(&self, name: &str) -> Result<Vec<Symbol>, RetrievalError> {
+    pub fn named(&self, name: &str) -> Result<Vec<Symbol>> {
         self.read(|reader| named(reader, name))
     }
 
-    pub fn symbol(&self, id: i64) -> Result<Option<Symbol>, RetrievalError> {
+    pub fn symbol(&self, id: i64) -> Result<Option<Symbol>> {
         self.read(|reader| symbol_by_id(reader, id))
     }
 
     /// Returns whether a symbol, or an imported file, of this name is known, or the
     /// name is used anywhere as a function or type.
-    pub fn knows(&self, name: &str) -> Result<bool, RetrievalError> {
+    pub fn knows(&self, name: &str) -> Result<bool> {
         let Some(wanted) = QualifiedName::read(name) else {
             return Ok(false);
         };
         self.read(|reader| {
-            let known = |name: &str| -> Result<bool> {
-                let Some(id) = name_id(reader, name)? else {
-                    return Ok(false);
-                };
-                reader
-                    .connection
-                    .prepare_cached(
-                        "SELECT EXISTS(SELECT 1 FROM symbol WHERE name_id = ?1)
-                             OR EXISTS(SELECT 1 FROM call WHERE name_id = ?1)
-                             OR EXISTS(SELECT 1 FROM import WHERE target_id = ?1)
-                             OR EXISTS(SELECT 1 FROM posting WHERE name_id = ?1)",
-                    )?
-                    .query_row([id], |row| row.get(0))
-            };
-            Ok(known(name)? || known(&wanted.name)?)
+            let sql = "SELECT EXISTS(SELECT 1 FROM name WHERE name IN (?1, ?2)
+                 AND (id IN (SELECT name_id FROM symbol) OR id IN (SELECT name_id FROM call)
+                   OR id IN (SELECT target_id FROM import) OR id IN (SELECT name_id FROM posting)))";
+            let known = reader.value(sql, [name, &wanted.name])?;
+            Ok(known.unwrap_or(false))
         })
     }
 }
 
 /// Every symbol of a name, by path and line.
 pub(crate) fn named(reader: &Reader<'_>, name: &str) -> Result<Vec<Symbol>> {
-    let Some(id) = name_id(reader, name)? else {
-        return Ok(Vec::new());
-    };
-    let mut found = symbols(reader, "s.name_id = ?1", [id])?;
-    in_order(&mut found);
-    Ok(found)
+    let condition = "s.name_id = (SELECT id FROM name WHERE name = ?1)";
+    Ok(in_order(symbols(reader, condition, [name])?))
 }
 
 /// The definition of a plain name that is nearest by some measure, the first in
@@ -88,41 +73,25 @@ pub(crate) fn nearest_named<K: Ord>(
     name: &str,
     measure: impl Fn(&TreePath, SymbolKind) -> K,
 ) -> Result<Option<Symbol>> {
-    let Some(id) = name_id(reader, name)? else {
-        return Ok(None);
-    };
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT id, kind, file_id, line FROM symbol WHERE name_id = ?1")?;
-    let mut rows = statement.query([id])?;
-    let mut best = None;
-    while let Some(row) = rows.next()? {
-        let kind = SymbolKind::read(row.get_ref(1)?.as_str()?);
-        let file = reader.files.by_id(row.get(2)?);
-        let (Some(kind), Some(file)) = (kind, file.filter(|file| file.language.is_some())) else {
-            continue;
-        };
-        let (id, line): (i64, u32) = (row.get(0)?, row.get(3)?);
+    let sql = "SELECT id, kind, file_id, line FROM symbol
+         WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
+    let rows: Vec<(i64, String, i64, u32)> = reader.rows(sql, [name])?;
+    let places = rows.iter().filter_map(|(id, kind, file, line)| {
+        let kind = SymbolKind::read(kind)?;
+        let file = reader.files.by_id(*file)?;
+        file.language?;
         let forward = kind == SymbolKind::Prototype;
-        let key = (forward, measure(&file.path, kind), &file.path, line, id);
-        if best.as_ref().is_none_or(|best| key < *best) {
-            best = Some(key);
-        }
-    }
-    match best {
+        Some((forward, measure(&file.path, kind), &file.path, *line, *id))
+    });
+    match places.min() {
         Some((.., id)) => symbol_by_id(reader, id),
         None => Ok(None),
     }
 }
 
 /// Puts symbols in the order of paths and lines.
-pub(crate) fn in_order(symbols: &mut [Symbol]) {
-    symbols.sort_by(|a, b| (&a.path, a.start_line, a.id).cmp(&(&b.path, b.start_line, b.id)));
-}
-
-/// Symbols by path and line.
-fn sorted(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
-    in_order(&mut symbols);
+fn in_order(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
+    symbols.sort_by(|a, b| a.by_place(b).then(a.id.cmp(&b.id)));
     symbols
 }
 
@@ -165,7 +134,7 @@ fn without_prototypes(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
 impl Index {
     /// The other half of a type: the typedefs of a struct, union or enum, and
     /// what a typedef stands for, wherever they are defined.
-    pub fn type_pair(&self, symbol: &Symbol) -> Result<Vec<Symbol>, RetrievalError> {
+    pub fn type_pair(&self, symbol: &Symbol) -> Result<Vec<Symbol>> {
         self.read(|reader| match (symbol.kind, &symbol.type_name) {
             (SymbolKind::Typedef, Some(base)) => {
                 let mut found = named(reader, base)?;
@@ -173,11 +142,9 @@ impl Index {
                 Ok(found)
             }
             (SymbolKind::Struct | SymbolKind::Union | SymbolKind::Enum, _) => {
-                let Some(id) = name_id(reader, &symbol.name)? else {
-                    return Ok(Vec::new());
-                };
-                let found = symbols(reader, "s.kind = 'typedef' AND s.type_id = ?1", [id])?;
-                Ok(sorted(found))
+                let condition = "s.kind = 'typedef'
+                     AND s.type_id = (SELECT id FROM name WHERE name = ?1)";
+                Ok(in_order(symbols(reader, condition, [&symbol.name])?))
             }
             _ => Ok(Vec::new()),
         })
@@ -186,7 +153,7 @@ impl Index {
     /// The classes that extend or implement a type, directly or through
     /// others; for a method of a type, the methods of the same name in those
     /// classes. By path and line.
-    pub fn implementations(&self, name: &str) -> Result<Vec<Symbol>, RetrievalError> {
+    pub fn implementations(&self, name: &str) -> Result<Vec<Symbol>> {
         let found = self.definitions(name)?.symbols;
         let Some(wanted) = QualifiedName::read(name) else {
             return Ok(Vec::new());
@@ -211,7 +178,7 @@ impl Index {
             }
             methods.sort_by_key(|method| method.id);
             methods.dedup_by_key(|method| method.id);
-            Ok(sorted(methods))
+            Ok(in_order(methods))
         })
     }
 }
@@ -222,11 +189,9 @@ fn descendants(reader: &Reader<'_>, name: &str) -> Result<Vec<Symbol>> {
     let mut found: Vec<Symbol> = Vec::new();
     while let Some(base) = seen.get(next).cloned() {
         next += 1;
-        let Some(id) = name_id(reader, &base)? else {
-            continue;
-        };
-        let condition = "s.id IN (SELECT symbol_id FROM inherit WHERE base_id = ?1)";
-        for class in symbols(reader, condition, [id])? {
+        let condition = "s.id IN (SELECT symbol_id FROM inherit
+             WHERE base_id = (SELECT id FROM name WHERE name = ?1))";
+        for class in symbols(reader, condition, [base])? {
             if !seen.contains(&class.name) {
                 seen.push(class.name.clone());
             }
@@ -235,7 +200,7 @@ fn descendants(reader: &Reader<'_>, name: &str) -> Result<Vec<Symbol>> {
             }
         }
     }
-    Ok(sorted(found))
+    Ok(in_order(found))
 }
 
 /// The methods of a name in a class, in its body or written outside of it.

@@ -1,9 +1,9 @@
 //! Class hierarchy by names: the bases and the heirs of a class. Two classes of one name are
 //! one here.
 
+use crate::error::Result;
 use crate::index::Reader;
-use crate::relations::rows::name_id;
-use rusqlite::Result;
+use crate::relations::kept;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -33,14 +33,16 @@ impl<'r> Hierarchy<'r> {
             return Ok(Rc::default());
         }
         let sql = "SELECT DISTINCT b.name FROM inherit i JOIN name b ON b.id = i.base_id
-             JOIN symbol s ON s.id = i.symbol_id WHERE s.name_id = ?1";
+             JOIN symbol s ON s.id = i.symbol_id
+             WHERE s.name_id = (SELECT id FROM name WHERE name = ?1)";
         related(self.reader, &mut self.bases, class, sql)
     }
 
     /// The names of all classes that extend or implement a type.
     pub(super) fn heirs(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
         let sql = "SELECT DISTINCT n.name FROM inherit i JOIN symbol s ON s.id = i.symbol_id
-             JOIN name n ON n.id = s.name_id WHERE i.base_id = ?1";
+             JOIN name n ON n.id = s.name_id
+             WHERE i.base_id = (SELECT id FROM name WHERE name = ?1)";
         related(self.reader, &mut self.heirs, class, sql)
     }
 }
@@ -52,25 +54,17 @@ fn related(
     class: &str,
     sql: &str,
 ) -> Result<Rc<Vec<String>>> {
-    if let Some(known) = known.get(class) {
-        return Ok(Rc::clone(known));
-    }
-    let mut statement = reader.connection.prepare_cached(sql)?;
-    let mut found: Vec<String> = Vec::new();
-    let mut next = vec![class.to_owned()];
-    while let Some(name) = next.pop() {
-        let Some(id) = name_id(reader, &name)? else {
-            continue;
-        };
-        for other in statement.query_map([id], |row| row.get::<_, String>(0))? {
-            let other = other?;
-            if other != class && !found.contains(&other) && found.len() < RELATED {
-                found.push(other.clone());
-                next.push(other);
+    kept(known, class.to_owned(), || {
+        let mut found: Vec<String> = Vec::new();
+        let mut next = vec![class.to_owned()];
+        while let Some(name) = next.pop() {
+            for other in reader.values::<String>(sql, [name])? {
+                if other != class && !found.contains(&other) && found.len() < RELATED {
+                    found.push(other.clone());
+                    next.push(other);
+                }
             }
         }
-    }
-    let found = Rc::new(found);
-    known.insert(class.to_owned(), Rc::clone(&found));
-    Ok(found)
+        Ok(Rc::new(found))
+    })
 }

@@ -1,10 +1,9 @@
 //! Names that were perhaps meant.
 
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::index::{Index, Reader};
 use crate::words::split_words;
 use memchr::memmem::Finder;
-use rusqlite::Result;
 use std::collections::BTreeSet;
 
 /// Names longer than this are no typing errors of each other.
@@ -34,7 +33,7 @@ pub struct Nearest {
 
 impl Index {
     /// Names of symbols like the one that was asked for, the likest first.
-    pub fn nearest(&self, name: &str, limit: usize) -> Result<Vec<Nearest>, RetrievalError> {
+    pub fn nearest(&self, name: &str, limit: usize) -> Result<Vec<Nearest>> {
         let wanted = NameQuery::new(name);
         if wanted.lower.is_empty() {
             return Ok(Vec::new());
@@ -55,7 +54,7 @@ impl Index {
 
     /// The names of symbols that contain a text, upper and lower case being
     /// the same; shortest first.
-    pub fn names_with(&self, part: &str, limit: usize) -> Result<Vec<String>, RetrievalError> {
+    pub fn names_with(&self, part: &str, limit: usize) -> Result<Vec<String>> {
         if part.is_empty() {
             return Ok(Vec::new());
         }
@@ -78,29 +77,18 @@ impl Index {
         Ok(found.into_iter().map(|(_, name)| name).collect())
     }
 
-    fn each_symbol_name(&self, mut each: impl FnMut(&str)) -> Result<(), RetrievalError> {
-        let known = self.known_names();
-        let names = match known {
-            Some(names) => names,
-            None => self.keep_names(self.read(all_names)?),
-        };
-        names.lines().for_each(&mut each);
+    fn each_symbol_name(&self, each: impl FnMut(&str)) -> Result<()> {
+        let names = self.computed(0, || self.read(all_names))?;
+        names.lines().for_each(each);
         Ok(())
     }
 }
 
 /// The names of all symbols, one per line.
 fn all_names(reader: &Reader<'_>) -> Result<String> {
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT name FROM name WHERE id IN (SELECT name_id FROM symbol)")?;
-    let mut rows = statement.query([])?;
-    let mut names = String::new();
-    while let Some(row) = rows.next()? {
-        names.push_str(row.get_ref(0)?.as_str()?);
-        names.push('\n');
-    }
-    Ok(names)
+    let sql = "SELECT name FROM name WHERE id IN (SELECT name_id FROM symbol)";
+    let names: Vec<String> = reader.values(sql, [])?;
+    Ok(names.join("\n"))
 }
 
 /// A smaller rank is nearer.

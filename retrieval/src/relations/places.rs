@@ -1,14 +1,15 @@
 //! Symbols by their places, what lies in them, and which file sees which.
 
-use crate::error::RetrievalError;
+use crate::error::Result;
+use crate::index::files::FileRow;
 use crate::index::{Index, Reader};
 use crate::language::c::macros::identifiers;
 use crate::language::facts::decode_site;
 use crate::relations::definitions::named;
-use crate::relations::rows::{name_id, read_numbers, symbol_by_id, symbols};
+use crate::relations::rows::{read_numbers, symbol_by_id, symbols};
 use crate::symbol::{Import, Symbol, SymbolKind, Use, UseKind};
 use patchwright_source::TreePath;
-use rusqlite::{OptionalExtension, Result};
+use rusqlite::OptionalExtension;
 
 /// Limit on how many symbols before a line are tried when none of the nearest one's
 /// parents holds it.
@@ -17,99 +18,74 @@ const LOOK_BACK: i64 = 200;
 impl Index {
     /// All uses of a name that is no function's own variable, calls included,
     /// by path and line.
-    pub fn references(&self, name: &str) -> Result<Vec<Use>, RetrievalError> {
+    pub fn references(&self, name: &str) -> Result<Vec<Use>> {
         self.read(|reader| references(reader, name))
     }
 
     /// Returns how many files use a name, calls apart.
-    pub(crate) fn using_files(&self, name: &str) -> Result<u32, RetrievalError> {
-        self.read(|reader| {
-            let mut statement = reader.connection.prepare_cached(
-                "SELECT count(*) FROM posting WHERE name_id = (SELECT id FROM name WHERE name = ?1)",
-            )?;
-            statement.query_row([name], |row| row.get(0))
-        })
+    pub(crate) fn using_files(&self, name: &str) -> Result<u32> {
+        let count = self.read(|reader| {
+            let sql = "SELECT count(*) FROM posting
+                 WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
+            reader.value(sql, [name])
+        })?;
+        Ok(count.unwrap_or_default())
     }
 
     /// The uses of a name in one file, by line, calls apart.
-    pub(crate) fn uses_in(
-        &self,
-        path: &TreePath,
-        name: &str,
-    ) -> Result<Vec<(u32, UseKind)>, RetrievalError> {
-        self.read(|reader| {
-            let (Some(file), Some(id)) =
-                (reader.files.by_path(path.as_str()), name_id(reader, name)?)
-            else {
-                return Ok(Vec::new());
-            };
-            let mut statement = reader
-                .connection
-                .prepare_cached("SELECT sites FROM posting WHERE file_id = ?1 AND name_id = ?2")?;
-            let mut rows = statement.query([file.id, id])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.extend(read_numbers(row.get_ref(0)?.as_str()?).map(decode_site));
-            }
-            Ok(found)
-        })
+    pub(crate) fn uses_in(&self, path: &TreePath, name: &str) -> Result<Vec<(u32, UseKind)>> {
+        let sites: Option<String> = self.read(|reader| {
+            let sql = "SELECT sites FROM posting
+                 WHERE file_id = (SELECT id FROM file WHERE path = ?1)
+                   AND name_id = (SELECT id FROM name WHERE name = ?2)";
+            reader.value(sql, [path.as_str(), name])
+        })?;
+        let sites = sites.unwrap_or_default();
+        Ok(read_numbers(&sites).map(decode_site).collect())
     }
 
     /// The innermost symbol with a body around a line.
-    pub fn enclosing(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>, RetrievalError> {
-        self.read(|reader| {
-            enclosing(reader, path.as_str(), line, |kind| {
-                kind != SymbolKind::Field
-            })
-        })
+    pub fn enclosing(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>> {
+        self.read(|reader| enclosing(reader, path, line, |kind| kind != SymbolKind::Field))
     }
 
     /// The function, method or macro around a line.
-    pub fn enclosing_function(
-        &self,
-        path: &TreePath,
-        line: u32,
-    ) -> Result<Option<Symbol>, RetrievalError> {
+    pub fn enclosing_function(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>> {
         self.read(|reader| {
-            enclosing(reader, path.as_str(), line, |kind| {
+            enclosing(reader, path, line, |kind| {
                 kind.is_callable() || kind == SymbolKind::Macro
             })
         })
     }
 
     /// The global variable in whose declaration a line lies.
-    pub(crate) fn variable_around(
-        &self,
-        path: &TreePath,
-        line: u32,
-    ) -> Result<Option<Symbol>, RetrievalError> {
+    pub(crate) fn variable_around(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>> {
         self.read(|reader| {
-            let Some(file) = reader.files.by_path(path.as_str()) else {
+            let Some(file) = reader.files.by_path(path) else {
                 return Ok(None);
             };
-            let nearest = last_before(reader, file.first_symbol, file.last_symbol, line)?;
-            let symbol = match nearest {
-                Some(id) => symbol_by_id(reader, id)?,
-                None => None,
+            let Some(nearest) = last_before(reader, file, line)? else {
+                return Ok(None);
             };
+            let symbol = symbol_by_id(reader, nearest)?;
             Ok(symbol.filter(|one| one.kind == SymbolKind::Variable && one.holds(line)))
         })
     }
 
     /// Everything defined in a file, in the order of lines.
-    pub fn outline(&self, path: &TreePath) -> Result<Vec<Symbol>, RetrievalError> {
+    pub fn outline(&self, path: &TreePath) -> Result<Vec<Symbol>> {
         self.outline_where(path, "")
     }
 
     /// The functions of a file with their code, in the order of lines.
-    pub(crate) fn functions_in(&self, path: &TreePath) -> Result<Vec<Symbol>, RetrievalError> {
+    pub(crate) fn functions_in(&self, path: &TreePath) -> Result<Vec<Symbol>> {
         let mut found = self.outline_where(path, "AND s.body_line > 0")?;
         found.retain(|symbol| symbol.kind.is_callable());
         Ok(found)
     }
 
-    fn outline_where(&self, path: &TreePath, and: &str) -> Result<Vec<Symbol>, RetrievalError> {
-        self.read(|reader| match reader.files.by_path(path.as_str()) {
+    fn outline_where(&self, path: &TreePath, and: &str) -> Result<Vec<Symbol>> {
+        self.read(|reader| match reader.files.by_path(path) {
             Some(file) => symbols(
                 reader,
                 &format!("s.id BETWEEN ?1 AND ?2 {and}"),
@@ -120,8 +96,8 @@ impl Index {
     }
 
     /// Returns what lies directly in a symbol: fields, methods, enumerators.
-    pub fn members(&self, symbol: &Symbol) -> Result<Vec<Symbol>, RetrievalError> {
-        self.read(|reader| match reader.files.holding(symbol) {
+    pub fn members(&self, symbol: &Symbol) -> Result<Vec<Symbol>> {
+        self.read(|reader| match reader.files.by_path(&symbol.path) {
             Some(file) => symbols(
                 reader,
                 "s.id > ?1 AND s.id <= ?2 AND s.parent_id = ?1",
@@ -131,8 +107,21 @@ impl Index {
         })
     }
 
+    /// Returns what a file includes or imports, in the order of lines.
+    pub fn imports(&self, path: &TreePath) -> Result<Vec<Import>> {
+        let sql = "SELECT i.line, n.name FROM import i JOIN name n ON n.id = i.target_id
+             WHERE i.file_id = (SELECT id FROM file WHERE path = ?1) ORDER BY i.line, n.name";
+        let rows = self.read(|reader| reader.rows(sql, [path.as_str()]))?;
+        let imports = rows.into_iter().map(|(line, target)| Import {
+            path: path.clone(),
+            line,
+            target,
+        });
+        Ok(imports.collect())
+    }
+
     /// The macros that a macro's body names, in the order in which it does.
-    pub fn macros_named_by(&self, symbol: &Symbol) -> Result<Vec<Symbol>, RetrievalError> {
+    pub fn macros_named_by(&self, symbol: &Symbol) -> Result<Vec<Symbol>> {
         if symbol.kind != SymbolKind::Macro {
             return Ok(Vec::new());
         }
@@ -162,9 +151,6 @@ impl Index {
 }
 
 fn references(reader: &Reader<'_>, name: &str) -> Result<Vec<Use>> {
-    let Some(id) = name_id(reader, name)? else {
-        return Ok(Vec::new());
-    };
     let mut found = Vec::new();
     let mut add = |path: &TreePath, line: u32, kind: UseKind| {
         found.push(Use {
@@ -174,28 +160,24 @@ fn references(reader: &Reader<'_>, name: &str) -> Result<Vec<Use>> {
             kind,
         });
     };
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT file_id, sites FROM posting WHERE name_id = ?1")?;
-    let mut rows = statement.query([id])?;
-    while let Some(row) = rows.next()? {
-        if let Some(file) = reader.files.by_id(row.get(0)?) {
-            for site in read_numbers(row.get_ref(1)?.as_str()?) {
-                let (line, kind) = decode_site(site);
-                add(&file.path, line, kind);
-            }
+    let sql = "SELECT file_id, sites FROM posting
+         WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
+    for (file, sites) in reader.rows::<(i64, String)>(sql, [name])? {
+        let Some(file) = reader.files.by_id(file) else {
+            continue;
+        };
+        for (line, kind) in read_numbers(&sites).map(decode_site) {
+            add(&file.path, line, kind);
         }
     }
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT caller_id, lines FROM call WHERE name_id = ?1")?;
-    let mut rows = statement.query([id])?;
-    while let Some(row) = rows.next()? {
-        if let Some(file) = reader.files.of_symbol(row.get(0)?) {
-            for line in read_numbers(row.get_ref(1)?.as_str()?) {
-                let line = u32::try_from(line).unwrap_or(u32::MAX);
-                add(&file.path, line, UseKind::Call);
-            }
+    let sql = "SELECT caller_id, lines FROM call
+         WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
+    for (caller, lines) in reader.rows::<(i64, String)>(sql, [name])? {
+        let Some(file) = reader.files.of_symbol(caller) else {
+            continue;
+        };
+        for line in read_numbers(&lines) {
+            add(&file.path, line, UseKind::Call);
         }
     }
     found.sort_by(|a, b| (&a.path, a.line, a.kind).cmp(&(&b.path, b.line, b.kind)));
@@ -203,16 +185,16 @@ fn references(reader: &Reader<'_>, name: &str) -> Result<Vec<Use>> {
 }
 
 /// The innermost symbol of a fitting kind around a line.
-pub(crate) fn enclosing(
+fn enclosing(
     reader: &Reader<'_>,
-    path: &str,
+    path: &TreePath,
     line: u32,
     fits: impl Fn(SymbolKind) -> bool,
 ) -> Result<Option<Symbol>> {
     let Some(file) = reader.files.by_path(path) else {
         return Ok(None);
     };
-    let Some(nearest) = last_before(reader, file.first_symbol, file.last_symbol, line)? else {
+    let Some(nearest) = last_before(reader, file, line)? else {
         return Ok(None);
     };
     let mut next = Some(nearest);
@@ -237,11 +219,11 @@ pub(crate) fn enclosing(
 
 /// The last symbol of a file that starts at or before a line: the numbers of
 /// a file's symbols ascend with their lines.
-fn last_before(reader: &Reader<'_>, first: i64, last: i64, line: u32) -> Result<Option<i64>> {
+fn last_before(reader: &Reader<'_>, file: &FileRow, line: u32) -> Result<Option<i64>> {
     let mut statement = reader.connection.prepare_cached(
         "SELECT id, line FROM symbol WHERE id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1",
     )?;
-    let (mut low, mut high) = (first, last);
+    let (mut low, mut high) = (file.first_symbol, file.last_symbol);
     let mut found = None;
     while low < high {
         let middle = low + (high - low + 1) / 2;
@@ -258,27 +240,4 @@ fn last_before(reader: &Reader<'_>, first: i64, last: i64, line: u32) -> Result<
         }
     }
     Ok(found)
-}
-
-impl Index {
-    /// Returns what a file includes or imports, in the order of lines.
-    pub fn imports(&self, path: &TreePath) -> Result<Vec<Import>, RetrievalError> {
-        self.read(|reader| {
-            let Some(file) = reader.files.by_path(path.as_str()) else {
-                return Ok(Vec::new());
-            };
-            let mut statement = reader.connection.prepare_cached(
-                "SELECT i.line, n.name FROM import i JOIN name n ON n.id = i.target_id
-                 WHERE i.file_id = ?1 ORDER BY i.line, n.name",
-            )?;
-            let imports = statement.query_map([file.id], |row| {
-                Ok(Import {
-                    path: path.clone(),
-                    line: row.get(0)?,
-                    target: row.get(1)?,
-                })
-            })?;
-            imports.collect()
-        })
-    }
 }

@@ -4,15 +4,16 @@
 //! scope, what is static, imports, and how many arguments are passed. What only
 //! the name says is told apart, as possible and not as a fact.
 
+use crate::error::Result;
 use crate::index::Reader;
 use crate::language::facts::Receiver;
 use crate::rank::shared_folders;
 use crate::relations::hierarchy::Hierarchy;
+use crate::relations::kept;
 use crate::relations::name::scope_parts;
-use crate::relations::rows::{name_id, name_text};
 use crate::symbol::SymbolKind;
 use patchwright_source::{Language, TreePath};
-use rusqlite::{OptionalExtension, Result};
+use rusqlite::ToSql;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -21,7 +22,8 @@ use std::rc::Rc;
 pub(crate) struct CallSite {
     pub(crate) caller: i64,
     pub(crate) name: i64,
-    receiver: Rc<str>,
+    pub(crate) callee: String,
+    receiver: String,
     arguments: i64,
     pub(crate) lines: String,
 }
@@ -80,26 +82,29 @@ impl<'r> Resolver<'r> {
         self.sites("c.caller_id = ?1", caller)
     }
 
-    pub(crate) fn sites_of(&self, name: i64) -> Result<Vec<CallSite>> {
-        self.sites("c.name_id = ?1", name)
+    /// The calls of one name.
+    pub(crate) fn sites_of(&self, name: &str) -> Result<Vec<CallSite>> {
+        self.sites("c.name_id = (SELECT id FROM name WHERE name = ?1)", name)
     }
 
-    fn sites(&self, condition: &str, id: i64) -> Result<Vec<CallSite>> {
+    fn sites(&self, condition: &str, param: impl ToSql) -> Result<Vec<CallSite>> {
         let sql = format!(
-            "SELECT c.caller_id, c.name_id, n.name, c.arguments, c.lines
-             FROM call c LEFT JOIN name n ON n.id = c.receiver_id WHERE {condition}"
+            "SELECT c.caller_id, c.name_id, n.name, coalesce(r.name, ''), c.arguments, c.lines
+             FROM call c JOIN name n ON n.id = c.name_id LEFT JOIN name r ON r.id = c.receiver_id
+             WHERE {condition}"
         );
-        let mut statement = self.reader.connection.prepare_cached(&sql)?;
-        let sites = statement.query_map([id], |row| {
-            Ok(CallSite {
-                caller: row.get(0)?,
-                name: row.get(1)?,
-                receiver: row.get::<_, Option<String>>(2)?.unwrap_or_default().into(),
-                arguments: row.get(3)?,
-                lines: row.get(4)?,
-            })
-        })?;
-        sites.collect()
+        let rows = self.reader.rows(&sql, [param])?.into_iter();
+        let sites = rows.map(
+            |(caller, name, callee, receiver, arguments, lines)| CallSite {
+                caller,
+                name,
+                callee,
+                receiver,
+                arguments,
+                lines,
+            },
+        );
+        Ok(sites.collect())
     }
 
     pub(crate) fn meaning(&mut self, site: &CallSite) -> Result<Meaning> {
@@ -117,20 +122,18 @@ impl<'r> Resolver<'r> {
             return Ok(Meaning::default());
         }
         match Receiver::read(&site.receiver) {
-            Receiver::Plain => self.plain(site.name, &place, &targets),
+            Receiver::Plain => self.plain(&site.callee, &place, &targets),
             Receiver::Qualifier(name) => self.qualified(name, &place, &targets),
             Receiver::Type(name) => self.typed(name, &place, &targets),
             Receiver::Variable(name) => self.on_variable(name, &place, &targets),
             // The member is a pointer; no function is called by its name.
             Receiver::Pointer => Ok(Meaning::default()),
-            Receiver::Unknown => Ok(Meaning::possible(ids(targets
-                .iter()
-                .filter(|one| is_member(one))))),
+            Receiver::Unknown => Ok(any_member(&targets)),
         }
     }
 
     /// `f(x)`: the own class and those around it, their bases, then functions.
-    fn plain(&mut self, name: i64, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
+    fn plain(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
         for end in (1..=place.scope.len()).rev() {
             let scope = place.scope.get(..end).unwrap_or_default();
             let own = targets.iter().filter(|one| one.scope == scope);
@@ -168,9 +171,17 @@ impl<'r> Resolver<'r> {
     }
 
     /// Constructors, and what a static import names.
-    fn java_elsewhere(&self, name: i64, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
-        let imports = self.imports(&place.path)?;
-        let name = name_text(self.reader, name)?;
+    fn java_elsewhere(
+        &self,
+        name: &str,
+        place: &CallPlace,
+        targets: &[&Target],
+    ) -> Result<Meaning> {
+        let imports: Vec<String> = self.reader.values(
+            "SELECT n.name FROM import i JOIN name n ON n.id = i.target_id
+             WHERE i.file_id = (SELECT id FROM file WHERE path = ?1)",
+            [place.path.as_str()],
+        )?;
         let imported = targets.iter().filter(|one| {
             let scope = one.scope.join(".");
             imports.iter().any(|import| {
@@ -190,17 +201,6 @@ impl<'r> Resolver<'r> {
             .filter(|one| one.kind == SymbolKind::Constructor)
             .collect();
         Ok(nearest(place, &made))
-    }
-
-    fn imports(&self, path: &TreePath) -> Result<Vec<String>> {
-        let Some(file) = self.reader.files.by_path(path.as_str()) else {
-            return Ok(Vec::new());
-        };
-        let mut statement = self.reader.connection.prepare_cached(
-            "SELECT n.name FROM import i JOIN name n ON n.id = i.target_id WHERE i.file_id = ?1",
-        )?;
-        let names = statement.query_map([file.id], |row| row.get(0))?;
-        names.collect()
     }
 
     /// `A::f(x)`: what lies in `A` or in its bases.
@@ -238,11 +238,10 @@ impl<'r> Resolver<'r> {
     fn typed(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
         if !self.is_type(name)? {
             // A pointer class of a library may hand on to anything.
-            let possible = match place.language {
-                Language::Cpp => ids(targets.iter().filter(|one| is_member(one))),
-                _ => Vec::new(),
-            };
-            return Ok(Meaning::possible(possible));
+            return Ok(match place.language {
+                Language::Cpp => any_member(targets),
+                _ => Meaning::default(),
+            });
         }
         let mut certain = inside(targets, &[name.to_owned()]);
         if certain.is_empty() {
@@ -272,38 +271,23 @@ impl<'r> Resolver<'r> {
         if !by_qualifier.certain.is_empty() {
             return Ok(by_qualifier);
         }
-        Ok(Meaning::possible(ids(targets
-            .iter()
-            .filter(|one| is_member(one)))))
+        Ok(any_member(targets))
     }
 
     /// The declared type of a field of the class around a call or of its bases.
     fn type_of_variable(&mut self, name: &str, place: &CallPlace) -> Result<Option<String>> {
-        let Some(id) = name_id(self.reader, name)? else {
-            return Ok(None);
-        };
-        let mut statement = self.reader.connection.prepare_cached(
-            "SELECT (SELECT name FROM name WHERE id = s.scope_id), t.name
+        let fields: Vec<(String, String)> = self.reader.rows(
+            "SELECT coalesce((SELECT name FROM name WHERE id = s.scope_id), ''), t.name
              FROM symbol s JOIN name t ON t.id = s.type_id
-             WHERE s.name_id = ?1 AND s.kind IN ('field', 'variable')",
+             WHERE s.name_id = (SELECT id FROM name WHERE name = ?1)
+               AND s.kind IN ('field', 'variable')",
+            [name],
         )?;
-        let fields = statement.query_map([id], |row| {
-            Ok((
-                row.get::<_, Option<String>>(0)?.unwrap_or_default(),
-                row.get(1)?,
-            ))
-        })?;
-        let fields: Vec<(String, String)> = fields.collect::<Result<_>>()?;
-        for end in (1..=place.scope.len()).rev() {
-            let Some(class) = place.scope.get(end - 1) else {
-                continue;
-            };
+        for class in place.scope.iter().rev() {
             let bases = self.hierarchy.bases(class)?;
             let holds = |scope: &str| {
-                let parts = scope_parts(scope);
-                parts
-                    .last()
-                    .is_some_and(|last| last == class || bases.iter().any(|base| base == last))
+                let last = scope_parts(scope).pop();
+                last.is_some_and(|last| last == class || bases.iter().any(|base| base == last))
             };
             if let Some((_, declared)) = fields.iter().find(|(scope, _)| holds(scope)) {
                 return Ok(Some(declared.clone()));
@@ -313,81 +297,59 @@ impl<'r> Resolver<'r> {
     }
 
     fn place(&mut self, caller: i64) -> Result<Option<Rc<CallPlace>>> {
-        if let Some(known) = self.places.get(&caller) {
-            return Ok(known.clone());
-        }
-        let scope: Option<String> = self
-            .reader
-            .connection
-            .prepare_cached(
-                "SELECT (SELECT name FROM name WHERE id = s.scope_id) FROM symbol s WHERE s.id = ?1",
-            )?
-            .query_row([caller], |row| row.get(0))
-            .optional()?
-            .flatten();
-        let file = self.reader.files.of_symbol(caller);
-        let place = file.and_then(|file| {
-            Some(Rc::new(CallPlace {
-                path: file.path.clone(),
-                language: file.language?,
-                scope: parts(scope.as_deref()),
+        kept(&mut self.places, caller, || {
+            let scope: Option<String> = self.reader.value(
+                "SELECT n.name FROM symbol s JOIN name n ON n.id = s.scope_id WHERE s.id = ?1",
+                [caller],
+            )?;
+            let file = self.reader.files.of_symbol(caller);
+            Ok(file.and_then(|file| {
+                Some(Rc::new(CallPlace {
+                    path: file.path.clone(),
+                    language: file.language?,
+                    scope: parts(&scope.unwrap_or_default()),
+                }))
             }))
-        });
-        self.places.insert(caller, place.clone());
-        Ok(place)
+        })
     }
 
     fn targets(&mut self, name: i64) -> Result<Rc<Vec<Target>>> {
-        if let Some(known) = self.targets.get(&name) {
-            return Ok(Rc::clone(known));
-        }
-        let mut statement = self.reader.connection.prepare_cached(
-            "SELECT s.id, (SELECT name FROM name WHERE id = s.scope_id), s.kind, s.file_id,
-                    s.least, s.most, s.static
-             FROM symbol s WHERE s.name_id = ?1 AND s.body_line > 0
-               AND s.kind IN ('function', 'method', 'constructor', 'macro') ORDER BY s.id",
-        )?;
-        let mut rows = statement.query([name])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let kind = SymbolKind::read(row.get_ref(2)?.as_str()?);
-            let file = self.reader.files.by_id(row.get(3)?);
-            let language = file.and_then(|file| file.language);
-            let (Some(kind), Some(file), Some(language)) = (kind, file, language) else {
-                continue;
-            };
-            found.push(Target {
-                id: row.get(0)?,
-                scope: parts(row.get::<_, Option<String>>(1)?.as_deref()),
-                kind,
-                path: file.path.clone(),
-                language,
-                takes: (row.get(4)?, row.get(5)?),
-                is_static: row.get(6)?,
+        kept(&mut self.targets, name, || {
+            let rows = self.reader.rows(
+                "SELECT s.id, coalesce((SELECT name FROM name WHERE id = s.scope_id), ''), s.kind,
+                        s.file_id, s.least, s.most, s.static
+                 FROM symbol s WHERE s.name_id = ?1 AND s.body_line > 0
+                   AND s.kind IN ('function', 'method', 'constructor', 'macro') ORDER BY s.id",
+                [name],
+            )?;
+            let rows: Vec<(i64, String, String, i64, i64, i64, bool)> = rows;
+            let targets = rows.into_iter();
+            let targets = targets.filter_map(|(id, scope, kind, file, least, most, is_static)| {
+                let file = self.reader.files.by_id(file)?;
+                Some(Target {
+                    id,
+                    scope: parts(&scope),
+                    kind: SymbolKind::read(&kind)?,
+                    path: file.path.clone(),
+                    language: file.language?,
+                    takes: (least, most),
+                    is_static,
+                })
             });
-        }
-        let found = Rc::new(found);
-        self.targets.insert(name, Rc::clone(&found));
-        Ok(found)
+            Ok(Rc::new(targets.collect()))
+        })
     }
 
     fn is_type(&mut self, name: &str) -> Result<bool> {
-        if let Some(known) = self.types.get(name) {
-            return Ok(*known);
-        }
-        let known = match name_id(self.reader, name)? {
-            None => false,
-            Some(id) => self
-                .reader
-                .connection
-                .prepare_cached(
-                    "SELECT EXISTS(SELECT 1 FROM symbol WHERE name_id = ?1 AND kind IN ('struct',
-                       'union', 'class', 'interface', 'record', 'enum', 'typedef', 'annotation'))",
-                )?
-                .query_row([id], |row| row.get(0))?,
-        };
-        self.types.insert(name.to_owned(), known);
-        Ok(known)
+        kept(&mut self.types, name.to_owned(), || {
+            let known = self.reader.value(
+                "SELECT EXISTS(SELECT 1 FROM symbol
+                   WHERE name_id = (SELECT id FROM name WHERE name = ?1) AND kind IN ('struct',
+                     'union', 'class', 'interface', 'record', 'enum', 'typedef', 'annotation'))",
+                [name],
+            )?;
+            Ok(known.unwrap_or(false))
+        })
     }
 }
 
@@ -399,11 +361,9 @@ impl Meaning {
         }
     }
 
-    fn possible(possible: Vec<i64>) -> Self {
-        Self {
-            certain: Vec::new(),
-            possible,
-        }
+    /// The first that it may mean, and whether only its name says so.
+    pub(crate) fn likeliest(&self) -> (Option<i64>, bool) {
+        (self.all().next(), self.certain.is_empty())
     }
 
     /// Everything it may mean.
@@ -412,14 +372,22 @@ impl Meaning {
     }
 }
 
-fn parts(scope: Option<&str>) -> Vec<String> {
-    let parts = scope.map(scope_parts).unwrap_or_default();
-    parts.into_iter().map(str::to_owned).collect()
+fn parts(scope: &str) -> Vec<String> {
+    let parts = scope_parts(scope).into_iter();
+    parts.map(str::to_owned).collect()
 }
 
 /// Returns whether a definition is called on something.
 fn is_member(target: &Target) -> bool {
     matches!(target.kind, SymbolKind::Method | SymbolKind::Constructor)
+}
+
+/// Any of the methods, as far as the name tells.
+fn any_member(targets: &[&Target]) -> Meaning {
+    Meaning {
+        certain: Vec::new(),
+        possible: ids(targets.iter().filter(|one| is_member(one))),
+    }
 }
 
 fn ids<'t>(targets: impl Iterator<Item = &'t &'t Target>) -> Vec<i64> {
@@ -449,6 +417,9 @@ fn nearest(place: &CallPlace, targets: &[&Target]) -> Meaning {
         [one, rest @ ..] if rest.iter().all(|other| other.path == one.path) => {
             Meaning::certain(ids(near.iter()))
         }
-        _ => Meaning::possible(ids(near.iter())),
+        _ => Meaning {
+            certain: Vec::new(),
+            possible: ids(near.iter()),
+        },
     }
 }

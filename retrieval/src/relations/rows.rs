@@ -1,8 +1,9 @@
 //! Rows of the database as symbols.
 
+use crate::error::Result;
 use crate::index::Reader;
 use crate::symbol::{Symbol, SymbolKind};
-use rusqlite::{OptionalExtension, Params, Result, Row};
+use rusqlite::{Params, Row};
 
 /// The columns that [`symbol`] reads.
 const COLUMNS: &str = "s.id, n.name, (SELECT name FROM name WHERE id = s.scope_id),
@@ -21,7 +22,8 @@ pub(crate) fn symbols(
     );
     let mut statement = reader.connection.prepare_cached(&sql)?;
     let rows = statement.query_map(params, |row| symbol(reader, row))?;
-    rows.filter_map(Result::transpose).collect()
+    let known = rows.filter_map(rusqlite::Result::transpose);
+    Ok(known.collect::<rusqlite::Result<_>>()?)
 }
 
 pub(crate) fn symbol_by_id(reader: &Reader<'_>, id: i64) -> Result<Option<Symbol>> {
@@ -29,21 +31,10 @@ pub(crate) fn symbol_by_id(reader: &Reader<'_>, id: i64) -> Result<Option<Symbol
 }
 
 pub(crate) fn name_id(reader: &Reader<'_>, name: &str) -> Result<Option<i64>> {
-    reader
-        .connection
-        .prepare_cached("SELECT id FROM name WHERE name = ?1")?
-        .query_row([name], |row| row.get(0))
-        .optional()
+    reader.value("SELECT id FROM name WHERE name = ?1", [name])
 }
 
-pub(crate) fn name_text(reader: &Reader<'_>, id: i64) -> Result<String> {
-    reader
-        .connection
-        .prepare_cached("SELECT name FROM name WHERE id = ?1")?
-        .query_row([id], |row| row.get(0))
-}
-
-fn symbol(reader: &Reader<'_>, row: &Row<'_>) -> Result<Option<Symbol>> {
+fn symbol(reader: &Reader<'_>, row: &Row<'_>) -> rusqlite::Result<Option<Symbol>> {
     let kind: String = row.get(4)?;
     let file = reader.files.by_id(row.get(5)?);
     let (Some(kind), Some(file)) = (SymbolKind::read(&kind), file) else {
@@ -69,7 +60,7 @@ fn symbol(reader: &Reader<'_>, row: &Row<'_>) -> Result<Option<Symbol>> {
     }))
 }
 
-/// Lines as a call keeps them: `12,15,19`.
-pub(crate) fn read_numbers(text: &str) -> impl Iterator<Item = u64> + '_ {
+/// Numbers as a call keeps its lines: `12,15,19`.
+pub(crate) fn read_numbers(text: &str) -> impl Iterator<Item = u32> + '_ {
     text.split(',').filter_map(|number| number.parse().ok())
 }

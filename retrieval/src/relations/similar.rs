@@ -1,12 +1,11 @@
 //! Functions that do alike: that call the same things, are called by the same
 //! functions, and have words of their names in common.
 
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::index::{Index, Reader};
 use crate::relations::nearest::words;
 use crate::relations::rows::{symbol_by_id, symbols};
 use crate::symbol::Symbol;
-use rusqlite::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A name that more functions than this call says little about any of them.
@@ -27,7 +26,7 @@ pub struct Similar {
 
 impl Index {
     /// The functions most like one, the likest first.
-    pub fn similar(&self, symbol: &Symbol, limit: usize) -> Result<Vec<Similar>, RetrievalError> {
+    pub fn similar(&self, symbol: &Symbol, limit: usize) -> Result<Vec<Similar>> {
         self.read(|reader| similar(reader, symbol, limit))
     }
 }
@@ -79,10 +78,8 @@ fn similar(reader: &Reader<'_>, symbol: &Symbol, limit: usize) -> Result<Vec<Sim
         });
     }
     found.sort_by(|a, b| {
-        let place = |one: &Similar| (one.symbol.path.clone(), one.symbol.start_line);
-        b.likeness
-            .total_cmp(&a.likeness)
-            .then_with(|| place(a).cmp(&place(b)))
+        let likest = b.likeness.total_cmp(&a.likeness);
+        likest.then_with(|| a.symbol.by_place(&b.symbol))
     });
     found.truncate(limit);
     Ok(found)
@@ -94,7 +91,7 @@ fn add_namesakes(
     symbol: &Symbol,
     candidates: &mut BTreeMap<i64, Candidate>,
 ) -> Result<()> {
-    let Some(file) = reader.files.holding(symbol) else {
+    let Some(file) = reader.files.by_path(&symbol.path) else {
         return Ok(());
     };
     let own = words(&symbol.name);
@@ -117,17 +114,12 @@ fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
 }
 
 fn called_by(reader: &Reader<'_>, caller: i64) -> Result<Vec<(i64, String)>> {
-    let mut statement = reader.connection.prepare_cached(
-        "SELECT DISTINCT n.id, n.name FROM call c JOIN name n ON n.id = c.name_id WHERE c.caller_id = ?1",
-    )?;
-    let names = statement.query_map([caller], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    names.collect()
+    let sql = "SELECT DISTINCT n.id, n.name FROM call c JOIN name n ON n.id = c.name_id
+         WHERE c.caller_id = ?1";
+    reader.rows(sql, [caller])
 }
 
 fn callers(reader: &Reader<'_>, name: i64) -> Result<Vec<i64>> {
-    let mut statement = reader.connection.prepare_cached(
-        "SELECT DISTINCT caller_id FROM call WHERE name_id = ?1 ORDER BY caller_id",
-    )?;
-    let callers = statement.query_map([name], |row| row.get(0))?;
-    callers.collect()
+    let sql = "SELECT DISTINCT caller_id FROM call WHERE name_id = ?1 ORDER BY caller_id";
+    reader.values(sql, [name])
 }

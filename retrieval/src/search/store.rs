@@ -27,7 +27,7 @@ struct Work {
 
 /// Counts what was not counted yet.
 pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
-    let work = index.read(plan)?;
+    let work = index.read(|reader| Ok(plan(reader)?))?;
     if work.files.is_empty() && !work.anew {
         return Ok(());
     }

@@ -50,8 +50,7 @@ pub(crate) struct Collector<'a> {
     pub(crate) bytes: &'a [u8],
     separator: &'static str,
     pub(super) names: Vec<Cow<'a, [u8]>>,
-    known: FxHashMap<&'a [u8], NameId>,
-    composed: FxHashMap<Vec<u8>, NameId>,
+    known: FxHashMap<Cow<'a, [u8]>, NameId>,
     pub(crate) symbols: Vec<SymbolFact>,
     pub(super) sites: Vec<Site>,
     scopes: Vec<Scope>,
@@ -80,12 +79,7 @@ impl<'a> Collector<'a> {
 
     /// The number of a name that stands in the file.
     pub(crate) fn intern(&mut self, name: &'a [u8]) -> NameId {
-        if let Some(id) = self.known.get(name) {
-            return *id;
-        }
-        let id = self.add_name(Cow::Borrowed(name));
-        self.known.insert(name, id);
-        id
+        self.number(Cow::Borrowed(name))
     }
 
     /// The number of the name at a place in the file.
@@ -95,21 +89,18 @@ impl<'a> Collector<'a> {
 
     /// The number of a name that was put together.
     pub(crate) fn compose(&mut self, name: Vec<u8>) -> NameId {
-        if let Some(id) = self.known.get(name.as_slice()) {
-            return *id;
-        }
-        if let Some(id) = self.composed.get(&name) {
-            return *id;
-        }
-        let id = self.add_name(Cow::Owned(name.clone()));
-        self.composed.insert(name, id);
-        id
+        self.number(Cow::Owned(name))
     }
 
-    fn add_name(&mut self, name: Cow<'a, [u8]>) -> NameId {
-        self.names.push(name);
+    fn number(&mut self, name: Cow<'a, [u8]>) -> NameId {
+        if let Some(id) = self.known.get(&name) {
+            return *id;
+        }
+        let id = self.names.len() as NameId;
+        self.names.push(name.clone());
         self.local_in.push(0);
-        u32::try_from(self.names.len() - 1).unwrap_or_default()
+        self.known.insert(name, id);
+        id
     }
 
     fn bytes_of(&self, name: NameId) -> &[u8] {

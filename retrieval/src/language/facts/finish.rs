@@ -1,51 +1,32 @@
 //! The end of a collection: sorted, grouped, in the form that is stored.
 
 use super::collector::{Collector, Site};
-use super::{CallFact, Facts, SymbolFact, encode_site};
+use super::{CallFact, Facts, NameId, SymbolFact, encode_site};
 use crate::symbol::UseKind;
 use std::fmt::Write as _;
-use std::ops::Range;
 
 impl Collector<'_> {
     /// Sorts, groups and writes everything in the form in which it is stored.
     pub(crate) fn finish(mut self) -> Facts {
         self.close_all();
         self.order_symbols();
-        let mut facts = Facts {
-            symbols: std::mem::take(&mut self.symbols),
-            inherits: std::mem::take(&mut self.inherits),
-            imports: std::mem::take(&mut self.imports),
-            ..Facts::default()
-        };
         let (mut calls, mut others): (Vec<Site>, Vec<Site>) = self
             .sites
             .iter()
             .partition(|site| site.kind == UseKind::Call);
-        let order = |site: &Site| {
-            (
-                site.owner,
-                site.name,
-                site.receiver,
-                site.arguments,
-                site.line,
-            )
-        };
+        let order = |site: &Site| (written(site), site.line);
         calls.sort_unstable_by_key(order);
         calls.dedup_by_key(|site| order(site));
         others.sort_unstable_by_key(|site| (site.name, site.line, site.kind));
         others.dedup_by_key(|site| (site.name, site.line, site.kind));
-        group_calls(&calls, &mut facts);
-        group_postings(&others, &mut facts);
-        for name in &self.names {
-            match std::str::from_utf8(name) {
-                Ok(name) => facts.names.push_str(name),
-                Err(_) => facts
-                    .names
-                    .extend(name.iter().map(|byte| char::from(*byte))),
-            }
-            facts.name_ends.push(facts.names.len());
+        Facts {
+            names: self.names.iter().map(|name| text_of(name)).collect(),
+            symbols: self.symbols,
+            calls: group_calls(&calls),
+            postings: group_postings(&others),
+            inherits: self.inherits,
+            imports: self.imports,
         }
-        facts
     }
 
     /// Puts symbols in the order of their lines, which walks over sound files
@@ -80,39 +61,50 @@ impl Collector<'_> {
     }
 }
 
-fn group_calls(calls: &[Site], facts: &mut Facts) {
-    let written = |site: &Site| (site.owner, site.name, site.receiver, site.arguments);
-    for group in calls.chunk_by(|a, b| written(a) == written(b)) {
-        let lines = write_numbers(facts, group.iter().map(|site| u64::from(site.line)));
-        if let Some(first) = group.first() {
-            facts.calls.push(CallFact {
-                owner: first.owner,
-                name: first.name,
-                receiver: first.receiver,
-                arguments: first.arguments,
-                lines,
-            });
-        }
+/// The text of a name; a byte that is no UTF-8 is a character of Latin-1.
+fn text_of(name: &[u8]) -> String {
+    match std::str::from_utf8(name) {
+        Ok(name) => name.to_owned(),
+        Err(_) => name.iter().map(|byte| char::from(*byte)).collect(),
     }
 }
 
-fn group_postings(others: &[Site], facts: &mut Facts) {
-    for group in others.chunk_by(|a, b| a.name == b.name) {
+/// All that calls written alike have in common.
+fn written(call: &Site) -> (u32, NameId, NameId, i32) {
+    (call.owner, call.name, call.receiver, call.arguments)
+}
+
+fn group_calls(calls: &[Site]) -> Vec<CallFact> {
+    let groups = calls.chunk_by(|a, b| written(a) == written(b));
+    let facts = groups.filter_map(|group| {
+        let first = group.first()?;
+        Some(CallFact {
+            owner: first.owner,
+            name: first.name,
+            receiver: first.receiver,
+            arguments: first.arguments,
+            lines: write_numbers(group.iter().map(|site| site.line)),
+        })
+    });
+    facts.collect()
+}
+
+fn group_postings(others: &[Site]) -> Vec<(NameId, String)> {
+    let groups = others.chunk_by(|a, b| a.name == b.name);
+    let postings = groups.filter_map(|group| {
         let sites = group.iter().map(|site| encode_site(site.line, site.kind));
-        let sites = write_numbers(facts, sites);
-        if let Some(first) = group.first() {
-            facts.postings.push((first.name, sites));
-        }
-    }
+        Some((group.first()?.name, write_numbers(sites)))
+    });
+    postings.collect()
 }
 
-/// Adds numbers to the text of the facts, as in `12,15,19`; gives where they stand.
-fn write_numbers(facts: &mut Facts, numbers: impl Iterator<Item = u64>) -> Range<usize> {
-    let start = facts.text.len();
-    for (at, number) in numbers.enumerate() {
-        let comma = if at == 0 { "" } else { "," };
+/// Writes numbers as in `12,15,19`.
+fn write_numbers(numbers: impl Iterator<Item = u32>) -> String {
+    let mut text = String::new();
+    for number in numbers {
+        let comma = if text.is_empty() { "" } else { "," };
         // Writing to a string cannot go wrong.
-        let _ = write!(facts.text, "{comma}{number}");
+        let _ = write!(text, "{comma}{number}");
     }
-    start..facts.text.len()
+    text
 }
