@@ -113,10 +113,9 @@ impl Visitor for CVisitor<'_> {
         match role {
             Role::Other => {}
             Role::Skip => return false,
-            Role::Name | Role::Member | Role::TypeName => {
-                self.leaf(place, role);
-                return false;
-            }
+            Role::Name => self.name(place),
+            Role::Member => self.member(place),
+            Role::TypeName => self.type_name(place),
             Role::Call => self.call(place.node),
             Role::New => self.mark_last(place.node, Key::Type, UseKind::Call),
             Role::Assignment => self.mark_last(place.node, Key::Left, UseKind::Write),
@@ -132,15 +131,6 @@ impl Visitor for CVisitor<'_> {
 }
 
 impl CVisitor<'_> {
-    /// A name; nothing lies in it.
-    fn leaf(&mut self, place: &NodeContext<'_, '_>, role: Role) {
-        match role {
-            Role::Member => self.member(place),
-            Role::TypeName => self.type_name(place),
-            _ => self.name(place),
-        }
-    }
-
     fn definition(&mut self, place: &NodeContext<'_, '_>, role: Role) -> bool {
         match role {
             Role::Function => self.function(place),

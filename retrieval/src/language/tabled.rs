@@ -85,13 +85,15 @@ impl Tabled<'_> {
     }
 
     fn name(&mut self, place: &NodeContext<'_, '_>) {
+        if self.is_defined(place) {
+            return;
+        }
         let field = place.field();
         let range = place.node.byte_range();
         let parent = place.parent();
         let role = parent.map_or(Role::Other, |parent| self.spec.role(parent));
         let names = field != 0 && field == self.spec.key(Key::Name);
         match role {
-            Role::Define(_) | Role::Leaf(_) | Role::Receiver | Role::TypeSpec if names => return,
             Role::Variable(key) | Role::Local(key) if field == self.spec.key(key) => {
                 self.type_local(place);
                 return self.declare(range);
@@ -126,27 +128,26 @@ impl Tabled<'_> {
     }
 
     fn member(&mut self, place: &NodeContext<'_, '_>) {
-        let role = place
-            .parent()
-            .map_or(Role::Other, |parent| self.spec.role(parent));
-        let field = place.field();
-        let defines = matches!(role, Role::Define(_) | Role::Leaf(_) | Role::Receiver)
-            && (field == self.spec.key(Key::Name) || field == self.spec.key(Key::Property));
-        if defines {
-            return;
+        if !self.is_defined(place) {
+            self.facts.use_node(place.node, UseKind::Read, true);
         }
-        self.facts.use_node(place.node, UseKind::Read, true);
     }
 
     fn type_name(&mut self, place: &NodeContext<'_, '_>) {
-        let role = place
-            .parent()
-            .map_or(Role::Other, |parent| self.spec.role(parent));
-        let names = place.field() == self.spec.key(Key::Name);
-        if names && matches!(role, Role::Define(_) | Role::Leaf(_) | Role::TypeSpec) {
-            return;
+        if !self.is_defined(place) {
+            self.facts.use_node(place.node, UseKind::Type, false);
         }
-        self.facts.use_node(place.node, UseKind::Type, false);
+    }
+
+    /// Returns whether a name is that of the definition right around it.
+    fn is_defined(&self, place: &NodeContext<'_, '_>) -> bool {
+        let role = place.parent().map(|parent| self.spec.role(parent));
+        let defines = matches!(
+            role,
+            Some(Role::Define(_) | Role::Leaf(_) | Role::Receiver | Role::TypeSpec)
+        );
+        let names = [Key::Name, Key::Property].map(|key| self.spec.key(key));
+        defines && place.field() != 0 && names.contains(&place.field())
     }
 
     /// Notes the type that a variable is declared with.

@@ -8,13 +8,14 @@
 use super::brackets::Code;
 use super::keywords::{CLASS_KEY, is};
 use super::outline::{FunctionHead, Outline};
-use super::tokens::{Kind, Token};
+use super::tokens::Kind;
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScopeKind {
     Namespace,
     Type,
+    Enum,
     /// `extern "C" {`
     Linkage,
 }
@@ -261,14 +262,15 @@ impl Scanner<'_> {
             head.start
         };
         self.add_type(first..open, head.start);
-        if let Some((kind, name)) = self.scope_head(head.clone()) {
+        let scope = self.scope_head(head.clone());
+        if let Some((ScopeKind::Enum, _)) = scope {
+            self.after_type = true;
+            return (self.code.after(open), true);
+        }
+        if let Some((kind, name)) = scope {
             let close = close.unwrap_or(self.code.tokens.len());
             self.scopes.push(OpenScope { close, kind, name });
             return (open + 1, true);
-        }
-        if self.is_enum(head.clone()) {
-            self.after_type = true;
-            return (self.code.after(open), true);
         }
         let name = self.function_name(head.clone());
         if let Some(name) = name.filter(|name| self.is_body(name, open)) {
@@ -441,15 +443,7 @@ impl Scanner<'_> {
         };
         let last = at(close).unwrap_or(brace);
         let name_token = at(name.name.start).unwrap_or(first);
-        let scope = name.from..name.name.start;
-        let scope = scope
-            .filter(|at| {
-                self.code.is_name(*at)
-                    && (self.code.is_scope(at + 1) || self.code.is_mark(at + 1, b'<'))
-            })
-            .filter(|at| !self.is_in_angles(*at, name.from))
-            .filter_map(|at| self.code.token(at).map(Token::range))
-            .collect();
+        let scope = self.scope_of(name);
         let (from, to) = name.parameters;
         self.found.functions.push(FunctionHead {
             name: self.bytes(&name.name),
@@ -467,14 +461,20 @@ impl Scanner<'_> {
         close + 1
     }
 
-    fn is_in_angles(&self, at: usize, from: usize) -> bool {
-        let marks = from..at;
-        let count = |mark| {
-            marks
-                .clone()
-                .filter(|one| self.code.is_mark(*one, mark))
-                .count()
-        };
-        count(b'<') > count(b'>')
+    /// The names before a qualified name, template arguments left out.
+    fn scope_of(&self, name: &Candidate) -> Vec<Range<usize>> {
+        let mut scope = Vec::new();
+        let mut at = name.from;
+        while at < name.name.start {
+            let is_template = self.code.is_mark(at + 1, b'<');
+            if self.code.is_name(at) && (is_template || self.code.is_scope(at + 1)) {
+                scope.push(self.bytes(&(at..at + 1)));
+            }
+            at += 1;
+            if is_template {
+                at = self.code.after_angles(at).unwrap_or(at);
+            }
+        }
+        scope
     }
 }

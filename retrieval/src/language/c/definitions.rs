@@ -242,7 +242,7 @@ impl<'a> CVisitor<'a> {
             }
             None => self.broken = true,
         }
-        self.unparsed_names_in(&head.body);
+        self.unparsed_names_in(head.body.clone());
     }
 
     fn is_constructor(&self, found: &Declared<'_>, name: NameId, scope: NameId) -> bool {

@@ -7,6 +7,7 @@ use super::macros::{RawName, identifiers};
 use super::prepare::Piece;
 use crate::language::facts::{SymbolFact, Takes};
 use crate::symbol::{SymbolKind, UseKind};
+use std::ops::Range;
 
 impl CVisitor<'_> {
     /// Every macro with the names in its body.
@@ -82,54 +83,40 @@ impl CVisitor<'_> {
 
     /// The names in text that was kept from the parser, outside of functions.
     pub(super) fn unparsed_names(&mut self) {
-        let is_inside = |piece: &&Piece| {
-            let functions = &self.prepared.functions;
-            let before = functions.partition_point(|one| one.body.start <= piece.range.start);
-            let last = before.checked_sub(1).and_then(|at| functions.get(at));
-            last.is_some_and(|one| piece.range.start < one.body.end)
-        };
-        let pieces: Vec<&Piece> = self
-            .prepared
-            .unparsed
-            .iter()
-            .filter(|piece| !is_inside(piece))
-            .collect();
-        for piece in pieces {
-            for (name, line, kind) in self.names_in(piece) {
-                self.facts.use_in(name, line, kind, 0);
-            }
+        let mut from = 0;
+        for function in &self.prepared.functions {
+            self.unparsed_names_in(from..function.body.start);
+            from = function.body.end;
         }
+        self.unparsed_names_in(from..usize::MAX);
     }
 
-    /// The names in text that was kept from the parser, in the function that is
-    /// open.
-    pub(super) fn unparsed_names_in(&mut self, body: &std::ops::Range<usize>) {
+    /// The names in a piece of text, as far as it was kept from the parser.
+    pub(super) fn unparsed_names_in(&mut self, text: Range<usize>) {
         let pieces = &self.prepared.unparsed;
-        let first = pieces.partition_point(|piece| piece.range.start < body.start);
+        let first = pieces.partition_point(|piece| piece.range.start < text.start);
         let inside = pieces.get(first..).unwrap_or_default();
         for piece in inside
             .iter()
-            .take_while(|piece| piece.range.start < body.end)
+            .take_while(|piece| piece.range.start < text.end)
         {
-            for (name, line, kind) in self.names_in(piece) {
-                let owner = self.facts.owner();
-                self.facts.use_in(name, line, kind, owner);
-            }
+            self.names_in(piece);
         }
     }
 
-    fn names_in(&mut self, piece: &Piece) -> Vec<(u32, u32, UseKind)> {
+    fn names_in(&mut self, piece: &Piece) {
         let bytes = self.facts.bytes;
         let is_directive = bytes.get(piece.range.start) == Some(&b'#');
-        identifiers(bytes, piece.range.clone())
-            .into_iter()
-            .skip(usize::from(is_directive))
-            .filter(|token| !is(bytes.get(token.range.clone()).unwrap_or_default(), KEYWORD))
-            .map(|token| {
-                let name = self.facts.intern_range(token.range.clone());
-                (name, piece.line + token.lines_down, kind_of(&token))
-            })
-            .collect()
+        let owner = self.facts.owner();
+        let tokens = identifiers(bytes, piece.range.clone()).into_iter();
+        for token in tokens.skip(usize::from(is_directive)) {
+            if !is(bytes.get(token.range.clone()).unwrap_or_default(), KEYWORD) {
+                let kind = kind_of(&token);
+                let name = self.facts.intern_range(token.range);
+                let line = piece.line + token.lines_down;
+                self.facts.use_in(name, line, kind, owner);
+            }
+        }
     }
 }
 

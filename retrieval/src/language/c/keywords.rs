@@ -79,25 +79,12 @@ pub(super) fn is(word: &[u8], sorts: u16) -> bool {
 /// Returns whether a word is reserved by the language, so that nothing can have it as its
 /// name.
 pub(super) fn is_reserved(word: &[u8], is_cpp: bool) -> bool {
-    is(
-        word,
-        if is_cpp {
-            RESERVED | RESERVED_CPP
-        } else {
-            RESERVED
-        },
-    )
+    let of_cpp = if is_cpp { RESERVED_CPP } else { 0 };
+    is(word, RESERVED | of_cpp)
 }
 
 /// Returns whether a word of a declaration cannot be the name of something.
 pub(super) fn is_no_name(word: &[u8], is_cpp: bool) -> bool {
-    let always = RESERVED | SPECIFIER | BUILTIN | ATTRIBUTE;
-    is(
-        word,
-        if is_cpp {
-            always | RESERVED_CPP | VIRTUAL
-        } else {
-            always
-        },
-    )
+    let of_cpp = if is_cpp { VIRTUAL } else { 0 };
+    is_reserved(word, is_cpp) || is(word, SPECIFIER | BUILTIN | ATTRIBUTE | of_cpp)
 }

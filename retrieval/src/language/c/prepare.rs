@@ -52,7 +52,6 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
         types: outline.types,
         ..Prepared::default()
     };
-    let lines = Lines::of(&all);
     for token in &all {
         let Kind::Directive(kind) = token.kind else {
             continue;
@@ -85,7 +84,7 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
         .chain(calls)
     {
         blank(&mut prepared.code, &range);
-        let line = lines.of_offset(range.start);
+        let line = line_of(&all, range.start);
         prepared.unparsed.push(Piece { line, range });
     }
     for at in outline.written {
@@ -115,26 +114,11 @@ fn is_within(ranges: &[Range<usize>], offset: usize) -> bool {
     ranges.iter().any(|range| range.contains(&offset))
 }
 
-/// The lines of offsets, by the tokens that stand there.
-struct Lines(Vec<(u32, u32)>);
-
-impl Lines {
-    fn of(tokens: &[Token]) -> Self {
-        Self(
-            tokens
-                .iter()
-                .map(|token| (token.start, token.line))
-                .collect(),
-        )
-    }
-
-    /// The line of the first token at or after an offset.
-    fn of_offset(&self, offset: usize) -> u32 {
-        let after = self
-            .0
-            .partition_point(|(start, _)| (*start as usize) < offset);
-        self.0.get(after).or(self.0.last()).map_or(1, |one| one.1)
-    }
+/// The line of the first token at or after an offset.
+fn line_of(tokens: &[Token], offset: usize) -> u32 {
+    let after = tokens.partition_point(|token| (token.start as usize) < offset);
+    let token = tokens.get(after).or(tokens.last());
+    token.map_or(1, |token| token.line)
 }
 
 /// Statements in bodies that are macro calls without a semicolon.

@@ -8,7 +8,7 @@ use super::tokens::Kind;
 use std::ops::Range;
 
 impl Scanner<'_> {
-    /// A namespace, a linkage or a type: its kind and name.
+    /// A namespace, a linkage or a type with members: its kind and name.
     pub(super) fn scope_head(&mut self, head: Range<usize>) -> Option<(ScopeKind, Range<usize>)> {
         let first = self.code.word(head.start);
         if first == b"extern" && head.len() == 2 && !self.code.is_name(head.start + 1) {
@@ -20,16 +20,25 @@ impl Scanner<'_> {
             let name = self.namespace_name(from + 1..head.end);
             return Some((ScopeKind::Namespace, name));
         }
-        let key = self
-            .class_key(head.clone())
-            .filter(|key| self.code.word(*key) != b"enum")?;
-        let name = self.type_name(key + 1..head.end)?;
+        let (key, from, name) = self.type_head(head.clone())?;
+        let kind = match self.code.word(key) {
+            b"enum" => ScopeKind::Enum,
+            _ => ScopeKind::Type,
+        };
         self.take_out_names(head.start..key);
-        let from = self.code.qualified_start(name.start, key + 1);
+        let start = self.code.qualified_start(name.start, from);
         if !name.is_empty() {
-            self.take_out(key + 1..from);
+            self.take_out(from..start);
         }
-        Some((ScopeKind::Type, from.min(name.start)..name.end))
+        Some((kind, start.min(name.start)..name.end))
+    }
+
+    /// The key of a type that is defined, the place after it, and its name, which may be empty.
+    fn type_head(&self, head: Range<usize>) -> Option<(usize, usize, Range<usize>)> {
+        let key = self.class_key(head.clone())?;
+        let is_scoped_enum = is(self.code.word(key + 1), CLASS_KEY);
+        let from = key + 1 + usize::from(is_scoped_enum);
+        Some((key, from, self.type_name(from..head.end)?))
     }
 
     /// Takes macros out of what stands before `class`.
@@ -46,14 +55,12 @@ impl Scanner<'_> {
     /// without templates.
     pub(super) fn add_type(&mut self, head: Range<usize>, from: usize) {
         let open = head.end;
-        let Some(key) = self.class_key(from..open) else {
+        let Some((key, _, name)) = self.type_head(from..open) else {
             return;
         };
-        let is_scoped_enum = usize::from(is(self.code.word(key + 1), CLASS_KEY));
-        let name = self.type_name(key + 1 + is_scoped_enum..open);
-        let Some(name) = name.filter(|name| !name.is_empty()) else {
+        if name.is_empty() {
             return;
-        };
+        }
         let close = self.code.partner(open).filter(|close| *close > open);
         let tokens = [head.start, key, name.start, open, close.unwrap_or(open)];
         let [Some(first), Some(key), Some(name), Some(brace), Some(last)] =
@@ -70,22 +77,6 @@ impl Scanner<'_> {
             body_line: brace.line,
             end_line: last.line,
         });
-    }
-
-    pub(super) fn is_enum(&mut self, head: Range<usize>) -> bool {
-        let key = self.class_key(head.clone());
-        let Some(key) = key.filter(|key| self.code.word(*key) == b"enum") else {
-            return false;
-        };
-        let from = key + 1 + usize::from(is(self.code.word(key + 1), CLASS_KEY));
-        let Some(name) = self.type_name(from..head.end) else {
-            return false;
-        };
-        self.take_out_names(head.start..key);
-        if !name.is_empty() {
-            self.take_out(from..self.code.qualified_start(name.start, from));
-        }
-        true
     }
 
     /// `struct` and its like, unless in the parameters of a function.
