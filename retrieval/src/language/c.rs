@@ -196,23 +196,13 @@ impl CVisitor<'_> {
     }
 
     fn mark_name(&mut self, node: Node<'_>, kind: UseKind, call: (NameId, i32)) {
-        let mut node = node;
-        for _ in 0..32 {
-            if matches!(
-                self.spec.role(node),
-                Role::Name | Role::Member | Role::TypeName
-            ) {
-                self.facts.mark_call(node.start_byte(), kind, call);
-                return;
-            }
-            let keyed = [Key::Field, Key::Name, Key::Argument]
-                .into_iter()
-                .find_map(|key| self.spec.child(node, key));
+        let is_name = |role| matches!(role, Role::Name | Role::Member | Role::TypeName);
+        let named = self.spec.last_name(node, is_name, |node| {
             let first = || node.named_child(0).filter(|_| kind == UseKind::Write);
-            let Some(next) = keyed.or_else(first) else {
-                return;
-            };
-            node = next;
+            self.spec.child(node, Key::Argument).or_else(first)
+        });
+        if let Some(named) = named {
+            self.facts.mark_call(named.start_byte(), kind, call);
         }
     }
 

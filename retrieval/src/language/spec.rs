@@ -80,6 +80,25 @@ impl<R: Copy + Default + DeserializeOwned> Spec<R> {
         }
     }
 
+    /// The last name in an expression or a type, down to a node whose role is one of a name; where
+    /// no field leads on, `otherwise` does.
+    pub(crate) fn last_name<'t>(
+        &self,
+        mut node: Node<'t>,
+        is_name: impl Fn(R) -> bool,
+        otherwise: impl Fn(Node<'t>) -> Option<Node<'t>>,
+    ) -> Option<Node<'t>> {
+        for _ in 0..32 {
+            if is_name(self.role(node)) {
+                return Some(node);
+            }
+            let keys = [Key::Field, Key::Property, Key::Attribute, Key::Name];
+            let keyed = keys.into_iter().find_map(|key| self.child(node, key));
+            node = keyed.or_else(|| otherwise(node))?;
+        }
+        None
+    }
+
     /// The children of a node that fill a field.
     pub(crate) fn children<'t>(&self, node: Node<'t>, key: Key) -> Vec<Node<'t>> {
         let mut cursor = node.walk();

@@ -47,7 +47,7 @@ impl Visitor for Tabled<'_> {
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
             Role::Call(key) => self.call(node, key),
-            Role::Assignment(key) => self.mark_last(node, key, UseKind::Write),
+            Role::Assignment(key) => self.mark_last(node, key, UseKind::Write, (0, -1)),
             definition => return self.definition(place, definition),
         }
         true
@@ -169,7 +169,7 @@ impl Tabled<'_> {
     /// A call: what it is written on, and with how many arguments.
     pub(super) fn call(&mut self, node: Node<'_>, key: Key) {
         let receiver = self.receiver_of_call(node, key);
-        self.mark_name(node, key, (UseKind::Call, receiver, argument_count(node)));
+        self.mark_last(node, key, UseKind::Call, (receiver, argument_count(node)));
     }
 
     /// Returns what stands before the name that is called.
@@ -214,43 +214,22 @@ impl Tabled<'_> {
     }
 
     /// Marks the last name of the expression in a field.
-    fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind) {
-        self.mark_name(node, key, (kind, 0, -1));
-    }
-
-    fn mark_name(
-        &mut self,
-        node: Node<'_>,
-        key: Key,
-        (kind, receiver, arguments): (UseKind, NameId, i32),
-    ) {
+    fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind, call: (NameId, i32)) {
         let named = self.spec.child(node, key);
         if let Some(name) = named.and_then(|node| self.last_name(node)) {
-            self.facts
-                .mark_call(name.start_byte(), kind, (receiver, arguments));
+            self.facts.mark_call(name.start_byte(), kind, call);
         }
     }
 
     /// The last name in an expression or a type.
     fn last_name<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
-        let mut node = node;
-        for _ in 0..32 {
-            if matches!(
-                self.spec.role(node),
-                Role::Name | Role::Member | Role::TypeName
-            ) {
-                return Some(node);
-            }
-            let keyed = [Key::Field, Key::Property, Key::Attribute, Key::Name]
-                .into_iter()
-                .find_map(|key| self.spec.child(node, key));
-            node = keyed.or_else(|| match node.kind() {
+        let is_name = |role| matches!(role, Role::Name | Role::Member | Role::TypeName);
+        self.spec
+            .last_name(node, is_name, |node| match node.kind() {
                 "scoped_type_identifier" => last_named(node),
                 "generic_type" | "array_access" | "subscript" => node.named_child(0),
                 _ => None,
-            })?;
-        }
-        None
+            })
     }
 
     fn fact(&mut self, node: Node<'_>, name_node: Node<'_>, kind: SymbolKind) -> SymbolFact {

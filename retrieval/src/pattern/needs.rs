@@ -79,7 +79,7 @@ impl Needs {
             words: Words::Any(patterns.iter().map(words_of).collect()),
             kinds: patterns
                 .iter()
-                .map(|pattern| kind_of(&pattern.node))
+                .map(|pattern| kind_of(&pattern.node).filter(|kind| *kind != ERROR_KIND))
                 .collect(),
         }
     }
@@ -95,12 +95,12 @@ impl Needs {
     }
 }
 
-/// The kind of a pattern's outermost node, where that is certain.
-fn kind_of(node: &PatternNode) -> Option<u16> {
+/// The kind of a pattern's outermost node; none of a variable.
+pub(super) fn kind_of(node: &PatternNode) -> Option<u16> {
     match node {
         PatternNode::MetaVar { .. } => None,
         PatternNode::Terminal { kind_id, .. } | PatternNode::Internal { kind_id, .. } => {
-            (*kind_id != ERROR_KIND).then_some(*kind_id)
+            Some(*kind_id)
         }
     }
 }

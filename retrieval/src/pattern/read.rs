@@ -3,13 +3,15 @@
 //! in which such a fragment can stand.
 
 use crate::pattern::Needs;
+use crate::pattern::needs::kind_of;
 use ast_grep_core::matcher::{PatternBuilder, PatternError, PatternNode};
 use ast_grep_core::meta_var::{MetaVarEnv, MetaVariable};
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
 use ast_grep_core::{
     AstGrep, Doc, Language as AstLanguage, MatchStrictness, Matcher, Node, Pattern,
 };
-use patchwright_source::Language;
+use patchwright_source::{Language, regex};
+use regex::Captures;
 use std::borrow::Cow;
 
 type Document = StrDoc<Grammar>;
@@ -130,15 +132,6 @@ fn finish(nodes: Vec<PatternNode>) -> Result<Readings, String> {
         return Err("a lone variable matches everything; write some code around it".to_owned());
     }
     Ok(Readings(readings))
-}
-
-fn kind_of(node: &PatternNode) -> Option<u16> {
-    match node {
-        PatternNode::MetaVar { .. } => None,
-        PatternNode::Terminal { kind_id, .. } | PatternNode::Internal { kind_id, .. } => {
-            Some(*kind_id)
-        }
-    }
 }
 
 fn parse_fragment(
@@ -283,42 +276,15 @@ impl LanguageExt for Grammar {
 /// Replaces the `$` of every meta variable, and writes its name in capitals:
 /// only those count, and models write `$dst` as well.
 pub(super) fn with_expando(pattern: &str, expando: char) -> String {
-    let characters: Vec<char> = pattern.chars().collect();
-    let mut out = String::with_capacity(pattern.len());
-    let mut at = 0;
-    while let Some(character) = characters.get(at) {
-        if *character != '$' {
-            out.push(*character);
-            at += 1;
-            continue;
+    let variables = regex!(r"(\$+)([\p{Alphabetic}\p{N}_]*)");
+    let replaced = variables.replace_all(pattern, |found: &Captures<'_>| {
+        let (whole, [dollars, name]) = found.extract();
+        let is_named = name.starts_with(|first: char| !first.is_numeric());
+        if dollars.len() == 3 || dollars.len() == 1 && is_named {
+            dollars.replace('$', &expando.to_string()) + &name.to_uppercase()
+        } else {
+            whole.to_owned()
         }
-        let dollars = run_of(&characters, at, |c| c == '$');
-        let name = run_of(&characters, at + dollars, |c| {
-            c.is_alphanumeric() || c == '_'
-        });
-        let named = characters
-            .get(at + dollars)
-            .is_some_and(|c| !c.is_numeric())
-            && name > 0;
-        let is_variable = dollars == 3 || (dollars == 1 && named);
-        let sign = if is_variable { expando } else { '$' };
-        out.extend(std::iter::repeat_n(sign, dollars));
-        for letter in characters.iter().skip(at + dollars).take(name) {
-            if is_variable {
-                out.extend(letter.to_uppercase());
-            } else {
-                out.push(*letter);
-            }
-        }
-        at += dollars + name;
-    }
-    out
-}
-
-fn run_of(characters: &[char], from: usize, belongs: impl Fn(char) -> bool) -> usize {
-    characters
-        .iter()
-        .skip(from)
-        .take_while(|character| belongs(**character))
-        .count()
+    });
+    replaced.into_owned()
 }
