@@ -44,7 +44,7 @@ pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
     }
     let tree = patchwright_source::parse(language, bytes)?;
     Some(Extracted {
-        facts: tabled::extract(language, &tree, bytes),
+        facts: tabled::extract(language, &tree, bytes)?,
         broken: tree.root_node().has_error(),
     })
 }

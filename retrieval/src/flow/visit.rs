@@ -46,7 +46,7 @@ pub(crate) fn analyse(symbol: &Symbol, code: &[u8]) -> Analysis {
         assigned: (0..0, Vec::new()),
         found: Analysis::default(),
     };
-    walk(&tree, &mut reader);
+    walk(&tree, 0, &mut reader);
     let mut found = reader.found;
     found.edges.sort_by_key(|edge| (edge.writes, edge.reads));
     for (number, edge) in found.edges.iter_mut().enumerate() {

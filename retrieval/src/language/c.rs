@@ -82,7 +82,7 @@ pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
         prepared: &prepared,
         broken: tree.root_node().has_error(),
     };
-    walk(&tree, &mut visitor);
+    walk(&tree, 0, &mut visitor);
     visitor.facts.close_all();
     visitor.unseen_types();
     visitor.unseen_functions();

@@ -18,15 +18,15 @@ use crate::language::spec::{Key, Spec};
 use roles::{Role, spec_of};
 
 /// Reads the facts of a file by its language's table.
-pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Facts {
+pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Option<Facts> {
     let mut visitor = Tabled {
-        spec: spec_of(language),
+        spec: spec_of(language)?,
         facts: Collector::new(bytes, separator(language)),
         anonymous: FxHashMap::default(),
         package: 0,
     };
-    walk(tree, &mut visitor);
-    visitor.facts.finish()
+    walk(tree, 0, &mut visitor);
+    Some(visitor.facts.finish())
 }
 
 struct Tabled<'a> {

@@ -40,16 +40,11 @@ impl<'t> NodeContext<'_, 't> {
     }
 }
 
-/// Visits every node of a tree in the order of the text.
-pub(crate) fn walk(tree: &Tree, visitor: &mut impl Visitor) {
-    walk_from(tree, 0, visitor);
-}
-
-/// Visits every node of a tree whose root lies at a depth of another tree.
-pub(crate) fn walk_from(tree: &Tree, depth: u32, visitor: &mut impl Visitor) {
+/// Visits every node of a tree in the order of the text; its root may lie at a depth of another
+/// tree.
+pub(crate) fn walk(tree: &Tree, mut depth: u32, visitor: &mut impl Visitor) {
     let mut cursor = tree.walk();
     let mut parents: Vec<Node<'_>> = Vec::new();
-    let mut depth = depth;
     loop {
         let node = cursor.node();
         let descend = visitor.enter(&NodeContext {

@@ -48,12 +48,16 @@ impl<'t> Code<'t> {
         self.tokens.get(at)
     }
 
+    pub(super) fn kind(&self, at: usize) -> Option<Kind> {
+        self.token(at).map(|token| token.kind)
+    }
+
     pub(super) fn is_mark(&self, at: usize, mark: u8) -> bool {
-        self.token(at).is_some_and(|token| token.is(mark))
+        self.kind(at) == Some(Kind::Mark(mark))
     }
 
     pub(super) fn is_name(&self, at: usize) -> bool {
-        self.token(at).is_some_and(|token| token.kind == Kind::Name)
+        self.kind(at) == Some(Kind::Name)
     }
 
     /// The text of a name; nothing for other tokens.
@@ -64,8 +68,7 @@ impl<'t> Code<'t> {
     }
 
     pub(super) fn is_scope(&self, at: usize) -> bool {
-        self.token(at)
-            .is_some_and(|token| token.kind == Kind::Scope)
+        self.kind(at) == Some(Kind::Scope)
     }
 
     /// The other bracket.
@@ -144,6 +147,11 @@ impl<'t> Code<'t> {
         keywords::is_no_name(self.word(at), self.is_cpp)
     }
 
+    /// Returns whether a word can be the name of something.
+    pub(super) fn may_name(&self, at: usize) -> bool {
+        self.is_name(at) && !self.is_no_name(at)
+    }
+
     /// Where `A::B<int>::` before a name begins, `~` included.
     pub(super) fn qualified_start(&self, name: usize, floor: usize) -> usize {
         let mut from = name;
@@ -160,7 +168,7 @@ impl<'t> Code<'t> {
                     Some(start) => from = start,
                     None => break,
                 }
-            } else if self.is_name(before) && !self.is_no_name(before) {
+            } else if self.may_name(before) {
                 from = before;
             } else {
                 break;

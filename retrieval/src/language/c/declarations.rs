@@ -322,7 +322,7 @@ impl Scanner<'_> {
         let line = |at: usize| self.code.line(at);
         let mut whole = None;
         let mut at = tokens.start;
-        while self.code.is_name(at) && !self.code.is_no_name(at) {
+        while self.code.may_name(at) {
             let next = self.code.after_call(at);
             if next >= tokens.end || line(next) == line(next - 1) {
                 break;
@@ -368,9 +368,8 @@ impl Scanner<'_> {
         let old = self.old_style.take().or_else(|| {
             let name = self.function_name(start..semicolon)?;
             let (open, close) = name.parameters;
-            let listed = (open + 1..close).all(|at| {
-                self.code.is_mark(at, b',') || self.code.is_name(at) && !self.code.is_no_name(at)
-            });
+            let listed =
+                (open + 1..close).all(|at| self.code.is_mark(at, b',') || self.code.may_name(at));
             let end = name.parameters.1 + 1;
             (listed && open + 1 < close).then_some(OldStyle { name, end })
         });
@@ -409,11 +408,7 @@ impl Scanner<'_> {
             return;
         }
         // Only a macro stands before the asterisk of a pointer to a function.
-        let is_call = |at: &usize| {
-            self.code.is_mark(*at, b'(')
-                && self.code.is_name(at + 1)
-                && !self.code.is_no_name(at + 1)
-        };
+        let is_call = |at: &usize| self.code.is_mark(*at, b'(') && self.code.may_name(at + 1);
         let calls: Vec<usize> = head.clone().filter(is_call).collect();
         for open in calls {
             if self.code.is_pointer(open) {

@@ -8,7 +8,7 @@ use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact, Takes};
 use crate::language::spec::Key;
-use crate::language::walk::{NodeContext, first_line, last_line, walk_from};
+use crate::language::walk::{NodeContext, first_line, last_line, walk};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use std::ops::Range;
@@ -238,7 +238,7 @@ impl<'a> CVisitor<'a> {
         match patchwright_source::parse_part(self.spec.language, code, head.body.clone(), row) {
             Some(tree) => {
                 self.broken |= tree.root_node().has_error();
-                walk_from(&tree, depth, self);
+                walk(&tree, depth, self);
             }
             None => self.broken = true,
         }

@@ -92,8 +92,7 @@ impl Scanner<'_> {
         } else if self.code.is_mark(open + 1, b'(')
             && wrapped
             && at > tokens.start
-            && self.code.is_name(at - 1)
-            && !self.code.is_no_name(at - 1)
+            && self.code.may_name(at - 1)
         {
             // `name MACRO((parameters))`
             candidate.around = vec![at, open, close];
@@ -131,11 +130,7 @@ impl Scanner<'_> {
                 end > at && (end + 1 == close || self.code.is_mark(end + 1, b','))
             });
             let is_list = self.code.is_mark(at, b'(') && self.code.is_mark(at - 1, b',') && ends;
-            if is_list
-                && at > open + 2
-                && self.code.is_name(at - 2)
-                && !self.code.is_no_name(at - 2)
-            {
+            if is_list && at > open + 2 && self.code.may_name(at - 2) {
                 return Some((at - 2, at));
             }
             at = self.code.after(at);
@@ -150,8 +145,7 @@ impl Scanner<'_> {
             return None;
         }
         let mut around = Vec::new();
-        let inside =
-            (open + 1..close).find(|at| self.code.is_name(*at) && !self.code.is_no_name(*at))?;
+        let inside = (open + 1..close).find(|at| self.code.may_name(*at))?;
         let parameters = if inside + 1 == close && inside == open + 1 {
             around = vec![open, close];
             (close + 1, self.code.partner(close + 1)?)

@@ -80,7 +80,7 @@ impl Scanner<'_> {
     pub(super) fn make_variable_plain(&mut self, head: Range<usize>) {
         let mut end = head.start;
         while end < head.end {
-            let next = self.code.token(end).map(|token| token.kind);
+            let next = self.code.kind(end);
             let is_call =
                 self.code.is_mark(end, b'(') && end > head.start && self.code.is_name(end - 1);
             if is_call && !self.code.is_pointer(end) {
@@ -133,7 +133,7 @@ impl Scanner<'_> {
     /// Takes macros out of what follows the body of a type: `} PACKED name;`.
     pub(super) fn make_tail_plain(&mut self, tail: Range<usize>) {
         let ends = |at: &usize| {
-            let next = self.code.token(*at).map(|token| token.kind);
+            let next = self.code.kind(*at);
             let is_end = matches!(next, Some(Kind::Mark(b'[' | b'=' | b',' | b'*' | b'&')));
             is_end || *at == tail.end
         };
@@ -222,7 +222,7 @@ impl Scanner<'_> {
     fn plain_end(&mut self, tokens: Range<usize>) {
         let mut at = tokens.start;
         while at < tokens.end {
-            let Some(kind) = self.code.token(at).map(|token| token.kind) else {
+            let Some(kind) = self.code.kind(at) else {
                 return;
             };
             if matches!(kind, Kind::Arrow | Kind::Mark(b':' | b'=')) {

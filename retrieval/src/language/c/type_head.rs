@@ -43,9 +43,7 @@ impl Scanner<'_> {
 
     /// Takes macros out of what stands before `class`.
     fn take_out_names(&mut self, tokens: Range<usize>) {
-        let names: Vec<usize> = tokens
-            .filter(|at| self.code.is_name(*at) && !self.code.is_no_name(*at))
-            .collect();
+        let names: Vec<usize> = tokens.filter(|at| self.code.may_name(*at)).collect();
         for at in names {
             self.take_out(at..self.code.after_call(at));
         }

@@ -54,23 +54,16 @@ pub(super) enum Role {
 }
 
 /// The table of a language, resolved once.
-pub(super) fn spec_of(language: Language) -> &'static Spec<Role> {
-    static JAVA: OnceLock<Spec<Role>> = OnceLock::new();
-    static PYTHON: OnceLock<Spec<Role>> = OnceLock::new();
-    static GO: OnceLock<Spec<Role>> = OnceLock::new();
-    static RUST: OnceLock<Spec<Role>> = OnceLock::new();
-    static JAVASCRIPT: OnceLock<Spec<Role>> = OnceLock::new();
-    static TYPESCRIPT: OnceLock<Spec<Role>> = OnceLock::new();
-    static TSX: OnceLock<Spec<Role>> = OnceLock::new();
-    let javascript = include_str!("../roles/javascript.json");
-    let (slot, table) = match language {
-        Language::Java => (&JAVA, include_str!("../roles/java.json")),
-        Language::Python => (&PYTHON, include_str!("../roles/python.json")),
-        Language::Go => (&GO, include_str!("../roles/go.json")),
-        Language::Rust => (&RUST, include_str!("../roles/rust.json")),
-        Language::TypeScript => (&TYPESCRIPT, javascript),
-        Language::Tsx => (&TSX, javascript),
-        _ => (&JAVASCRIPT, javascript),
+pub(super) fn spec_of(language: Language) -> Option<&'static Spec<Role>> {
+    static SPECS: [OnceLock<Spec<Role>>; Language::ALL.len()] =
+        [const { OnceLock::new() }; Language::ALL.len()];
+    let table = match language {
+        Language::Java => include_str!("../roles/java.json"),
+        Language::Python => include_str!("../roles/python.json"),
+        Language::Go => include_str!("../roles/go.json"),
+        Language::Rust => include_str!("../roles/rust.json"),
+        _ => include_str!("../roles/javascript.json"),
     };
-    slot.get_or_init(|| Spec::new(language, table, Role::Skip))
+    let slot = SPECS.get(language as usize)?;
+    Some(slot.get_or_init(|| Spec::new(language, table, Role::Skip)))
 }
