@@ -95,7 +95,7 @@ impl<'a> CVisitor<'a> {
         } else {
             self.facts.owner()
         };
-        let symbol = self.facts.define(SymbolFact {
+        let fact = SymbolFact {
             name,
             scope,
             type_name,
@@ -108,9 +108,8 @@ impl<'a> CVisitor<'a> {
             takes: self.takes(&found),
             is_static: kind == SymbolKind::Function && self.is_static(node)
                 || head.is_some_and(|head| head.is_made),
-        });
-        let inside = self.facts.join(scope, name);
-        self.facts.open(place.depth, symbol, inside, true);
+        };
+        self.facts.define_around(place.depth, fact, true);
     }
 
     /// Returns how many arguments a function takes, by its parameters.
@@ -210,13 +209,12 @@ impl<'a> CVisitor<'a> {
             None => SymbolKind::Function,
         };
         let lines = (head.line, head.end_line);
-        let symbol = self.facts.define(SymbolFact {
+        let fact = SymbolFact {
             scope,
             body_line: head.body_line,
             ..self.facts.fact(kind, name, lines, head.name_line)
-        });
-        let inside = self.facts.join(scope, name);
-        self.facts.open(depth, symbol, inside, true);
+        };
+        self.facts.define_around(depth, fact, true);
         for token in identifiers(bytes, head.parameters.clone()) {
             let after = bytes
                 .get(token.range.end..)
@@ -317,15 +315,15 @@ impl<'a> CVisitor<'a> {
         let name = self.facts.intern_range(name_node.byte_range());
         let is_scope = kind == SymbolKind::Namespace;
         let lines = (start_line(place), last_line(node));
-        let symbol = SymbolFact {
+        let fact = SymbolFact {
             type_name: self.base_type(node),
             body_line: if is_scope { first_line(node) } else { 0 },
             ..self.facts.fact(kind, name, lines, first_line(name_node))
         };
-        let symbol = self.facts.define(symbol);
         if is_scope {
-            let inside = self.facts.join(self.facts.scope_name(), name);
-            self.facts.open(place.depth, symbol, inside, false);
+            self.facts.define_around(place.depth, fact, false);
+        } else {
+            self.facts.define(fact);
         }
     }
 }

@@ -57,30 +57,27 @@ impl CVisitor<'_> {
         let head = known.and_then(|at| self.prepared.types.get(at));
         let end_line = head.map_or_else(|| last_line(node), |head| head.end_line);
         let lines = (start_line(place), end_line);
-        let symbol = self.facts.define(SymbolFact {
+        let fact = SymbolFact {
             scope,
             body_line: first_line(body),
             ..self.facts.fact(kind, name, lines, first_line(found.name))
-        });
+        };
         // What is used inside a type of a function is the function's use, but
         // its members are not the function's variables.
-        let inside = self.facts.join(scope, name);
-        self.facts.open(place.depth, symbol, inside, false);
+        self.facts.define_around(place.depth, fact, false);
     }
 
     /// Types that the tree of the declarations does not have.
     pub(super) fn unseen_types(&mut self) {
         let bytes = self.facts.bytes;
-        for (head, seen) in self.prepared.types.iter().zip(&self.seen_types) {
+        let types = self.prepared.types.iter().zip(&self.seen_types);
+        for (head, _) in types.filter(|(_, seen)| !**seen) {
             let kind = match bytes.get(head.key.clone()) {
                 Some(b"struct") => SymbolKind::Struct,
                 Some(b"union") => SymbolKind::Union,
                 Some(b"enum") => SymbolKind::Enum,
                 _ => SymbolKind::Class,
             };
-            if *seen {
-                continue;
-            }
             let scope = self.facts.join_ranges(0, &head.around);
             let name = self.facts.intern_range(head.name.clone());
             let lines = (head.line, head.end_line);

@@ -187,6 +187,14 @@ impl<'a> Collector<'a> {
         u32::try_from(self.symbols.len()).unwrap_or_default()
     }
 
+    /// Adds a definition and opens it for the subtree below `depth`; gives one more than its index.
+    pub(crate) fn define_around(&mut self, depth: u32, fact: SymbolFact, function: bool) -> u32 {
+        let symbol = self.define(fact);
+        let inside = self.join(fact.scope, fact.name);
+        self.open(depth, symbol, inside, function);
+        symbol
+    }
+
     /// Opens a symbol for the subtree below `depth`.
     pub(crate) fn open(&mut self, depth: u32, symbol: u32, name: NameId, function: bool) {
         if function && !self.in_function() {

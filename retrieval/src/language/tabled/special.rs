@@ -36,9 +36,7 @@ impl Tabled<'_> {
                     .spec
                     .child(value, Key::Body)
                     .map_or(fact.line, first_line);
-                let symbol = self.facts.define(fact);
-                let inside = self.facts.join(fact.scope, fact.name);
-                self.facts.open(place.depth, symbol, inside, true);
+                self.facts.define_around(place.depth, fact, true);
                 return;
             }
             self.facts.define(fact);
@@ -63,17 +61,16 @@ impl Tabled<'_> {
         let name = self.facts.compose(name);
         let base = self.type_of(node);
         let kind = SymbolKind::Class;
-        let symbol = self.facts.define(SymbolFact {
+        let fact = SymbolFact {
             scope,
             type_name: base,
             body_line: first_line(body),
             ..self.facts.fact(kind, name, lines(node), first_line(node))
-        });
+        };
+        let symbol = self.facts.define_around(place.depth, fact, false);
         if base != 0 {
             self.facts.inherit(symbol, base, first_line(node));
         }
-        let inside = self.facts.join(scope, name);
-        self.facts.open(place.depth, symbol, inside, false);
     }
 
     pub(super) fn initializer(&mut self, place: &NodeContext<'_, '_>) {
@@ -126,9 +123,7 @@ impl Tabled<'_> {
             .and_then(|receiver| receiver.named_child(0));
         let class = declared.map_or(0, |declared| self.type_of(declared));
         fact.scope = self.facts.join(fact.scope, class);
-        let symbol = self.facts.define(fact);
-        let inside = self.facts.join(fact.scope, fact.name);
-        self.facts.open(place.depth, symbol, inside, true);
+        self.facts.define_around(place.depth, fact, true);
     }
 
     pub(super) fn type_spec(&mut self, place: &NodeContext<'_, '_>) {
