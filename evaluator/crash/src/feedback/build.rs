@@ -3,8 +3,11 @@
 
 use super::excerpt::{clean, cut, excerpt, steady};
 use super::{LocationTranslator, bytes};
+use patchwright_source::built_in_regex_set;
+use regex::RegexSet;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 /// The most lines of one error: the text, the code, the carets, the notes.
 const MAX_LINES: usize = 30;
@@ -209,96 +212,73 @@ enum LineClass {
     Other,
 }
 
-/// Phrases of linkers.
-const LINKER: &str = "undefined reference to|multiple definition of|first defined here|ld: cannot find |\
-     ld: error:|undefined symbol: |duplicate symbol: |relocation truncated|relocation R_|\
-     ld returned |linker command failed|file not recognized";
+/// Lines of each class, in the order in which they are tried. Compilers write `file:12:5: error: ..`,
+/// Maven `/x/Foo.java:[12,8] cannot find symbol`, shells `sh: 1: flex: not found`.
+const CLASSES: [(LineClass, &str); 15] = [
+    (LineClass::Warning, r"^\s*\[WARNING\]"),
+    (LineClass::Detail, r"^\s*\[ERROR\]  "),
+    (LineClass::Note, r"^\s*(?:[^ ]+ )*[^ ]*: note: |^\s*>>> "),
+    (
+        LineClass::Warning,
+        r"^\s*(?:[^ ]+ )*[^ ]*: (?:warning|Warnung): ",
+    ),
+    (LineClass::Context, "In file included from"),
+    // gcc names the instantiation of a template before the error in it.
+    (
+        LineClass::Context,
+        r":   required from|: In instantiation of|:   recursively required",
+    ),
+    // `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`
+    (
+        LineClass::Context,
+        r"(?:: In |: in function|: At top level|: At global scope).*:$",
+    ),
+    (
+        LineClass::Error,
+        r"^\s*(?:[^ ]+ )*[^ ]*: (?:fatal )?error: ",
+    ),
+    (LineClass::Error, r"^\s*\[ERROR\] .*\.\w+:\[\d+,\d+\]"),
+    (
+        LineClass::Error,
+        r"(?x)undefined\ reference\ to | multiple\ definition\ of | first\ defined\ here
+            | ld:\ cannot\ find | ld:\ error: | undefined\ symbol:\  | duplicate\ symbol:\ 
+            | relocation\ truncated | relocation\ R_ | ld\ returned\  | linker\ command\ failed
+            | file\ not\ recognized | :\ Error:\  | No\ rule\ to\ make\ target
+            | \*\*\*\ missing\ separator",
+    ),
+    (
+        LineClass::Other,
+        r"^(?:[^\s|].*)?warning: .*: No such file or directory$",
+    ),
+    (
+        LineClass::Error,
+        r"(?:: not found|command not found|: No such file or directory|: Permission denied)$",
+    ),
+    (
+        LineClass::Follows,
+        r"^\s*(?:g?make.*\*\*\* |ninja: build stopped|FAILED: )",
+    ),
+    (
+        LineClass::Error,
+        r"(?x)^(?:CMake\ Error | configure:\ error: | \*\ What\ went\ wrong: | error:\  | fatal:\ 
+            | cc1(?:plus)?:\ all\ warnings | \[ERROR\]\ Failed\ to\ execute\ goal
+            | \[ERROR\]\ The\ build\ could\ not\ read | \[ERROR\]\ Non-resolvable | Error:\  | e:\ )",
+    ),
+    (LineClass::Detail, r"^[\ \t|]|^\s*from "),
+];
 
-/// Words that begin an error of a build tool or a shell.
-const TOOLS: &str = "CMake Error|configure: error:|* What went wrong:|error: |fatal: |cc1: all warnings|\
-     cc1plus: all warnings|[ERROR] Failed to execute goal|[ERROR] The build could not read|\
-     [ERROR] Non-resolvable|Error: |e: ";
+static EXPRESSIONS: LazyLock<RegexSet> =
+    LazyLock::new(|| built_in_regex_set(CLASSES.iter().map(|(_, expression)| *expression)));
 
 /// Classifies a line by itself, without the lines around it.
 fn classify(line: &str) -> LineClass {
-    let text = line.trim_start();
-    let maven = text.strip_prefix("[ERROR] ");
-    if text.starts_with("[WARNING]") {
-        return LineClass::Warning;
+    let first = EXPRESSIONS.matches(line).iter().next();
+    let class = first.and_then(|first| CLASSES.get(first));
+    match class {
+        Some((class, _)) => *class,
+        None if is_caret(line.trim_start()) => LineClass::Detail,
+        None => LineClass::Other,
     }
-    if let Some(rest) = maven
-        && rest.starts_with(' ')
-    {
-        return LineClass::Detail;
-    }
-    if is_position(text, "note: ") || text.starts_with(">>> ") {
-        return LineClass::Note;
-    }
-    if is_position(text, "warning: ") || is_position(text, "Warnung: ") {
-        return LineClass::Warning;
-    }
-    if text.contains("In file included from") || is_function_context(text) {
-        return LineClass::Context;
-    }
-    if is_position(text, "error: ")
-        || is_position(text, "fatal error: ")
-        || maven.is_some_and(is_maven_position)
-        || LINKER.split('|').any(|phrase| text.contains(phrase))
-        || text.contains(": Error: ")
-        || line.contains("No rule to make target")
-        || text.contains("*** missing separator")
-        || is_shell(text)
-    {
-        return LineClass::Error;
-    }
-    if is_make(text) || text.starts_with("ninja: build stopped") || text.starts_with("FAILED: ") {
-        return LineClass::Follows;
-    }
-    if TOOLS.split('|').any(|word| line.starts_with(word)) {
-        return LineClass::Error;
-    }
-    if line.starts_with([' ', '\t', '|']) || is_caret(text) || text.starts_with("from ") {
-        return LineClass::Detail;
-    }
-    LineClass::Other
-}
-
-/// `file:12:5: error: ..`, `file:12: error: ..`, `clang: error: ..`.
-fn is_position(text: &str, word: &str) -> bool {
-    text.find(word).is_some_and(|at| {
-        text.get(..at).is_some_and(|before| {
-            before.ends_with(": ") && before.len() < 1000 && !before.trim_end().contains("  ")
-        })
-    })
-}
-
-/// `/x/Foo.java:[12,8] cannot find symbol`
-fn is_maven_position(text: &str) -> bool {
-    text.split_once(":[").is_some_and(|(path, rest)| {
-        path.contains('.') && rest.split_once(']').is_some_and(|(at, _)| at.contains(','))
-    })
-}
-
-/// `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`
-fn is_function_context(text: &str) -> bool {
-    // gcc names the instantiation of a template before the error in it.
-    let instantiated = [
-        ":   required from",
-        ": In instantiation of",
-        ":   recursively required",
-    ];
-    if instantiated.iter().any(|phrase| text.contains(phrase)) {
-        return true;
-    }
-    text.ends_with(':')
-        && [
-            ": In ",
-            ": in function",
-            ": At top level",
-            ": At global scope",
-        ]
-        .iter()
-        .any(|phrase| text.contains(phrase))
 }
 
 /// Recognises overloads of the standard library that do not fit: hundreds of lines.
@@ -310,18 +290,6 @@ fn is_candidate(text: &str) -> bool {
         "is not derived from",
     ];
     system && words.iter().any(|word| text.contains(word))
-}
-
-fn is_make(text: &str) -> bool {
-    (text.starts_with("make") || text.starts_with("gmake")) && text.contains("*** ")
-}
-
-/// `sh: 1: flex: not found`, `line 3: foo: command not found`
-fn is_shell(text: &str) -> bool {
-    text.ends_with(": not found")
-        || text.ends_with("command not found")
-        || text.ends_with(": No such file or directory") && !text.contains("warning")
-        || text.ends_with(": Permission denied")
 }
 
 /// Recognises the carets below a line of code.
