@@ -3,8 +3,8 @@
 
 use super::draft::{Draft, Part};
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, phrases};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex, regex};
+use super::{Family, Strength, Tool, native, phrases};
+use patchwright_source::{Frame, built_in_regex, regex};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -211,12 +211,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
 /// `prog: file.c:12: function: Assertion ..`; C++ prints the whole signature.
 fn asserted(line: &str) -> Option<Frame> {
     let found = ASSERTIONS.iter().find_map(|form| form.captures(line))?;
-    let group = |name: &str| found.name(name).map(|group| group.as_str());
-    Some(Frame {
-        file: Some(group("file")?.to_owned()),
-        line: group("line").and_then(|line| line.parse().ok()),
-        ..Frame::named(group("function").unwrap_or(UNKNOWN_FUNCTION))
-    })
+    native::captured(&found)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, frame_origin, native, phrases};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION};
+use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -27,6 +27,9 @@ const REPORTERS: &str = "base::debug::|logging::|v8::base::debug::|v8::base::(an
      v8::base::FatalOOM|v8::platform::(anonymous namespace)::|\
      v8::internal::V8::FatalProcessOutOfMemory|v8::Utils::ReportOOMFailure|V8_Fatal|\
      V8_Dcheck";
+
+static V8_FRAME: Pattern =
+    Pattern::new(r"^(?P<module>[^(]*)\((?P<function>.*)\+0x[^+)]*\)\s*\[0x[^\[\]]*\]$");
 
 /// A place in the source and the message that goes with it.
 type Fatal<'a> = (Option<(&'a str, u32)>, &'a str);
@@ -118,32 +121,18 @@ fn stack(log: &Log<'_>, from: usize) -> Vec<Frame> {
 /// Reads a frame: `./d8(f(int)+0x12) [0x5]` of V8, `#1 0x5 f() [a.cc:3:1]` of Chromium.
 fn frame(line: &str) -> Option<Frame> {
     let text = line.trim();
-    let (before, inside) = match text
-        .strip_suffix(']')
-        .and_then(|text| text.rsplit_once('['))
-    {
-        Some((before, inside)) => (before.trim_end(), inside),
-        None => (text, ""),
-    };
-    if text.starts_with('#') {
-        let (_, mut frame) = native::read(before)?;
-        if native::read_position(inside).1.is_some() {
-            native::put_at(&mut frame, inside);
-        }
-        return Some(frame);
+    if !text.starts_with('#') {
+        return native::captured(&V8_FRAME.captures(text)?);
     }
-    inside.strip_prefix("0x")?;
-    let (module, rest) = before.split_once('(')?;
-    let (function, _) = rest.strip_suffix(')')?.rsplit_once("+0x")?;
-    let function = if function.is_empty() {
-        UNKNOWN_FUNCTION
-    } else {
-        function
-    };
-    Some(Frame {
-        module: Some(module.to_owned()),
-        ..Frame::named(function)
-    })
+    let placed = text
+        .strip_suffix(']')
+        .and_then(|text| text.rsplit_once('['));
+    let (before, place) = placed.unwrap_or((text, ""));
+    let (_, mut frame) = native::read(before.trim_end())?;
+    if native::read_position(place).1.is_some() {
+        native::put_at(&mut frame, place);
+    }
+    Some(frame)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Operation, Role, Strength, Tool, access, phrases, sanitizer};
+use super::{Family, Operation, Role, Strength, Tool, access, native, phrases, sanitizer};
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex, regex};
 use regex::{Captures, Regex};
 use serde::{Deserialize, Deserializer};
@@ -139,7 +139,7 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
         read_stacks(&mut draft, (form, frame), log, at);
     }
     if !draft.has_frames()
-        && let Some(place) = frame(begin)
+        && let Some(place) = native::captured(begin)
     {
         draft.push(place);
     }
@@ -176,7 +176,7 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
                 continue;
             }
             let unnamed = || Frame::named(UNKNOWN_FUNCTION);
-            frames.push(frame(&found).unwrap_or_else(unnamed));
+            frames.push(native::captured(&found).unwrap_or_else(unnamed));
         } else if form.tool == Tool::Go && line.starts_with("panic(") {
             // What was deferred runs on top of the call that panicked.
             frames.clear();
@@ -275,27 +275,6 @@ fn plain_kind(kind: &str) -> String {
     words.replace("--", "-")
 }
 
-fn frame(found: &Captures<'_>) -> Option<Frame> {
-    let group = |name: &str| found.name(name).map(|group| group.as_str().trim());
-    let mut module = group("module").map(ToOwned::to_owned);
-    let line = group("line").and_then(|line| line.parse().ok());
-    let file = group("file").map(ToOwned::to_owned);
-    let function = group("inlined").or(group("function")).or(group("beside"));
-    let function =
-        function.filter(|name| !name.is_empty() && !["n/a", "<redacted>"].contains(name));
-    if function.is_none() && module.is_none() && file.is_none() {
-        return None;
-    }
-    // What has lines is a file.
-    let file = file.or_else(|| module.take_if(|_| line.is_some()));
-    Some(Frame {
-        file,
-        line,
-        module,
-        ..Frame::named(function.unwrap_or(UNKNOWN_FUNCTION))
-    })
-}
-
 /// Reads the place of a Go frame, which stands below its function: `\t/src/a.go:12 +0x1d`.
 fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
     let (true, Some(frame)) = (line.starts_with(['\t', ' ']), frame) else {
@@ -303,10 +282,10 @@ fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
     };
     let place = line.trim();
     let place = place.split(" +0x").next().unwrap_or(place);
-    let has_line = super::native::read_position(place).1.is_some();
+    let has_line = native::read_position(place).1.is_some();
     // The place of the statement that started the goroutine stands below the last frame.
     if has_line && frame.line.is_none() {
-        super::native::put_at(frame, place);
+        native::put_at(frame, place);
     }
     has_line
 }

@@ -28,6 +28,7 @@ static WAITING: Pattern = Pattern::new(
     r"^_*(?:clock_|do_)?(?:nanosleep|p?poll|p?select|epoll_p?wait|futex_\w*wait\w*|pthread_cond_\w*wait|pthread_join|lll_lock_wait|sem_wait|wait4|waitpid)(?:_nocancel|@.*)?$",
 );
 
+/// `__assert_fail (assertion=0x1 "a < b", file=0x2 "/src/a.c", line=7, function=0x3 "f")`
 static ASSERTION: Pattern = Pattern::new(
     r#"(?x)assertion=0x[^\s"]*\ "(?P<assertion>[^"]*)"(?:.*?file=0x[^\s"]*\ "(?P<file>[^"]*)")?
           .*?\bline=(?P<line>\d+)(?:.*?function=0x[^\s"]*\ "(?:[^"(]*[\ *&])?(?P<function>[^"(\ *&]+)[("])?"#,
@@ -160,34 +161,16 @@ fn push(draft: &mut Draft, text: &str) {
         return;
     };
     if frame.function.contains("__assert")
-        && let Some(failed) = failed_assertion(text)
+        && let Some(found) = ASSERTION.captures(text)
+        && let Some(assertion) = found.name("assertion")
     {
-        failed.sentence.clone_into(&mut draft.message);
+        assertion.as_str().clone_into(&mut draft.message);
         "assertion-failure".clone_into(&mut draft.kind);
-        draft.asserted = Some(failed.place);
+        let unnamed = || Frame::named(UNKNOWN_FUNCTION);
+        draft.asserted = Some(native::captured(&found).unwrap_or_else(unnamed));
     }
     draft.cut |= format!("{text} ").contains(") at ") && !native::is_whole(text);
     draft.push(frame);
-}
-
-/// A failed assertion, read from the arguments of the C library's function.
-struct FailedAssertion {
-    sentence: String,
-    place: Frame,
-}
-
-/// Reads `__assert_fail (assertion=0x1 "a < b", file=0x2 "/src/a.c", line=7, function=0x3 "f")`.
-fn failed_assertion(text: &str) -> Option<FailedAssertion> {
-    let found = ASSERTION.captures(text)?;
-    let group = |name: &str| found.name(name).map(|group| group.as_str());
-    Some(FailedAssertion {
-        sentence: group("assertion")?.to_owned(),
-        place: Frame {
-            file: group("file").map(ToOwned::to_owned),
-            line: group("line").and_then(|line| line.parse().ok()),
-            ..Frame::named(group("function").unwrap_or(UNKNOWN_FUNCTION))
-        },
-    })
 }
 
 /// Adds the place of a failed assertion where the stack was cut above it.

@@ -3,8 +3,8 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Operation, Strength, Tool, java};
-use patchwright_source::Frame;
+use super::{Family, Operation, Strength, Tool, java, native};
+use patchwright_source::{Frame, Pattern};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -128,27 +128,7 @@ fn read_frame(line: &str) -> Option<Frame> {
     }
     let rest = rest.trim_start();
     match letter {
-        'C' | 'V' => {
-            let (module, rest) = rest.strip_prefix('[')?.split_once(']')?;
-            // What stands right behind the bracket is of another line.
-            let name = if rest.starts_with(' ') { rest } else { "" };
-            let name = name.trim().split("+0x").next().unwrap_or_default();
-            let (name, place) = match name.split_once("  (") {
-                Some((name, place)) => (name, place.strip_suffix(')')),
-                None => (name, None),
-            };
-            let mut frame = Frame::named(if name.is_empty() {
-                patchwright_source::UNKNOWN_FUNCTION
-            } else {
-                name
-            });
-            frame.module = Some(module.split("+0x").next().unwrap_or(module).to_owned());
-            if let Some((file, number)) = place.and_then(|place| place.rsplit_once(':')) {
-                frame.file = Some(file.to_owned());
-                frame.line = number.parse().ok();
-            }
-            Some(frame)
-        }
+        'C' | 'V' => native::captured(&NATIVE_FRAME.captures(rest)?),
         'j' => java_frame(rest.split_whitespace().next()?),
         'J' => java_frame(rest.split_whitespace().find(|word| word.contains('.'))?),
         'v' => Some(Frame {
@@ -158,6 +138,11 @@ fn read_frame(line: &str) -> Option<Frame> {
         _ => None,
     }
 }
+
+/// The module and the function of a native frame; text right behind the bracket is of another line.
+static NATIVE_FRAME: Pattern = Pattern::new(
+    r"^\[(?P<module>[^\]]*?)(?:\+0x[^\]]*)?\](?:[^ ].*|\s*(?P<function>.*?)(?:  \((?:(?P<file>[^+]*):(?P<line>\d+)\)|.*))?(?:\+0x.*)?)$",
+);
 
 /// `pkg.Class.method(I)V+12`; none where that is no name of a method.
 fn java_frame(text: &str) -> Option<Frame> {

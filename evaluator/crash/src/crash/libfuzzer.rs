@@ -95,10 +95,6 @@ fn read_jvm(draft: &mut Draft, log: &Log<'_>, at: usize) {
         // Native frames say where the fuzzer was, not the target.
         draft.stacks.clear();
         draft.parts.truncate(1);
-        draft.expect(Role::Crash);
-        draft.say(format!("the thread \"{}\" was here:", thread.name));
-        for frame in &thread.frames {
-            draft.push(frame.clone());
-        }
+        threads::show(draft, thread, Role::Crash);
     }
 }

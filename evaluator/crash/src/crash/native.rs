@@ -11,6 +11,7 @@
 
 use super::log_lines::Log;
 use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
+use regex::Captures;
 
 /// A library in the place of a function.
 static LIBRARY: Pattern = Pattern::new(r"^[\w.+-]+\.so(?:\.\d+)*$");
@@ -264,6 +265,29 @@ pub(super) fn looks_like_file(word: &str) -> bool {
             || name.rsplit_once('.').is_some_and(|(stem, extension)| {
                 !stem.is_empty() && (1..=4).contains(&extension.len())
             }))
+}
+
+/// Returns the frame of an expression that names its parts `function`, `file`, `line` and `module`;
+/// none where it found none of them.
+pub(super) fn captured(found: &Captures<'_>) -> Option<Frame> {
+    let group = |name: &str| found.name(name).map(|group| group.as_str().trim());
+    let mut module = group("module").map(ToOwned::to_owned);
+    let line = group("line").and_then(|line| line.parse().ok());
+    let file = group("file").map(ToOwned::to_owned);
+    let function = group("inlined").or(group("function")).or(group("beside"));
+    let function =
+        function.filter(|name| !name.is_empty() && !["n/a", "<redacted>"].contains(name));
+    if function.is_none() && module.is_none() && file.is_none() {
+        return None;
+    }
+    // What has lines is a file.
+    let file = file.or_else(|| module.take_if(|_| line.is_some()));
+    Some(Frame {
+        file,
+        line,
+        module,
+        ..Frame::named(function.unwrap_or(UNKNOWN_FUNCTION))
+    })
 }
 
 /// Puts a frame at `file:line:column`.

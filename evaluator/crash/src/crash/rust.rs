@@ -14,8 +14,9 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_LINES: usize = 4_000;
 
-/// The hash behind a mangled name, which differs from build to build.
-static HASH: Pattern = Pattern::new(r"::h[0-9a-f]{16}$");
+/// A frame, without the hash behind a mangled name, which differs from build to build.
+static FRAME: Pattern =
+    Pattern::new(r"^\d+: +(?:0x[0-9a-f]+ - )?(?:<unknown>|(?P<function>.+?)(?:::h[0-9a-f]{16})?)$");
 
 /// Returns the text after `panicked at`: a position in newer releases, a quoted
 /// message and a position in older ones.
@@ -78,23 +79,11 @@ fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
         if let Some(frame) = pending.take() {
             draft.push(frame);
         }
-        match text.split_once(": ") {
-            Some((number, name)) if number.parse::<u32>().is_ok() => {
-                let name = match name.trim_start().strip_prefix("0x") {
-                    Some(rest) => rest.split_once(" - ").map_or(rest, |(_, name)| name),
-                    None => name,
-                };
-                let name = HASH
-                    .find(name)
-                    .map_or(name, |hash| name.split_at(hash.start()).0);
-                let name = match name {
-                    "<unknown>" => UNKNOWN_FUNCTION,
-                    name => name,
-                };
-                pending = Some(Frame::named(name));
-            }
-            _ => break,
-        }
+        let Some(found) = FRAME.captures(text) else {
+            break;
+        };
+        let unnamed = || Frame::named(UNKNOWN_FUNCTION);
+        pending = Some(native::captured(&found).unwrap_or_else(unnamed));
     }
     if let Some(frame) = pending {
         draft.push(frame);

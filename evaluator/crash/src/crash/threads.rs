@@ -118,6 +118,15 @@ pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
         .or_else(|| threads.iter().find(|thread| thread.name == "main"))
 }
 
+/// Adds the stack of a thread to a draft.
+pub(super) fn show(draft: &mut Draft, thread: &Thread, role: Role) {
+    draft.say(format!("the thread \"{}\" was here:", thread.name));
+    draft.expect(role);
+    for frame in &thread.frames {
+        draft.push(frame.clone());
+    }
+}
+
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let threads = read_lines(log.from(at, MAX_LINES));
     let is_deadlock = log.line(at)?.starts_with(DEADLOCK);
@@ -129,15 +138,12 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     };
     let mut draft = Draft::new(Tool::Java, kind);
     for (number, thread) in shown.iter().enumerate() {
-        draft.say(format!("the thread \"{}\" was here:", thread.name));
-        draft.expect(if number == 0 {
+        let role = if number == 0 {
             Role::Crash
         } else {
             Role::Previous
-        });
-        for frame in &thread.frames {
-            draft.push(frame.clone());
-        }
+        };
+        show(&mut draft, thread, role);
     }
     draft.has_frames().then_some(draft)
 }

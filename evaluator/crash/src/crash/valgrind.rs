@@ -24,7 +24,7 @@ const MAX_LINES: usize = 2_000;
 const GAP: usize = 12;
 
 static FRAME: Pattern = Pattern::new(
-    r"^(?:at|by) 0x[0-9A-Fa-f]+: (?P<name>.+?)(?: \((?:in (?P<module>[^()]+)|(?P<place>[^()]+))\))?$",
+    r"^(?:at|by) 0x[0-9A-Fa-f]+: (?:\?\?\?|(?P<function>.+?))(?: \((?:in (?P<module>[^()]+)|(?P<file>[^()]+?)(?::(?P<line>\d+)(?::\d+)?)?)\))?$",
 );
 /// `Address 0x4a57068 is 0 bytes after a block of size 40 alloc'd`
 static DISTANCE: Pattern = Pattern::new(
@@ -186,23 +186,13 @@ fn read_distance(access: &mut Access, text: &str) {
 /// `at 0x109189: N::f(int) (bad.cc:7)` or `by 0x48: ??? (in /usr/lib/x.so)`.
 fn read_frame(text: &str) -> Option<Frame> {
     let found = FRAME.captures(text.trim_start())?;
-    let group = |name: &str| found.name(name).map(|group| group.as_str());
-    let mut frame = Frame::named(
-        group("name")
-            .filter(|name| *name != "???")
-            .unwrap_or(UNKNOWN_FUNCTION),
-    );
-    frame.module = group("module").map(ToOwned::to_owned);
-    match group("place").map(native::read_position) {
-        // Valgrind's own replacements of the allocator.
-        Some((file, ..)) if file.starts_with("vg_replace") => {
-            frame.module = Some("/usr/lib/valgrind".to_owned());
-        }
-        Some((file, line, _)) => {
-            frame.file = Some(file.to_owned());
-            frame.line = line;
-        }
-        None => {}
+    let unnamed = || Frame::named(UNKNOWN_FUNCTION);
+    let mut frame = native::captured(&found).unwrap_or_else(unnamed);
+    // Valgrind's own replacements of the allocator.
+    let replaced = |file: &mut String| file.starts_with("vg_replace");
+    if frame.file.take_if(replaced).is_some() {
+        frame.line = None;
+        frame.module = Some("/usr/lib/valgrind".to_owned());
     }
     Some(frame)
 }
