@@ -47,13 +47,16 @@ pub enum Change {
     New,
 }
 
-impl Signature {
-    /// Returns the signature of a report.
-    pub(crate) fn of(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) -> Self {
-        let names = project_functions(report, in_project);
-        let functions = if report.is_stack_overflow() {
+impl CrashReport {
+    /// Returns the signature of the crash.
+    ///
+    /// `in_project` selects the frames of the tree; where it selects none, the
+    /// [`FrameOrigin`] of the frames decides.
+    pub fn signature(&self, in_project: &dyn Fn(&Frame) -> bool) -> Signature {
+        let names = project_functions(self, in_project);
+        let functions = if self.is_stack_overflow() {
             cycle(&names)
-        } else if let Some(other) = report.stacks.iter().find(|s| s.role == Role::Previous) {
+        } else if let Some(other) = self.stacks.iter().find(|s| s.role == Role::Previous) {
             // The side of a race that is seen first is random.
             let other = functions_of(other, in_project).into_iter().take(1);
             let mut sides: Vec<String> = names.into_iter().take(1).chain(other).collect();
@@ -63,20 +66,10 @@ impl Signature {
         } else {
             names.into_iter().take(FUNCTIONS).collect()
         };
-        Self {
-            kind: kind(report),
+        Signature {
+            kind: kind(self),
             functions,
         }
-    }
-}
-
-impl CrashReport {
-    /// Returns the signature of the crash.
-    ///
-    /// `in_project` selects the frames of the tree; where it selects none, the
-    /// [`FrameOrigin`] of the frames decides.
-    pub fn signature(&self, in_project: &dyn Fn(&Frame) -> bool) -> Signature {
-        Signature::of(self, in_project)
     }
 }
 

@@ -54,7 +54,7 @@ impl<'a> Log<'a> {
 }
 
 /// The first and the last bytes of a text, together at most `limit`.
-fn ends(text: &str, limit: usize) -> (&str, &str) {
+pub(crate) fn ends(text: &str, limit: usize) -> (&str, &str) {
     if text.len() <= limit {
         return (text, "");
     }

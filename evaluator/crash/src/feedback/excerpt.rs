@@ -1,7 +1,7 @@
 //! Log excerpt: the beginning and the end of a log, without noise and repetitions.
 
 use super::{LocationTranslator, bytes};
-use crate::crash::{fold, scrub, strip_colours};
+use crate::crash::{ends, fold, scrub, strip_colours};
 use patchwright_source::Pattern;
 use std::fmt::Write as _;
 
@@ -69,29 +69,15 @@ fn is_progress(text: &str) -> bool {
 
 /// Returns the beginning and the end of a log within a budget.
 pub fn excerpt(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
-    let lines: Vec<String> = ends(log)
-        .into_iter()
-        .flat_map(str::lines)
-        .filter_map(clean)
-        .collect();
+    let (head, tail) = ends(log, MAX_LOG);
+    let lines = head.lines().chain(tail.lines());
+    let lines: Vec<String> = lines.filter_map(clean).collect();
     let lines = fold_lines(&drop_empty_runs(lines));
     let text: Vec<String> = lines
         .iter()
         .map(|line| steady(&places.translate(line)))
         .collect();
     cut(&text, bytes(tokens))
-}
-
-fn ends(log: &str) -> Vec<&str> {
-    if log.len() <= MAX_LOG {
-        return vec![log];
-    }
-    let head = log.floor_char_boundary(MAX_LOG / 2);
-    let tail = log.ceil_char_boundary(log.len() - MAX_LOG / 2);
-    [log.get(..head), log.get(tail..)]
-        .into_iter()
-        .flatten()
-        .collect()
 }
 
 fn drop_empty_runs(lines: Vec<String>) -> Vec<String> {

@@ -3,10 +3,8 @@
 
 use super::{MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
 
-/// Returns the results, and true where only failures are among them.
-pub(super) fn read(log: &str) -> (NamedResults, bool) {
+pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
-    let mut partial = true;
     let mut wants_message = false;
     for line in lines(log) {
         let text = line.trim_start_matches("[ERROR]").trim();
@@ -16,7 +14,6 @@ pub(super) fn read(log: &str) -> (NamedResults, bool) {
             continue;
         }
         if let Some((name, status)) = gradle(text) {
-            partial &= status != Status::Passed;
             found.push((name, TestResult::new(status)));
             wants_message = status == Status::Failed;
             continue;
@@ -29,7 +26,7 @@ pub(super) fn read(log: &str) -> (NamedResults, bool) {
             wants_message = false;
         }
     }
-    (found, partial)
+    found
 }
 
 /// `org.acme.ATest.f -- Time elapsed: 0.01 s <<< FAILURE!`, and the older

@@ -11,13 +11,10 @@ const WORDS: [(&str, Status); 6] = [
     ("XPASS", Status::Passed),
 ];
 
-/// Returns the results, and true where only failures are among them.
-pub(super) fn read(log: &str) -> (NamedResults, bool) {
+pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
-    let mut partial = true;
     for line in lines(log) {
         if let Some((name, status, rest)) = verbose(&line) {
-            partial &= status != Status::Passed;
             let mut result = TestResult::new(status);
             result.message = short(rest, MAX_MESSAGE).filter(|_| status == Status::Failed);
             found.push((name.to_owned(), result));
@@ -27,7 +24,7 @@ pub(super) fn read(log: &str) -> (NamedResults, bool) {
             found.push((name.to_owned(), result));
         }
     }
-    (found, partial)
+    found
 }
 
 /// `tests/test_a.py::test_x[1-2] PASSED    [ 10%]`
