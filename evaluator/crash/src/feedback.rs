@@ -31,25 +31,5 @@ const fn bytes(tokens: usize) -> usize {
     tokens * BYTES_PER_TOKEN
 }
 
-/// Names the limit that a command hit, with the beginning and the end of its output.
-///
-/// `command` names it ("the build", "the tests"), `limit` is the limit in
-/// words ("its wall time of 600 s").
-pub fn limit(
-    command: &str,
-    limit: &str,
-    log: &str,
-    places: &LocationTranslator<'_>,
-    tokens: usize,
-) -> String {
-    let log = excerpt(log, places, tokens.saturating_sub(40));
-    let shown = if log.is_empty() {
-        "It printed nothing.".to_owned()
-    } else {
-        format!("It printed:\n{log}")
-    };
-    format!("{command} hit {limit} and was stopped. {shown}\n")
-}
-
 #[cfg(test)]
 mod checks;

@@ -1,6 +1,6 @@
 //! Logs of compilers, crashes, hangs and tests, and what a repairer reads of them.
 
-use super::{LineMap, LocationTranslator, build, crash, diagnostics, excerpt, hang, limit, tests};
+use super::{LineMap, LocationTranslator, build, crash, diagnostics, excerpt, hang, tests};
 use crate::crash::parse;
 use crate::test_report::TestReport;
 use patchwright_source::TreePath;
@@ -217,16 +217,6 @@ fn finds_the_function_that_does_not_return() {
     assert_eq!(
         with_places(|places| hang(&[String::new()], places, 500)),
         None
-    );
-}
-
-#[test]
-fn names_the_limit() {
-    let text =
-        with_places(|places| limit("The build", "its wall time of 600 s", "a\n", places, 100));
-    assert_eq!(
-        text,
-        "The build hit its wall time of 600 s and was stopped. It printed:\na\n"
     );
 }
 

@@ -1,6 +1,7 @@
 //! Line map: the lines of a patched file and those of the pristine one.
 
 use patchwright_source::{Changes, DiffOp, Tree, TreePath, difference};
+use std::ops::Range;
 
 /// The origin of a line of the patched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +17,8 @@ pub enum LineOrigin {
 /// The line map of one changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineMap {
-    /// The differences, in order: the first patched line, the number of patched lines, the
-    /// first pristine line, the number of pristine lines; all counted from zero.
-    changes: Vec<(usize, usize, usize, usize)>,
+    /// The differences, in order: the patched lines and the pristine ones, counted from zero.
+    changes: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl LineMap {
@@ -39,10 +39,7 @@ impl LineMap {
             .into_iter()
             .filter_map(|op| match op {
                 DiffOp::Equal { .. } => None,
-                op => {
-                    let (old, new) = (op.old_range(), op.new_range());
-                    Some((new.start, new.len(), old.start, old.len()))
-                }
+                op => Some((op.new_range(), op.old_range())),
             })
             .collect();
         Self { changes }
@@ -50,45 +47,38 @@ impl LineMap {
 
     /// Returns the origin of a patched line, counted from one.
     pub fn origin(&self, line: u32) -> LineOrigin {
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let at = line.saturating_sub(1) as usize;
-        // Lines that were added and removed before this one.
-        let (mut added, mut removed) = (0, 0);
-        for &(new, new_len, old, old_len) in &self.changes {
-            if at < new {
-                break;
+        let mut changes = self.changes.iter().rev();
+        match changes.find(|(patched, _)| patched.start <= at) {
+            None => LineOrigin::Same(line),
+            Some((patched, pristine)) if at >= patched.end => {
+                let same = (line as usize + pristine.end).saturating_sub(patched.end);
+                LineOrigin::Same(number(same))
             }
-            if at < new + new_len {
-                return if old_len == 0 {
-                    LineOrigin::InsertedAfter(number(old))
-                } else {
-                    LineOrigin::Replaced(number(old + 1), number(old + old_len))
-                };
+            Some((_, pristine)) if pristine.is_empty() => {
+                LineOrigin::InsertedAfter(number(pristine.start))
             }
-            added += new_len;
-            removed += old_len;
+            Some((_, pristine)) => {
+                LineOrigin::Replaced(number(pristine.start + 1), number(pristine.end))
+            }
         }
-        LineOrigin::Same(number((line as usize + removed).saturating_sub(added)))
     }
 
     /// Returns the patched line of a pristine line, both counted from one: the first of the
     /// lines that replaced it, or the one that follows.
     pub fn patched(&self, line: u32) -> u32 {
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let at = line.saturating_sub(1) as usize;
-        let (mut added, mut removed) = (0, 0);
-        for &(new, new_len, old, old_len) in &self.changes {
-            if at < old {
-                break;
+        let mut changes = self.changes.iter().rev();
+        match changes.find(|(_, pristine)| pristine.start <= at) {
+            None => line,
+            Some((patched, pristine)) if at >= pristine.end => {
+                number((line as usize + patched.end).saturating_sub(pristine.end))
             }
-            if at < old + old_len {
-                let inside = (at - old).min(new_len.saturating_sub(1));
-                return number(new + inside + 1);
+            Some((patched, pristine)) => {
+                let inside = (at - pristine.start).min(patched.len().saturating_sub(1));
+                number(patched.start + inside + 1)
             }
-            added += new_len;
-            removed += old_len;
         }
-        number((line as usize + added).saturating_sub(removed))
     }
 
     /// Describes a patched line: `12`, `12 [patched line 15]`,
@@ -102,6 +92,10 @@ impl LineMap {
             LineOrigin::InsertedAfter(old) => format!("{old}+ [patched line {line}]"),
         }
     }
+}
+
+fn number(line: usize) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -31,10 +31,10 @@ impl std::fmt::Debug for LocationTranslator<'_> {
 /// CMake's `Makefile:12`, Python's `"path.py", line 12`.
 static LOCATION: Pattern = Pattern::new(
     r#"(?x)(?P<path>(?:[\w@+~.$/\\-]*/)?[\w@+~.$-]+\.[A-Za-z]\w{0,7}|[\w./-]*Makefile)
-           (?: :(?P<line>[0-9]{1,7})(?P<column>:[0-9]{1,5})?
-             | :\[(?P<mline>[0-9]{1,7}),(?P<mcolumn>[0-9]{1,5})\]
-             | ",\ line\ (?P<pline>[0-9]{1,7})
-             | \ \(line\ (?P<bline>[0-9]{1,7})\) )"#,
+           (?: :(?P<line>[0-9]{1,7})(?::[0-9]{1,5})?
+             | :\[(?P<maven>[0-9]{1,7}),(?P<column>[0-9]{1,5})\]
+             | ",\ line\ (?P<python>[0-9]{1,7})
+             | \ \(line\ (?P<make>[0-9]{1,7})\) )"#,
 );
 
 impl LocationTranslator<'_> {
@@ -72,20 +72,17 @@ impl LocationTranslator<'_> {
     fn place(&self, found: &Captures<'_>) -> String {
         let get = |name: &str| found.name(name).map_or("", |text| text.as_str());
         let path = self.path(get("path"));
-        let number = |text: &str| text.parse::<u32>().unwrap_or(0);
-        if !get("line").is_empty() {
-            let line = self.line(&path, number(get("line")));
-            // The column belongs to the patched line.
-            return format!("{path}:{line}{}", get("column"));
+        let lines = ["line", "maven", "python", "make"].map(get);
+        let number = lines.into_iter().find(|line| !line.is_empty());
+        let number = number.unwrap_or_default();
+        let line = self.line(&path, number.parse().unwrap_or(0));
+        // The column belongs to the patched line.
+        if let Some(column) = found.name("column") {
+            return format!("{path}:{line}:{}", column.as_str());
         }
-        if !get("mline").is_empty() {
-            let line = self.line(&path, number(get("mline")));
-            return format!("{path}:{line}:{}", get("mcolumn"));
-        }
-        if !get("pline").is_empty() {
-            return format!("{path}\", line {}", self.line(&path, number(get("pline"))));
-        }
-        format!("{path} (line {})", self.line(&path, number(get("bline"))))
+        let whole = found.get(0).map_or("", |whole| whole.as_str());
+        let behind = whole.get(get("path").len()..).unwrap_or_default();
+        path + &behind.replacen(number, &line, 1)
     }
 
     /// Returns the path in the tree, or the path unchanged.
