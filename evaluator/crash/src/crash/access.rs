@@ -58,17 +58,22 @@ fn read_distance(access: &mut Access, text: &str) {
     let group = |name: &str| found.name(name).map(|group| group.as_str());
     let number = |name: &str| group(name)?.parse().ok();
     access.distance = number("distance");
-    access.side = Some(match group("side").unwrap_or_default() {
-        "to the right of" | "after" => Side::After,
-        "to the left of" | "before" => Side::Before,
-        _ => Side::Inside,
-    });
+    access.side = group("side").map(side);
     if let Some(size) = number("block") {
         access.object = Some("a heap block".to_owned());
         access.object_size = Some(size);
     } else if let Some(name) = group("variable") {
         access.object = Some(format!("'{name}'"));
         access.object_size = number_after(text, " of size ");
+    }
+}
+
+/// Returns the side that words of a sanitizer or of Valgrind name.
+pub(super) fn side(words: &str) -> Side {
+    match words {
+        "to the right of" | "after" => Side::After,
+        "to the left of" | "before" => Side::Before,
+        _ => Side::Inside,
     }
 }
 

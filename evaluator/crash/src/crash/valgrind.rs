@@ -9,7 +9,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Access, Family, Operation, Role, Side, Strength, Tool, native, phrases};
+use super::{Access, Family, Operation, Role, Side, Strength, Tool, access, native, phrases};
 use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
@@ -176,11 +176,7 @@ fn read_distance(access: &mut Access, text: &str) {
     access.distance = group("distance").and_then(|number| number.parse().ok());
     access.object_size = group("size").and_then(|number| number.parse().ok());
     access.object = Some("a heap block".to_owned());
-    access.side = match group("side").as_deref() {
-        Some("after") => Some(Side::After),
-        Some("before") => Some(Side::Before),
-        _ => Some(Side::Inside),
-    };
+    access.side = group("side").as_deref().map(access::side);
 }
 
 /// `at 0x109189: N::f(int) (bad.cc:7)` or `by 0x48: ??? (in /usr/lib/x.so)`.

@@ -2,6 +2,7 @@
 //! ` 2/16 suite / name   FAIL   0.03s   exit status 1`.
 
 use super::{NamedResults, Status, TestResult, failed, lines};
+use patchwright_source::Pattern;
 
 /// The most lines of a failing test's output that are kept.
 const MAX_OUTPUT: usize = 60;
@@ -36,25 +37,20 @@ pub(super) fn read(log: &str) -> NamedResults {
     found
 }
 
-/// Words of Meson for results.
-const OF_MESON: &str = "OK EXPECTEDFAIL SKIP FAIL ERROR TIMEOUT UNEXPECTEDPASS";
+static OF_MESON: Pattern = Pattern::new(
+    r"^\s*\d+/\d+ (?P<name>.*?) (?P<word>OK|EXPECTEDFAIL|SKIP|FAIL|ERROR|TIMEOUT|UNEXPECTEDPASS) \s*[\d.]+s(?:\s|$)",
+);
 
 /// Returns the test's name and its result, in CTest's words where it has some, of a line of Meson.
 fn of_meson(line: &str) -> Option<(&str, &str)> {
-    let (number, rest) = line.trim_start().split_once(' ')?;
-    let (done, all) = number.split_once('/')?;
-    (done.parse::<u32>().is_ok() && all.parse::<u32>().is_ok()).then_some(())?;
-    OF_MESON.split(' ').find_map(|word| {
-        let (name, after) = rest.split_once(&format!(" {word} "))?;
-        let time = after.split_whitespace().next()?.strip_suffix('s')?;
-        time.parse::<f64>().ok()?;
-        let result = match word {
-            "OK" | "EXPECTEDFAIL" => "Passed",
-            "SKIP" => "Skipped",
-            _ => word,
-        };
-        Some((name.trim(), result))
-    })
+    let found = OF_MESON.captures(line)?;
+    let group = |name: &str| found.name(name).map(|group| group.as_str());
+    let result = match group("word")? {
+        "OK" | "EXPECTEDFAIL" => "Passed",
+        "SKIP" => "Skipped",
+        word => word,
+    };
+    Some((group("name")?.trim(), result))
 }
 
 /// Returns the test's name and the words after the dots.
