@@ -68,6 +68,14 @@ fn read_distance(access: &mut Access, text: &str) {
     }
 }
 
+/// Returns the access that a sentence names with one of two beginnings.
+pub(super) fn operation(text: &str, read: &str, write: &str) -> Option<Operation> {
+    if text.starts_with(read) {
+        return Some(Operation::Read);
+    }
+    text.starts_with(write).then_some(Operation::Write)
+}
+
 /// Returns the side that words of a sanitizer or of Valgrind name.
 pub(super) fn side(words: &str) -> Side {
     match words {

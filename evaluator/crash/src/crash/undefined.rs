@@ -4,7 +4,7 @@
 use super::draft::{Draft, Part};
 use super::frame_origin::FrameOrigin;
 use super::log_lines::Log;
-use super::{Family, Operation, Strength, Tool, native, phrases};
+use super::{Family, Strength, Tool, access, native, phrases};
 use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
@@ -57,13 +57,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
 }
 
 fn read_access(draft: &mut Draft, message: &str) {
-    draft.access.operation = if message.starts_with("load of") {
-        Some(Operation::Read)
-    } else if message.starts_with("store to") {
-        Some(Operation::Write)
-    } else {
-        None
-    };
+    draft.access.operation = access::operation(message, "load of", "store to");
     if message.contains("null pointer of type") || message.contains("null pointer\u{0}") {
         draft.access.address = Some("0x0".to_owned());
     }

@@ -9,7 +9,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Access, Family, Operation, Role, Side, Strength, Tool, access, native, phrases};
+use super::{Access, Family, Role, Side, Strength, Tool, access, native, phrases};
 use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
@@ -110,13 +110,7 @@ fn is_explained(text: &str) -> bool {
 }
 
 fn read_access(draft: &mut Draft, headline: &str) {
-    draft.access.operation = if headline.starts_with("Invalid read") {
-        Some(Operation::Read)
-    } else if headline.starts_with("Invalid write") {
-        Some(Operation::Write)
-    } else {
-        None
-    };
+    draft.access.operation = access::operation(headline, "Invalid read", "Invalid write");
     if draft.access.operation.is_some() {
         draft.access.size = headline
             .rsplit(' ')

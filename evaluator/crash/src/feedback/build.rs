@@ -214,7 +214,7 @@ enum LineClass {
 
 /// Lines of each class, in the order in which they are tried. Compilers write `file:12:5: error: ..`,
 /// Maven `/x/Foo.java:[12,8] cannot find symbol`, shells `sh: 1: flex: not found`.
-const CLASSES: [(LineClass, &str); 15] = [
+const CLASSES: [(LineClass, &str); 13] = [
     (LineClass::Warning, r"^\s*\[WARNING\]"),
     (LineClass::Detail, r"^\s*\[ERROR\]  "),
     (LineClass::Note, r"^\s*(?:[^ ]+ )*[^ ]*: note: |^\s*>>> "),
@@ -222,16 +222,13 @@ const CLASSES: [(LineClass, &str); 15] = [
         LineClass::Warning,
         r"^\s*(?:[^ ]+ )*[^ ]*: (?:warning|Warnung): ",
     ),
-    (LineClass::Context, "In file included from"),
-    // gcc names the instantiation of a template before the error in it.
+    // gcc names the instantiation of a template before the error in it, compilers and linkers the
+    // function: `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`.
     (
         LineClass::Context,
-        r":   required from|: In instantiation of|:   recursively required",
-    ),
-    // `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`
-    (
-        LineClass::Context,
-        r"(?:: In |: in function|: At top level|: At global scope).*:$",
+        r"(?x)In\ file\ included\ from | :\ {3}(?:required\ from | recursively\ required)
+            | :\ In\ instantiation\ of
+            | (?: :\ In\  | :\ in\ function | :\ At\ top\ level | :\ At\ global\ scope).*:$",
     ),
     (
         LineClass::Error,
