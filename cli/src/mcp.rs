@@ -29,7 +29,7 @@ use rmcp::{ErrorData, transport};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
-use tools::{Call, Tools, Wish};
+use tools::{Call, Tools};
 
 /// Instructions for an agent about the server as a whole.
 const INSTRUCTIONS: &str = "Finds code in one source tree through an index of its definitions, references and calls. \
@@ -95,19 +95,18 @@ impl CodeServer {
     }
 
     fn answer(&self, engine: &Engine, call: &Call) -> Result<String, String> {
-        match call.wish {
-            Wish::Query => {
-                let query = Query::read(&call.kind, &call.body, &call.attributes)?;
-                self.ask(engine, &query)
-            }
-            Wish::Context { budget } => {
-                let budget = budget.unwrap_or(self.context_tokens);
+        match call.kind.as_str() {
+            "context" => {
+                let budget = call.budget().unwrap_or(self.context_tokens);
                 let context = engine.context(&request_of(&call.body, budget));
                 Ok(context.map_err(|error| error.to_string())?.render())
             }
-            Wish::Judge => Err("judge is not answered from the index".to_owned()),
-            Wish::Crash => crate::crash_text::describe(&call.body, Some(engine.tree()))
+            "crash" => crate::crash_text::describe(&call.body, Some(engine.tree()))
                 .ok_or_else(|| "no crash report in this text".to_owned()),
+            kind => {
+                let query = Query::read(kind, &call.body, &call.attributes)?;
+                self.ask(engine, &query)
+            }
         }
     }
 
@@ -135,13 +134,11 @@ impl CodeServer {
 impl Call {
     /// The words that optional signals can help with.
     fn words(&self, engine: &Engine) -> Option<String> {
-        match self.wish {
-            Wish::Query => (self.kind == "search").then(|| self.body.clone()),
-            Wish::Context { .. } => {
-                // Where the index fails, the context itself says so.
-                engine.words_of(&request_of(&self.body, 0)).ok()
-            }
-            Wish::Crash | Wish::Judge => None,
+        match self.kind.as_str() {
+            "search" => Some(self.body.clone()),
+            // Where the index fails, the context itself says so.
+            "context" => engine.words_of(&request_of(&self.body, 0)).ok(),
+            _ => None,
         }
     }
 }

@@ -19,20 +19,19 @@ const GUIDE: &str = include_str!("../../../prompts/retrieval.md");
 /// Request of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
-    pub(super) wish: Wish,
     /// The kind of query, which is the name of the tool.
     pub(super) kind: String,
     pub(super) body: String,
     pub(super) attributes: Vec<(String, String)>,
 }
 
-/// Sort of tool that was called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
-    Query,
-    Context { budget: Option<usize> },
-    Crash,
-    Judge,
+impl Call {
+    /// The tokens that a call for a context names.
+    pub(super) fn budget(&self) -> Option<usize> {
+        self.attributes
+            .first()
+            .and_then(|(_, text)| text.parse().ok())
+    }
 }
 
 /// The table of the tools.
@@ -99,47 +98,30 @@ impl Tools {
     /// Reads a call; the reason when it does not fit the schema.
     pub(super) fn read(&self, name: &str, arguments: &Map<String, Value>) -> Result<Call, String> {
         let tool = self.find(name);
-        call(
-            tool.ok_or_else(|| format!("there is no tool {name}"))?,
-            arguments,
-        )
-    }
-}
-
-fn call(tool: &Entry, arguments: &Map<String, Value>) -> Result<Call, String> {
-    let name = tool.name.as_str();
-    let known = |key: &String| tool.fields.iter().any(|field| field.name == *key);
-    if let Some(key) = arguments.keys().find(|key| !known(key)) {
-        return Err(format!("{name} takes no {key}; it takes {}", tool.takes()));
-    }
-    let mut values = Vec::new();
-    for field in &tool.fields {
-        if let Some(value) = field.read(name, arguments)? {
-            values.push((field.name.clone(), value));
+        let tool = tool.ok_or_else(|| format!("there is no tool {name}"))?;
+        let known = |key: &String| tool.fields.iter().any(|field| field.name == *key);
+        if let Some(key) = arguments.keys().find(|key| !known(key)) {
+            return Err(format!("{name} takes no {key}; it takes {}", tool.takes()));
         }
+        let mut values = Vec::new();
+        for field in &tool.fields {
+            if let Some(value) = field.read(name, arguments)? {
+                values.push((field.name.clone(), value));
+            }
+        }
+        let mut values = values.into_iter();
+        let mut body = values.next().map(|(_, value)| value).unwrap_or_default();
+        if name == "path"
+            && let Some((_, to)) = values.next()
+        {
+            body = format!("{body} -> {to}");
+        }
+        Ok(Call {
+            kind: name.to_owned(),
+            body,
+            attributes: values.collect(),
+        })
     }
-    let mut values = values.into_iter();
-    let mut body = values.next().map(|(_, value)| value).unwrap_or_default();
-    if name == "path"
-        && let Some((_, to)) = values.next()
-    {
-        body = format!("{body} -> {to}");
-    }
-    let attributes: Vec<(String, String)> = values.collect();
-    let wish = match name {
-        "crash" => Wish::Crash,
-        "judge" => Wish::Judge,
-        "context" => Wish::Context {
-            budget: attributes.first().and_then(|(_, text)| text.parse().ok()),
-        },
-        _ => Wish::Query,
-    };
-    Ok(Call {
-        wish,
-        kind: name.to_owned(),
-        body,
-        attributes,
-    })
 }
 
 impl Entry {
@@ -235,7 +217,7 @@ fn views() -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, Tools, Wish, views};
+    use super::{Form, Tools, views};
     use patchwright_retrieval::{KINDS, Query};
     use serde_json::{Value, json};
 
@@ -317,7 +299,7 @@ mod tests {
             assert!(told.contains(reason), "{name}: {told}");
         }
         let call = call("context", &json!({ "request": "x", "budget": "900" })).unwrap();
-        assert_eq!(call.wish, Wish::Context { budget: Some(900) });
+        assert_eq!(call.budget(), Some(900));
     }
 
     #[test]
