@@ -160,7 +160,7 @@ impl<'a> HelperScript<'a> {
         let options = self.options(command).await?;
         let mut words = vec![command.to_owned()];
         for (option, value) in wanted {
-            if options.has(option) {
+            if options.contains(*option) {
                 words.push((*option).to_owned());
                 words.extend(value.map(str::to_owned));
             } else if *option == "--sanitizer" && *value != Some("address") {
@@ -169,7 +169,7 @@ impl<'a> HelperScript<'a> {
         }
         match &self.subject {
             Subject::Named(name) => words.push(name.clone()),
-            Subject::External(_) if !options.has("--external") => {
+            Subject::External(_) if !options.contains("--external") => {
                 return Err(self.too_old(command, "--external", "for .clusterfuzzlite"));
             }
             Subject::External(path) => {
@@ -182,7 +182,7 @@ impl<'a> HelperScript<'a> {
     }
 
     /// Reads the options of a command.
-    async fn options(&self, command: &str) -> anyhow::Result<Options> {
+    async fn options(&self, command: &str) -> anyhow::Result<BTreeSet<String>> {
         let output = self
             .execute(&[command.to_owned(), "--help".to_owned()])
             .await?;
@@ -194,7 +194,7 @@ impl<'a> HelperScript<'a> {
             ))
             .into());
         }
-        Ok(Options::read(&output.text))
+        Ok(options(&output.text))
     }
 
     fn too_old(&self, command: &str, option: &str, purpose: &str) -> anyhow::Error {
@@ -252,23 +252,13 @@ impl<'a> HelperScript<'a> {
     }
 }
 
-/// The options of a command.
-#[derive(Debug, Default)]
-struct Options(BTreeSet<String>);
-
-impl Options {
-    /// Reads the usage, which names every option and ends at the first empty line. The rest of a help
-    /// text speaks of options of other commands too.
-    fn read(help: &str) -> Self {
-        let usage = help.lines().take_while(|line| !line.trim().is_empty());
-        let words = usage.flat_map(|line| line.split([' ', '\t', '[', ']', '|', '=', ',']));
-        let options = words.filter(|word| word.starts_with('-'));
-        Self(options.map(str::to_owned).collect())
-    }
-
-    fn has(&self, option: &str) -> bool {
-        self.0.contains(option)
-    }
+/// Returns the options of a command. The usage names every one and ends at the first empty line; the
+/// rest of a help text speaks of options of other commands too.
+fn options(help: &str) -> BTreeSet<String> {
+    let usage = help.lines().take_while(|line| !line.trim().is_empty());
+    let words = usage.flat_map(|line| line.split([' ', '\t', '[', ']', '|', '=', ',']));
+    let options = words.filter(|word| word.starts_with('-'));
+    options.map(str::to_owned).collect()
 }
 
 /// Returns the name that the script gave to an image: it tells every command of `docker` that
@@ -312,7 +302,7 @@ fn last_lines(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Options, built_image, harnesses};
+    use super::{built_image, harnesses, options};
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
@@ -320,12 +310,12 @@ mod tests {
     fn options_are_read_from_the_usage_alone() {
         let help = "usage: helper.py build_fuzzers [-h] [--sanitizer {address,memory}]\n                 [-e E] [--clean | \
                     --no-clean]\n                 project [source_path]\n\noptions:\n  --corpus-dir  (requires --fuzz-target)\n";
-        let options = Options::read(help);
+        let options = options(help);
         for option in ["-h", "-e", "--sanitizer", "--clean", "--no-clean"] {
-            assert!(options.has(option), "{option}");
+            assert!(options.contains(option), "{option}");
         }
         for option in ["--external", "--fuzz-target", "--corpus-dir"] {
-            assert!(!options.has(option), "{option}");
+            assert!(!options.contains(option), "{option}");
         }
     }
 

@@ -49,8 +49,7 @@ pub(super) async fn rows(
     let mut refused = refused.to_vec();
     for listed in listed {
         let of_it = |row: &Row| row.task == listed.id;
-        let wrong = listed.task.is_err() || refused.iter().any(of_it);
-        if let Some(at) = refused.iter().position(of_it).filter(|_| wrong) {
+        if let Some(at) = refused.iter().position(of_it) {
             rows.push(refused.remove(at));
             continue;
         }

@@ -19,24 +19,16 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
             Ok(model) => model.listed().await,
             Err(error) => Err(error),
         };
-        let finding = match listed {
-            Ok(Some(models)) if !models.contains(&endpoint.name) => Finding::new(
-                "model",
-                State::Failed,
-                format!(
-                    "{place}: reached, but it does not list this model{}",
-                    some_of(&models)
-                ),
-            ),
-            Ok(Some(_)) => Finding::new("model", State::Ok, format!("{place}: reached and listed")),
-            Ok(None) => Finding::new(
-                "model",
-                State::Ok,
-                format!("{place}: reached; it lists no models"),
-            ),
-            Err(error) => Finding::new("model", State::Failed, format!("{place}: {error}")),
+        let (state, told) = match listed {
+            Ok(Some(models)) if !models.contains(&endpoint.name) => {
+                let told = "reached, but it does not list this model";
+                (State::Failed, format!("{told}{}", some_of(&models)))
+            }
+            Ok(Some(_)) => (State::Ok, "reached and listed".to_owned()),
+            Ok(None) => (State::Ok, "reached; it lists no models".to_owned()),
+            Err(error) => (State::Failed, error.to_string()),
         };
-        findings.push(finding);
+        findings.push(Finding::new("model", state, format!("{place}: {told}")));
     }
     if let (Some(usd), Err(missing)) = (settings.limits.usd, Prices::from_settings(&settings.model))
     {

@@ -34,7 +34,7 @@ pub(super) async fn look(settings: &Settings, host: Host) -> Vec<Finding> {
     match trap.spring(settings, host).await {
         Ok((isolation, output)) => {
             let key = settings.model.api_key.expose_secret();
-            let said = Said::read(&output);
+            let said = read(&output);
             let mut findings = vec![verdict(&isolation, &trap.escapes(&output, key), &said)];
             findings.extend(toolchains(&said));
             findings
@@ -119,7 +119,8 @@ impl Trap {
         if output.contains(CANARY) {
             escapes.push("it reads files of this user");
         }
-        if self.written() {
+        let written = format!("{}.written", self.file().display());
+        if Path::new(&written).exists() {
             escapes.push("it writes outside its workspace");
         }
         if self.tcp.accept().is_ok() {
@@ -133,35 +134,23 @@ impl Trap {
         }
         escapes
     }
-
-    fn written(&self) -> bool {
-        Path::new(&format!("{}.written", self.file().display())).exists()
-    }
 }
 
-/// The output of the script: a name, a tab, a value.
-struct Said(BTreeMap<String, String>);
+/// The output of the script: what it says a value of, and the value.
+type Said = BTreeMap<String, String>;
 
-impl Said {
-    fn read(output: &str) -> Self {
-        let pairs = output.lines().filter_map(|line| {
-            let (name, value) = line.split_once('\t')?;
-            Some((name.to_owned(), value.trim().to_owned()))
-        });
-        Self(pairs.collect())
-    }
-
-    fn get(&self, name: &str) -> Option<&str> {
-        self.0
-            .get(name)
-            .map(String::as_str)
-            .filter(|value| !value.is_empty())
-    }
+/// Reads the output of the script: a name, a tab, a value; nothing is said by an empty one.
+fn read(output: &str) -> Said {
+    let pairs = output.lines().filter_map(|line| {
+        let (name, value) = line.split_once('\t')?;
+        Some((name.to_owned(), value.trim().to_owned()))
+    });
+    pairs.filter(|(_, value)| !value.is_empty()).collect()
 }
 
 fn verdict(isolation: &Isolation, escapes: &[&str], said: &Said) -> Finding {
     let kind = isolation.kind.name();
-    if said.get("end").is_none() {
+    if !said.contains_key("end") {
         let detail = format!("{kind}: the probe did not come to its end");
         return Finding::new("sandbox", State::Failed, detail);
     }
@@ -175,7 +164,7 @@ fn verdict(isolation: &Isolation, escapes: &[&str], said: &Said) -> Finding {
             .iter()
             .map(|(passed, reason)| format!("not {}: {reason}", passed.name())),
     );
-    if said.get("network") != Some("tried") {
+    if said.get("network").is_none_or(|network| network != "tried") {
         parts.push("the network was not tried: there is no bash".to_owned());
     }
     let detail = parts.join("; ");
@@ -200,8 +189,11 @@ fn toolchains(said: &Said) -> Vec<Finding> {
         let [name, any_of, told, packages] = line.split("; ").collect::<Vec<_>>()[..] else {
             continue;
         };
-        let works = any_of.split(", ").any(|part| said.get(part).is_some());
-        let versions: Vec<_> = told.split(", ").filter_map(|part| said.get(part)).collect();
+        let works = any_of.split(", ").any(|part| said.contains_key(part));
+        let versions: Vec<_> = told
+            .split(", ")
+            .filter_map(|part| Some(said.get(part)?.as_str()))
+            .collect();
         let install = format!("apt-get install {packages}");
         let finding = if works {
             Finding::new(name, State::Ok, versions.join("; "))
@@ -243,7 +235,7 @@ mod tests {
         std::fs::write(format!("{}.written", trap.file().display()), "").unwrap();
         let escapes = trap.escapes(&format!("A={CANARY}\nKEY=secret"), "secret");
         assert_eq!(escapes.len(), 4, "{escapes:?}");
-        let said = Said::read("end\tyes\nnetwork\ttried\n");
+        let said = read("end\tyes\nnetwork\ttried\n");
         let finding = verdict(&landlock(), &escapes, &said);
         assert_eq!(finding.state, State::Failed);
         let clean = verdict(&landlock(), &[], &said);
@@ -254,13 +246,13 @@ mod tests {
 
     #[test]
     fn a_probe_that_broke_off_proves_nothing() {
-        let finding = verdict(&landlock(), &[], &Said::read("network\ttried\n"));
+        let finding = verdict(&landlock(), &[], &read("network\ttried\n"));
         assert_eq!(finding.state, State::Failed);
     }
 
     #[test]
     fn a_compiler_counts_when_its_sanitizer_finds_the_bug() {
-        let said = Said::read("cc\tcc 12.2\ncc sanitizer\tworks\nc++\tg++ 12.2\nc++ sanitizer\t\n");
+        let said = read("cc\tcc 12.2\ncc sanitizer\tworks\nc++\tg++ 12.2\nc++ sanitizer\t\n");
         let found: Vec<_> = toolchains(&said)
             .into_iter()
             .map(|finding| (finding.name, finding.state))
