@@ -129,3 +129,24 @@ pub(crate) fn flag(name: &str, key: &str, value: &str) -> Flag {
         value: value.to_owned(),
     }
 }
+
+/// Writes a file that was asked for.
+///
+/// # Errors
+/// It cannot be written; the error names it.
+pub(crate) fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    std::fs::write(path, bytes).with_context(|| unwritten(path))
+}
+
+/// Says that a file or folder cannot be written.
+pub(crate) fn unwritten(path: &Path) -> String {
+    format!("{} cannot be written", path.display())
+}
+
+/// Returns the first letters of a name; any that is no letter or digit of ASCII, and not kept,
+/// becomes a dash.
+pub(crate) fn plain_name(name: &str, kept: &str, most: usize) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || kept.contains(letter);
+    let plain = |letter: char| if is_plain(letter) { letter } else { '-' };
+    name.chars().map(plain).take(most).collect()
+}

@@ -12,7 +12,7 @@ mod story;
 mod style;
 mod template;
 
-pub(crate) use branch::{Branch, LastChange, identity, last_change, make as make_branch};
+pub(crate) use branch::{LastChange, identity, last_change, make as make_branch};
 #[cfg(feature = "daemon")]
 pub(crate) use message::answer;
 pub(crate) use message::{

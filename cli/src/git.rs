@@ -43,13 +43,6 @@ impl Git {
         self
     }
 
-    /// Runs the same in another folder.
-    #[must_use]
-    pub(crate) fn at(mut self, folder: &Path) -> Self {
-        self.folder = folder.to_path_buf();
-        self
-    }
-
     /// Runs git and returns its output without the last line breaks.
     pub(crate) async fn run(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let output = self.output(arguments).await?;

@@ -1,7 +1,7 @@
 //! The folder that `--out` names: the report, the patch, the journal, and the
 //! log of every rung, the inputs that were found, for people and programs that come later.
 
-use crate::common::WrongInput;
+use crate::common::{WrongInput, plain_name, unwritten, write_file};
 use anyhow::Context;
 use patchwright_agent::report::{Report, RungReport};
 use patchwright_source::visible_line;
@@ -14,10 +14,14 @@ pub(crate) const RUN: &str = "run";
 pub(crate) const SMALLEST: &str = "pov.min";
 
 /// Makes sure that a folder can be written, before anything is spent, and takes
-/// away what an earlier run left there: nothing of it may pass for this one's.
-pub(crate) fn prepare(folder: &Path, run: &str) -> anyhow::Result<()> {
+/// away what an earlier run left there: nothing of it may pass for this one's. The result of
+/// another run is replaced only by force.
+pub(crate) fn prepare(folder: &Path, run: &str, force: bool) -> anyhow::Result<()> {
+    if !force {
+        refuse_to_replace(folder, run)?;
+    }
     make(folder)?;
-    save(&folder.join(RUN), format!("{run}\n").as_bytes())?;
+    write_file(&folder.join(RUN), format!("{run}\n"))?;
     let of_attempts = ["logs", "found", "doubts"].into_iter().flat_map(|part| {
         let entries = std::fs::read_dir(folder.join(part)).into_iter().flatten();
         entries.flatten().map(|entry| entry.path()).filter(|path| {
@@ -44,7 +48,7 @@ pub(crate) fn prepare(folder: &Path, run: &str) -> anyhow::Result<()> {
 }
 
 /// Refuses a folder that holds the result of another run.
-pub(crate) fn refuse_to_replace(folder: &Path, run: &str) -> Result<(), WrongInput> {
+fn refuse_to_replace(folder: &Path, run: &str) -> Result<(), WrongInput> {
     let other = match std::fs::read_to_string(folder.join(RUN)) {
         Ok(other) if other.trim() == run => return Ok(()),
         Ok(other) => format!("run {}", visible_line(other.trim())),
@@ -68,16 +72,12 @@ pub(crate) async fn write(folder: &Path, report: &Report, store: &Store) -> anyh
     make(&folder.join("logs"))?;
     let mut report = report.clone();
     for command in &mut report.baseline {
-        if let Some(hash) = command.log.take() {
-            let name = file_name(&command.name);
-            let path = format!("logs/baseline-{name}.log");
-            command.log = bring_out(folder, path, &hash, store).await?;
-        }
+        let name = plain_name(&command.name, ".", usize::MAX);
+        let path = format!("logs/baseline-{name}.log");
+        bring_out(folder, path, &mut command.log, store).await?;
     }
-    if let Some(smallest) = &mut report.smallest
-        && let Some(hash) = smallest.input.take()
-    {
-        smallest.input = bring_out(folder, SMALLEST.to_owned(), &hash, store).await?;
+    if let Some(smallest) = &mut report.smallest {
+        bring_out(folder, SMALLEST.to_owned(), &mut smallest.input, store).await?;
     }
     let best = report.best.iter_mut();
     for attempt in report.attempts.iter_mut().chain(best) {
@@ -87,24 +87,22 @@ pub(crate) async fn write(folder: &Path, report: &Report, store: &Store) -> anyh
         }
     }
     if let Some(best) = &report.best {
-        save(&folder.join("patch.diff"), &best.diff_bytes())?;
+        write_file(&folder.join("patch.diff"), best.diff_bytes())?;
         if let Some(test) = best.test_diff() {
-            save(&folder.join("test.diff"), test.as_bytes())?;
+            write_file(&folder.join("test.diff"), test)?;
         }
     }
     if let Some(fix) = report.foreign_fix() {
-        save(&folder.join("patch.diff"), fix.as_bytes())?;
+        write_file(&folder.join("patch.diff"), fix)?;
     }
     let mut journal = String::new();
     for event in store.events(&report.run).await? {
         journal.push_str(&serde_json::to_string(&event)?);
         journal.push('\n');
     }
-    save(&folder.join("journal.jsonl"), journal.as_bytes())?;
-    save(
-        &folder.join("report.json"),
-        serde_json::to_string_pretty(&report)?.as_bytes(),
-    )?;
+    write_file(&folder.join("journal.jsonl"), journal)?;
+    let text = serde_json::to_string_pretty(&report)?;
+    write_file(&folder.join("report.json"), text)?;
     Ok(report)
 }
 
@@ -116,56 +114,37 @@ async fn bring_out_rung(
     rung: &mut RungReport,
     store: &Store,
 ) -> anyhow::Result<()> {
-    if let Some(hash) = rung.log.take() {
-        rung.log = bring_out(folder, format!("logs/{name}.log"), &hash, store).await?;
-    }
+    bring_out(folder, format!("logs/{name}.log"), &mut rung.log, store).await?;
     let mut found = Vec::new();
-    for (index, hash) in std::mem::take(&mut rung.found).iter().enumerate() {
+    for (index, hash) in std::mem::take(&mut rung.found).into_iter().enumerate() {
+        let mut input = Some(hash);
         let path = format!("found/{name}-{}", index + 1);
-        make(&folder.join("found"))?;
-        found.extend(bring_out(folder, path, hash, store).await?);
+        bring_out(folder, path, &mut input, store).await?;
+        found.extend(input);
     }
     rung.found = found;
     for (index, doubt) in rung.doubts.iter_mut().enumerate() {
-        if let Some(hash) = doubt.input.take() {
-            let path = format!("doubts/{name}-{}", index + 1);
-            make(&folder.join("doubts"))?;
-            doubt.input = bring_out(folder, path, &hash, store).await?;
-        }
+        let path = format!("doubts/{name}-{}", index + 1);
+        bring_out(folder, path, &mut doubt.input, store).await?;
     }
     Ok(())
 }
 
-/// A name as a part of a file's name.
-fn file_name(name: &str) -> String {
-    let plain = |character: char| {
-        if character.is_ascii_alphanumeric() || character == '.' {
-            character
-        } else {
-            '-'
-        }
-    };
-    name.chars().map(plain).collect()
-}
-
-/// Writes a blob as a file below the folder and gives its path there.
+/// Writes a blob as a file below the folder, and its path there in the place of its hash.
 async fn bring_out(
     folder: &Path,
     path: String,
-    hash: &str,
+    place: &mut Option<String>,
     store: &Store,
-) -> anyhow::Result<Option<String>> {
-    let Some(bytes) = store.blob(hash).await? else {
-        return Ok(None);
+) -> anyhow::Result<()> {
+    let Some(hash) = place.take() else {
+        return Ok(());
     };
-    save(&folder.join(&path), &bytes)?;
-    Ok(Some(path))
-}
-
-fn save(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    std::fs::write(path, bytes).with_context(|| unwritten(path))
-}
-
-fn unwritten(path: &Path) -> String {
-    format!("{} cannot be written", path.display())
+    if let Some(bytes) = store.blob(&hash).await? {
+        let file = folder.join(&path);
+        make(file.parent().unwrap_or(folder))?;
+        write_file(&file, bytes)?;
+        *place = Some(path);
+    }
+    Ok(())
 }

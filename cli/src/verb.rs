@@ -43,7 +43,7 @@ pub(crate) mod runs;
 pub(crate) mod send;
 #[cfg(feature = "daemon")]
 pub(crate) mod serve;
-mod session;
+pub(crate) mod session;
 pub(crate) mod show;
 pub(crate) mod siblings;
 #[cfg(feature = "daemon")]

@@ -1,48 +1,40 @@
 //! A patch as a branch of a git repository: made from objects alone, with an
 //! index of its own, so that no work tree, no index and no other branch changes.
 
+use super::{Exported, commit_message};
 use crate::git::Git;
 use patchwright_source::visible_line;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Parts of a branch.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Branch<'a> {
-    /// The folder of the repository that the tree of the task is.
-    pub folder: &'a Path,
-    /// Where it begins.
-    pub base: &'a str,
-    pub name: &'a str,
-    /// The patch.
-    pub diff: &'a [u8],
-    /// The message of its one commit.
-    pub message: &'a str,
-    /// Its author, as in `Name <name@example.org>`.
-    pub author: &'a str,
-}
-
-/// Makes a branch and returns its commit.
+/// Makes a branch of the repository that the tree of the task is, with the patch as its one
+/// commit on the base, and returns that commit.
 ///
 /// # Errors
 /// The folder is in no repository, the base is unknown, the patch does not fit
 /// it, or the branch is there already.
-pub(crate) async fn make(branch: &Branch<'_>) -> anyhow::Result<String> {
+pub(crate) async fn make(
+    (folder, base): (&Path, &str),
+    name: &str,
+    exported: &Exported<'_>,
+) -> anyhow::Result<String> {
     let scratch = tempfile::tempdir()?;
-    let git = git_as(branch.folder, scratch.path(), branch.author);
-    let patch = file(scratch.path(), "patch", branch.diff)?;
-    let message = file(scratch.path(), "message", branch.message.as_bytes())?;
-    let prefix = git.run(&["rev-parse", "--show-prefix"]).await?;
-    let top = PathBuf::from(git.run(&["rev-parse", "--show-toplevel"]).await?);
-    let git = git.at(&top);
-    git.run(&["check-ref-format", "--branch", branch.name])
-        .await?;
-    let base = git.commit(branch.base).await?;
+    let message = commit_message(exported)?;
+    let diff = exported.attempt.delivered_bytes();
+    let patch = file(scratch.path(), "patch", &diff)?;
+    let message = file(scratch.path(), "message", message.as_bytes())?;
+    let inside = Git::new(folder);
+    let prefix = inside.run(&["rev-parse", "--show-prefix"]).await?;
+    let top = inside.run(&["rev-parse", "--show-toplevel"]).await?;
+    let author = exported.signatures.author();
+    let git = git_as(Path::new(&top), scratch.path(), &author);
+    git.run(&["check-ref-format", "--branch", name]).await?;
+    let base = git.commit(base).await?;
     let tree = git.tree_with(&base, Path::new(&patch), &prefix).await?;
     let commit = git
         .run(&["commit-tree", &tree, "-p", &base, "-F", &message])
         .await?;
-    git.run(&["branch", "--no-track", "--", branch.name, &commit])
+    git.run(&["branch", "--no-track", "--", name, &commit])
         .await?;
     Ok(commit)
 }

@@ -1,6 +1,7 @@
 //! The files that an issue carries: attachments, members of zip archives, and inputs that its
 //! text holds as base64, as a hex dump, or as they are.
 
+use crate::common::plain_name;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use patchwright_crash::{read_leading, read_words};
@@ -81,12 +82,7 @@ fn members(bytes: &[u8]) -> zip::result::ZipResult<Vec<Named>> {
 /// Returns the last part of a path with letters that no shell and no terminal reads.
 fn plain(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let fine = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let name: String = name
-        .chars()
-        .map(|c| if fine(c) { c } else { '-' })
-        .take(80)
-        .collect();
+    let name = plain_name(name, "._", 80);
     name.trim_start_matches('.').to_owned()
 }
 

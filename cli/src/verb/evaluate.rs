@@ -47,6 +47,5 @@ pub(crate) async fn evaluate(
     };
     let patch = Patch::from_diff(&attempt.diff_bytes());
     let report = session::judge((task, loaded), patch, &arguments.output).await?;
-    session::print(&report, arguments.output.format)?;
-    Ok(session::status(&report))
+    session::print(&report, arguments.output.format)
 }

@@ -1,8 +1,8 @@
 //! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
 
 use super::client::{Daemon, Place};
-use crate::common::{Common, WrongInput, write_out, write_result};
-use crate::export::{self, Branch, Exported, LastChange, Signatures, Style};
+use crate::common::{Common, WrongInput, write_file, write_out, write_result};
+use crate::export::{self, Exported, LastChange, Signatures, Style};
 use crate::output;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -261,15 +261,8 @@ impl Finished {
     ) -> anyhow::Result<(String, String)> {
         let named = chosen.branch.clone();
         let name = named.unwrap_or_else(|| format!("patchwright/{}", self.report.run));
-        let commit = export::make_branch(&Branch {
-            folder: &self.repository(chosen)?,
-            base: &chosen.base,
-            name: &name,
-            diff: &exported.attempt.delivered_bytes(),
-            message: &export::commit_message(exported)?,
-            author: &exported.signatures.author(),
-        })
-        .await?;
+        let folder = self.repository(chosen)?;
+        let commit = export::make_branch((&folder, &chosen.base), &name, exported).await?;
         Ok((name, commit))
     }
 }
@@ -320,6 +313,23 @@ fn person(text: &str) -> Result<String, String> {
         .ok_or_else(|| "expected 'Name <name@example.org>'".to_owned())
 }
 
+/// Writes the mail of the best patch of a run to a file.
+///
+/// # Errors
+/// The run has no patch, or the file cannot be written.
+pub(super) async fn write_mail(common: &Common, run: &str, file: &Path) -> anyhow::Result<()> {
+    let arguments = ExportArguments {
+        chosen: Chosen {
+            run: Some(run.to_owned()),
+            ..Chosen::default()
+        },
+        format: Form::Mbox,
+        out: Some(file.to_path_buf()),
+        ..ExportArguments::default()
+    };
+    export(common, arguments).await.map(|_| ())
+}
+
 /// The report of a run that has ended.
 pub(super) async fn report(store: &Store, id: &str) -> anyhow::Result<Report> {
     let report = store.report(id).await?;
@@ -360,25 +370,18 @@ async fn folder(
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(&report.run));
-    if !arguments.force {
-        output::refuse_to_replace(&out, &report.run)?;
-    }
-    output::prepare(&out, &report.run)?;
+    output::prepare(&out, &report.run, arguments.force)?;
     let report = output::write(&out, &report, store).await?;
     let events = store.events(&report.run).await?;
     let story = export::story(task.title.as_deref(), &report, &events)?;
-    write(&out.join("story.md"), story.as_bytes())?;
+    write_file(&out.join("story.md"), story)?;
     write_out(format!("{}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {
     match out {
-        Some(path) => write(path, bytes),
+        Some(path) => write_file(path, bytes),
         None => write_result(bytes).context("standard output is closed"),
     }
-}
-
-fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    std::fs::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))
 }

@@ -6,7 +6,7 @@
 //! diagnosis, and says what to set.
 
 use super::check;
-use super::export::{self, Chosen, ExportArguments, Form};
+use super::export;
 use super::init::{self, InitArguments};
 use super::model_arguments::ModelArguments;
 use super::run;
@@ -14,6 +14,7 @@ use super::session::{self, OutputArguments};
 use super::task_flags::{CrashedTree, name_of};
 use crate::common::{Common, Format, USAGE, WrongInput};
 use crate::display;
+use crate::upstream::HistoryQuestion;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::record::EndingKind;
@@ -136,8 +137,7 @@ async fn repair(
         answers,
         asked: &arguments.asked,
         output: &output,
-        upstream: None,
-        introduced: false,
+        question: HistoryQuestion::default(),
     };
     run::repair((task, loaded), &request, display).await
 }
@@ -150,16 +150,7 @@ async fn conclude(common: &Common, report: &Report, out: &Path) -> anyhow::Resul
         return say(&format!("no mail  {}", report.detail));
     }
     let mail = out.join(MAIL);
-    let exported = ExportArguments {
-        chosen: Chosen {
-            run: Some(report.run.clone()),
-            ..Chosen::default()
-        },
-        format: Form::Mbox,
-        out: Some(mail.clone()),
-        ..ExportArguments::default()
-    };
-    export::export(common, exported).await?;
+    export::write_mail(common, &report.run, &mail).await?;
     say(&format!("mail     {}", mail.display()))?;
     if ending == Some(EndingKind::Plausible) {
         say(

@@ -1,7 +1,7 @@
 //! `patchwright init`: write the task file of a project by trying what works.
 
 use super::task_flags::{CrashedTree, Sanitizer, name_of};
-use crate::common::{Common, WrongInput, read_named};
+use crate::common::{Common, WrongInput, read_named, write_file};
 use crate::display::{self, Display};
 use crate::init::bench::Bench;
 use crate::init::build_systems::{self, Proposal};
@@ -108,8 +108,7 @@ pub(super) async fn write(
     }
     let draft = found?;
     let complete = draft.keys.pov.is_empty() || draft.keys.commands.pov.is_some();
-    std::fs::write(&out, init::render(&draft)?)
-        .with_context(|| format!("{} cannot be written", out.display()))?;
+    write_file(&out, init::render(&draft)?)?;
     display.close();
     Ok(Written {
         complete,

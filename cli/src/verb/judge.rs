@@ -45,8 +45,8 @@ pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow:
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(answers, Some(patch));
     let asked = (&arguments.asked, output);
-    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
-    session::carry_out(&session, output, display).await
+    let report = session::begin_to_end(display, (task, loaded), new, asked).await?;
+    session::print(&report, output.format)
 }
 
 fn read_patch(file: &Path) -> Result<Patch, String> {

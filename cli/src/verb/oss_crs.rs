@@ -130,7 +130,7 @@ pub(in crate::verb::oss_crs) struct PovLine {
     pub(in crate::verb::oss_crs) stopped_by: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(in crate::verb::oss_crs) struct RunLine {
     pub(in crate::verb::oss_crs) run: String,
     pub(in crate::verb::oss_crs) ending: String,
@@ -151,19 +151,12 @@ impl RunLine {
             ending: ending.kind.to_string(),
             detail: ending.detail,
             kind: Some(ending.kind),
-            stops: Vec::new(),
-            submitted: None,
-            reported: None,
-            diff: None,
+            ..Self::default()
         }
     }
 }
 
 impl Summary {
-    pub(super) fn refused(&mut self, task: &str, ending: Ending) {
-        self.runs.push(RunLine::refused(task, ending));
-    }
-
     pub(super) fn is_open(&self, place: usize) -> bool {
         self.povs
             .get(place)

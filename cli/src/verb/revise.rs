@@ -4,10 +4,9 @@
 use super::export::candidate;
 use super::model_arguments::ModelArguments;
 use super::session::{self, NewRun, OutputArguments, find_run};
-use crate::common::{Common, WrongInput};
+use crate::common::{Common, WrongInput, write_file};
 use crate::display;
 use crate::reviewed::Review;
-use anyhow::Context;
 use clap::Args;
 use patchwright_daemon::follow_up::{self, NoFollowUp, Snapshot};
 use patchwright_daemon::review::user;
@@ -96,11 +95,9 @@ pub(crate) async fn revise(
         ..decision
     };
     store.decide(&id, &revised).await?;
-    let (_, told) = session::to_the_end(&session, output, (display, None)).await?;
+    let told = session::to_the_end(&session, output, (display, None)).await?;
     if let Some(review) = review {
-        let failed = || format!("{} cannot be written", answer.display());
-        std::fs::write(&answer, review.answer(old, &told)?).with_context(failed)?;
+        write_file(&answer, review.answer(old, &told)?)?;
     }
-    session::print(&told, output.format)?;
-    Ok(session::status(&told))
+    session::print(&told, output.format)
 }

@@ -73,8 +73,10 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
         answers,
         asked: &arguments.asked,
         output,
-        upstream: arguments.upstream.as_deref(),
-        introduced: arguments.bisect,
+        question: HistoryQuestion {
+            upstream: arguments.upstream.clone(),
+            introduced: arguments.bisect,
+        },
     };
     let report = Box::pin(repair((task, loaded), &request, display)).await?;
     Ok(session::status(&report))
@@ -85,10 +87,7 @@ pub(super) struct Request<'a> {
     pub(super) answers: Answers,
     pub(super) asked: &'a ModelArguments,
     pub(super) output: &'a OutputArguments,
-    /// The repository in which a fix is looked for first.
-    pub(super) upstream: Option<&'a str>,
-    /// True where the commit that introduced the crash is looked for.
-    pub(super) introduced: bool,
+    pub(super) question: HistoryQuestion,
 }
 
 /// Repairs a crash, or judges the commit that fixed it already, and prints the report.
@@ -114,9 +113,7 @@ pub(super) async fn repair(
         ..NewRun::new(answers, fix)
     };
     let asked = (request.asked, request.output);
-    let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
-    let ended = session::to_the_end(&session, request.output, (display, None));
-    let (_, report) = ended.await?;
+    let report = session::begin_to_end(display, (task, loaded), new, asked).await?;
     session::print(&report, request.output.format)?;
     Ok(report)
 }
@@ -131,15 +128,11 @@ async fn look_up(
     if task.mode == Mode::DryRun {
         return Ok(CrashHistory::default());
     }
-    let question = HistoryQuestion {
-        upstream: request.upstream.map(str::to_owned),
-        introduced: request.introduced,
-    };
     let looking = Box::pin(upstream::look_up(
         task,
         &loaded.settings,
         display,
-        &question,
+        &request.question,
     ));
     let looked_up = match session::unless_stopped(looking).await {
         Some(found) => found.map_err(|error| {

@@ -46,10 +46,7 @@ impl OutputArguments {
     /// another run is replaced only with `--force`.
     pub(super) fn prepare(&self, run: &str) -> anyhow::Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
-        if !self.force {
-            output::refuse_to_replace(out, run)?;
-        }
-        output::prepare(out, run)
+        output::prepare(out, run, self.force)
     }
 
     /// The refusal of a task that is not as it has to be.
@@ -81,10 +78,8 @@ pub(crate) struct Refused {
 impl Refused {
     /// Prints the report and returns the exit status of the ending.
     pub(crate) fn report(self) -> anyhow::Result<ExitCode> {
-        let code = self.ending.kind.exit_code();
         let run = Run::new(Plan::default()).stopped(self.ending);
-        print(&Report::of(&run, "", &self.task, "none"), self.format)?;
-        Ok(ExitCode::from(code))
+        print(&Report::of(&run, "", &self.task, "none"), self.format)
     }
 }
 
@@ -94,9 +89,19 @@ pub(super) async fn carry_out(
     output: &OutputArguments,
     display: Display,
 ) -> anyhow::Result<ExitCode> {
-    let (_, report) = to_the_end(session, output, (display, None)).await?;
-    print(&report, output.format)?;
-    Ok(status(&report))
+    let report = to_the_end(session, output, (display, None)).await?;
+    print(&report, output.format)
+}
+
+/// Announces a run, begins it and drives it to its end; prints nothing but progress.
+pub(super) async fn begin_to_end(
+    display: Display,
+    task: (Task, Loaded),
+    new: NewRun,
+    (asked, output): (&ModelArguments, &OutputArguments),
+) -> anyhow::Result<Report> {
+    let session = begin_announced(&display, task, new, (asked, output)).await?;
+    to_the_end(&session, output, (display, None)).await
 }
 
 /// Drives a run to its end and writes everything down but the report to
@@ -105,7 +110,7 @@ pub(super) async fn to_the_end(
     session: &Session,
     output: &OutputArguments,
     (display, target): (Display, Option<Arc<dyn Target>>),
-) -> anyhow::Result<(Run, Report)> {
+) -> anyhow::Result<Report> {
     let id = session.journal.run();
     display.line(&format!(
         "run {id} (should it be cut off: patchwright resume {id})"
@@ -116,12 +121,11 @@ pub(super) async fn to_the_end(
     let observer = display.observer();
     let finished = Box::pin(session.drive((observer, target), &stop)).await;
     watcher.abort();
-    let finished = finished?;
-    let report = session.conclude(&finished).await?;
+    let report = session.conclude(&finished?).await?;
     if let Some(out) = &output.out {
         output::write(out, &report, session.journal.store()).await?;
     }
-    Ok((finished, report))
+    Ok(report)
 }
 
 /// Announces a run, begins it, and records what its models say where that was asked for.
@@ -139,7 +143,7 @@ pub(super) async fn begin_announced(
 }
 
 /// Begins a run in the store of the settings.
-pub(super) async fn begin(
+pub(crate) async fn begin(
     task: Task,
     loaded: Loaded,
     new: NewRun,
@@ -165,9 +169,7 @@ pub(super) async fn judge(
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(Answers::Nobody, Some(patch));
     let asked = (&ModelArguments::default(), output);
-    let session = begin_announced(&display, (task, loaded), new, asked).await?;
-    let (_, report) = to_the_end(&session, output, (display, None)).await?;
-    Ok(report)
+    begin_to_end(display, (task, loaded), new, asked).await
 }
 
 /// Returns the rung at which the patch of a judgement fell.
@@ -238,13 +240,14 @@ pub(super) fn status(report: &Report) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Prints a report to standard output.
-pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
+/// Prints a report to standard output and returns the exit status that goes with it.
+pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
     let text = match format {
         Format::Text => report_text::render(report)?,
         Format::Json => serde_json::to_string_pretty(report)? + "\n",
     };
-    write_out(&text)
+    write_out(&text)?;
+    Ok(status(report))
 }
 
 /// The word for the run that began last.
@@ -254,7 +257,7 @@ const LATEST: &str = "latest";
 /// a name, or by the word `latest`, the one that began last.
 pub(super) async fn find_run(store: &Store, named: Option<&str>) -> anyhow::Result<String> {
     match named {
-        None | Some(LATEST) => latest(store, &RunFilter::default()).await,
+        None | Some(LATEST) => latest(store, false).await,
         Some(name) => Ok(store.run_named(&run_id(name)?).await?),
     }
 }
@@ -262,23 +265,20 @@ pub(super) async fn find_run(store: &Store, named: Option<&str>) -> anyhow::Resu
 /// Finds the run to go on with, as [`find_run`] does, but without a name the one
 /// that began last of those without an ending.
 pub(super) async fn find_unfinished(store: &Store, named: Option<&str>) -> anyhow::Result<String> {
-    let unfinished = RunFilter {
-        unfinished: true,
-        ..RunFilter::default()
-    };
     match named {
-        None => latest(store, &unfinished).await,
+        None => latest(store, true).await,
         named => find_run(store, named).await,
     }
 }
 
-async fn latest(store: &Store, filter: &RunFilter) -> anyhow::Result<String> {
+async fn latest(store: &Store, unfinished: bool) -> anyhow::Result<String> {
     let filter = RunFilter {
+        unfinished,
         limit: 1,
-        ..filter.clone()
+        ..RunFilter::default()
     };
     let last = store.runs(&filter).await?.into_iter().next();
-    let which = if filter.unfinished {
+    let which = if unfinished {
         "no run without an ending"
     } else {
         "no run"

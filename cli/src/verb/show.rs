@@ -61,11 +61,10 @@ pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Re
         return unfinished(&store, &id, arguments.format).await;
     };
     if arguments.format == Format::Json {
-        print(&report, arguments.format)?;
-    } else {
-        let text = story::text(&report, &store.decisions(Some(&id)).await?)?;
-        tell(&text, &loaded.settings, &arguments.paging)?;
+        return print(&report, arguments.format);
     }
+    let text = story::text(&report, &store.decisions(Some(&id)).await?)?;
+    tell(&text, &loaded.settings, &arguments.paging)?;
     Ok(status(&report))
 }
 
@@ -101,8 +100,7 @@ async fn of_daemon(
     if !arguments.journal {
         let report: Report =
             serde_json::from_str(&text).context("the daemon's answer is no report")?;
-        print(&report, arguments.format)?;
-        return Ok(status(&report));
+        return print(&report, arguments.format);
     }
     let mut out = std::io::stdout().lock();
     for line in text.lines() {
@@ -132,8 +130,7 @@ pub(super) async fn show(store: &Store, id: &str, format: Format) -> anyhow::Res
     let Some(report) = store.report(id).await? else {
         return unfinished(store, id, format).await;
     };
-    print(&report, format)?;
-    Ok(status(&report))
+    print(&report, format)
 }
 
 /// Prints the journal of a run that has no ending, and what to do about it.

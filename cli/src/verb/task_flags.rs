@@ -1,7 +1,7 @@
 //! Flags that tell of a project, and a task put together from flags, for somebody
 //! who has only a crash.
 
-use crate::common::WrongInput;
+use crate::common::{WrongInput, plain_name};
 use crate::language;
 use clap::{Args, ValueEnum};
 use patchwright_agent::task::Pov;
@@ -234,13 +234,5 @@ pub(crate) fn name_of(folder: &Path) -> String {
         .canonicalize()
         .unwrap_or_else(|_| folder.to_path_buf());
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let plain = |character: char| {
-        if character.is_ascii_alphanumeric() {
-            character
-        } else {
-            '-'
-        }
-    };
-    let name: String = name.chars().map(plain).take(60).collect();
-    name.trim_matches('-').to_owned()
+    plain_name(&name, "", 60).trim_matches('-').to_owned()
 }

@@ -2,6 +2,7 @@
 
 use super::Backport;
 use super::fix::{Size, with_context_of};
+use crate::common::plain_name;
 use crate::display;
 use crate::revisions::Seen;
 use crate::verb::session::{self, NewRun, OutputArguments};
@@ -253,10 +254,8 @@ impl Backport<'_> {
         };
         let new = NewRun::new(answers.clone(), None);
         let asked = (self.asked, &output);
-        let begun = session::begin_announced(&display, (task, self.loaded.clone()), new, asked);
-        let session = Box::pin(begun).await?;
-        let (_, report) = session::to_the_end(&session, &output, (display, None)).await?;
-        Ok(report)
+        let task = (task, self.loaded.clone());
+        Box::pin(session::begin_to_end(display, task, new, asked)).await
     }
 
     /// Tells whether a patch adds and removes the lines of the original.
@@ -311,11 +310,7 @@ fn same_lines(one: &str, other: &str) -> bool {
 
 /// The name of a branch as the name of a file and as the end of a task's id.
 pub(super) fn file_name(name: &str) -> String {
-    let plain = |char: char| match char {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => char,
-        _ => '-',
-    };
-    let name: String = name.chars().map(plain).take(64).collect();
+    let name = plain_name(name, "._", 64);
     name.trim_start_matches('.').to_owned()
 }
 

@@ -3,13 +3,12 @@
 
 use super::Backport;
 use super::branch::{Branch, Carried, file_name};
-use crate::common::Common;
+use crate::common::write_file;
 use crate::export::{Letter, letter};
-use crate::verb::export::{Chosen, ExportArguments, Form, export};
+use crate::verb::export::write_mail;
 use anyhow::Context;
 use patchwright_agent::report::Report;
 use patchwright_source::visible_line;
-use std::path::Path;
 
 /// The beginning of the line that `git cherry-pick -x` writes.
 const PICKED: &str = "(cherry picked from commit ";
@@ -30,10 +29,9 @@ impl Backport<'_> {
         match &self.fix.commit {
             Some(commit) => {
                 let mail = self.mail(branch, report, &commit.commit).await?;
-                let unwritten = || format!("{} cannot be written", file.display());
-                std::fs::write(&file, mail).with_context(unwritten)?;
+                write_file(&file, mail)?;
             }
-            None => export_run(self.common, &report.run, &file).await?,
+            None => write_mail(self.common, &report.run, &file).await?,
         }
         Ok(Some(file.display().to_string()))
     }
@@ -125,20 +123,6 @@ fn message(commit: &str, body: &str, note: &str, picks: bool) -> String {
     let parts = [first, note.to_owned(), body];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
-}
-
-/// Writes the mail of a judged patch that is no commit yet.
-async fn export_run(common: &Common, run: &str, file: &Path) -> anyhow::Result<()> {
-    let arguments = ExportArguments {
-        chosen: Chosen {
-            run: Some(run.to_owned()),
-            ..Chosen::default()
-        },
-        format: Form::Mbox,
-        out: Some(file.to_path_buf()),
-        ..ExportArguments::default()
-    };
-    export(common, arguments).await.map(|_| ())
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl Campaign {
         } else {
             match self.ground(&everything).await {
                 Ok(ground) => self.crashes(&ground, &mut summary).await?,
-                Err(ending) => summary.refused(&everything.id, ending),
+                Err(ending) => summary.runs.push(RunLine::refused(&everything.id, ending)),
             }
         }
         self.submit(&mut summary)?;
@@ -193,10 +193,10 @@ impl Campaign {
         let place = (display, Some(target));
         // On the heap: the future of a run is large.
         let whole = Box::pin(session::to_the_end(&session, &output, place));
-        let (run, report) = whole.await?;
+        let report = whole.await?;
         let bytes = serde_json::to_vec_pretty(&report)?;
         let reported = oss::submit_report(&self.environment.submit, &report.run, &bytes)?;
-        let kind = run.ending().map(|ending| ending.kind);
+        let kind = EndingKind::read(&report.ending);
         let best = report.best.as_ref();
         let best = best.filter(|_| kind.and_then(cover::doubt_of).is_some());
         Ok(RunLine {
@@ -205,9 +205,8 @@ impl Campaign {
             kind,
             ending: report.ending,
             detail: report.detail,
-            stops: Vec::new(),
-            submitted: None,
             reported: Some(reported),
+            ..RunLine::default()
         })
     }
 
