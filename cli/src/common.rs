@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use patchwright_config::{Color, Flag, Loaded, SettingsError, Sources};
 use patchwright_source::visible;
 use patchwright_store::Store;
+use serde::Serialize;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -127,6 +128,23 @@ pub(crate) fn flag(name: &str, key: &str, value: &str) -> Flag {
         name: name.to_owned(),
         key: key.to_owned(),
         value: value.to_owned(),
+    }
+}
+
+impl Format {
+    /// Returns a result in words, or as JSON.
+    ///
+    /// # Errors
+    /// It cannot be put into this form.
+    pub(crate) fn render(
+        self,
+        value: &impl Serialize,
+        in_words: impl FnOnce() -> anyhow::Result<String>,
+    ) -> anyhow::Result<String> {
+        match self {
+            Self::Text => in_words(),
+            Self::Json => Ok(serde_json::to_string_pretty(value)? + "\n"),
+        }
     }
 }
 

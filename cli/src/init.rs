@@ -26,6 +26,13 @@ pub(crate) struct Draft {
     pub remarks: Remarks,
 }
 
+impl Draft {
+    /// Tells whether a command that feeds the inputs was found, where there are inputs.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.keys.pov.is_empty() || self.keys.commands.pov.is_some()
+    }
+}
+
 /// Comments of the task file: what was tried, and what was seen.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Remarks {

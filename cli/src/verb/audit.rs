@@ -6,7 +6,7 @@
 use super::backport::fix::Fix;
 use super::backport::place;
 use super::session::{self, OutputArguments};
-use crate::common::{Common, Format, write_out};
+use crate::common::{Common, write_out};
 use crate::revisions::Revisions;
 use clap::Args;
 use patchwright_agent::record::{CommitRecord, EndingKind};
@@ -107,10 +107,8 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
         inputs: refuting.map_or(&[], |rung| &rung.found),
         later: &later,
     };
-    write_out(match arguments.output.format {
-        Format::Text => text(&audit)?,
-        Format::Json => serde_json::to_string_pretty(&audit)? + "\n",
-    })?;
+    let format = arguments.output.format;
+    write_out(format.render(&audit, || Ok(text(&audit)?))?)?;
     Ok(match audit.answer {
         Answer::Held => ExitCode::SUCCESS,
         Answer::Incomplete => ExitCode::from(1),

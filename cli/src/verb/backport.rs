@@ -12,7 +12,7 @@ mod mail;
 use super::export;
 use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
-use crate::common::{Common, Format, WrongInput, write_out};
+use crate::common::{Common, WrongInput, write_out};
 use crate::display;
 use crate::revisions::{Place, Revisions, Seen};
 use anyhow::Context;
@@ -110,17 +110,13 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
         }
     }
     let fix = &backport.fix;
-    write_out(match arguments.output.format {
-        Format::Text => {
-            let named = fix.commit.as_ref().map(CommitRecord::in_words);
-            let values = json!({ "named": named, "fix": fix, "branches": branches });
-            template::fill(include_str!("backport/table.txt"), &values)?
-        }
-        Format::Json => {
-            let all = json!({ "schema": 1, "task": task.id, "fix": fix, "branches": branches });
-            format!("{all:#}\n")
-        }
-    })?;
+    let all = json!({ "schema": 1, "task": task.id, "fix": fix, "branches": branches });
+    let in_words = || {
+        let named = fix.commit.as_ref().map(CommitRecord::in_words);
+        let values = json!({ "named": named, "fix": fix, "branches": branches });
+        Ok(template::fill(include_str!("backport/table.txt"), &values)?)
+    };
+    write_out(arguments.output.format.render(&all, in_words)?)?;
     Ok(ExitCode::from(status(&branches)))
 }
 

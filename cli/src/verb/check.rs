@@ -115,14 +115,9 @@ pub(crate) async fn run(
     let works = findings
         .iter()
         .all(|finding| finding.state != State::Failed);
-    let text = match arguments.format {
-        Format::Text => visible(&table(&findings)?).into_owned(),
-        Format::Json => {
-            let all = json!({ "schema": 1, "works": works, "findings": findings });
-            format!("{all:#}\n")
-        }
-    };
-    print(&text, works)
+    let all = json!({ "schema": 1, "works": works, "findings": findings });
+    let in_words = || Ok(visible(&table(&findings)?).into_owned());
+    print(&arguments.format.render(&all, in_words)?, works)
 }
 
 fn print(text: &str, works: bool) -> anyhow::Result<ExitCode> {

@@ -4,6 +4,7 @@ use crate::common::{Common, Format, WrongInput, write_out};
 use clap::Args;
 use patchwright_config::{self as settings, Entry};
 use patchwright_source::visible;
+use serde_json::json;
 use std::process::ExitCode;
 
 /// The widest value that its line's origin still stands beside.
@@ -41,10 +42,8 @@ pub(crate) fn run(common: &Common, arguments: &ConfigArguments) -> anyhow::Resul
                 format!("no setting begins with {prefix:?}; `patchwright config` lists all");
             return Err(WrongInput(reason).into());
         }
-        match arguments.format {
-            Format::Json => format!("{:#}\n", serde_json::to_value(&wanted)?),
-            Format::Text => visible(&table(&wanted)).into_owned(),
-        }
+        let in_words = || Ok(visible(&table(&wanted)).into_owned());
+        arguments.format.render(&json!(wanted), in_words)?
     };
     write_out(&text)?;
     Ok(ExitCode::SUCCESS)

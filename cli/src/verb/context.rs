@@ -5,7 +5,7 @@
 //! the plain context.
 
 use super::model_arguments::Endpoint;
-use super::retrieve::{Opened, note, open, print, snippet_value, tell_cost};
+use super::retrieve::{note, open, print, snippet_value, tell_cost};
 use crate::common::{Common, Format, WrongInput, flag, read_named};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
@@ -66,7 +66,7 @@ pub(crate) async fn context(
     if arguments.endpoint.model.is_some() {
         flags.push(flag("", "retrieval.max_results", &HITS.to_string()));
     }
-    let Opened { engine, settings } = open(common, &arguments.repo, flags)?;
+    let (engine, settings) = open(common, &arguments.repo, flags)?;
     let budget = arguments
         .budget
         .unwrap_or(settings.retrieval.context_tokens);
@@ -89,10 +89,8 @@ pub(crate) async fn context(
         None => plain(&engine, &signals, &request).await?,
     };
     note(&notes)?;
-    let printed = print(&match arguments.format {
-        Format::Text => context.render(),
-        Format::Json => format!("{:#}\n", context_value(&context, &notes)),
-    })?;
+    let value = context_value(&context, &notes);
+    let printed = print(&arguments.format.render(&value, || Ok(context.render()))?)?;
     tell_cost(&account)?;
     Ok(printed)
 }

@@ -73,10 +73,11 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
     // Where nothing was found, an empty folder is not left; one with something in it stays.
     let found = found.inspect_err(|_| drop(std::fs::remove_dir(&out)))?;
     say(&format!("task     {}", file.display()))?;
-    if let Some(crash) = &found.crash {
+    let crash = &found.remarks.pov;
+    if !crash.is_empty() {
         say(&format!("PoV      {crash}"))?;
     }
-    if !found.complete {
+    if !found.is_complete() {
         say(
             "stopped  no command was found by which the input crashes the program: give it with --force --feed, as in '\"$OUT\"/program \
              \"$POV\"' or 'java -cp \"$OUT\"/classes Main \"$POV\"'",

@@ -58,7 +58,7 @@ pub(crate) struct InitArguments {
 /// There is no tree, nothing builds, or the file cannot be written.
 pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let Written { complete, .. } = write(&loaded.settings, &arguments).await?;
+    let complete = write(&loaded.settings, &arguments).await?.is_complete();
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{}", arguments.out.display())?;
     let next = if complete {
@@ -71,19 +71,8 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
-/// A task file as it was written.
-pub(super) struct Written {
-    /// True where nothing that a run needs is missing.
-    pub(super) complete: bool,
-    /// The crash that was seen, in one line.
-    pub(super) crash: Option<String>,
-}
-
 /// Tries commands and writes the task file, as [`run`] does, and prints nothing of the result.
-pub(super) async fn write(
-    settings: &Settings,
-    arguments: &InitArguments,
-) -> anyhow::Result<Written> {
+pub(super) async fn write(settings: &Settings, arguments: &InitArguments) -> anyhow::Result<Draft> {
     let out = std::path::absolute(&arguments.out)?;
     if out.exists() && !arguments.force {
         let out = arguments.out.display();
@@ -107,13 +96,9 @@ pub(super) async fn write(
         Project::remove_copy(&folder);
     }
     let draft = found?;
-    let complete = draft.keys.pov.is_empty() || draft.keys.commands.pov.is_some();
     write_file(&out, init::render(&draft)?)?;
     display.close();
-    Ok(Written {
-        complete,
-        crash: Some(draft.remarks.pov).filter(|seen| !seen.is_empty()),
-    })
+    Ok(draft)
 }
 
 /// Fetches the issue that is named, and returns the arguments with its report and inputs.

@@ -89,7 +89,8 @@ pub(crate) async fn run(common: &Common, arguments: OssCrsArguments) -> anyhow::
     };
     let summary = campaign.carry_out(everything).await?;
     watcher.abort();
-    print(&summary, arguments.format)?;
+    let in_words = || Ok(visible(&fill(TEXT, &json!(summary))?).into_owned());
+    write_out(arguments.format.render(&summary, in_words)?)?;
     Ok(ExitCode::from(summary.exit_code()))
 }
 
@@ -103,14 +104,6 @@ fn flags(environment: &Environment, arguments: &OssCrsArguments) -> Vec<Flag> {
         flags.push(flag("--model", "model.name", model));
     }
     flags
-}
-
-fn print(summary: &Summary, format: Format) -> anyhow::Result<()> {
-    let text = match format {
-        Format::Text => visible(&fill(TEXT, &json!(summary))?).into_owned(),
-        Format::Json => serde_json::to_string_pretty(summary)? + "\n",
-    };
-    write_out(&text)
 }
 
 /// Summary for people and programs.

@@ -56,7 +56,7 @@ pub(crate) struct RetrieveArguments {
 /// # Errors
 /// The settings are wrong, or the tree or the cache cannot be used.
 pub(crate) fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<ExitCode> {
-    let engine = open(common, &arguments.tree, Vec::new())?.engine;
+    let (engine, _) = open(common, &arguments.tree, Vec::new())?;
     engine.prepare_search()?;
     let report = engine.report();
     let text = match arguments.format {
@@ -100,10 +100,7 @@ pub(crate) async fn retrieve(
     common: &Common,
     arguments: &RetrieveArguments,
 ) -> anyhow::Result<ExitCode> {
-    let Opened {
-        mut engine,
-        settings,
-    } = open(common, &arguments.repo, Vec::new())?;
+    let (mut engine, settings) = open(common, &arguments.repo, Vec::new())?;
     if let Some(file) = &arguments.crash {
         let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
         let Request { frames, named, .. } = request_of(&log, 0);
@@ -138,29 +135,25 @@ pub(crate) async fn retrieve(
             }
         }
     }
-    print(&match arguments.format {
-        Format::Text => text,
-        Format::Json => format!("{:#}\n", json!({ "schema": 1, "answers": values })),
-    })?;
+    let value = json!({ "schema": 1, "answers": values });
+    print(&arguments.format.render(&value, || Ok(text))?)?;
     tell_cost(&account)?;
     Ok(status)
 }
 
-/// A tree and what its settings say.
-pub(super) struct Opened {
-    pub(super) engine: Engine,
-    pub(super) settings: Settings,
-}
-
 /// Opens a tree.
-pub(super) fn open(common: &Common, tree: &Path, flags: Vec<Flag>) -> anyhow::Result<Opened> {
+pub(super) fn open(
+    common: &Common,
+    tree: &Path,
+    flags: Vec<Flag>,
+) -> anyhow::Result<(Engine, Settings)> {
     let settings = common.load(flags)?.settings;
     let engine = open_engine(
         tree,
         &settings.cache.folder.join("index"),
         engine_settings(&settings.retrieval),
     )?;
-    Ok(Opened { engine, settings })
+    Ok((engine, settings))
 }
 
 /// Tells people what was left out.

@@ -242,11 +242,7 @@ pub(super) fn status(report: &Report) -> ExitCode {
 
 /// Prints a report to standard output and returns the exit status that goes with it.
 pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
-    let text = match format {
-        Format::Text => report_text::render(report)?,
-        Format::Json => serde_json::to_string_pretty(report)? + "\n",
-    };
-    write_out(&text)?;
+    write_out(format.render(report, || Ok(report_text::render(report)?))?)?;
     Ok(status(report))
 }
 

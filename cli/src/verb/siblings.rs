@@ -4,7 +4,7 @@
 //! printed are candidates, each with what may make it harmless. Only where *robust* of the run had
 //! an input that crashes the patched program in one of them, it is called a flaw.
 
-use super::retrieve::{Opened, open, print};
+use super::retrieve::{open, print};
 use super::{export, session};
 use crate::common::{Common, Format, WrongInput};
 use crate::git::Git;
@@ -44,15 +44,13 @@ pub(crate) async fn run(common: &Common, arguments: SiblingsArguments) -> anyhow
     let files = FileDiff::read(&fix.diff).filter(|files| !files.is_empty());
     let files =
         files.ok_or_else(|| WrongInput(format!("{named} has no change that can be read")))?;
-    let Opened { engine, .. } = open(common, &fix.tree, Vec::new())?;
+    let (engine, _) = open(common, &fix.tree, Vec::new())?;
     let found = engine.siblings(&files)?;
     let found = found.iter().map(|sibling| value(sibling, &fix.crashes));
     let found: Vec<Value> = found.collect();
     let values = json!({ "schema": 1, "fix": arguments.fix, "candidates": found });
-    print(&match arguments.format {
-        Format::Text => template::fill(include_str!("siblings/text.txt"), &values)?,
-        Format::Json => format!("{values:#}\n"),
-    })
+    let in_words = || Ok(template::fill(include_str!("siblings/text.txt"), &values)?);
+    print(&arguments.format.render(&values, in_words)?)
 }
 
 /// A fix.

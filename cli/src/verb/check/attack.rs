@@ -40,10 +40,8 @@ pub(super) async fn look(
             all.push((IsolationChoice::Container, attack));
         }
     }
-    let text = match format {
-        Format::Text => fill(TEXT, &json(&all))?,
-        Format::Json => format!("{:#}\n", json(&all)),
-    };
+    let values = json(&all);
+    let text = format.render(&values, || Ok(fill(TEXT, &values)?))?;
     Ok((text, held(&all)))
 }
 
