@@ -96,11 +96,9 @@ pub(crate) async fn run(
             engine: settings.sandbox.engine.as_ref().map(Into::into),
             ..host
         };
-        let attacked = match &arguments.image {
-            Some(name) => attack::Attacked::Image(Image::Named(name.clone())),
-            None => attack::Attacked::Host(patchwright_run::isolation(&settings)),
-        };
-        let (text, held) = attack::look(&attacked, &host, arguments.format).await?;
+        let image = arguments.image.clone().map(Image::Named);
+        let attacked = (image.as_ref(), patchwright_run::isolation(&settings));
+        let (text, held) = attack::look(attacked, &host, arguments.format).await?;
         return print(&text, held);
     }
     let loaded = common.load(arguments.endpoint.settings())?;

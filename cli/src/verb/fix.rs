@@ -69,7 +69,13 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
     let out = arguments.out.clone().unwrap_or_else(|| named().into());
     std::fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
     let file = out.join(TASK);
-    let found = init::write(&loaded.settings, &init_arguments(&arguments, &file)).await;
+    let draft = InitArguments {
+        crashed: crashed.clone(),
+        out: file.clone(),
+        force: arguments.force,
+        ..InitArguments::default()
+    };
+    let found = init::write(&loaded.settings, &draft).await;
     // Where nothing was found, an empty folder is not left; one with something in it stays.
     let found = found.inspect_err(|_| drop(std::fs::remove_dir(&out)))?;
     say(&format!("task     {}", file.display()))?;
@@ -109,15 +115,6 @@ async fn who_answers(loaded: &Loaded, asked: &ModelArguments) -> anyhow::Result<
         return Err(WrongInput(format!("the model does not answer: {problem}")).into());
     }
     Ok(None)
-}
-
-fn init_arguments(arguments: &FixArguments, file: &Path) -> InitArguments {
-    InitArguments {
-        crashed: arguments.crashed.clone(),
-        out: file.to_path_buf(),
-        force: arguments.force,
-        ..InitArguments::default()
-    }
 }
 
 async fn repair(

@@ -131,7 +131,7 @@ async fn draft(
     if let (Some(script), Some(project)) = (&arguments.helper, &arguments.oss_fuzz) {
         in_image(trials, arguments, (script, project), &mut start).await?;
     }
-    Box::pin(find(trials, arguments, start)).await
+    Box::pin(find(trials, arguments, &start)).await
 }
 
 /// The command of a harness that is named.
@@ -354,23 +354,17 @@ fn seen_from(folder: &Path, path: &Path) -> String {
 async fn find(
     trials: &Trials<'_>,
     arguments: &InitArguments,
-    start: Start,
+    start: &Start,
 ) -> anyhow::Result<Draft> {
-    let Start {
-        keys,
-        tree,
-        proposals,
-        log,
-        ..
-    } = start;
-    let mut built = trials.build(&keys, &proposals).await;
+    let (keys, proposals) = (&start.keys, &start.proposals);
+    let mut built = trials.build(keys, proposals).await;
     while built.is_none() {
         let question = "a command that builds $TREE into $OUT";
         let Some(command) = ask(arguments, trials.display, question) else {
-            return Err(build_systems::nothing_builds(&tree).into());
+            return Err(build_systems::nothing_builds(&start.tree).into());
         };
-        let asked = Proposal::given(&command, &proposals);
-        built = trials.build(&keys, &[asked]).await;
+        let asked = Proposal::given(&command, proposals);
+        built = trials.build(keys, &[asked]).await;
     }
     let Built {
         draft,
@@ -391,7 +385,7 @@ async fn find(
         trials,
         arguments,
         draft,
-        (&mut bench, &programs, log.as_deref()),
+        (&mut bench, &programs, start.log.as_deref()),
     )
     .await;
     let mut tested = trials.find_tests(&mut draft, &bench, &proposal).await;
@@ -406,7 +400,7 @@ async fn find(
         };
         tested = trials.find_tests(&mut draft, &bench, &asked).await;
     }
-    trials.find_harmless(&mut draft, &bench, &tree).await;
+    trials.find_harmless(&mut draft, &bench, &start.tree).await;
     Ok(draft)
 }
 

@@ -97,13 +97,10 @@ pub(crate) async fn run(common: &Common, arguments: OssCrsArguments) -> anyhow::
 /// The framework's proxy, and what the command line says.
 fn flags(environment: &Environment, arguments: &OssCrsArguments) -> Vec<Flag> {
     let proxy = environment.model.iter();
-    let mut flags: Vec<Flag> = proxy
-        .map(|(key, value)| flag("the environment of OSS-CRS", key, value))
-        .collect();
-    if let Some(model) = &arguments.model {
-        flags.push(flag("--model", "model.name", model));
-    }
-    flags
+    let proxy = proxy.map(|(key, value)| flag("the environment of OSS-CRS", key, value));
+    let model = arguments.model.iter();
+    let model = model.map(|name| flag("--model", "model.name", name));
+    proxy.chain(model).collect()
 }
 
 /// Summary for people and programs.

@@ -12,32 +12,22 @@ const TEXT: &str = include_str!("attack.txt");
 /// An isolation, and what came of the attack; or why it was not attacked.
 type Tried = (IsolationChoice, Result<Attack, String>);
 
-/// Subject of the attack.
-pub(super) enum Attacked {
-    /// The isolations of this machine that a choice allows.
-    Host(IsolationChoice),
-    /// The containers of an image.
-    Image(Image),
-}
-
-/// Attacks an image, the isolation of the settings, or each that `auto` may take, one after
-/// the other; the text to print, and whether there was one and all of them held.
+/// Attacks the containers of an image where one is named, or each isolation of this machine
+/// that the choice allows, one after the other; the text to print, and whether there was one
+/// and all of them held.
 pub(super) async fn look(
-    attacked: &Attacked,
+    (image, choice): (Option<&Image>, IsolationChoice),
     host: &Host,
     format: Format,
 ) -> anyhow::Result<(String, bool)> {
     let mut all = Vec::new();
-    match attacked {
-        Attacked::Host(choice) => {
-            for isolation in isolations(*choice) {
-                all.push((*isolation, attack_one(*isolation, *choice, host).await));
-            }
-        }
-        Attacked::Image(image) => {
-            let attack = attack_in(image, host.clone()).await;
-            let attack = attack.map_err(|error| error.to_string());
-            all.push((IsolationChoice::Container, attack));
+    if let Some(image) = image {
+        let attack = attack_in(image, host.clone()).await;
+        let attack = attack.map_err(|error| error.to_string());
+        all.push((IsolationChoice::Container, attack));
+    } else {
+        for isolation in isolations(choice) {
+            all.push((*isolation, attack_one(*isolation, choice, host).await));
         }
     }
     let values = json(&all);
