@@ -30,10 +30,8 @@ pub(crate) struct McpArguments {
 /// does not speak the protocol.
 pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let judge = match &arguments.task {
-        Some(path) => Some(Judge::new(task::read(path)?, loaded.clone())),
-        None => None,
-    };
+    let task = arguments.task.as_deref().map(task::read).transpose()?;
+    let judge = task.map(|task| Judge::new(task, loaded.clone()));
     let settings = loaded.settings;
     let place = ServedTree {
         tree: arguments.repo,
