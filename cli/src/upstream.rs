@@ -7,6 +7,7 @@
 use crate::display::Display;
 use crate::git::Git;
 use crate::revisions::{AS_IT_IS, Place, Revisions, Seen, first_line, is_code, tree_of};
+use clap::Args;
 use patchwright_agent::record::{CommitRecord, CrashHistory};
 use patchwright_agent::task::Task;
 use patchwright_config::Settings;
@@ -22,12 +23,14 @@ const FRAMES: usize = 4;
 const COMMITS: usize = 5;
 
 /// The part of the history that is asked for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct HistoryQuestion {
-    /// A repository or its address, with `#REF` where its default branch is not meant.
+    /// Look first whether this repository has fixed the crash, at REF or its default branch
+    #[arg(long, value_name = "REPOSITORY[#REF]", conflicts_with = "dry_run")]
     pub upstream: Option<String>,
-    /// True where the commit that introduced the crash is wanted too.
-    pub introduced: bool,
+    /// Search the history for the commit that introduced the crash
+    #[arg(long, conflicts_with = "dry_run")]
+    pub bisect: bool,
 }
 
 /// Looks the crash of a task up in the history of its project.
@@ -51,7 +54,7 @@ pub(crate) async fn look_up(
         return Ok(history);
     }
     let place = Place::of(task, settings, question.upstream.as_deref()).await?;
-    let wanted = |place: &Place| place.tip.is_some() || question.introduced;
+    let wanted = |place: &Place| place.tip.is_some() || question.bisect;
     let Some(place) = place.filter(wanted) else {
         return Ok(history);
     };
@@ -72,7 +75,7 @@ pub(crate) async fn look_up(
         }
     }
     if let Some(from) = place.base.as_ref().or(place.tip.as_ref())
-        && question.introduced
+        && question.bisect
     {
         history.introduced_by = search.introduced_by(from).await?;
     }

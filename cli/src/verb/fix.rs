@@ -135,7 +135,7 @@ async fn repair(
         answers,
         asked: &arguments.asked,
         output: &output,
-        question: HistoryQuestion::default(),
+        question: &HistoryQuestion::default(),
     };
     run::repair((task, loaded), &request, display).await
 }

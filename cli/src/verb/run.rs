@@ -28,12 +28,9 @@ pub(crate) struct RunArguments {
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArguments,
-    /// Look first whether this repository has fixed the crash, at REF or its default branch
-    #[arg(long, value_name = "REPOSITORY[#REF]", conflicts_with = "dry_run")]
-    pub upstream: Option<String>,
-    /// Search the history for the commit that introduced the crash
-    #[arg(long, conflicts_with = "dry_run")]
-    pub bisect: bool,
+    /// The part of the history that is looked up
+    #[command(flatten)]
+    pub question: HistoryQuestion,
     /// End as a duplicate where only known crashes are seen: a file with their signatures, or the word runs
     #[arg(long, value_name = "FILE|runs")]
     pub known: Option<String>,
@@ -73,10 +70,7 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
         answers,
         asked: &arguments.asked,
         output,
-        question: HistoryQuestion {
-            upstream: arguments.upstream.clone(),
-            introduced: arguments.bisect,
-        },
+        question: &arguments.question,
     };
     let report = Box::pin(repair((task, loaded), &request, display)).await?;
     Ok(session::status(&report))
@@ -87,7 +81,7 @@ pub(super) struct Request<'a> {
     pub(super) answers: Answers,
     pub(super) asked: &'a ModelArguments,
     pub(super) output: &'a OutputArguments,
-    pub(super) question: HistoryQuestion,
+    pub(super) question: &'a HistoryQuestion,
 }
 
 /// Repairs a crash, or judges the commit that fixed it already, and prints the report.
@@ -132,7 +126,7 @@ async fn look_up(
         task,
         &loaded.settings,
         display,
-        &request.question,
+        request.question,
     ));
     let looked_up = match session::unless_stopped(looking).await {
         Some(found) => found.map_err(|error| {
