@@ -51,7 +51,7 @@ pub struct FlowStep {
     pub from: String,
     /// Destination, as written; `return`, or `f(#2)` for an argument.
     pub to: String,
-    /// How the value moves: `assign`, `argument`, `return`, `result`, `out`, `index` or `check`.
+    /// The way in which the value moves: `assign`, `argument`, `return`, `result`, `out`, `index` or `check`.
     pub kind: &'static str,
     /// True when the step leads to the asked place or from it.
     pub direction: Direction,

@@ -30,7 +30,7 @@ pub struct Run {
     pub(crate) plan: Plan,
     /// A patch that somebody else wrote, to be judged.
     foreign: Option<Patch>,
-    /// What the baseline showed; none before it, and in a dry run.
+    /// The baseline; none before it, and in a dry run.
     pub(crate) baseline: Option<BaselineSummary>,
     lanes: Lanes,
     attempts: Vec<Attempt>,

@@ -79,8 +79,9 @@ impl Judge {
     ) -> anyhow::Result<Report> {
         let new = NewRun::new(Answers::Nobody, Some(patch));
         let output = OutputArguments::default();
-        let session = begin(self.task.clone(), self.loaded.clone(), new, &output).await?;
-        // On the heap: what waits for a whole run is large.
+        // On the heap: what begins a run and waits for it is large.
+        let begun = Box::pin(begin(self.task.clone(), self.loaded.clone(), new, &output));
+        let session = begun.await?;
         let run = Box::pin(session.drive((observer, None), stop)).await?;
         session.conclude(&run).await
     }

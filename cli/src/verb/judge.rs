@@ -45,7 +45,8 @@ pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow:
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(answers, Some(patch));
     let asked = (&arguments.asked, output);
-    let report = session::begin_to_end(display, (task, loaded), new, asked).await?;
+    // On the heap: what begins a run is large.
+    let report = Box::pin(session::begin_to_end(display, (task, loaded), new, asked)).await?;
     session::print(&report, output.format)
 }
 

@@ -107,7 +107,8 @@ pub(super) async fn repair(
         ..NewRun::new(answers, fix)
     };
     let asked = (request.asked, request.output);
-    let report = session::begin_to_end(display, (task, loaded), new, asked).await?;
+    // On the heap: what begins a run is large.
+    let report = Box::pin(session::begin_to_end(display, (task, loaded), new, asked)).await?;
     session::print(&report, request.output.format)?;
     Ok(report)
 }

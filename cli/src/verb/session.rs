@@ -169,7 +169,8 @@ pub(super) async fn judge(
     let display = display::of_settings(&loaded.settings);
     let new = NewRun::new(Answers::Nobody, Some(patch));
     let asked = (&ModelArguments::default(), output);
-    begin_to_end(display, (task, loaded), new, asked).await
+    // On the heap: what begins a run is large.
+    Box::pin(begin_to_end(display, (task, loaded), new, asked)).await
 }
 
 /// Returns the rung at which the patch of a judgement fell.

@@ -68,7 +68,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     for line in log.from(begin, MAX_LINES) {
         let first = line.starts_with("#0 ");
         if line.starts_with('#') {
-            push(&mut draft, pending.take());
+            push(&mut draft, &pending.take().unwrap_or_default());
             // gdb stops, then prints the frame once more for `bt`; a further
             // one belongs to another thread.
             if first && draft.has_frames() {
@@ -94,14 +94,14 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             text.push_str(if has_arguments { " " } else { " () " });
             text.push_str(line.trim());
         } else {
-            push(&mut draft, pending.take());
+            push(&mut draft, &pending.take().unwrap_or_default());
             let whole = |stack: &Stack| stack.frames.len() > 1;
             if !is_beside_frames(line) && draft.stacks.first().is_some_and(whole) {
                 break;
             }
         }
     }
-    push(&mut draft, pending);
+    push(&mut draft, &pending.unwrap_or_default());
     place_first(&mut draft, stopped_in);
     recognise(&mut draft, log, at);
     add_asserted_place(&mut draft);
@@ -151,8 +151,7 @@ fn frame_of_stop(log: &Log<'_>, begin: usize) -> Option<(usize, String)> {
 }
 
 /// Adds the frame that has been gathered, if there is one.
-fn push(draft: &mut Draft, text: Option<String>) {
-    let text = text.as_deref().unwrap_or_default();
+fn push(draft: &mut Draft, text: &str) {
     let Some(frame) = native::read_debugger_frame(text) else {
         return;
     };

@@ -18,7 +18,7 @@ const PROGRAM: &str = concat!(
     include_str!("programs/Listening.java")
 );
 
-/// What the debugger saw of one run.
+/// Observations of the debugger in one run.
 #[derive(Default)]
 struct Seen {
     /// The exceptions that were not caught, as a JVM prints them.
