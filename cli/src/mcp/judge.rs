@@ -4,7 +4,6 @@
 //! The commands are those of the task, which the user chose; the agent gives nothing but a
 //! diff. They run in the sandbox as for `patchwright judge`.
 
-use crate::verb::session::{OutputArguments, begin};
 use patchwright_agent::progress::{Notice, Observer};
 use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
@@ -12,8 +11,9 @@ use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
-use patchwright_run::Answers;
-use patchwright_run::session::NewRun;
+use patchwright_run::session::{NewRun, Right, Session};
+use patchwright_run::{Answers, models};
+use patchwright_store::Store;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -77,11 +77,13 @@ impl Judge {
         observer: Observer,
         stop: &CancellationToken,
     ) -> anyhow::Result<Report> {
+        let store = Store::of(&self.loaded.settings).await?;
+        let right = Right::Run(patchwright_run::run_id(&self.task.id));
         let new = NewRun::new(Answers::Nobody, Some(patch));
-        let output = OutputArguments::default();
-        // On the heap: what begins a run and waits for it is large.
-        let begun = Box::pin(begin(self.task.clone(), self.loaded.clone(), new, &output));
-        let session = begun.await?;
+        let models = models(&new.answers, &self.loaded.settings)?;
+        let task = (self.task.clone(), self.loaded.clone());
+        let session = Session::begin(&store, task, (right, models), new).await?;
+        // On the heap: what waits for a whole run is large.
         let run = Box::pin(session.drive((observer, None), stop)).await?;
         session.conclude(&run).await
     }

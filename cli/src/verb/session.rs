@@ -143,7 +143,7 @@ pub(super) async fn begin_announced(
 }
 
 /// Begins a run in the store of the settings.
-pub(crate) async fn begin(
+pub(super) async fn begin(
     task: Task,
     loaded: Loaded,
     new: NewRun,
