@@ -40,9 +40,11 @@ impl Layer {
     }
 
     fn read(text: &str, place: &dyn Fn(usize) -> String) -> Result<Self, toml::de::Error> {
-        let table = read_table(DeTable::parse(text)?.get_ref(), place);
         let mut layer = Self::default();
-        layer.put(Parts::new(), ValueKind::Table(table).into());
+        for (name, value) in read_table(DeTable::parse(text)?.get_ref(), place) {
+            // A quoted name may be a whole key.
+            layer.put(parts_of(&name), value);
+        }
         Ok(layer)
     }
 
@@ -56,7 +58,7 @@ impl Layer {
     /// Puts a value in the place of all that stands at its key. A table is added to another.
     fn put(&mut self, parts: Parts, value: Value) {
         match value.kind {
-            ValueKind::Table(fields) if parts.is_empty() || !fields.is_empty() => {
+            ValueKind::Table(fields) if !fields.is_empty() => {
                 for (name, field) in fields {
                     self.put([parts.as_slice(), &[name]].concat(), field);
                 }
@@ -79,14 +81,15 @@ impl Layer {
     }
 
     /// Sets one value that was given as text, reading it as the default at this
-    /// key suggests.
+    /// key suggests. All that was set there before is gone.
     pub(super) fn set(
         &mut self,
         key: &str,
         text: &str,
         (origin, defaults): (&str, &Layer),
     ) -> Result<(), SettingsError> {
-        let Some(default) = defaults.find(&parts_of(key)) else {
+        let parts = parts_of(key);
+        let Some(default) = defaults.find(&parts) else {
             return Err(defaults.unknown(key, origin));
         };
         let read = read_text(text);
@@ -100,7 +103,8 @@ impl Layer {
             _ => ValueKind::String(text.to_owned()),
         };
         let value = Value::new(Some(&origin.to_owned()), kind);
-        self.put(parts_of(key), value);
+        self.values.retain(|known, _| !known.starts_with(&parts));
+        self.put(parts, value);
         Ok(())
     }
 

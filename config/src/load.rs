@@ -119,10 +119,12 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     if let Some(file) = &sources.file {
         merged.cover(read_file(file, &defaults)?);
     }
-    set_variables(&mut merged, sources, &defaults)?;
+    merged.cover(from_variables(sources, &defaults)?);
+    let mut flags = Layer::default();
     for flag in &sources.flags {
-        merged.set(&flag.key, &flag.value, (&flag.name, &defaults))?;
+        flags.set(&flag.key, &flag.value, (&flag.name, &defaults))?;
     }
+    merged.cover(flags);
     set_derived(&mut merged, sources, &defaults)?;
     finish(merged, &defaults)
 }
@@ -147,13 +149,10 @@ fn finish(mut merged: Layer, defaults: &Layer) -> Result<Loaded, SettingsError> 
     }
 }
 
-/// Sets what variables say. One with a single underscore where two
+/// Reads what variables say. One with a single underscore where two
 /// belong would be silently without effect, so it is refused as well.
-fn set_variables(
-    layer: &mut Layer,
-    sources: &Sources,
-    defaults: &Layer,
-) -> Result<(), SettingsError> {
+fn from_variables(sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
+    let mut layer = Layer::default();
     let keys = defaults.keys().map(|key| (key.replace('.', "_"), key));
     let flattened: BTreeMap<String, String> = keys.collect();
     for (name, value) in &sources.variables {
@@ -172,7 +171,7 @@ fn set_variables(
             });
         }
     }
-    Ok(())
+    Ok(layer)
 }
 
 /// Sets the values that follow from others when they are not set themselves.

@@ -101,6 +101,16 @@ fn each_layer_is_stronger_than_the_one_before() {
 }
 
 #[test]
+fn of_two_flags_for_one_table_the_later_one_counts() {
+    let place = Place::new("\"model.name\" = \"m\"\n[model.extra]\ny = 2\n", "")
+        .flag("--set", "model.extra", "{ x = 1 }")
+        .flag("--set", "model.extra", "{ z = 3 }");
+    let settings = place.load().settings;
+    let extra: Vec<&str> = settings.model.extra.keys().map(String::as_str).collect();
+    assert_eq!((extra, &*settings.model.name), (vec!["y", "z"], "m"));
+}
+
+#[test]
 fn every_kind_of_value_can_come_from_the_environment() {
     let place = Place::new("", "")
         .variable("PATCHWRIGHT_LIMITS__ATTEMPTS", "7")
