@@ -46,6 +46,10 @@ pub enum Failure {
 impl Failure {
     /// Returns true when trying again later may help.
     pub fn may_pass(&self) -> bool {
-        !matches!(self, Self::Lasting(_) | Self::Task(_))
+        match self {
+            Self::Lasting(_) => false,
+            Self::Task(error) => matches!(error, TaskError::Missing { .. }),
+            _ => true,
+        }
     }
 }

@@ -63,8 +63,10 @@ fn spread(
     class: &'static str,
 ) {
     let (start, end) = (range.start_point, range.end_point);
-    let numbered = found.iter_mut().zip(lines).enumerate();
-    for (row, (parts, line)) in numbered.take(end.row + 1).skip(start.row) {
+    let rows = start.row..(end.row + 1).min(lines.len());
+    let parts = found.get_mut(rows.clone()).into_iter().flatten();
+    let coloured = parts.zip(lines.get(rows).into_iter().flatten());
+    for (row, (parts, line)) in (start.row..).zip(coloured) {
         let from = if row == start.row { start.column } else { 0 };
         let to = if row == end.row {
             end.column

@@ -25,10 +25,11 @@ impl Journal {
     /// Books what the call of event `number` may cost at most, or says which
     /// limit stands against it.
     pub async fn reserve(&self, number: i64, usd: f64, limits: SpendingLimits) -> Result<()> {
-        let day: String = now().chars().take(10).collect();
-        let (day, store) = (&*day, self.store());
+        let store = self.store();
         store
             .patiently(|again| async move {
+                // A try may fall on another day than the first one.
+                let day: String = now().chars().take(10).collect();
                 let mut transaction = store.begin().await?;
                 if store.kind == DatabaseKind::Postgres {
                     sqlx::query(PURSE).execute(&mut *transaction).await?;
@@ -37,10 +38,10 @@ impl Journal {
                 if again && self.is_booked(&mut transaction, number).await? {
                     return Ok(());
                 }
-                self.check(&mut transaction, day, (usd, limits)).await?;
+                self.check(&mut transaction, &day, (usd, limits)).await?;
                 let book =
                     "INSERT INTO spending (run, number, day, reserved) VALUES ($1, $2, $3, $4)";
-                execute(&mut *transaction, book, (self.run(), number, day, usd)).await?;
+                execute(&mut *transaction, book, (self.run(), number, &*day, usd)).await?;
                 transaction.commit().await?;
                 Ok(())
             })

@@ -133,7 +133,9 @@ impl Store {
             }
             let known = "SELECT content FROM submissions WHERE id = $1";
             let known: Option<String> = scalar(&mut *transaction, known, (&task.id,)).await?;
-            submitted.push(if known == Some(content) {
+            // Whoever forgot it meanwhile leaves nothing to compare with.
+            let known = known.ok_or(sqlx::Error::RowNotFound)?;
+            submitted.push(if known == content {
                 Submitted::Same
             } else {
                 Submitted::Differs

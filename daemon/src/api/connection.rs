@@ -54,7 +54,7 @@ impl Gate {
         Self {
             places: Arc::new(Semaphore::new(connections)),
             peers: Mutex::default(),
-            peer_connections: settings.peer_connections,
+            peer_connections: settings.peer_connections.min(Semaphore::MAX_PERMITS),
             headers: settings.headers_timeout,
             silence: settings.timeout + SILENCE,
         }
