@@ -38,7 +38,6 @@ impl Collector {
         }
     }
 
-    /// Takes one event.
     pub(super) fn event(&mut self, event: &Value) -> Result<()> {
         if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
             return Err(failure::in_stream(error));

@@ -35,8 +35,7 @@ pub(super) struct Answer<'a> {
     response: Response,
     settings: &'a Model,
     pub(super) progress: &'a mut Progress,
-    /// Bytes that have come and belong to the next line.
-    waiting: Vec<u8>,
+    waiting: Waiting,
     /// Bytes that have come in all.
     taken: usize,
     /// True when the answer is a single piece of JSON that was not read yet.
@@ -75,7 +74,7 @@ impl<'a> Answer<'a> {
             response,
             settings,
             progress,
-            waiting: Vec::new(),
+            waiting: Waiting::default(),
             taken: 0,
             plain: false,
         };
@@ -83,13 +82,13 @@ impl<'a> Answer<'a> {
             answer.progress.free = true;
             return Err(answer.failure(status).await);
         }
-        while answer.waiting.is_empty() {
+        while answer.waiting.bytes.is_empty() {
             if !answer.take_piece().await? {
                 return Err(ModelError::retry("the endpoint sent an empty answer"));
             }
         }
         answer.progress.begun = true;
-        let beginning = String::from_utf8_lossy(&answer.waiting);
+        let beginning = String::from_utf8_lossy(&answer.waiting.bytes);
         if failure::is_html(answer.response.headers(), &beginning) {
             return Err(failure::html());
         }
@@ -99,13 +98,13 @@ impl<'a> Answer<'a> {
 
     /// Reads what an endpoint says of a failure, as far as it comes.
     async fn failure(mut self, status: StatusCode) -> ModelError {
-        while self.waiting.len() < ERROR_LIMIT {
+        while self.waiting.bytes.len() < ERROR_LIMIT {
             if !self.take_piece().await.unwrap_or(false) {
                 break;
             }
         }
-        self.waiting.truncate(ERROR_LIMIT);
-        let body = String::from_utf8_lossy(&self.waiting);
+        self.waiting.bytes.truncate(ERROR_LIMIT);
+        let body = String::from_utf8_lossy(&self.waiting.bytes);
         failure::of_status(status, self.response.headers(), &body)
     }
 
@@ -145,25 +144,19 @@ impl<'a> Answer<'a> {
     /// Reads an answer in one piece of JSON.
     async fn whole_reply(&mut self) -> Result<Value> {
         while self.next_piece().await? {}
-        let text = String::from_utf8_lossy(&self.waiting);
+        let text = String::from_utf8_lossy(&self.waiting.bytes);
         let reason = "the reply broke off in the middle, or is not JSON";
         let reply = serde_json::from_str(&text).map_err(|_| ModelError::retry(reason))?;
-        self.waiting.clear();
+        self.waiting = Waiting::default();
         Ok(reply)
     }
 
     /// Reads the next line, without its end; `None` where the answer ends.
     async fn line(&mut self) -> Result<Option<String>> {
-        let mut searched = 0;
         loop {
-            let rest = self.waiting.get(searched..).unwrap_or_default();
-            if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.waiting.drain(..=searched + end).collect();
-                let line = String::from_utf8_lossy(&line);
-                let line = line.trim_start_matches('\u{feff}');
-                return Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()));
+            if let Some(line) = self.waiting.line() {
+                return Ok(Some(line));
             }
-            searched = self.waiting.len();
             if !self.next_piece().await? {
                 return Ok(None);
             }
@@ -202,8 +195,52 @@ impl<'a> Answer<'a> {
                 WIRE_LIMIT / 1024 / 1024
             )));
         }
-        self.waiting.extend_from_slice(&piece);
+        self.waiting.push(&piece);
         Ok(true)
+    }
+}
+
+/// Bytes that have come, as lines that end with CR, LF or both (WHATWG HTML, 9.2.5).
+#[derive(Default)]
+struct Waiting {
+    bytes: Vec<u8>,
+    /// End of the lines that were taken.
+    taken: usize,
+    /// Beginning of what was not searched for an end.
+    unsearched: usize,
+    /// True behind a CR: an LF there belongs to it.
+    after_return: bool,
+}
+
+impl Waiting {
+    fn push(&mut self, piece: &[u8]) {
+        self.bytes.drain(..self.taken);
+        self.unsearched -= self.taken;
+        self.taken = 0;
+        self.bytes.extend_from_slice(piece);
+    }
+
+    /// Takes the next whole line, without a byte-order mark.
+    fn line(&mut self) -> Option<String> {
+        if self.after_return
+            && let Some(next) = self.bytes.get(self.taken)
+        {
+            self.taken += usize::from(*next == b'\n');
+            self.after_return = false;
+        }
+        self.unsearched = self.unsearched.max(self.taken);
+        let rest = self.bytes.get(self.unsearched..)?;
+        let Some(length) = rest.iter().position(|byte| matches!(byte, b'\r' | b'\n')) else {
+            self.unsearched = self.bytes.len();
+            return None;
+        };
+        let end = self.unsearched + length;
+        let line = String::from_utf8_lossy(self.bytes.get(self.taken..end)?);
+        let line = line.trim_start_matches('\u{feff}').to_owned();
+        self.after_return = self.bytes.get(end) == Some(&b'\r');
+        self.taken = end + 1;
+        self.unsearched = self.taken;
+        Some(line)
     }
 }
 
@@ -213,4 +250,30 @@ pub(super) fn late(what: &str, limit: &str, time: Duration) -> ModelError {
         "{what} within {} (model.timeouts.{limit})",
         write_duration(time)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Waiting;
+
+    #[test]
+    fn lines_end_in_every_way_wherever_they_are_torn() {
+        let expected = ["data: a", "", "data: \u{e4}", "", "end"];
+        for text in [
+            "data: a\n\ndata: \u{e4}\n\nend\nrest",
+            "data: a\r\n\r\ndata: \u{e4}\r\n\r\nend\r\nrest",
+            "data: a\r\rdata: \u{e4}\r\rend\rrest",
+            "\u{feff}data: a\r\r\ndata: \u{e4}\n\r\nend\nrest",
+        ] {
+            for torn in 0..text.len() {
+                let (mut waiting, mut lines) = (Waiting::default(), Vec::new());
+                let (first, second) = text.as_bytes().split_at(torn);
+                for piece in [first, second] {
+                    waiting.push(piece);
+                    lines.extend(std::iter::from_fn(|| waiting.line()));
+                }
+                assert_eq!(lines, expected, "{text:?} torn at {torn}");
+            }
+        }
+    }
 }

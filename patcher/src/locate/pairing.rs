@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// Slips of the pen are only seen in names of this length.
 const SHORTEST_NAME: usize = 5;
+/// Bytes of the longest one: comparing two takes the product of their lengths.
+const LONGEST_NAME: usize = 200;
 
 /// The part of the words of two comments that must be the same, in percent.
 const SAME_WORDS: usize = 50;
@@ -212,7 +214,7 @@ impl Pairing<'_> {
     /// few, one too many, or two exchanged.
     fn is_slip(&self, ours: &str, theirs: &str) -> bool {
         let is_name = |token: &str| {
-            token.len() >= SHORTEST_NAME
+            (SHORTEST_NAME..=LONGEST_NAME).contains(&token.len())
                 && token
                     .chars()
                     .all(|next| next.is_alphanumeric() || next == '_')
