@@ -184,7 +184,9 @@ impl Index {
 
     /// Every file of the tree, in the order of paths.
     pub fn files(&self) -> Vec<FileRow> {
-        self.kept().files.rows().cloned().collect()
+        // Others wait for the lock.
+        let files = Arc::clone(&self.kept().files);
+        files.rows().cloned().collect()
     }
 
     /// One file as the index knows it.

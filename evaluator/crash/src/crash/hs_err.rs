@@ -141,7 +141,7 @@ fn read_frame(line: &str) -> Option<Frame> {
 
 /// The module and the function of a native frame; text right behind the bracket is of another line.
 static NATIVE_FRAME: Pattern = Pattern::new(
-    r"^\[(?P<module>[^\]]*?)(?:\+0x[^\]]*)?\](?:[^ ].*|\s*(?P<function>.*?)(?:  \((?:(?P<file>[^+]*):(?P<line>\d+)\)|.*))?(?:\+0x.*)?)$",
+    r"^\[(?P<module>[^\]]*?)(?:\+0x[^\]]*)?\](?:[^ ].*|\s*(?P<function>.*?)(?:  \((?:(?P<file>(?:[^+]|\+[^0])*):(?P<line>\d+)\)|.*))?(?:\+0x.*)?)$",
 );
 
 /// `pkg.Class.method(I)V+12`; none where that is no name of a method.

@@ -15,8 +15,9 @@ pub(super) const FAMILY: Family = Family {
 const MAX_LINES: usize = 4_000;
 
 /// A frame, without the hash behind a mangled name, which differs from build to build.
-static FRAME: Pattern =
-    Pattern::new(r"^\d+: +(?:0x[0-9a-f]+ - )?(?:<unknown>|(?P<function>.+?)(?:::h[0-9a-f]{16})?)$");
+static FRAME: Pattern = Pattern::new(
+    r"^\d+: +(?:0x[0-9a-f]+ - )?(?:<unknown>|0x[0-9A-Fa-f]+(?: -)?|(?P<function>.+?)(?:::h[0-9a-f]{16})?)$",
+);
 
 /// Returns the text after `panicked at`: a position in newer releases, a quoted
 /// message and a position in older ones.

@@ -214,7 +214,7 @@ enum LineClass {
 
 /// Lines of each class, in the order in which they are tried. Compilers write `file:12:5: error: ..`,
 /// Maven `/x/Foo.java:[12,8] cannot find symbol`, shells `sh: 1: flex: not found`.
-const CLASSES: [(LineClass, &str); 13] = [
+const CLASSES: [(LineClass, &str); 14] = [
     (LineClass::Warning, r"^\s*\[WARNING\]"),
     (LineClass::Detail, r"^\s*\[ERROR\]  "),
     (LineClass::Note, r"^\s*(?:[^ ]+ )*[^ ]*: note: |^\s*>>> "),
@@ -234,7 +234,7 @@ const CLASSES: [(LineClass, &str); 13] = [
         LineClass::Error,
         r"^\s*(?:[^ ]+ )*[^ ]*: (?:fatal )?error: ",
     ),
-    (LineClass::Error, r"^\s*\[ERROR\] .*\.\w+:\[\d+,\d+\]"),
+    (LineClass::Error, r"^\s*\[ERROR\] .*\.\w+:\[-?\d+,-?\d+\]"),
     (
         LineClass::Error,
         r"(?x)undefined\ reference\ to | multiple\ definition\ of | first\ defined\ here
@@ -244,8 +244,12 @@ const CLASSES: [(LineClass, &str); 13] = [
             | \*\*\*\ missing\ separator",
     ),
     (
+        LineClass::Detail,
+        r"^[\s|].*warning.*: No such file or directory$",
+    ),
+    (
         LineClass::Other,
-        r"^(?:[^\s|].*)?warning: .*: No such file or directory$",
+        r"^(?:[^\s|].*)?warning: (?:.*: )?No such file or directory$",
     ),
     (
         LineClass::Error,

@@ -93,8 +93,8 @@ fn shows_the_errors_of_linkers_and_tools() {
 
 #[test]
 fn names_an_error_once() {
-    let log = "[ERROR] /t/Shop.java:[1,2] no\n[ERROR] Failed to execute goal x\n[ERROR] /t/Shop.java:[1,2] no\n";
-    assert_eq!(diagnostics(log).len(), 2);
+    let log = "[ERROR] /t/Shop.java:[1,2] no\n[ERROR] Failed to execute goal x\n[ERROR] /t/Shop.java:[1,2] no\n[ERROR] /t/Cart.java:[-1,-1] no\n";
+    assert_eq!(diagnostics(log).len(), 3);
 }
 
 #[test]
