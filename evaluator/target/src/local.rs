@@ -94,6 +94,7 @@ pub struct LocalTarget {
     needs: stage::KnownNeeds,
     /// Exits of the unpatched program by input, which every attempt is compared with.
     usual_exits: exits::UsualExits,
+    answers: uncaught::Answers,
     /// Builds of earlier runs.
     cache: Option<Cache>,
     /// The digest in the names of this task's cache entries.
@@ -138,6 +139,7 @@ impl LocalTarget {
             built: Mutex::default(),
             needs: stage::KnownNeeds::default(),
             usual_exits: exits::UsualExits::default(),
+            answers: uncaught::Answers::default(),
             cache: None,
             digest: Arc::new(digest),
             agent: OnceCell::new(),
@@ -255,7 +257,9 @@ impl Target for LocalTarget {
     }
 
     async fn run_inputs(&self, build: &Build, pov: &Pov, inputs: &Inputs) -> Result<Vec<InputRun>> {
-        batch::run(self, build, pov, inputs).await
+        let mut runs = batch::run(self, build, pov, inputs).await?;
+        self.answers.take_out(&mut runs);
+        Ok(runs)
     }
 
     async fn probe(&self, build: &Build, pov: &Pov, probes: &[Probe]) -> Result<Observations> {

@@ -109,7 +109,7 @@ struct Search {
     runs: u64,
     /// Crashes that the unpatched program has as well, each once.
     others: Vec<Doubt>,
-    /// Failures that did not happen again, or were none.
+    /// Failures that did not happen again.
     passing: Vec<String>,
     /// Number of groups whose PoVs do not crash when they are run in a batch.
     blind: usize,
@@ -187,6 +187,7 @@ impl Search {
             FailureKind::Refutes => return Ok(Some(found)),
             FailureKind::Preexisting => self.keep_other(found, group),
             FailureKind::NotRepeated => self.passing.push(found.reason),
+            FailureKind::Answer => {}
         }
         Ok(None)
     }

@@ -7,10 +7,12 @@
 use super::LocalTarget;
 use super::debugger::{LIMIT, MORE, TIME, java};
 use crate::Result;
-use crate::runner::{Build, Outcome, Pov, Replay, TargetTask};
+use crate::runner::{Build, InputRun, Outcome, Pov, Replay};
 use patchwright_crash::{CrashReport, Tool};
-use patchwright_source::{Changes, Language, Tree};
+use patchwright_source::{Changes, Language, Tree, TreePath};
 use regex::Regex;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// The program for it, in one file.
 const PROGRAM: &str = concat!(
@@ -67,6 +69,56 @@ async fn caught(
     Ok(replay)
 }
 
+/// Exceptions by class and throwing function of the project, and whether each is an answer.
+#[derive(Debug, Default)]
+pub(super) struct Answers(Mutex<BTreeMap<(String, String), bool>>);
+
+impl Answers {
+    fn known(&self, crash: &CrashReport) -> Option<bool> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&key(crash)).copied()
+    }
+
+    fn keep(&self, crash: &CrashReport, is_answer: bool) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(key(crash), is_answer);
+    }
+
+    /// Takes the traces of known answers out of what programs printed: these are no crashes.
+    pub(super) fn take_out(&self, runs: &mut [InputRun]) {
+        for run in runs.iter_mut().filter(|run| !run.ending.success()) {
+            let text = String::from_utf8_lossy(&run.output);
+            let crash = patchwright_crash::parse(&text).filter(|crash| crash.tool == Tool::Java);
+            if crash.and_then(|crash| self.known(&crash)) == Some(true) {
+                run.output = without_trace(&text).into_bytes();
+            }
+        }
+    }
+}
+
+fn key(crash: &CrashReport) -> (String, String) {
+    let frame = crash.first_project_frame();
+    let function = frame.map_or_else(String::new, |frame| frame.function.clone());
+    (crash.kind.clone(), function)
+}
+
+/// Returns what a program printed with an exception as one line.
+fn without_trace(text: &str) -> String {
+    let traces = ["at ", "... ", "Caused by: ", "Suppressed: "];
+    let is_trace = |line: &&str| traces.iter().any(|of| line.trim_start().starts_with(of));
+    let told = |line: &str| match line.strip_prefix("Exception in thread \"") {
+        Some(rest) => format!(
+            "ends by {}\n",
+            rest.split_once("\" ").map_or(rest, |(_, what)| what)
+        ),
+        None => format!("{line}\n"),
+    };
+    text.lines()
+        .filter(|line| !is_trace(line))
+        .map(told)
+        .collect()
+}
+
 /// A method has to declare the checked exceptions that it lets through and may declare others, so
 /// these are part of what a library tells its callers. The exception of a PoV is a crash, whatever
 /// its class.
@@ -87,9 +139,14 @@ async fn answered(
     else {
         return Ok(replay);
     };
-    let seen = watch(target, build, pov).await?;
-    let alone = seen.text.matches("Exception in thread \"").count() == 1;
-    if alone && (seen.checked == [crash.kind.as_str()] || declares(&target.task, &crash)) {
+    let is_pov = target.task.povs.iter().any(|known| known.file == pov.file);
+    let known = target.answers.known(&crash).filter(|_| !is_pov);
+    let is_answer = match known {
+        Some(known) => known,
+        None => is_answer(target, build, pov, &crash).await?,
+    };
+    target.answers.keep(&crash, is_answer);
+    if is_answer {
         replay.outcome = Outcome::Silent;
         replay.answer = Some(crash.kind);
     } else {
@@ -98,27 +155,54 @@ async fn answered(
     Ok(replay)
 }
 
-/// Tells whether a method on the stack declares the exception in the unpatched tree.
-fn declares(task: &TargetTask, crash: &CrashReport) -> bool {
-    let (Ok(tree), Some(stack)) = (Tree::open(&task.tree), crash.main_stack()) else {
-        return false;
+/// Tells whether nothing but this exception was left uncaught, and it is one that callers are told
+/// of. A patch can bring neither its class nor its declaration.
+async fn is_answer(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    crash: &CrashReport,
+) -> Result<bool> {
+    let Ok(tree) = Tree::open(&target.task.tree) else {
+        return Ok(false);
     };
+    let files = tree.files();
+    let outer = crash.kind.split('$').next().unwrap_or_default();
+    let source = format!("/{}.java", outer.replace('.', "/"));
+    let is_there = crash.kind.starts_with("java") || in_tree(&files, &source).is_some();
+    let declared = declares((&tree, &files), crash);
+    if !is_there && !declared {
+        return Ok(false);
+    }
+    let seen = watch(target, build, pov).await?;
+    let alone = seen.text.matches("Exception in thread \"").count() == 1;
+    Ok(alone && (declared || seen.checked == [crash.kind.as_str()]))
+}
+
+/// Returns the file of the tree whose path ends like this: a trace names a file below its source
+/// folder, which may lie anywhere.
+fn in_tree<'a>(files: &'a [TreePath], ending: &str) -> Option<&'a TreePath> {
+    let mut files = files.iter();
+    files.find(|path| format!("/{path}").ends_with(ending))
+}
+
+/// Tells whether a method on the stack declares the exception in the unpatched tree.
+fn declares((tree, files): (&Tree, &[TreePath]), crash: &CrashReport) -> bool {
     let last = |name: &str| regex::escape(name.rsplit(['.', '$']).next().unwrap_or(name));
     let exception = last(&crash.kind);
-    let files = tree.files();
-    stack.frames.iter().any(|frame| {
-        // A trace names a file below its source folder, which may lie anywhere in the tree.
-        let ending = format!("/{}", frame.file.as_deref().unwrap_or_default());
-        let mut files = files.iter();
-        let file = files.find(|path| format!("/{path}").ends_with(&ending));
-        let Some(text) = file.and_then(|file| tree.read(file).ok()) else {
-            return false;
-        };
+    let frames = crash
+        .main_stack()
+        .into_iter()
+        .flat_map(|stack| &stack.frames);
+    let mut heads = frames.filter_map(|frame| {
+        let file = in_tree(files, &format!("/{}", frame.file.as_deref()?))?;
+        let text = tree.read(file).ok()?;
         let method = last(&frame.function);
         let head = format!(r"\b{method}\s*\([^(){{}};]*\)\s*throws\s[^{{}};]*\b{exception}\b");
-        let head = Regex::new(&head);
-        head.is_ok_and(|head| head.is_match(&String::from_utf8_lossy(text.bytes())))
-    })
+        let head = Regex::new(&head).ok()?;
+        Some(head.is_match(&String::from_utf8_lossy(text.bytes())))
+    });
+    heads.any(|declares| declares)
 }
 
 /// Runs a PoV once more, under the debugger.
@@ -151,8 +235,9 @@ async fn watch(target: &LocalTarget, build: &Build, pov: &Pov) -> Result<Seen> {
 
 #[cfg(test)]
 mod tests {
-    use crate::runner::{BuildKind, Outcome, Pov, Target};
+    use crate::runner::{BuildKind, Inputs, Outcome, Pov, Target};
     use crate::test_support::{LINES, change, java_changed, java_task, open};
+    use std::time::Duration;
 
     const CLASS: &str = "public class Lines {";
     const CALL: &str = "        String line = text.substring(0, end);";
@@ -240,6 +325,14 @@ mod tests {
                 replay.execution.text()
             );
             assert_eq!(replay.outcome.is_failure(), answer.is_none());
+            let inputs = Inputs {
+                contents: vec![b"of one line".to_vec()],
+                budget: Duration::from_mins(1),
+                each: Duration::from_secs(20),
+                ..Inputs::default()
+            };
+            let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+            assert_eq!(runs[0].is_failure(), answer.is_none(), "{:?}", runs[0]);
         }
     }
 }

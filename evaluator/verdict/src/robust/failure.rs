@@ -17,8 +17,10 @@ pub(super) enum FailureKind {
     Refutes,
     /// Another bug, which the unpatched program has too.
     Preexisting,
-    /// It did not happen again, or is an answer of the program.
+    /// It did not happen again.
     NotRepeated,
+    /// It is an answer of the program.
+    Answer,
 }
 
 impl Programs<'_> {
@@ -26,13 +28,12 @@ impl Programs<'_> {
     pub(super) async fn look(&self, input: &[u8]) -> Result<(FailureKind, Failure)> {
         let new = self.replay_briefly(&self.new, input).await?;
         if !new.outcome.is_failure() {
-            let reason = match &new.answer {
-                Some(answer) => {
-                    format!("the program answers by {answer}, which its methods declare")
-                }
-                None => "a failure did not happen again".to_owned(),
+            let kind = match &new.answer {
+                Some(_) => FailureKind::Answer,
+                None => FailureKind::NotRepeated,
             };
-            return Ok((FailureKind::NotRepeated, failure(&reason, &new, input)));
+            let reason = "a failure did not happen again";
+            return Ok((kind, failure(reason, &new, input)));
         }
         if !matches!(new.execution.ending, Ending::Limit(_)) {
             let old = self.replay_briefly(self.old, input).await?;
@@ -59,7 +60,7 @@ impl Programs<'_> {
 
     fn decide(&self, old: &Replay, new: &Replay) -> (FailureKind, String) {
         let Some(crash) = &new.crash else {
-            return self.decide_without_report(&old.outcome, new);
+            return self.decide_without_report(old, new);
         };
         let summary = &crash.summary;
         let pov = self.crash();
@@ -73,7 +74,7 @@ impl Programs<'_> {
             return (FailureKind::Preexisting, summary.clone());
         } else if change == Some(Change::Moved) {
             "the PoV's crash has moved"
-        } else if !old.outcome.is_failure() {
+        } else if ended_well(old) {
             "a crash that the patch brings in"
         } else if self.is_touched(crash) {
             "a crash in a function that the patch touches"
@@ -83,7 +84,7 @@ impl Programs<'_> {
         (FailureKind::Refutes, format!("{what} ({summary})"))
     }
 
-    fn decide_without_report(&self, old: &Outcome, new: &Replay) -> (FailureKind, String) {
+    fn decide_without_report(&self, old: &Replay, new: &Replay) -> (FailureKind, String) {
         let what = match new.execution.ending {
             Ending::Limit(Limit::WallTime) => "a hang".to_owned(),
             Ending::Limit(limit) => format!("the program hits its {}", limit.text()),
@@ -92,9 +93,9 @@ impl Programs<'_> {
         let hangs = new.outcome == Outcome::Hung;
         let how = if hangs && self.before.replay.outcome == Outcome::Hung {
             ", as with the PoV"
-        } else if !old.is_failure() {
+        } else if ended_well(old) {
             " that the patch brings in"
-        } else if hangs && *old != Outcome::Hung {
+        } else if hangs && old.outcome != Outcome::Hung {
             " where the unpatched program crashes"
         } else {
             return (FailureKind::Preexisting, what);
@@ -120,6 +121,11 @@ impl Programs<'_> {
         };
         replay_input(self.target, build, &pov, input).await
     }
+}
+
+/// Tells whether a run neither failed nor gave up on its input.
+fn ended_well(run: &Replay) -> bool {
+    !run.outcome.is_failure() && run.answer.is_none()
 }
 
 /// Tells whether two crashes are of one kind and in one function of the project, whoever

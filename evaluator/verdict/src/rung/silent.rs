@@ -132,7 +132,7 @@ impl Replays {
         match verdict {
             Verdict::Returned => {
                 let answer = self.answer.as_ref().map(|answer| {
-                    format!("; the program answers by {answer}, which its methods declare")
+                    format!("; the program answers by {answer}, which its callers are told of")
                 });
                 let runs = counted(self.runs, "run");
                 let answer = answer.unwrap_or_default();
