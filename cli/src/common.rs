@@ -27,6 +27,9 @@ pub(crate) struct Common {
     pub set: Vec<String>,
 }
 
+/// Name of the script beside a task that links a harness of the tree with a driver.
+pub(crate) const HARNESS_LINKER: &str = "harness.sh";
+
 /// Form of a printed result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {

@@ -1,6 +1,7 @@
 //! Form of a project's commit messages, learned from those that touched the same files,
 //! and the one command by which they see the crash themselves.
 
+use crate::common::HARNESS_LINKER;
 use crate::git::Git;
 use patchwright_agent::task::Task;
 use std::collections::BTreeMap;
@@ -119,10 +120,26 @@ fn capitalized(text: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
+/// Returns the lines that show the crash of a harness which a script of the task links: its
+/// project builds it in a way of its own.
+fn of_harness(build: &str, run: &str) -> Option<String> {
+    let (_, linked) = build.split_once(HARNESS_LINKER)?;
+    let path = linked.split_whitespace().next()?;
+    let name = path.rsplit('/').next()?.split('.').next()?;
+    let fed = if run.contains('<') { "<" } else { "" };
+    Some(format!(
+        "# {path}, built with the library by clang with -fsanitize=address, and\n\
+         # with -fsanitize=fuzzer where it has no main\n./{name} {fed}input"
+    ))
+}
+
 /// Returns the lines for a shell that show the crash in a fresh clone, with the input in the file
 /// `input`; none where a command needs more than the project has.
 pub(crate) fn reproduction(task: &Task) -> Option<String> {
     let (build, run) = (&task.commands.build, task.commands.pov.as_ref()?);
+    if let Some(lines) = of_harness(build, run) {
+        return Some(lines);
+    }
     let bound = |command: &&String| INSIDE.iter().any(|word| command.contains(word));
     let own = task.image.is_some() || task.commands.prepare.is_some() || build.is_empty();
     if own || [build, run].iter().any(bound) {
@@ -153,7 +170,24 @@ pub(crate) fn reproduction(task: &Task) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Style;
+    use super::{Style, of_harness};
+
+    #[test]
+    fn a_harness_is_named_with_what_it_is_built_with() {
+        let build = r#"make -C "$TREE" && sh "$TASK"/harness.sh fuzz/read.c"#;
+        for (build, run, expected) in [
+            (build, r#""$OUT"/read "$POV""#, Some("\n./read input")),
+            (build, r#""$OUT"/read <"$POV""#, Some("\n./read <input")),
+            ("make", r#""$OUT"/read "$POV""#, None),
+        ] {
+            let lines = of_harness(build, run);
+            let told = lines.as_ref().map(|text| {
+                assert!(text.starts_with("# fuzz/read.c, built with"), "{text}");
+                text.get(text.rfind('\n').unwrap()..).unwrap()
+            });
+            assert_eq!(told, expected);
+        }
+    }
 
     #[test]
     fn messages_are_written_as_the_project_writes_them() {

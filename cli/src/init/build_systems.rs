@@ -86,7 +86,33 @@ pub(crate) struct InPart {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
+    scripts: Scripts,
     system: Vec<BuildSystem>,
+}
+
+/// Test scripts: where they lie, their names, and what runs them by their ending.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scripts {
+    folders: Vec<String>,
+    names: Vec<String>,
+    run_by: BTreeMap<String, String>,
+}
+
+impl Scripts {
+    /// Returns the commands that run those of a tree.
+    fn of(&self, root: &Path) -> Vec<String> {
+        let mut commands = Vec::new();
+        for folder in &self.folders {
+            for name in &self.names {
+                let paths = self.run_by.iter();
+                let paths = paths.map(|(ending, by)| (by, format!("{folder}{name}.{ending}")));
+                let there = paths.filter(|(_, path)| root.join(path).is_file());
+                commands.extend(there.map(|(by, path)| format!("{by} \"$TREE\"/{path}")));
+            }
+        }
+        commands
+    }
 }
 
 /// One build system; `build_systems.toml` explains the keys.
@@ -153,6 +179,8 @@ impl OptionForms {
     }
 }
 
+/// Place of a test script in a command.
+const SCRIPT: &str = "{script}";
 /// Types of Meson's options.
 const TYPES: [&str; 6] = ["boolean", "feature", "combo", "string", "integer", "array"];
 
@@ -167,7 +195,7 @@ struct Mark {
 
 impl BuildSystem {
     /// Returns its proposals for a tree; none where it does not know the tree.
-    fn proposals(&self, root: &Path) -> Vec<Proposal> {
+    fn proposals(&self, root: &Path, scripts: &[String]) -> Vec<Proposal> {
         let known = |mark: &&Mark| mark.files.iter().all(|file| root.join(file).is_file());
         let Some(mark) = self.known_by.iter().find(known) else {
             return Vec::new();
@@ -183,12 +211,17 @@ impl BuildSystem {
         let options = std::iter::once("").chain(set);
         let proposals = options.flat_map(|options| {
             let places = places.iter();
-            places.map(move |place| self.proposal(mark, place, options))
+            places.map(move |place| self.proposal(mark, (place, options), scripts))
         });
         proposals.collect()
     }
 
-    fn proposal(&self, mark: &Mark, place: &str, options: &str) -> Proposal {
+    fn proposal(
+        &self,
+        mark: &Mark,
+        (place, options): (&str, &str),
+        scripts: &[String],
+    ) -> Proposal {
         let fill = |command: &String| {
             let placed = command.replace("{place}", place);
             let placed = placed.replace("{options}", options);
@@ -197,12 +230,19 @@ impl BuildSystem {
                 text.replace(&format!("{{{name}}}"), word)
             })
         };
+        let tests = self.tests.iter().flat_map(|command| {
+            if command.contains(SCRIPT) {
+                let scripts = scripts.iter();
+                return scripts.map(|one| command.replace(SCRIPT, one)).collect();
+            }
+            vec![command.clone()]
+        });
         Proposal {
             system: self.name.clone(),
             prepare: self.prepare.as_ref().map(fill),
             build: fill(&self.build),
             in_part: self.in_part.clone(),
-            tests: self.tests.iter().map(fill).collect(),
+            tests: tests.map(|command| fill(&command)).collect(),
             reports: self.reports.clone(),
             named: false,
         }
@@ -217,7 +257,9 @@ pub(crate) fn proposals(root: &Path, language: Language) -> anyhow::Result<Vec<P
     let table: Table = toml::from_str(TABLE)?;
     let systems = table.system.iter();
     let fitting = systems.filter(|system| system.languages.contains(&language));
-    Ok(fitting.flat_map(|system| system.proposals(root)).collect())
+    let scripts = table.scripts.of(root);
+    let proposals = fitting.flat_map(|system| system.proposals(root, &scripts));
+    Ok(proposals.collect())
 }
 
 /// Names the files with a `main`: a tree without programs may have examples to build.
@@ -270,6 +312,23 @@ mod tests {
         assert_eq!(
             gradle.prepare.as_deref(),
             Some(r#"sh ./gradlew --no-daemon -g "$HOME"/gradle assemble testClasses"#)
+        );
+    }
+
+    #[test]
+    fn test_scripts_of_the_tree_run_where_it_was_built() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("scripts")).unwrap();
+        for file in ["CMakeLists.txt", "scripts/run-tests.py", "test.sh"] {
+            fs::write(folder.path().join(file), "").unwrap();
+        }
+        let tests = &proposals(folder.path(), Language::C).unwrap()[0].tests;
+        assert_eq!(
+            tests[1..],
+            [
+                r#"cd "$OUT"/build && bash "$TREE"/test.sh"#,
+                r#"cd "$OUT"/build && python3 "$TREE"/scripts/run-tests.py"#,
+            ]
         );
     }
 

@@ -1,6 +1,7 @@
 //! Harnesses that the build of a project does not link: those that wait for a fuzzer's driver, whose
 //! place ours takes, and programs among the fuzzers and examples of the tree.
 
+use crate::common::HARNESS_LINKER;
 use patchwright_source::{Language, Tree, TreePath};
 use std::path::Path;
 
@@ -14,8 +15,6 @@ const HARNESSES: usize = 8;
 /// The driver, and its name in the task's folder.
 pub(super) const STANDALONE: &str = include_str!("standalone.c");
 pub(super) const DRIVER: &str = "standalone.c";
-/// The name of the script that links a harness with the driver.
-const LINKER: &str = "harness.sh";
 
 /// A harness that the build does not make by itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -90,11 +89,14 @@ fn harness(path: &TreePath, feed: &str) -> Option<Harness> {
     let (name, _) = path.as_str().rsplit('/').next()?.rsplit_once('.')?;
     Some(Harness {
         name: name.to_owned(),
-        link: format!(r#"sh "$TASK"/{LINKER} {path}"#),
+        link: format!(r#"sh "$TASK"/{HARNESS_LINKER} {path}"#),
         feed: format!(r#""$OUT"/{name} {feed}"$POV""#),
-        beside: [(DRIVER, STANDALONE), (LINKER, include_str!("harness.sh"))]
-            .map(|(file, text)| (file.to_owned(), text.to_owned()))
-            .to_vec(),
+        beside: [
+            (DRIVER, STANDALONE),
+            (HARNESS_LINKER, include_str!("harness.sh")),
+        ]
+        .map(|(file, text)| (file.to_owned(), text.to_owned()))
+        .to_vec(),
     })
 }
 
