@@ -46,7 +46,7 @@ def scales(data):
         mean = sum(values) / len(values)
         deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
         if deviation > 1e-9:
-            table[name] = (mean, deviation)
+            table[name] = (mean, deviation, max(values))
     return table
 
 
@@ -54,7 +54,7 @@ def fit(data):
     """Returns the intercept and the weights by name, by gradient descent."""
     table = scales(data)
     points = [
-        ([(figures.get(name, mean) - mean) / scale for name, (mean, scale) in table.items()], float(right))
+        ([(figures.get(name, mean) - mean) / scale for name, (mean, scale, _) in table.items()], float(right))
         for _, right, figures in data
     ]
     intercept, weights = 0.0, [0.0] * len(table)
@@ -69,8 +69,8 @@ def fit(data):
         intercept -= step * slope
         weights = [weight - step * slope for weight, slope in zip(weights, slopes)]
     named = [
-        {"name": name, "mean": mean, "scale": scale, "weight": weight}
-        for (name, (mean, scale)), weight in zip(table.items(), weights)
+        {"name": name, "mean": mean, "scale": scale, "most": most, "weight": weight}
+        for (name, (mean, scale, most)), weight in zip(table.items(), weights)
     ]
     return {"intercept": intercept, "features": named}
 
@@ -82,7 +82,9 @@ def chance(odds):
 def predict(model, figures):
     odds = model["intercept"]
     for one in model["features"]:
-        odds += one["weight"] * (figures.get(one["name"], one["mean"]) - one["mean"]) / one["scale"]
+        # Nothing is known of figures beyond those that were judged.
+        figure = min(figures.get(one["name"], one["mean"]), one["most"])
+        odds += one["weight"] * (figure - one["mean"]) / one["scale"]
     return chance(odds)
 
 

@@ -25,6 +25,8 @@ struct Weight {
     name: String,
     mean: f64,
     scale: f64,
+    /// The greatest that was judged: nothing is known of figures beyond it.
+    most: f64,
     #[serde(rename = "weight")]
     factor: f64,
 }
@@ -49,7 +51,7 @@ impl Weights {
         }
         let parts = self.features.iter().map(|one| {
             let figure = figures.get(one.name.as_str()).copied().unwrap_or(one.mean);
-            one.factor * (figure - one.mean) / one.scale.max(f64::EPSILON)
+            one.factor * (figure.min(one.most) - one.mean) / one.scale.max(f64::EPSILON)
         });
         let odds: f64 = self.intercept + parts.sum::<f64>();
         Some(1.0 / (1.0 + (-odds).exp()))
@@ -177,23 +179,26 @@ mod tests {
     }
 
     #[test]
-    fn the_number_follows_the_weights() {
-        let weights = |weight| Weights {
+    fn the_number_follows_the_weights_as_far_as_patches_were_judged() {
+        let weights = |weight, most| Weights {
             intercept: 0.0,
             features: vec![Weight {
                 name: "refuted".into(),
                 mean: 0.5,
                 scale: 0.5,
+                most,
                 factor: weight,
             }],
         };
         let figures = features(&attempt());
-        let right = weights(-2.0).of(&figures).unwrap();
+        let right = weights(-2.0, 1.0).of(&figures).unwrap();
         assert!(
             (right - 1.0 / (1.0 + 2.0_f64.exp())).abs() < 1e-9,
             "{right}"
         );
-        assert!((weights(0.0).of(&figures).unwrap() - 0.5).abs() < 1e-9);
+        for even in [weights(0.0, 1.0), weights(-2.0, 0.5)] {
+            assert!((even.of(&figures).unwrap() - 0.5).abs() < 1e-9);
+        }
         assert_eq!(Weights::default().of(&figures), None);
     }
 
