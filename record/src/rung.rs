@@ -132,7 +132,6 @@ impl Rung {
         self
     }
 
-    /// Sets the feedback.
     pub fn feedback(mut self, feedback: impl Into<String>) -> Self {
         self.feedback = Some(feedback.into());
         self
@@ -144,19 +143,16 @@ impl Rung {
         self
     }
 
-    /// Sets the doubts.
     pub fn doubts(mut self, doubts: Vec<Doubt>) -> Self {
         self.doubts = doubts;
         self
     }
 
-    /// Sets the answers.
     pub fn answers(mut self, answers: Vec<String>) -> Self {
         self.answers = answers;
         self
     }
 
-    /// Adds a count.
     pub fn count(mut self, what: &str, number: u64) -> Self {
         self.counts.insert(what.to_owned(), number);
         self

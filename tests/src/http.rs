@@ -24,11 +24,9 @@ pub struct Request {
 /// The answer to a request.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The status.
     pub status: u16,
     /// The headers, their names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Vec<u8>,
 }
 

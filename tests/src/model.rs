@@ -74,7 +74,6 @@ pub struct Asked {
     pub path: String,
     /// The headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Value,
 }
 

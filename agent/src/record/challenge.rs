@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PovRecord {
     pub name: String,
-    /// The command that runs it.
     pub command: String,
     /// Its beginning, as text or in hex.
     pub text: String,

@@ -158,7 +158,6 @@ impl Entry {
         remove_unused(&path);
     }
 
-    /// Reads its record.
     fn record<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&fs::read(self.path.join(RECORD)).ok()?).ok()
     }

@@ -3,7 +3,6 @@
 use super::cases::Case;
 use super::score::Score;
 
-/// One case.
 pub(super) fn line(case: &Case, score: &Score) {
     let mark = if case.is_far { "*" } else { "" };
     let intent = match score.intent_right {

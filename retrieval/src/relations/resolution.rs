@@ -82,7 +82,6 @@ impl<'r> Resolver<'r> {
         self.sites("c.caller_id = ?1", caller)
     }
 
-    /// The calls of one name.
     pub(crate) fn sites_of(&self, name: &str) -> Result<Vec<CallSite>> {
         self.sites("c.name_id = (SELECT id FROM name WHERE name = ?1)", name)
     }

@@ -18,7 +18,6 @@ fn compared(same_elsewhere: &Outcome) -> Run {
     beside_candidates(plan(), std::slice::from_ref(same_elsewhere))
 }
 
-/// The same, by a plan.
 fn beside_candidates(plan: Plan, same_elsewhere: &[Outcome]) -> Run {
     let limits = RunLimits {
         candidates: 2,

@@ -38,11 +38,9 @@ pub struct TargetTask {
     pub harmless: Vec<PathBuf>,
     /// The path at which commands see the tree, instead of the usual one.
     pub seen_as: Option<String>,
-    /// The limits of each command.
     pub limits: CommandLimits,
 }
 
-/// The limits of each command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLimits {
     /// Wall time of `prepare` and `fetch`.

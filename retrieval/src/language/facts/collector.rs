@@ -341,7 +341,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Adds an import.
     pub(crate) fn import(&mut self, line: u32, target: NameId) {
         self.imports.push((line, target));
     }

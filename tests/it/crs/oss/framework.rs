@@ -167,7 +167,6 @@ fn sh(script: &str, folder: &Path) -> Output {
     command.output().expect("a shell")
 }
 
-/// The parts of a form.
 async fn parts(mut form: Multipart) -> BTreeMap<String, Vec<u8>> {
     let mut parts = BTreeMap::new();
     while let Some(part) = form.next_field().await.expect("a form") {
