@@ -2,7 +2,8 @@
 //!
 //! A JVM asks the program what comes of an exception that nobody catches: a handler may swallow
 //! it, or end the process as if all were well, and in a thread of its own it ends nothing. So a
-//! patched program that is silent is looked at from outside.
+//! patched program that is silent is looked at from outside. So is one that ends by another
+//! exception than the PoVs: one that callers are told of is an answer and no crash.
 
 use super::LocalTarget;
 use super::debugger::{LIMIT, MORE, TIME, java};
