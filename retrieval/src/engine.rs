@@ -302,7 +302,12 @@ impl Engine {
                 answer.note(format!("{} can no longer be read", hit.path));
                 continue;
             };
-            let snippet = Snippet::cut_as(&hit.path, &text, &hit.ranges, tier, hit.sparse);
+            let cut = if hit.sparse {
+                Snippet::cut_sparse
+            } else {
+                Snippet::cut
+            };
+            let snippet = cut(&hit.path, &text, &hit.ranges, tier);
             answer.snippets.extend(snippet.map(|mut snippet| {
                 snippet.note = hit.note;
                 snippet.with_symbols(hit.symbols)

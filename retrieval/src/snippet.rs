@@ -76,8 +76,9 @@ impl Snippet {
         Self::cut_as(path, text, ranges, tier, true)
     }
 
-    /// One of the two.
-    pub(crate) fn cut_as(
+    /// Cuts line ranges out of a file, with gaps that are filled where they are short and marked
+    /// where they are not, unless the lines are sparse.
+    fn cut_as(
         path: &TreePath,
         text: &Text,
         ranges: &[(u32, u32)],
