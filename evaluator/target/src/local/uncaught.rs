@@ -13,7 +13,7 @@ use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::{Changes, Language, Tree, TreePath};
 use regex::Regex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The program for it, in one file.
 const PROGRAM: &str = concat!(
@@ -75,22 +75,20 @@ async fn caught(
 pub(super) struct Answers(Mutex<BTreeMap<(String, String), bool>>);
 
 impl Answers {
-    fn known(&self, crash: &CrashReport) -> Option<bool> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(&key(crash)).copied()
-    }
-
-    fn keep(&self, crash: &CrashReport, is_answer: bool) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(key(crash), is_answer);
+    fn all(&self) -> MutexGuard<'_, BTreeMap<(String, String), bool>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the traces of known answers out of what programs printed: these are no crashes.
     pub(super) fn take_out(&self, runs: &mut [InputRun]) {
+        let answers = self.all();
+        if answers.is_empty() {
+            return;
+        }
         for run in runs.iter_mut().filter(|run| !run.ending.success()) {
             let text = String::from_utf8_lossy(&run.output);
             let crash = patchwright_crash::parse(&text).filter(|crash| crash.tool == Tool::Java);
-            if crash.and_then(|crash| self.known(&crash)) == Some(true) {
+            if crash.is_some_and(|crash| answers.get(&key(&crash)) == Some(&true)) {
                 run.output = without_trace(&text).into_bytes();
             }
         }
@@ -107,17 +105,9 @@ fn key(crash: &CrashReport) -> (String, String) {
 fn without_trace(text: &str) -> String {
     let traces = ["at ", "... ", "Caused by: ", "Suppressed: "];
     let is_trace = |line: &&str| traces.iter().any(|of| line.trim_start().starts_with(of));
-    let told = |line: &str| match line.strip_prefix("Exception in thread \"") {
-        Some(rest) => format!(
-            "ends by {}\n",
-            rest.split_once("\" ").map_or(rest, |(_, what)| what)
-        ),
-        None => format!("{line}\n"),
-    };
-    text.lines()
-        .filter(|line| !is_trace(line))
-        .map(told)
-        .collect()
+    let told = |line: &str| line.replacen("Exception in thread \"main\"", "ends by", 1) + "\n";
+    let lines = text.lines().filter(|line| !is_trace(line));
+    lines.map(told).collect()
 }
 
 /// A method has to declare the checked exceptions that it lets through and may declare others, so
@@ -141,12 +131,12 @@ async fn answered(
         return Ok(replay);
     };
     let is_pov = target.task.povs.iter().any(|known| known.file == pov.file);
-    let known = target.answers.known(&crash).filter(|_| !is_pov);
+    let known = target.answers.all().get(&key(&crash)).copied();
     let is_answer = match known {
-        Some(known) => known,
-        None => is_answer(target, build, pov, &crash).await?,
+        Some(known) if !is_pov => known,
+        _ => is_answer(target, build, pov, &crash).await?,
     };
-    target.answers.keep(&crash, is_answer);
+    target.answers.all().insert(key(&crash), is_answer);
     if is_answer {
         replay.outcome = Outcome::Silent;
         replay.answer = Some(crash.kind);
@@ -168,10 +158,14 @@ async fn is_answer(
         return Ok(false);
     };
     let files = tree.files();
+    let source = (&tree, &*files);
+    let mut packages = ["java.", "javax."].iter();
+    let of_jdk = packages.any(|package| crash.kind.starts_with(package));
     let outer = crash.kind.split('$').next().unwrap_or_default();
-    let source = format!("/{}.java", outer.replace('.', "/"));
-    let is_there = crash.kind.starts_with("java") || in_tree(&files, &source).is_some();
-    let declared = declares((&tree, &files), crash);
+    let file = format!("{}.java", outer.replace('.', "/"));
+    let head = format!(r"\bclass\s+{}\b", simple_name(&crash.kind));
+    let is_there = of_jdk || holds(source, &file, &head);
+    let declared = declares(source, crash);
     if !is_there && !declared {
         return Ok(false);
     }
@@ -180,30 +174,36 @@ async fn is_answer(
     Ok(alone && (declared || seen.checked == [crash.kind.as_str()]))
 }
 
-/// Returns the file of the tree whose path ends like this: a trace names a file below its source
-/// folder, which may lie anywhere.
-fn in_tree<'a>(files: &'a [TreePath], ending: &str) -> Option<&'a TreePath> {
+/// Tells whether an expression matches the file of the tree whose path ends like this: a trace names
+/// a file below its source folder, which may lie anywhere.
+fn holds((tree, files): (&Tree, &[TreePath]), file: &str, expression: &str) -> bool {
+    let ending = format!("/{file}");
     let mut files = files.iter();
-    files.find(|path| format!("/{path}").ends_with(ending))
+    let file = files.find(|path| format!("/{path}").ends_with(&ending));
+    let text = file.and_then(|file| tree.read(file).ok());
+    text.zip(Regex::new(expression).ok())
+        .is_some_and(|(text, found)| found.is_match(&String::from_utf8_lossy(text.bytes())))
+}
+
+/// Returns the last part of a name of Java for an expression, without the number of a local class.
+fn simple_name(name: &str) -> String {
+    let last = name.rsplit(['.', '$']).next().unwrap_or(name);
+    regex::escape(last.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// Tells whether a method on the stack declares the exception in the unpatched tree.
-fn declares((tree, files): (&Tree, &[TreePath]), crash: &CrashReport) -> bool {
-    let last = |name: &str| regex::escape(name.rsplit(['.', '$']).next().unwrap_or(name));
-    let exception = last(&crash.kind);
-    let frames = crash
+fn declares(source: (&Tree, &[TreePath]), crash: &CrashReport) -> bool {
+    let exception = simple_name(&crash.kind);
+    let mut frames = crash
         .main_stack()
         .into_iter()
         .flat_map(|stack| &stack.frames);
-    let mut heads = frames.filter_map(|frame| {
-        let file = in_tree(files, &format!("/{}", frame.file.as_deref()?))?;
-        let text = tree.read(file).ok()?;
-        let method = last(&frame.function);
+    frames.any(|frame| {
+        let method = simple_name(&frame.function);
         let head = format!(r"\b{method}\s*\([^(){{}};]*\)\s*throws\s[^{{}};]*\b{exception}\b");
-        let head = Regex::new(&head).ok()?;
-        Some(head.is_match(&String::from_utf8_lossy(text.bytes())))
-    });
-    heads.any(|declares| declares)
+        let file = frame.file.as_deref();
+        file.is_some_and(|file| holds(source, file, &head))
+    })
 }
 
 /// Runs a PoV once more, under the debugger.
@@ -236,12 +236,22 @@ async fn watch(target: &LocalTarget, build: &Build, pov: &Pov) -> Result<Seen> {
 
 #[cfg(test)]
 mod tests {
-    use crate::runner::{BuildKind, Inputs, Outcome, Pov, Target};
+    use crate::LocalTarget;
+    use crate::runner::{Build, BuildKind, Inputs, Outcome, Pov, Replay, Target};
     use crate::test_support::{LINES, change, java_changed, java_task, open};
+    use patchwright_source::Changes;
     use std::time::Duration;
 
     const CLASS: &str = "public class Lines {";
     const CALL: &str = "        String line = text.substring(0, end);";
+
+    async fn built_and_replayed(target: &LocalTarget, changes: &Changes) -> (Build, Replay) {
+        let build = target.build(changes, "", BuildKind::Incremental);
+        let build = build.await.unwrap();
+        assert!(build.succeeded(), "{}", build.execution.text());
+        let replay = target.replay(&build, &target.task().povs[0]).await;
+        (build, replay.unwrap())
+    }
 
     #[tokio::test]
     async fn an_exception_that_nobody_catches_is_a_crash_whoever_answers_it() {
@@ -260,12 +270,7 @@ mod tests {
             (CALL, fixed.to_owned(), Outcome::Silent),
         ] {
             let changes = java_changed(from, &to);
-            let build = target
-                .build(&changes, "", BuildKind::Incremental)
-                .await
-                .unwrap();
-            assert!(build.succeeded(), "{}", build.execution.text());
-            let replay = target.replay(&build, pov).await.unwrap();
+            let (build, replay) = built_and_replayed(&target, &changes).await;
             assert_eq!(replay.outcome, outcome, "{to}: {}", replay.execution.text());
             assert_eq!(replay.unwatched, None);
             assert_eq!(replay.answer, None);
@@ -299,6 +304,7 @@ mod tests {
         let thrown =
             |class: &str| format!("        if (end < 0) throw new {class}(\"no line\");\n{CALL}");
         let own = "        class Broken extends IllegalStateException { }\n        if (end < 0) throw new Broken();\n";
+        let brought = "        class Own extends Exception { }\n        class Sneak { @SuppressWarnings(\"unchecked\") <E extends Throwable> void raise(Throwable t) throws E { throw (E) t; } }\n        if (end < 0) new Sneak().<RuntimeException>raise(new Own());\n";
         for (body, answer) in [
             (thrown("java.io.IOException"), Some("java.io.IOException")),
             (
@@ -307,18 +313,14 @@ mod tests {
             ),
             (thrown("IllegalArgumentException"), None),
             (format!("{own}{CALL}"), None),
+            (format!("{brought}{CALL}"), None),
         ] {
             let text = before.replace(CALL, &body);
             let throws =
                 "throws IllegalStateException, IllegalArgumentException, java.io.IOException {";
             let declared = text.replace("throws IllegalStateException {", throws);
             let changes = change("src/p/Lines.java", declared);
-            let build = target
-                .build(&changes, "", BuildKind::Incremental)
-                .await
-                .unwrap();
-            assert!(build.succeeded(), "{}", build.execution.text());
-            let replay = target.replay(&build, pov).await.unwrap();
+            let (build, replay) = built_and_replayed(&target, &changes).await;
             assert_eq!(
                 replay.answer.as_deref(),
                 answer,
