@@ -29,7 +29,7 @@ const MOST_ANSWERS: usize = 8;
 /// own form that are enough to leave all others aside.
 const FEWEST: usize = 3;
 /// Reason why the question leaves nothing open.
-const TOLD: &str =
+pub(super) const TOLD: &str =
     "told for whoever reads the patch: every repair answers anew there, so it holds nothing back";
 
 /// An input on which the unpatched program errs, and the answer of the patched one.

@@ -4,9 +4,12 @@
 //! The tests pass with both programs, so a call that ends in another way is one that they
 //! do not look at: a doubt with arguments and both ends. What functions of the project return
 //! to each other is not behaviour. Calls that end as before are evidence as inputs are.
-//! A value that differs between two runs of the unpatched program is not compared.
+//! A value that differs between two runs of the unpatched program is not compared. A call that
+//! ended by the exception of the PoV had met the defect: a value or an exception of the project
+//! in its place is told, and holds nothing back.
 
 use super::Comparison;
+use super::erring::TOLD;
 use crate::evidence::Doubt;
 use crate::rung::Programs;
 use patchwright_target::runner::{
@@ -19,6 +22,8 @@ use std::time::Duration;
 /// The names of the counts of calls that end as before, and of those that do not.
 const AS_BEFORE: &str = "calls of tests that end as before";
 const OTHERWISE: &str = "calls of tests that end otherwise";
+/// Words before the class of the exception by which a call ended.
+const THROWS: &str = "throws ";
 /// Differing calls that are told.
 const MOST_TOLD: usize = 5;
 /// Tests that take longer are not run again.
@@ -79,7 +84,8 @@ impl Comparison<'_> {
         }
         self.count(AS_BEFORE, compared.same);
         self.count(OTHERWISE, compared.differing.len() as u64);
-        self.doubts.extend(compared.doubts());
+        let crash = self.programs.crash().map(|crash| crash.kind.clone());
+        self.doubts.extend(compared.doubts(crash.as_deref()));
         self.test_calls = TestCalls {
             telling: compared.telling,
             coverage: Some(after.coverage),
@@ -173,17 +179,28 @@ impl Compared {
             .retain(|call, _| again.calls.get(call) == before.calls.get(call));
     }
 
-    fn doubts(&self) -> Vec<Doubt> {
+    /// Returns the doubts about calls that end otherwise, the open ones first. `crash` is the
+    /// class of the PoV's exception.
+    fn doubts(&self, crash: Option<&str>) -> Vec<Doubt> {
         let doubt = |(call, (old, new)): (&ObservedCall, &(String, String))| {
             let ObservedCall {
                 function,
                 arguments,
             } = call;
-            Doubt::new(format!(
+            let mut doubt = Doubt::new(format!(
                 "while the tests run, {function}({arguments}) {old}; with the patch it {new}"
-            ))
+            ));
+            let met_the_defect = crash.is_some_and(|class| old.strip_prefix(THROWS) == Some(class));
+            let is_failure = |class: &str| class.starts_with("java.lang.");
+            if met_the_defect && !new.strip_prefix(THROWS).is_some_and(is_failure) {
+                doubt.settled = Some(TOLD.to_owned());
+            }
+            doubt
         };
-        self.differing.iter().take(MOST_TOLD).map(doubt).collect()
+        let mut doubts: Vec<Doubt> = self.differing.iter().map(doubt).collect();
+        doubts.sort_by_key(|doubt| !doubt.is_open());
+        doubts.truncate(MOST_TOLD);
+        doubts
     }
 }
 
@@ -229,7 +246,7 @@ mod tests {
         let same = Compared::of(&before, &before);
         assert_eq!((same.same, same.telling, same.differing.len()), (2, 1, 0));
         let other = Compared::of(&before, &run(&["A.f\tx\tthrows E", old[1]]));
-        let doubts = other.doubts();
+        let doubts = other.doubts(Some("E"));
         assert!(doubts[0].is_open());
         assert_eq!(
             doubts[0].what,
@@ -238,7 +255,27 @@ mod tests {
         // What the unpatched program does not repeat is nothing.
         let mut noisy = other;
         noisy.keep_steady(&before, &run(&["A.f\tx\treturns 7"]));
-        assert!(noisy.doubts().is_empty());
+        assert!(noisy.doubts(None).is_empty());
+    }
+
+    #[test]
+    fn a_call_that_met_the_defect_before_holds_nothing_back() {
+        let index = "java.lang.IndexOutOfBoundsException";
+        let before = run(&[&format!("A.f\tx\tthrows {index}"), "A.g\t\treturns 1"]);
+        let doubts = |end: &str, crash| {
+            let after = run(&[&format!("A.f\tx\t{end}"), "A.g\t\treturns 2"]);
+            let doubts = Compared::of(&before, &after).doubts(crash);
+            doubts
+                .iter()
+                .map(|doubt| doubt.what.contains("A.f") && doubt.is_open())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(doubts("throws a.Refused", Some(index)), [false, false]);
+        assert_eq!(doubts("returns 7", Some(index)), [false, false]);
+        // Another failure of the JVM is no answer, and another exception was no crash.
+        assert_eq!(doubts("throws java.lang.Error", Some(index)), [true, false]);
+        assert_eq!(doubts("throws a.Refused", Some("a.Other")), [true, false]);
+        assert_eq!(doubts("throws a.Refused", None), [true, false]);
     }
 
     #[test]
