@@ -5,7 +5,7 @@
 //! patches that are known to be right or wrong (`probability/judged.jsonl`); the program
 //! fits nothing. Where no weights were fitted there is no number.
 
-use crate::record::{Attempt, Rung};
+use crate::record::{Attempt, Doubt, Rung};
 use patchwright_verdict::RungName;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -69,13 +69,19 @@ pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
         let like = |rung: &&Rung| rung.holds == holds;
         attempt.rungs.iter().filter(like).count() as f64
     };
+    // Nearly half of the patches were judged without a reader: that nobody has read one is
+    // neither for it nor against it. `verified` asks for a reader apart from this.
+    let is_unread = |rung: &Rung| rung.holds.is_none() && !rung.doubts.iter().any(Doubt::is_open);
+    let unread = f64::from(u8::from(
+        attempt.rung(RungName::Reviewed).is_some_and(is_unread),
+    ));
     let log = f64::ln_1p;
     let objections = counted(attempt, RungName::Reviewed, &["objections"]);
     let tests = counted(attempt, RungName::Tested, &["tests"]);
     let executions = counted(attempt, RungName::Robust, &["executions"]);
     let mut figures: BTreeMap<&'static str, f64> = [
         ("refuted", is(Some(false))),
-        ("open rungs", is(None)),
+        ("open rungs", is(None) - unread),
         ("open doubts", log(doubts(true))),
         ("settled doubts", log(doubts(false))),
         ("objections", log(objections)),
@@ -176,6 +182,16 @@ mod tests {
                 "{name}: {figures:?}"
             );
         }
+    }
+
+    #[test]
+    fn that_nobody_has_read_a_patch_is_no_evidence() {
+        let mut unread = attempt();
+        let reviewed = Rung::new(RungName::Reviewed, None, "nobody has reviewed it");
+        unread.rungs.push(reviewed);
+        assert!(features(&unread)["open rungs"].abs() < 1e-9);
+        unread.rungs[1].doubts.push(Doubt::new("a test is gone"));
+        assert!((features(&unread)["open rungs"] - 1.0).abs() < 1e-9);
     }
 
     #[test]
