@@ -181,7 +181,7 @@ async fn execute_command(CommandLine { common, command }: CommandLine) -> anyhow
         Command::Evaluate(arguments) => Box::pin(judge::evaluate(common, arguments)).await,
         #[cfg(feature = "daemon")]
         Command::Revise(arguments) => Box::pin(revise::run(common, arguments)).await,
-        Command::Export(arguments) => export::export(common, arguments).await,
+        Command::Export(arguments) => export::run(common, arguments).await,
         Command::Send(arguments) => send::send(common, arguments).await,
         Command::Resume(arguments) => Box::pin(resume::run(common, arguments)).await,
         Command::Replay(arguments) => Box::pin(resume::replay(common, arguments)).await,
