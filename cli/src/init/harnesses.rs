@@ -15,6 +15,8 @@ const HARNESSES: usize = 8;
 /// The driver, and its name in the task's folder.
 pub(super) const STANDALONE: &str = include_str!("standalone.c");
 pub(super) const DRIVER: &str = "standalone.c";
+/// The script that links a harness with it.
+const LINK: &str = include_str!("harness.sh");
 
 /// A harness that the build does not make by itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,10 +88,7 @@ fn harness(path: &TreePath, feed: &str) -> Option<Harness> {
         feed: format!(r#""$OUT"/{name} {feed}"$POV""#),
         beside: vec![
             (DRIVER.to_owned(), STANDALONE.to_owned()),
-            (
-                HARNESS_LINKER.to_owned(),
-                include_str!("harness.sh").to_owned(),
-            ),
+            (HARNESS_LINKER.to_owned(), LINK.to_owned()),
         ],
     })
 }

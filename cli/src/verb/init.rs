@@ -153,11 +153,10 @@ async fn in_image(
     (script, project): (&Path, &Path),
     start: &mut Start,
 ) -> anyhow::Result<()> {
-    let script = if script.is_dir() {
-        script.join("infra/helper.py")
-    } else {
-        script.to_path_buf()
-    };
+    let mut script = script.to_path_buf();
+    if script.is_dir() {
+        script.push("infra/helper.py");
+    }
     let script = script.canonicalize().map_err(|error| {
         let script = script.display();
         WrongInput(format!("--helper: {script} cannot be opened: {error}"))

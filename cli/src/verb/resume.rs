@@ -2,9 +2,7 @@
 //! event; or walk a finished run again, offline. The answers of a replay come from the run's journal,
 //! and every patch is built and judged anew.
 
-use super::session::{
-    self, NewRun, OutputArguments, announce, begin, find_run, latest, to_the_end,
-};
+use super::session::{self, NewRun, OutputArguments, announce, find_run, latest, to_the_end};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
@@ -77,7 +75,7 @@ pub(crate) async fn replay(
         history: beginning.history.clone(),
         ..NewRun::new(answers, beginning.foreign.clone())
     };
-    let mut session = begin(task, loaded, new, &arguments.output).await?;
+    let mut session = session::begin(task, loaded, new, &arguments.output).await?;
     session.models = models;
     // With the limits that the run had, whatever the settings say now.
     session.beginning = beginning;

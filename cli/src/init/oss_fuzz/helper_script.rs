@@ -267,9 +267,7 @@ fn harnesses(out: &Path) -> Vec<String> {
     });
     let names = programs.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let foreign = |name: &String| {
-        let is_helper = ["jazzer_", "afl-"]
-            .iter()
-            .any(|start| name.starts_with(start));
+        let is_helper = name.starts_with("jazzer_") || name.starts_with("afl-");
         is_helper || NO_HARNESSES.contains(&name.as_str()) || name.contains(".so")
     };
     let mut names: Vec<String> = names.filter(|name| !foreign(name)).collect();
