@@ -3,6 +3,7 @@
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use patchwright_config::{Color, Flag, Loaded, SettingsError, Sources};
+pub(crate) use patchwright_run::WrongInput;
 use patchwright_source::visible;
 use patchwright_store::Store;
 use serde::Serialize;
@@ -47,11 +48,6 @@ pub(crate) const USAGE: u8 = 2;
 /// later (what `sysexits.h` calls a temporary failure).
 pub(crate) const PAUSED: u8 = 75;
 
-/// Something that the user named and that is not there, in words.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct WrongInput(pub String);
-
 /// Reads the beginning of a file that the user named; `-` is standard input.
 pub(crate) fn read_named(what: &str, path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -79,16 +75,11 @@ impl Common {
             let (key, value) = set.split_once('=').unwrap_or((set, ""));
             flags.push(flag("--set", key, value));
         }
-        if let Some(state) = &self.state {
-            flags.push(flag(
-                "--state",
-                "store.folder",
-                &state.display().to_string(),
-            ));
-        }
-        if let Some(color) = &self.color {
-            flags.push(flag("--color", "display.color", color));
-        }
+        let state = self.state.as_ref().map(|state| state.display().to_string());
+        flags.extend(flags_given(&[
+            ("--state", "store.folder", &state),
+            ("--color", "display.color", &self.color),
+        ]));
         let sources = Sources::from_process(self.config.clone(), flags);
         let no_color = sources.variables.get("NO_COLOR");
         let no_color = no_color.is_some_and(|value| !value.is_empty());
@@ -109,6 +100,11 @@ pub(crate) fn write_result(bytes: &[u8]) -> std::io::Result<()> {
         return out.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes());
     }
     out.write_all(bytes)
+}
+
+/// Writes a line for people to standard error.
+pub(crate) fn tell(line: &str) -> std::io::Result<()> {
+    writeln!(std::io::stderr(), "{line}")
 }
 
 /// Writes the result of a command to standard output, byte for byte.
@@ -151,6 +147,11 @@ impl Format {
     }
 }
 
+/// Returns the real path of a file or folder, or this one where it is not there.
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// Writes a file that was asked for.
 ///
 /// # Errors
@@ -162,6 +163,12 @@ pub(crate) fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result
 /// Says that a file or folder cannot be written.
 pub(crate) fn unwritten(path: &Path) -> String {
     format!("{} cannot be written", path.display())
+}
+
+/// Tells whether a text has only letters and digits of ASCII and these characters.
+pub(crate) fn is_plain(text: &str, more: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || more.contains(c);
+    text.chars().all(is_plain)
 }
 
 /// Returns the first letters of a name; any that is no letter or digit of ASCII, and not kept,

@@ -33,10 +33,8 @@ pub(crate) fn named_in_words(words: &ReportInWords) -> String {
     };
     let commands = words.commands.iter().map(ToString::to_string);
     rows.insert("commands".to_owned(), commands.collect());
-    let sizes = words
-        .quoted
-        .iter()
-        .map(|text| format!("{} bytes", text.len()));
+    let quoted = words.quoted.iter();
+    let sizes = quoted.map(|text| format!("{} bytes", text.len()));
     rows.insert("quoted".to_owned(), sizes.collect());
     let mut text = String::new();
     for (title, names) in &rows {

@@ -38,13 +38,6 @@ enum Line {
 }
 
 impl Display {
-    /// A display with a moving line.
-    fn terminal(color: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let line = Line::moving(bar, None, if color { ":.cyan" } else { "" });
-        Self { line, color }
-    }
-
     /// One of many moving lines, with a name.
     #[cfg(feature = "daemon")]
     pub(crate) fn batch(bar: ProgressBar, name: &str) -> Self {
@@ -96,8 +89,8 @@ impl Display {
             self.print(&format!("  .. {doing}{}", in_brackets(left)));
             progress.left.clone_into(&mut told);
         }
-        self.line
-            .set(&format!("{doing}{}", in_brackets(&progress.left)));
+        let left = in_brackets(&progress.left);
+        self.line.set(&format!("{doing}{left}"));
     }
 
     /// Says which part of a step has begun.
@@ -124,11 +117,8 @@ impl Display {
 
     /// Says what a command did on the unpatched tree.
     fn tell_observed(&self, observed: &Observed) {
-        let mark = if observed.good {
-            Mark::Good
-        } else {
-            Mark::Open
-        };
+        let good = observed.good;
+        let mark = if good { Mark::Good } else { Mark::Open };
         let text = format!("{}: {}", observed.name, observed.text);
         let text = visible(&text).replace('\n', "\n     ");
         self.print(&format!("  {} {text}", self.paint(mark)));
@@ -209,7 +199,10 @@ pub(crate) fn of_settings(settings: &Settings) -> Display {
     let color = colored(settings, terminal);
     let line = match settings.display.progress {
         settings::Progress::None => Line::Silent,
-        settings::Progress::Auto if terminal => return Display::terminal(color),
+        settings::Progress::Auto if terminal => {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            Line::moving(bar, None, if color { ":.cyan" } else { "" })
+        }
         settings::Progress::Auto | settings::Progress::Plain => Line::Plain(Mutex::default()),
     };
     Display { line, color }

@@ -13,13 +13,11 @@ mod style;
 mod template;
 
 pub(crate) use branch::{LastChange, identity, last_change, make as make_branch};
-#[cfg(feature = "daemon")]
-pub(crate) use message::answer;
-pub(crate) use message::{
-    Letter, Signatures, commit_message, letter, mail, openvex, pull_request, quilt, sarif,
-};
+pub(crate) use message::{Letter, Signatures, letter, mail, sarif, text};
 pub(crate) use story::story;
 pub(crate) use style::{Style, reproduction};
+#[cfg(feature = "daemon")]
+pub(crate) use template::render;
 
 use patchwright_agent::report::{AttemptReport, Report};
 

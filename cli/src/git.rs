@@ -4,6 +4,7 @@
 use anyhow::{Context, bail};
 use patchwright_config::tool_environment;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
@@ -70,17 +71,28 @@ impl Git {
         self.run(&[&log[..], &[&words, range, "--"]].concat()).await
     }
 
+    /// Makes commits in the name of a person.
+    #[must_use]
+    pub(crate) fn signed(self, name: &str, address: &str) -> Self {
+        self.with("GIT_AUTHOR_NAME", name)
+            .with("GIT_AUTHOR_EMAIL", address)
+            .with("GIT_COMMITTER_NAME", name)
+            .with("GIT_COMMITTER_EMAIL", address)
+    }
+
     /// Writes the tree of a commit with a patch in a folder of it, by way of the index, which is
     /// overwritten.
     pub(crate) async fn tree_with(
         &self,
         base: &str,
-        patch: &Path,
+        diff: &[u8],
         folder: &str,
     ) -> anyhow::Result<String> {
+        let mut patch = tempfile::NamedTempFile::new()?;
+        patch.write_all(diff)?;
         self.run(&["read-tree", base]).await?;
         let directory = format!("--directory={}", folder.trim_end_matches('/'));
-        let patch = patch.display().to_string();
+        let patch = patch.path().display().to_string();
         let mut apply = vec!["apply", "--cached", "--whitespace=nowarn"];
         if !folder.is_empty() {
             apply.push(&directory);

@@ -15,6 +15,7 @@ pub(crate) mod trials;
 
 use patchwright_agent::task::file::TaskFile;
 use patchwright_agent::template::{self, Error, environment};
+use patchwright_source::Language;
 use serde::Serialize;
 use serde_json::json;
 
@@ -30,6 +31,17 @@ impl Draft {
     /// Tells whether a command that feeds the inputs was found, where there are inputs.
     pub(crate) fn is_complete(&self) -> bool {
         self.keys.pov.is_empty() || self.keys.commands.pov.is_some()
+    }
+
+    /// Tells whether its project is one of Java.
+    pub(crate) fn is_java(&self) -> bool {
+        self.keys.language == Language::Java.to_string()
+    }
+
+    /// Keeps the command by which the PoV crashes the program.
+    fn keep(&mut self, command: &str, crash: &str) {
+        self.remarks.pov = format!("crashes here: {crash}");
+        self.keys.commands.pov = Some(command.to_owned());
     }
 }
 

@@ -8,7 +8,6 @@ mod export;
 mod git;
 mod init;
 mod issue;
-mod language;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
@@ -16,14 +15,12 @@ mod output;
 mod reviewed;
 mod revisions;
 mod story;
-mod tree_writer;
 mod upstream;
 mod verb;
 
-use crate::common::{USAGE, WrongInput};
+use crate::common::{USAGE, WrongInput, tell};
 use crate::verb::CommandLine;
 use clap::Parser;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Half the work of an index is small pieces of memory, in the parsers' C as
@@ -50,11 +47,8 @@ fn main() -> ExitCode {
             outcome
         });
     outcome.unwrap_or_else(|error| {
-        let _ = writeln!(
-            std::io::stderr(),
-            "patchwright: {}",
-            patchwright_source::visible(&told(&error))
-        );
+        let told = format!("patchwright: {}", told(&error));
+        let _ = tell(&patchwright_source::visible(&told));
         ExitCode::from(exit_code(&error))
     })
 }
@@ -85,19 +79,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<WrongInput>()
         || error.is::<TaskError>()
         || error.is::<ModelError>()
-        || is_of_the_daemon(error)
         || matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }))
         || matches!(error.downcast_ref(), Some(RetrievalError::Source(_)));
     if wrong_input { USAGE } else { 5 }
-}
-
-/// Tells whether the daemon found a fault of the user's input.
-#[cfg(feature = "daemon")]
-fn is_of_the_daemon(error: &anyhow::Error) -> bool {
-    error.is::<patchwright_daemon::WrongInput>()
-}
-
-#[cfg(not(feature = "daemon"))]
-fn is_of_the_daemon(_: &anyhow::Error) -> bool {
-    false
 }

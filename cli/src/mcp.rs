@@ -8,16 +8,13 @@
 //! tool is called and takes stands in `tools`.
 
 mod judge;
-mod kept;
 mod tools;
 
 pub(crate) use judge::Judge;
-pub(crate) use kept::ServedTree;
 
-use kept::Kept;
-use patchwright_agent::drive::request_of;
+use patchwright_agent::drive::{open_engine, request_of};
 use patchwright_agent::signals::Charged;
-use patchwright_retrieval::{Engine, Memory, Miss, Query};
+use patchwright_retrieval::{Engine, Memory, Miss, Query, Settings};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -27,7 +24,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, ServiceExt};
 use rmcp::{ErrorData, transport};
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tools::{Call, Tools};
 
@@ -36,10 +35,35 @@ const INSTRUCTIONS: &str = "Finds code in one source tree through an index of it
     Start with `context` for a request in words or a crash report, `symbol` for a name, `search` for words. Every answer \
     carries paths and line numbers; a query without a hit says why and names what is nearest. The tree is only read.";
 
+/// Looking for changes takes at most this share of the time: one look of 10 ms
+/// is good for 100 ms.
+const REST: u32 = 10;
+
+#[derive(Debug, Clone)]
+pub(crate) struct ServedTree {
+    /// The source tree.
+    pub tree: PathBuf,
+    /// Where its index is kept.
+    pub cache: PathBuf,
+    /// The settings of the search, the size of answers among them.
+    pub settings: Settings,
+}
+
+/// An engine that is kept open.
+#[derive(Debug)]
+struct Open {
+    engine: Arc<Engine>,
+    /// When the tree was last looked at, and how long that took.
+    looked: Instant,
+    took: Duration,
+}
+
 /// A server for one tree.
 #[derive(Debug, Clone)]
 pub(crate) struct CodeServer {
-    kept: Arc<Kept>,
+    place: ServedTree,
+    /// The index of the tree, which is kept open.
+    open: Arc<tokio::sync::Mutex<Option<Open>>>,
     /// The questions so far, for `more`.
     memory: Arc<Mutex<Memory>>,
     signals: Arc<Charged>,
@@ -64,7 +88,8 @@ pub(crate) async fn serve(
     context_tokens: usize,
 ) -> anyhow::Result<()> {
     let server = CodeServer {
-        kept: Arc::new(Kept::new(place)),
+        place,
+        open: Arc::default(),
         memory: Arc::default(),
         signals: Arc::new(signals),
         context_tokens,
@@ -72,7 +97,7 @@ pub(crate) async fn serve(
         tools: Arc::new(Tools::read_table()?),
     };
     // The index is ready, or the reason known, before the first question.
-    if let Err(reason) = server.kept.engine().await {
+    if let Err(reason) = server.engine().await {
         anyhow::bail!("the code index cannot be used: {reason}");
     }
     let running = Box::pin(server.serve(transport::stdio())).await?;
@@ -83,7 +108,7 @@ pub(crate) async fn serve(
 impl CodeServer {
     async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<String, String> {
         let call = self.tools.read(name, &arguments)?;
-        let engine = self.kept.engine().await?;
+        let engine = self.engine().await?;
         if let Some(words) = call.words(&engine) {
             // What is left out is in the log: an agent cannot mend it.
             self.signals.consult(&engine, &words).await;
@@ -124,6 +149,35 @@ impl CodeServer {
         // the numbers of the questions are worth keeping.
         memory.keep_questions();
         if wrong { Err(text) } else { Ok(text) }
+    }
+
+    /// The engine, after a look at what changed in the tree: people edit while they ask.
+    async fn engine(&self) -> Result<Arc<Engine>, String> {
+        let mut open = self.open.lock().await;
+        let is_recent = |open: &&Open| open.looked.elapsed() < open.took.saturating_mul(REST);
+        if let Some(open) = open.as_ref().filter(is_recent) {
+            return Ok(Arc::clone(&open.engine));
+        }
+        let place = self.place.clone();
+        let started = Instant::now();
+        let fresh = tokio::task::spawn_blocking(move || {
+            open_engine(&place.tree, &place.cache, place.settings)
+        })
+        .await
+        .map_err(|error| error.to_string())?
+        .map_err(|error| format!("{:#}", anyhow::Error::from(error)))?;
+        let took = started.elapsed();
+        // What an engine has worked out so far is worth keeping.
+        let engine = match open.take() {
+            Some(old) if old.engine.sees_the_same(&fresh) => old.engine,
+            _ => Arc::new(fresh),
+        };
+        *open = Some(Open {
+            engine: Arc::clone(&engine),
+            looked: Instant::now(),
+            took,
+        });
+        Ok(engine)
     }
 
     fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {

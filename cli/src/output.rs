@@ -29,16 +29,10 @@ pub(crate) fn prepare(folder: &Path, run: &str, force: bool) -> anyhow::Result<(
             name.starts_with("attempt-") || name.starts_with("baseline-")
         })
     });
-    let files = [
-        "report.json",
-        "patch.diff",
-        "test.diff",
-        "journal.jsonl",
-        "story.md",
-        SMALLEST,
-    ]
-    .map(|name| folder.join(name));
-    for file in files.into_iter().chain(of_attempts) {
+    let results = ["report.json", "patch.diff", "test.diff", "journal.jsonl"];
+    let files = results.into_iter().chain(["story.md", SMALLEST]);
+    let files = files.map(|name| folder.join(name));
+    for file in files.chain(of_attempts) {
         match std::fs::remove_file(&file) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             done => done.with_context(|| unwritten(&file))?,
@@ -115,16 +109,14 @@ async fn bring_out_rung(
     store: &Store,
 ) -> anyhow::Result<()> {
     bring_out(folder, format!("logs/{name}.log"), &mut rung.log, store).await?;
-    let mut found = Vec::new();
-    for (index, hash) in std::mem::take(&mut rung.found).into_iter().enumerate() {
+    for (number, hash) in (1..).zip(std::mem::take(&mut rung.found)) {
         let mut input = Some(hash);
-        let path = format!("found/{name}-{}", index + 1);
+        let path = format!("found/{name}-{number}");
         bring_out(folder, path, &mut input, store).await?;
-        found.extend(input);
+        rung.found.extend(input);
     }
-    rung.found = found;
-    for (index, doubt) in rung.doubts.iter_mut().enumerate() {
-        let path = format!("doubts/{name}-{}", index + 1);
+    for (number, doubt) in (1..).zip(&mut rung.doubts) {
+        let path = format!("doubts/{name}-{number}");
         bring_out(folder, path, &mut doubt.input, store).await?;
     }
     Ok(())

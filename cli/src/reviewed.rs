@@ -87,10 +87,8 @@ impl Review {
         let thread = MessageIterator::new(bytes).filter_map(Result::ok).last();
         let last = thread.as_ref().map_or(bytes, |mail| mail.contents());
         let mail = MessageParser::default().parse(last);
-        let Some((mail, from)) = mail.as_ref().and_then(|mail| {
-            let from = mail.from()?.first()?;
-            Some((mail, from))
-        }) else {
+        let from = mail.as_ref().and_then(|mail| mail.from()?.first());
+        let (Some(mail), Some(from)) = (&mail, from) else {
             return Self {
                 points: points(&String::from_utf8_lossy(bytes)),
                 ..Self::default()
@@ -108,12 +106,8 @@ impl Review {
     /// The review as the issue that the next attempt has to solve.
     pub(crate) fn reason(&self) -> String {
         let point = |(number, point): (usize, &Point)| {
-            let quoted: String = point
-                .quoted
-                .iter()
-                .map(|line| format!("> {line}\n"))
-                .collect();
-            format!("{number}. {quoted}{}", point.text)
+            let quoted = point.quoted.iter().map(|line| format!("> {line}\n"));
+            format!("{number}. {}{}", quoted.collect::<String>(), point.text)
         };
         let points: Vec<String> = (1..).zip(&self.points).map(point).collect();
         points.join("\n\n")
@@ -135,7 +129,7 @@ impl Review {
             "report": report,
             "attempt": new,
         });
-        Ok(export::answer(&values)?)
+        Ok(export::render("answer.txt", &values)?)
     }
 }
 
@@ -154,11 +148,10 @@ fn points(text: &str) -> Vec<Point> {
         }
     };
     for (at, line) in lines.iter().enumerate() {
-        let announces = line.trim_end().ends_with(':')
-            && lines.get(at + 1..).is_some_and(|rest| {
-                let next = rest.iter().find(|line| !line.trim().is_empty());
-                next.is_some_and(|next| next.starts_with('>'))
-            });
+        let mut later = lines.iter().skip(at + 1);
+        let mut next = || later.find(|line| !line.trim().is_empty());
+        let announces =
+            line.trim_end().ends_with(':') && next().is_some_and(|next| next.starts_with('>'));
         if let Some(quoted) = line.strip_prefix('>') {
             if !open.text.trim().is_empty() {
                 close(&mut open);
@@ -181,12 +174,11 @@ fn points(text: &str) -> Vec<Point> {
 /// Says what became of the lines of the old patch that a point quotes.
 fn became(quoted: &[String], old: &str, new: &str) -> String {
     let added = |diff: &str, line: &str| diff.lines().any(|known| known.trim_end() == line);
+    let is_own = |line: &&str| line.starts_with(['+', '-']) && line.len() > 1 && added(old, line);
     let own = quoted
         .iter()
         .map(|line| line.trim_start_matches(['>', ' ']));
-    let own: Vec<&str> = own
-        .filter(|line| line.starts_with(['+', '-']) && line.len() > 1 && added(old, line))
-        .collect();
+    let own: Vec<&str> = own.filter(is_own).collect();
     let kept = own.iter().filter(|line| added(new, line)).count();
     match (own.len(), kept) {
         _ if new.is_empty() => "No new patch was found.".to_owned(),

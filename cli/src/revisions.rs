@@ -45,21 +45,19 @@ impl Place {
         settings: &Settings,
         upstream: Option<&str>,
     ) -> anyhow::Result<Option<Self>> {
-        let tree = tree_of(task, settings).await;
-        let own = match &tree {
-            Some(tree) => Self::of_tree(tree).await,
+        let own = match tree_of(task, settings).await {
+            Some(tree) => Self::of_tree(&tree).await,
             None => None,
         };
         let Some(named) = upstream else {
             return Ok(own);
         };
         let (repository, reference) = named.split_once('#').unwrap_or((named, "HEAD"));
-        let local = std::path::absolute(repository)?;
-        let repository = if local.is_dir() {
-            local.display().to_string()
-        } else {
-            repository.to_owned()
-        };
+        let mut repository = repository.to_owned();
+        let local = std::path::absolute(&repository)?;
+        if local.is_dir() {
+            repository = local.display().to_string();
+        }
         let (prefix, base) = own.map(|own| (own.prefix, own.base)).unwrap_or_default();
         Ok(Some(Self {
             repository,
@@ -76,24 +74,24 @@ impl Place {
         let top = git.run(&["rev-parse", "--show-toplevel"]).await.ok()?;
         let prefix = git.run(&["rev-parse", "--show-prefix"]).await.ok()?;
         let base = git.run(&["rev-parse", "--verify", "HEAD"]).await.ok()?;
-        let mut later = None;
+        let mut place = Self {
+            name: String::new(),
+            repository: top,
+            prefix,
+            base: Some(base.clone()),
+            tip: None,
+        };
         for name in LATER {
-            let Ok(commit) = git.commit(name).await else {
-                continue;
-            };
-            if commit != base && git.is_before(&base, &commit).await {
-                later = Some((name, commit));
+            if let Ok(commit) = git.commit(name).await
+                && commit != base
+                && git.is_before(&base, &commit).await
+            {
+                name.trim_start_matches("refs/").clone_into(&mut place.name);
+                place.tip = Some(commit);
                 break;
             }
         }
-        let name = later.as_ref().map_or("", |(name, _)| name);
-        Some(Self {
-            name: name.trim_start_matches("refs/").to_owned(),
-            repository: top,
-            prefix,
-            base: Some(base),
-            tip: later.map(|(_, commit)| commit),
-        })
+        Some(place)
     }
 }
 
@@ -192,21 +190,13 @@ impl<'a> Revisions<'a> {
 
     /// Writes the tree of a commit with a patch for the tree of the task.
     pub(crate) async fn tree_with(&self, base: &str, diff: &[u8]) -> anyhow::Result<String> {
-        let folder = self.folder()?;
-        let file = folder.path().join("patch");
-        std::fs::write(&file, diff)?;
-        self.with_index().tree_with(base, &file, self.prefix).await
+        self.with_index().tree_with(base, diff, self.prefix).await
     }
 
     /// Makes a commit of a tree that no branch knows.
     pub(crate) async fn commit_of(&self, tree: &str, parent: &str) -> anyhow::Result<String> {
-        self.git
-            .clone()
-            .with("GIT_AUTHOR_NAME", "nobody")
-            .with("GIT_AUTHOR_EMAIL", "nobody")
-            .with("GIT_COMMITTER_NAME", "nobody")
-            .with("GIT_COMMITTER_EMAIL", "nobody")
-            .run(&["commit-tree", tree, "-p", parent, "-m", "carried"])
+        let git = self.git.clone().signed("nobody", "nobody");
+        git.run(&["commit-tree", tree, "-p", parent, "-m", "carried"])
             .await
     }
 
@@ -227,8 +217,8 @@ impl<'a> Revisions<'a> {
         let git = self.with_index();
         let into = format!("--work-tree={}", folder.display());
         git.run(&[&into, "read-tree", commit]).await?;
-        git.run(&[&into, "checkout-index", "--all", "--force"])
-            .await?;
+        let checkout = [into.as_str(), "checkout-index", "--all", "--force"];
+        git.run(&checkout).await?;
         Ok(self.task_in(folder))
     }
 
@@ -261,26 +251,20 @@ impl<'a> Revisions<'a> {
 
     /// Builds the tree of a task and runs every PoV.
     pub(crate) async fn seen(&self, task: &Task) -> anyhow::Result<Seen> {
-        let target = match patchwright_run::ground(task, self.settings).await {
-            Ok((_, target)) => target,
-            Err(ending) => return Ok(Seen::Unknown(first_line(&ending.detail))),
+        let reason = match patchwright_run::ground(task, self.settings).await {
+            Err(ending) => ending.detail,
+            Ok((_, target)) => match shown(target.as_ref()).await {
+                Err(TargetError::InvalidTask { reason, .. }) => reason,
+                seen => return Ok(seen?),
+            },
         };
-        match shown(target.as_ref()).await {
-            Ok(seen) => Ok(seen),
-            Err(TargetError::InvalidTask { reason, .. }) => Ok(Seen::Unknown(first_line(&reason))),
-            Err(error) => Err(error.into()),
-        }
+        Ok(Seen::Unknown(first_line(&reason)))
     }
 
     /// Names a commit.
     pub(crate) async fn record(&self, commit: &str, among: u64) -> anyhow::Result<CommitRecord> {
-        let arguments = [
-            "show",
-            "--no-patch",
-            "--format=%H%n%s%n%an%n%cI",
-            commit,
-            "--",
-        ];
+        let format = "--format=%H%n%s%n%an%n%cI";
+        let arguments = ["show", "--no-patch", format, commit, "--"];
         let told = self.git.run(&arguments).await?;
         let mut lines = told.lines().map(|line| visible_line(line).into_owned());
         let mut next = || lines.next().unwrap_or_default();
@@ -306,9 +290,8 @@ async fn shown(target: &dyn Target) -> Result<Seen, TargetError> {
     let task = target.task();
     for pov in &task.povs {
         let name = task.build_of(pov);
-        let build = target
-            .build(&Changes::default(), &name, BuildKind::Clean)
-            .await?;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, &name, BuildKind::Clean).await?;
         if !build.succeeded() {
             let said = build.execution.text();
             let why = failure(&said);

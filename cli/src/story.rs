@@ -56,19 +56,15 @@ const OF_DIFF: [(&str, &str); 4] = [
 
 /// Paints a story line by line: verdicts, rungs and diffs.
 pub(crate) fn painted(text: &str) -> String {
-    let compiled = |rows: &[(&str, &'static str)]| -> Vec<_> {
-        let rows = rows.iter();
-        rows.map(|(pattern, color)| (built_in_regex(pattern), *color))
-            .collect()
-    };
-    let (of_text, of_diff) = (compiled(&OF_TEXT), compiled(&OF_DIFF));
+    let compiled = |(pattern, color)| (built_in_regex(pattern), color);
+    let (of_text, of_diff) = (OF_TEXT.map(compiled), OF_DIFF.map(compiled));
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let mut diff = false;
     for line in text.lines() {
         // A diff ends with an empty line, which no line of a diff is.
         let begins = line.starts_with("diff --git ") || line.starts_with("--- a/");
         diff = !line.is_empty() && (diff || begins);
-        let rows = if diff { &of_diff } else { &of_text };
+        let rows = if diff { &of_diff[..] } else { &of_text[..] };
         let mut found = rows
             .iter()
             .filter_map(|(pattern, color)| Some((pattern.captures(line)?.get(1)?.range(), color)));

@@ -99,22 +99,17 @@ async fn tell_later_commits(
         return Ok(());
     };
     let tree = Tree::open(&folder)?;
-    let stack = report.main_stack();
-    let frames = || {
-        stack
-            .into_iter()
-            .flat_map(|stack| stack.frames.iter().take(FRAMES))
-    };
+    let frames = report.main_stack().map_or(&[][..], |stack| &stack.frames);
+    let frames = || frames.iter().take(FRAMES);
     let files = frames().filter_map(|frame| tree.rebase(frame.file.as_deref()?));
     let files: BTreeSet<String> = files.map(|path| path.to_string()).collect();
     let range = format!("{base}..{tip}");
     if files.is_empty() {
         return Ok(());
     }
-    let mut arguments = vec!["log", "--format=%x00%h (\"%s\", %an, %cs)%n%b", &range];
-    arguments.extend(AS_IT_IS);
-    arguments.push("--");
-    arguments.extend(files.iter().map(String::as_str));
+    let log = ["log", "--format=%x00%h (\"%s\", %an, %cs)%n%b", &range];
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let arguments = [&log[..], &AS_IT_IS, &["--"], &files].concat();
     let git = Git::new(&folder).with("GIT_ALLOW_PROTOCOL", "none");
     let log = git.run(&arguments).await?;
     let symptom = report.kind.replace('-', " ");
@@ -137,11 +132,9 @@ async fn tell_later_commits(
 pub(crate) fn patch_of(commit: &CommitRecord) -> Patch {
     let mut patch = Patch::from_diff(commit.diff.as_bytes());
     patch.edits.retain(|edit| is_code(edit.file()));
-    let subject = format!(
-        "Backport of {}, which fixed the crash upstream.",
-        commit.in_words()
-    );
-    patch.explanation = Some(subject);
+    let fix = commit.in_words();
+    let explanation = format!("Backport of {fix}, which fixed the crash upstream.");
+    patch.explanation = Some(explanation);
     patch
 }
 
@@ -182,16 +175,15 @@ impl Search<'_> {
         tip: &str,
         base: Option<&str>,
     ) -> anyhow::Result<Option<CommitRecord>> {
-        let mut old = None;
-        if let Some(base) = base
-            && self.revisions.git.is_before(base, tip).await
-            && self.seen(base).await? == Seen::Crashes
-        {
-            old = Some(base.to_owned());
-        }
-        if old.is_none() {
-            old = self.earlier(tip, &Seen::Crashes).await?;
-        }
+        let old = match base {
+            Some(base)
+                if self.revisions.git.is_before(base, tip).await
+                    && self.seen(base).await? == Seen::Crashes =>
+            {
+                Some(base.to_owned())
+            }
+            _ => self.earlier(tip, &Seen::Crashes).await?,
+        };
         let Some(old) = old else {
             self.display
                 .line("  -- no earlier commit that crashes was found");
@@ -204,12 +196,9 @@ impl Search<'_> {
             _ => last,
         };
         let relative = format!("--relative={}", self.revisions.prefix);
-        let own = [&relative, &parent, &found.commit].map(String::as_str);
-        let arguments = [&["diff-tree"][..], &AS_IT_IS, &own].concat();
-        found.diff = self.revisions.git.output(&arguments).await.map_or_else(
-            |_| String::new(),
-            |diff| String::from_utf8_lossy(&diff).into_owned(),
-        );
+        let changes = (parent.as_str(), found.commit.as_str());
+        let diff = self.revisions.diff(changes, &[&relative], &[]).await;
+        found.diff = String::from_utf8_lossy(&diff.unwrap_or_default()).into_owned();
         Ok(Some(found))
     }
 
@@ -260,14 +249,13 @@ impl Search<'_> {
         let mut new = self.revisions.commit(new).await?;
         let mut olds = vec![old];
         loop {
-            let bounds: Vec<String> = olds.iter().map(|old| format!("^{old}")).collect();
-            let mut arguments = vec!["rev-list", "--bisect-all", &new];
-            arguments.extend(bounds.iter().map(String::as_str));
+            let arguments = ["rev-list", "--bisect-all", &new, "--not"];
+            let bounds: Vec<&str> = olds.iter().map(String::as_str).collect();
+            let arguments = [&arguments[..], &bounds].concat();
             let listed = self.revisions.git.run(&arguments).await?;
-            let open: Vec<&str> = listed
-                .lines()
-                .filter_map(|line| line.split_whitespace().next())
-                .collect();
+            let commits = listed.lines();
+            let commits = commits.filter_map(|line| line.split_whitespace().next());
+            let open: Vec<&str> = commits.collect();
             let left = self.builds < self.revisions.settings.limits.bisect;
             let middle = open.iter().find(|commit| match self.known.get(**commit) {
                 Some(Seen::Unknown(_)) => false,
@@ -275,10 +263,8 @@ impl Search<'_> {
                 None => left,
             });
             let Some(middle) = middle.map(|commit| (*commit).to_owned()) else {
-                let found = self
-                    .revisions
-                    .record(&new, open.len().max(1) as u64)
-                    .await?;
+                let among = open.len().max(1) as u64;
+                let found = self.revisions.record(&new, among).await?;
                 return Ok((found, olds.pop().unwrap_or_default()));
             };
             match self.seen(&middle).await? {

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand.
+//! The command line: one file a subcommand, or for those that are alike.
 //!
 //! Each subcommand has its arguments and a function that runs it and yields
 //! the exit status. Settings are loaded here and handed in; nothing below
@@ -17,10 +17,6 @@ pub(crate) mod context;
 pub(crate) mod crash;
 #[cfg(feature = "daemon")]
 pub(crate) mod db;
-pub(crate) mod decisions;
-pub(crate) mod evaluate;
-#[cfg(feature = "daemon")]
-pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod fix;
 pub(crate) mod init;
@@ -31,7 +27,6 @@ pub(crate) mod mcp;
 pub(crate) mod model_arguments;
 #[cfg(feature = "daemon")]
 pub(crate) mod oss_crs;
-pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod retrieve;
 #[cfg(feature = "daemon")]
@@ -53,8 +48,6 @@ mod task_flags;
 pub(crate) mod tasks;
 #[cfg(feature = "daemon")]
 pub(crate) mod token;
-#[cfg(feature = "daemon")]
-pub(crate) mod work;
 
 use crate::common::Common;
 use clap::{Parser, Subcommand};
@@ -83,7 +76,7 @@ pub(crate) enum Command {
     /// Write the task file of a project by trying what works
     Init(Box<init::InitArguments>),
     /// Climb the ladder with a candidate that a dry run proposed
-    Evaluate(evaluate::EvaluateArguments),
+    Evaluate(judge::EvaluateArguments),
     /// Make another attempt, because a candidate is wrong; the reason or review is the issue to solve
     #[cfg(feature = "daemon")]
     #[command(visible_alias = "reply")]
@@ -95,7 +88,7 @@ pub(crate) enum Command {
     /// Go on with a run that was cut off
     Resume(resume::ResumeArguments),
     /// Walk a finished run again, offline, and judge its patches anew
-    Replay(replay::ReplayArguments),
+    Replay(resume::ReplayArguments),
     /// Climb the ladder with a patch that somebody else wrote
     Judge(judge::JudgeArguments),
     /// Carry a fix to other branches, and prove it on each
@@ -127,7 +120,7 @@ pub(crate) enum Command {
     #[cfg(feature = "daemon")]
     Review(review::ReviewArguments),
     /// Print what people decided about candidates
-    Decisions(decisions::DecisionsArguments),
+    Decisions(runs::DecisionsArguments),
     /// List the runs of this machine
     Runs(runs::RunsArguments),
     /// Print the completions of a shell
@@ -155,13 +148,13 @@ pub(crate) enum Many {
     /// List the tasks of a daemon
     Tasks(tasks::TasksArguments),
     /// Follow what happens to a task of a daemon
-    Events(events::EventsArguments),
+    Events(tasks::EventsArguments),
     /// Take tasks out of a daemon's queue, or kill what runs for them
     Cancel(tasks::CancelArguments),
     /// Work off a set of tasks, and print a table of what came of them
     Batch(batch::BatchArguments),
     /// Work off the tasks of a queue that a daemon fills
-    Work(work::WorkArguments),
+    Work(serve::WorkArguments),
     /// Bring the database up to date, copy it, or forget what is old
     Db(db::DbArguments),
 }
@@ -185,19 +178,19 @@ async fn execute_command(CommandLine { common, command }: CommandLine) -> anyhow
         Command::Fix(arguments) => Box::pin(fix::run(common, *arguments)).await,
         Command::Run(arguments) => Box::pin(run::run(common, *arguments)).await,
         Command::Init(arguments) => Box::pin(init::run(common, *arguments)).await,
-        Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(common, arguments)).await,
+        Command::Evaluate(arguments) => Box::pin(judge::evaluate(common, arguments)).await,
         #[cfg(feature = "daemon")]
-        Command::Revise(arguments) => Box::pin(revise::revise(common, arguments)).await,
-        Command::Export(arguments) => export::export(common, arguments).await,
+        Command::Revise(arguments) => Box::pin(revise::run(common, arguments)).await,
+        Command::Export(arguments) => export::run(common, arguments).await,
         Command::Send(arguments) => send::send(common, arguments).await,
-        Command::Resume(arguments) => Box::pin(resume::resume(common, arguments)).await,
-        Command::Replay(arguments) => Box::pin(replay::replay(common, arguments)).await,
+        Command::Resume(arguments) => Box::pin(resume::run(common, arguments)).await,
+        Command::Replay(arguments) => Box::pin(resume::replay(common, arguments)).await,
         Command::Judge(arguments) => Box::pin(judge::judge(common, arguments)).await,
         Command::Backport(arguments) => Box::pin(backport::run(common, arguments)).await,
         Command::Siblings(arguments) => siblings::run(common, arguments).await,
         Command::Audit(arguments) => Box::pin(audit::run(common, arguments)).await,
         Command::Crash(arguments) => crash::run(&arguments),
-        Command::Context(arguments) => context::context(common, &arguments).await,
+        Command::Context(arguments) => context::run(common, &arguments).await,
         Command::Index(arguments) => retrieve::index(common, &arguments),
         Command::Retrieve(arguments) => retrieve::retrieve(common, &arguments).await,
         #[cfg(feature = "mcp")]
@@ -210,7 +203,7 @@ async fn execute_command(CommandLine { common, command }: CommandLine) -> anyhow
         Command::Config(arguments) => config::run(common, &arguments),
         #[cfg(feature = "daemon")]
         Command::Review(arguments) => review::run(common, arguments).await,
-        Command::Decisions(arguments) => decisions::run(common, &arguments).await,
+        Command::Decisions(arguments) => runs::decisions(common, &arguments).await,
         Command::Show(arguments) => show::run(common, arguments).await,
         #[cfg(feature = "daemon")]
         Command::Many(many) => execute_many(common, many).await,
@@ -225,10 +218,10 @@ async fn execute_many(common: &Common, many: Many) -> anyhow::Result<ExitCode> {
         Many::OssCrs(arguments) => Box::pin(oss_crs::run(common, *arguments)).await,
         Many::Submit(arguments) => submit::run(common, &arguments).await,
         Many::Tasks(arguments) => tasks::list(common, &arguments).await,
-        Many::Events(arguments) => events::run(common, &arguments).await,
+        Many::Events(arguments) => tasks::follow(common, &arguments).await,
         Many::Cancel(arguments) => tasks::cancel(common, &arguments).await,
         Many::Batch(arguments) => batch::run(common, &arguments).await,
-        Many::Work(arguments) => work::run(common, &arguments).await,
+        Many::Work(arguments) => serve::work(common, &arguments).await,
         Many::Db(arguments) => db::run(common, &arguments).await,
     }
 }

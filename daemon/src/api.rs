@@ -17,7 +17,6 @@ mod submit;
 mod tasks;
 mod upload;
 
-use crate::error::WrongInput;
 use crate::login::Login;
 use crate::service::Service;
 use anyhow::Context;
@@ -32,6 +31,7 @@ use connection::Gate;
 use limit::Limits;
 use metrics_exporter_prometheus::PrometheusHandle;
 use patchwright_config::Settings;
+use patchwright_run::WrongInput;
 use patchwright_store::submissions::TaskRow;
 use problem::{Kind, Problem};
 use std::net::SocketAddr;

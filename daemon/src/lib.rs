@@ -6,7 +6,6 @@
 
 pub mod api;
 pub mod crs;
-mod error;
 pub mod follow_up;
 mod login;
 mod machine;
@@ -16,5 +15,3 @@ mod submitter;
 mod task_watcher;
 pub mod telemetry;
 pub mod worker;
-
-pub use error::WrongInput;

@@ -5,7 +5,6 @@
 //! reply, a token or the content of a task. Nothing is decided by them. Without a daemon nobody
 //! installs the recorder of metrics, and counting costs next to nothing.
 
-use crate::error::WrongInput;
 use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
 use axum::middleware::Next;
@@ -19,6 +18,7 @@ use opentelemetry_sdk::trace::{SdkTracerProvider, Tracer};
 use patchwright_agent::telemetry::metrics::{CALLS, MONEY, RUNS, STEP, TOKENS, VERDICTS};
 use patchwright_config::{LogFormat, Telemetry};
 use patchwright_model::http::install_cryptography;
+use patchwright_run::WrongInput;
 use patchwright_sandbox::Limit;
 use patchwright_store::submissions::Depth;
 use secrecy::ExposeSecret;

@@ -33,30 +33,23 @@ fn of_hunk(path: &str, hunk: &DiffHunk) -> Vec<String> {
         let lines = lines.filter(|line| line.side == side || line.side == Side::Both);
         let code = code_of_piece(language, lines.clone().map(|line| line.text.as_str()));
         let changed = lines.zip(code).filter(|(line, _)| line.side == side);
-        let code: Vec<String> = changed.map(|(_, code)| plain(&code)).collect();
-        code.into_iter()
-            .filter(|code| is_public(code))
-            .collect::<Vec<_>>()
+        let code = changed.map(|(_, code)| code.split_whitespace().collect::<Vec<_>>().join(" "));
+        code.filter(|code| is_public(code)).collect::<Vec<_>>()
     };
     let (old, new) = (of(Side::Old), of(Side::New));
-    let gone = old.iter().filter(|line| !new.contains(line));
     let mut come = new.iter().filter(|line| !old.contains(line));
-    let gone: Vec<String> = gone
-        .map(|line| match come.next() {
+    let mut changes = Vec::new();
+    for line in old.iter().filter(|line| !new.contains(line)) {
+        changes.push(match come.next() {
             Some(new) => format!("{path}: {line} -> {new}"),
             None => format!("{path}: {line} is gone"),
-        })
-        .collect();
+        });
+    }
     // A member more changes the size of what holds it; a function more changes nothing.
-    let members =
-        come.filter(|line| is_declared(line) && line.ends_with(';') && !line.contains('('));
-    let members = members.map(|line| format!("{path}: {line} is new"));
-    gone.into_iter().chain(members).collect()
-}
-
-/// Code with one space where it has any.
-fn plain(code: &str) -> String {
-    code.split_whitespace().collect::<Vec<_>>().join(" ")
+    let is_member = |line: &str| is_declared(line) && line.ends_with(';') && !line.contains('(');
+    let members = come.filter(|line| is_member(line));
+    changes.extend(members.map(|line| format!("{path}: {line} is new")));
+    changes
 }
 
 /// Tells whether a line of a header declares something.

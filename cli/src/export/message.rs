@@ -8,6 +8,7 @@ use super::template::{COLUMNS, render};
 use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use clap::Args;
 use patchwright_agent::report::AttemptReport;
 use patchwright_agent::template::Error;
 use patchwright_source::{DiffHunk, FileDiff, Side, visible_line};
@@ -23,14 +24,28 @@ const ATTACHED: usize = 16 << 10;
 const AUTHOR: &str = "Patchwright <patchwright@localhost>";
 
 /// The people whose names a patch bears.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Args)]
 pub(crate) struct Signatures {
-    /// The author, as in `Name <name@example.org>`.
+    /// The author of the patch, as in 'Name <name@example.org>'
+    #[arg(long, value_name = "WHO", value_parser = person)]
     pub author: Option<String>,
-    /// Adds a sign-off of the author.
+    /// Add a sign-off of the author
+    #[arg(long, requires = "author")]
     pub signoff: bool,
-    /// Whoever reported the crash.
+    /// Whoever reported the crash
+    #[arg(long, value_name = "WHO")]
     pub reported_by: Option<String>,
+}
+
+/// Checks the form of a person's name with an address.
+fn person(text: &str) -> Result<String, String> {
+    let fine = text.split_once('<').is_some_and(|(name, rest)| {
+        let is_plain = !text.chars().any(char::is_control);
+        !name.trim().is_empty() && rest.ends_with('>') && rest.contains('@') && is_plain
+    });
+    let expected = "expected 'Name <name@example.org>'";
+    fine.then(|| text.to_owned())
+        .ok_or_else(|| expected.to_owned())
 }
 
 impl Signatures {
@@ -70,13 +85,10 @@ pub(super) fn subject(exported: &Exported<'_>) -> String {
 /// Returns a method's name of Java without its package.
 fn simple_name(method: &str) -> String {
     let parts: Vec<&str> = method.split(['.', '$']).collect();
-    let class = parts
-        .iter()
-        .position(|part| part.starts_with(char::is_uppercase));
-    parts
-        .get(class.unwrap_or_default()..)
-        .unwrap_or_default()
-        .join(".")
+    let is_class = |part: &&str| part.starts_with(char::is_uppercase);
+    let class = parts.iter().position(is_class);
+    let named: Vec<&str> = parts.into_iter().skip(class.unwrap_or_default()).collect();
+    named.join(".")
 }
 
 /// The first file that a patch changes.
@@ -122,31 +134,17 @@ fn encoded(input: &[u8]) -> Option<String> {
     Some(lines.join("\n"))
 }
 
+/// Returns the text of a candidate that a template writes: `body.txt` of a commit, `mail.txt` with
+/// the evidence and the patch, `pull_request.md`, `quilt.txt` with the headers of DEP-3 and this day,
+/// `openvex.json` with this time.
+pub(crate) fn text(template: &str, exported: &Exported<'_>, day: &str) -> Result<String, Error> {
+    render(template, &values(exported, day))
+}
+
 /// The whole message of a commit.
-pub(crate) fn commit_message(exported: &Exported<'_>) -> Result<String, Error> {
-    let body = render("body.txt", &values(exported, ""))?;
+pub(super) fn commit_message(exported: &Exported<'_>) -> Result<String, Error> {
+    let body = text("body.txt", exported, "")?;
     Ok(format!("{}\n\n{body}", subject(exported)))
-}
-
-/// The body of a mail: the message, the evidence and the patch.
-pub(super) fn mail_body(exported: &Exported<'_>) -> Result<String, Error> {
-    render("mail.txt", &values(exported, ""))
-}
-
-/// The text of a pull request, as Markdown.
-pub(crate) fn pull_request(exported: &Exported<'_>) -> Result<String, Error> {
-    render("pull_request.md", &values(exported, ""))
-}
-
-/// The answer to a review, point by point.
-#[cfg(feature = "daemon")]
-pub(crate) fn answer(values: &Value) -> Result<String, Error> {
-    render("answer.txt", values)
-}
-
-/// A patch of a quilt series, with the headers of DEP-3.
-pub(crate) fn quilt(exported: &Exported<'_>, day: &str) -> Result<String, Error> {
-    render("quilt.txt", &values(exported, day))
 }
 
 /// Returns a SARIF log with the crash as one result and the patch as its fix.
@@ -157,17 +155,6 @@ pub(crate) fn sarif(exported: &Exported<'_>) -> anyhow::Result<Value> {
     let changes = changes(&exported.attempt.diff)?;
     let values = json!({ "of": values(exported, ""), "changes": changes });
     Ok(serde_json::from_str(&render("sarif.json", &values)?)?)
-}
-
-/// Returns an OpenVEX document: the product is affected, and the patch is what to do.
-///
-/// # Errors
-/// The template does not fit the report.
-pub(crate) fn openvex(exported: &Exported<'_>, time: &str) -> anyhow::Result<Value> {
-    Ok(serde_json::from_str(&render(
-        "openvex.json",
-        &values(exported, time),
-    )?)?)
 }
 
 /// The hunks of a unified diff as replacements of whole lines.
@@ -215,7 +202,7 @@ pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> anyhow::Re
         author: &exported.signatures.author(),
         date: &date,
         subject: &format!("{mark} {}", subject(exported)),
-        body: mail_body(exported)?.as_bytes(),
+        body: text("mail.txt", exported, "")?.as_bytes(),
     }))
 }
 
@@ -229,20 +216,15 @@ pub(crate) struct Letter<'a> {
 }
 
 pub(crate) fn letter(letter: &Letter<'_>) -> String {
-    let Letter {
-        commit,
-        author,
-        date,
-        subject,
-        body,
-    } = letter;
+    let (commit, author) = (letter.commit, letter.author);
+    let (date, subject) = (letter.date, letter.subject);
     let is_plain = |body: &&str| {
         let mut lines = body.lines();
         !body.contains('\r') && lines.all(|line| line.len() <= LINE && !line.starts_with("From "))
     };
-    let (encoding, body) = match std::str::from_utf8(body).ok().filter(is_plain) {
+    let (encoding, body) = match std::str::from_utf8(letter.body).ok().filter(is_plain) {
         Some(plain) => ("8bit", plain.to_owned()),
-        None => ("quoted-printable", quoted_printable(body)),
+        None => ("quoted-printable", quoted_printable(letter.body)),
     };
     format!(
         "From {commit} Mon Sep 17 00:00:00 2001\n\

@@ -15,9 +15,8 @@ pub(crate) fn story(
     report: &Report,
     events: &[Event],
 ) -> Result<String, Error> {
-    let steps = events
-        .iter()
-        .filter(|event| event.kind != EventKind::Intent);
+    let is_step = |event: &&Event| event.kind != EventKind::Intent;
+    let steps = events.iter().filter(is_step);
     let values = json!({
         "report": report,
         "title": title.unwrap_or(&report.task),
@@ -45,19 +44,14 @@ fn step(event: &Event) -> Value {
 
 fn said(reply: &str) -> String {
     let read = reply::read(reply, false);
-    let mut parts: Vec<String> = read.analysis.into_iter().collect();
-    parts.extend(
-        read.queries
-            .iter()
-            .map(|query| format!("asks: {} {}", query.kind, query.body.trim())),
-    );
-    parts.extend(
-        read.patch
-            .and_then(|patch| patch.explanation)
-            .map(|why| format!("sends a patch: {}", why.trim())),
-    );
+    let queries = read.queries.iter();
+    let queries = queries.map(|query| format!("asks: {} {}", query.kind, query.body.trim()));
+    let explanation = read.patch.and_then(|patch| patch.explanation);
+    let sent = explanation.map(|why| format!("sends a patch: {}", why.trim()));
+    let parts = read.analysis.into_iter().chain(queries).chain(sent);
+    let parts: Vec<String> = parts.collect();
     if parts.is_empty() {
-        parts.push(reply.trim().to_owned());
+        return reply.trim().to_owned();
     }
     parts.join("\n")
 }

@@ -1,7 +1,7 @@
 //! Form of a project's commit messages, learned from those that touched the same files,
 //! and the one command by which they see the crash themselves.
 
-use crate::common::HARNESS_LINKER;
+use crate::common::{HARNESS_LINKER, is_plain};
 use crate::git::Git;
 use patchwright_agent::task::Task;
 use std::collections::BTreeMap;
@@ -58,11 +58,7 @@ impl Style {
         let capital = |(_, rest): &&(&str, &str)| rest.starts_with(char::is_uppercase);
         let named = |commit: &&&str| commit.lines().any(|line| line.starts_with("Fixes: "));
         Self {
-            prefix: Some(
-                usual
-                    .map(|(prefix, _)| (*prefix).to_owned())
-                    .unwrap_or_default(),
-            ),
+            prefix: Some(usual.map_or("", |(prefix, _)| prefix).to_owned()),
             capital: most(parts.iter().filter(capital).count()),
             width: width(&commits),
             fixes: commits.iter().any(|commit| named(&commit)),
@@ -71,53 +67,36 @@ impl Style {
 
     /// Writes a subject: what was done, after the project's own prefix, or after this one.
     pub(super) fn subject(&self, stem: &str, done: &str) -> String {
-        let prefix = self.prefix.as_deref().unwrap_or(stem);
-        let done = if self.capital {
-            capitalized(done)
-        } else {
-            done.to_owned()
-        };
-        if prefix.is_empty() {
-            done
-        } else {
-            format!("{prefix}: {done}")
+        let mut done = done.to_owned();
+        if let Some(first) = done.get_mut(..1).filter(|_| self.capital) {
+            first.make_ascii_uppercase();
+        }
+        match self.prefix.as_deref().unwrap_or(stem) {
+            "" => done,
+            prefix => format!("{prefix}: {done}"),
         }
     }
 }
 
 /// Splits a subject into its prefix, which may be empty, and the rest.
 fn parts(subject: &str) -> (&str, &str) {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+()*".contains(c);
     let split = subject.split_once(": ");
-    split
-        .filter(|(prefix, _)| prefix.chars().all(plain))
-        .unwrap_or(("", subject))
+    let split = split.filter(|(prefix, _)| is_plain(prefix, "_-./+()*"));
+    split.unwrap_or(("", subject))
 }
 
 /// Returns the length that nearly all wrapped lines keep to.
 fn width(commits: &[&str]) -> Option<usize> {
-    let wrapped = commits.iter().flat_map(|commit| {
+    let mut lengths = Vec::new();
+    for commit in commits {
         let lines: Vec<&str> = commit.lines().skip(1).collect();
-        let pairs = lines.windows(2).map(<[&str]>::to_vec).collect::<Vec<_>>();
-        let goes_on = |pair: &Vec<&str>| {
-            pair.iter()
-                .all(|line| line.contains(' ') && !line.contains(": "))
-        };
-        pairs
-            .into_iter()
-            .filter(goes_on)
-            .filter_map(|pair| Some(pair.first()?.chars().count()))
-    });
-    let mut lengths: Vec<usize> = wrapped.collect();
+        let is_text = |line: &&str| line.contains(' ') && !line.contains(": ");
+        let pairs = lines.windows(2).filter(|pair| pair.iter().all(is_text));
+        lengths.extend(pairs.filter_map(|pair| Some(pair.first()?.chars().count())));
+    }
     lengths.sort_unstable();
     let usual = lengths.get(lengths.len() * 19 / 20)?;
     (lengths.len() >= LINES).then(|| (*usual).clamp(WIDTHS.0, WIDTHS.1))
-}
-
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 /// Returns the lines that show the crash of a harness which a script of the task links: its

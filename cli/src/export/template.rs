@@ -13,7 +13,7 @@ const TEMPLATES: &[(&str, &str)] = templates! { "templates/":
     "pull_request.md" "quilt.txt" "sarif.json" "story.md"
 };
 
-pub(super) fn render(name: &str, values: &Value) -> Result<String, Error> {
+pub(crate) fn render(name: &str, values: &Value) -> Result<String, Error> {
     let mut environment = environment()?;
     environment.add_filter("plain", |text: &str| plain(text));
     environment.add_filter("quoted", |text: &str| quoted(text));

@@ -60,49 +60,49 @@ impl fmt::Display for Seen {
 /// Why files are not harmless.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Harm {
-    #[error("it holds only the PoVs")]
-    Empty,
     #[error("all leak memory")]
     Leaks,
-    #[error("{crashing} of {all} crash")]
-    Crashes { crashing: usize, all: usize },
     #[error("{0}")]
-    NotRun(String),
+    Other(String),
 }
 
 impl Bench {
     /// Runs a command once on an input.
     pub(super) async fn run(&self, pov: &Pov) -> Result<Replay, String> {
-        let pov = Pov {
-            timeout: pov.timeout.or(Some(TRIAL)),
-            ..pov.clone()
-        };
+        let mut pov = pov.clone();
+        pov.timeout.get_or_insert(TRIAL);
         let replay = self.target.replay(&self.build, &pov).await;
         replay.map_err(|error| explain(&error))
     }
 
     async fn run_on(&self, pov: &Pov, file: &Path) -> Result<Replay, String> {
-        let file = file.to_path_buf();
-        let pov = Pov {
-            file,
-            ..pov.clone()
-        };
+        let mut pov = pov.clone();
+        pov.file = file.to_path_buf();
         self.run(&pov).await
     }
 
-    /// Measures a crash, and tells whether it is the one to repair: the reported one, or without a
-    /// report one that neither an empty input nor inputs of the tree bring, as leaks and waiting do.
-    pub(super) async fn look(
+    /// Runs a command once on a PoV, and looks at the crash where there is one.
+    pub(super) async fn try_on(
         &self,
         pov: &Pov,
         reported: Option<&CrashReport>,
     ) -> Result<Seen, String> {
+        let replay = self.run(pov).await?;
+        if replay.outcome.is_failure() {
+            return self.look(pov, reported).await;
+        }
+        let (ending, last) = (&replay.execution.ending, replay.execution.text());
+        let told = format!("no crash of {}: {ending}{}", pov.name(), last_words(&last));
+        Ok(Seen::Nothing(told))
+    }
+
+    /// Measures a crash, and tells whether it is the one to repair: the reported one, or without a
+    /// report one that neither an empty input nor inputs of the tree bring, as leaks and waiting do.
+    async fn look(&self, pov: &Pov, reported: Option<&CrashReport>) -> Result<Seen, String> {
         let seen = measure(self.target.as_ref(), &self.build, pov).await;
         let seen = seen.map_err(|error| explain(&error))?;
-        let (replay, often) = (
-            &seen.replay,
-            format!("{} of {} runs", seen.crashes, seen.runs),
-        );
+        let replay = &seen.replay;
+        let often = format!("{} of {} runs", seen.crashes, seen.runs);
         let mut crash = match &replay.crash {
             Some(crash) => crash.summary.clone(),
             None => replay.execution.ending.to_string(),
@@ -179,21 +179,23 @@ impl Bench {
     pub(super) async fn harmless_of(
         &self,
         pov: &Pov,
-        mut files: Vec<PathBuf>,
+        files: Vec<PathBuf>,
     ) -> Result<Vec<PathBuf>, Harm> {
-        let (all, mut crashing, mut leaking) = (files.len(), Vec::new(), 0);
-        for file in &files {
-            let replay = self.run_on(pov, file).await.map_err(Harm::NotRun)?;
-            crashing.push(replay.outcome.is_failure());
+        let (all, mut kept, mut leaking) = (files.len(), Vec::new(), 0);
+        for file in files {
+            let replay = self.run_on(pov, &file).await.map_err(Harm::Other)?;
             leaking += usize::from(is_leak(&replay));
+            if !replay.outcome.is_failure() {
+                kept.push(file);
+            }
         }
-        let mut crashes = crashing.iter();
-        files.retain(|_| crashes.next() == Some(&false));
-        match all - files.len() {
-            _ if all == 0 => Err(Harm::Empty),
+        match all - kept.len() {
+            _ if all == 0 => Err(Harm::Other("it holds only the PoVs".to_owned())),
             crashing if crashing > 0 && crashing == leaking => Err(Harm::Leaks),
-            crashing if 2 * crashing > all => Err(Harm::Crashes { crashing, all }),
-            _ => Ok(files),
+            crashing if 2 * crashing > all => {
+                Err(Harm::Other(format!("{crashing} of {all} crash")))
+            }
+            _ => Ok(kept),
         }
     }
 }
@@ -222,11 +224,9 @@ pub(super) fn files_in(folder: &Path, extension: &str, without: &[PathBuf]) -> V
 
 /// Folders of a tree that hold files with an extension, those with the most first.
 pub(super) fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
-    let Ok(tree) = patchwright_source::Tree::open(tree) else {
-        return Vec::new();
-    };
+    let files = patchwright_source::Tree::open(tree).map(|tree| tree.files());
     let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    for file in tree.files() {
+    for file in files.unwrap_or_default() {
         if file.extension() == Some(extension) {
             *counts.entry(PathBuf::from(file.folder())).or_default() += 1;
         }
@@ -262,8 +262,7 @@ fn telling(log: &str) -> Vec<String> {
         !empty && !OF_MAVEN.iter().any(|advice| line.starts_with(advice))
     });
     let from = last.len().saturating_sub(LINES);
-    let last = last.iter().skip(from).map(ToString::to_string);
-    last.collect()
+    last.iter().skip(from).map(ToString::to_string).collect()
 }
 
 /// Returns a reason with the last lines of a log.
@@ -277,9 +276,10 @@ pub(super) fn last_words(log: &str) -> String {
     let last = telling(log);
     let mut last = last.iter().map(|line| line.trim());
     let last = last.rfind(|line| !line.contains(": Leaving directory "));
-    last.map_or_else(String::new, |line| {
-        format!(": {}", line.chars().take(WIDTH).collect::<String>())
-    })
+    let Some(line) = last else {
+        return String::new();
+    };
+    format!(": {}", line.chars().take(WIDTH).collect::<String>())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Build systems by the files that they are known by, and the commands that
 //! people use with them.
 
-use crate::common::WrongInput;
+use crate::common::{WrongInput, is_plain};
 use patchwright_source::{Language, Tree, TreePath};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -157,21 +157,15 @@ impl OptionForms {
         for declared in text.split("option(").skip(1) {
             let declared = declared.split(')').next().unwrap_or_default().trim_start();
             let ends = |c: char| c.is_whitespace() || c == ',';
-            let name = declared
-                .split(ends)
-                .next()
-                .unwrap_or_default()
-                .trim_matches(['\'', '"']);
+            let name = declared.split(ends).next().unwrap_or_default();
+            let name = name.trim_matches(['\'', '"']);
             let speaks = |part: &str| name.to_ascii_lowercase().contains(part);
-            let plain = name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
             let form = match declared.split('\'').find(|word| TYPES.contains(word)) {
                 Some("feature") => &self.feature,
                 Some("boolean") | None => &self.boolean,
                 Some(_) => continue,
             };
-            if plain && OF_PROGRAMS.iter().any(|part| speaks(part)) {
+            if is_plain(name, "_-") && OF_PROGRAMS.iter().any(|part| speaks(part)) {
                 words.push_str(&form.replace("{option}", name));
             }
         }
@@ -200,12 +194,9 @@ impl BuildSystem {
         let Some(mark) = self.known_by.iter().find(known) else {
             return Vec::new();
         };
-        let no_place = [String::new()];
-        let places = if self.places.is_empty() {
-            &no_place[..]
-        } else {
-            &self.places
-        };
+        let no_place = vec![String::new()];
+        let places = Some(&self.places).filter(|places| !places.is_empty());
+        let places = places.unwrap_or(&no_place);
         let set = self.options.set(root);
         let set = Some(set.as_str()).filter(|set| !set.is_empty());
         let options = std::iter::once("").chain(set);
@@ -264,24 +255,18 @@ pub(crate) fn proposals(root: &Path, language: Language) -> anyhow::Result<Vec<P
 
 /// Names the files with a `main`: a tree without programs may have examples to build.
 pub(crate) fn nothing_builds(tree: &Path) -> WrongInput {
-    let opened = Tree::open(tree).ok();
-    let files = opened.iter().flat_map(|tree| {
+    let mut with_main = String::new();
+    if let Ok(tree) = Tree::open(tree) {
         let has_main = |path: &TreePath| {
-            let text = tree.read(path).ok();
+            let text = Language::of_path(path).and_then(|_| tree.read(path).ok());
             text.is_some_and(|text| super::harnesses::has_main(&text.decode(text.bytes())))
         };
-        let sources = tree.files().into_iter();
-        sources
-            .filter(|path| Language::of_path(path).is_some())
-            .filter(has_main)
-            .take(4)
-            .collect::<Vec<_>>()
-    });
-    let files: Vec<String> = files.map(|path| path.to_string()).collect();
-    let with_main = match files.as_slice() {
-        [] => String::new(),
-        files => format!("; these files have a main: {}", files.join(", ")),
-    };
+        let files = tree.files().into_iter().filter(has_main).take(4);
+        let files: Vec<String> = files.map(|path| path.to_string()).collect();
+        if !files.is_empty() {
+            with_main = format!("; these files have a main: {}", files.join(", "));
+        }
+    }
     let tree = tree.display();
     WrongInput(format!(
         "nothing that was tried builds a program of {tree}: name the command with --build, and with --prepare one \

@@ -34,10 +34,8 @@ fn in_folder(word: &str, folder: &Path) -> Option<String> {
     let name = Path::new(word).file_name()?;
     let places = ["", OF_ISSUE].map(|place| Path::new(place).join(name));
     let mut places = places.iter().filter(|place| folder.join(place).is_file());
-    let quoted = shlex::try_quote(places.next()?.to_str()?)
-        .ok()?
-        .into_owned();
-    Some(format!("\"$TASK\"/{quoted}"))
+    let place = places.next()?.to_str()?;
+    Some(format!("\"$TASK\"/{}", shlex::try_quote(place).ok()?))
 }
 
 /// Writes a command of a report for a program.
@@ -64,11 +62,8 @@ fn with_pov(program: &str, command: &CommandLine, folder: &Path) -> Option<Strin
     }
     if file.is_none() {
         let [named, piped, _] = FEEDS;
-        line.push_str(if command.input.is_some() {
-            piped
-        } else {
-            named
-        });
+        let is_piped = command.input.is_some();
+        line.push_str(if is_piped { piped } else { named });
     }
     Some(line)
 }
@@ -105,13 +100,8 @@ pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a s
         let shown = log.contains(&format!("/{name}+0x"));
         let below = program.split_once('/').map_or(*program, |(_, below)| below);
         let test = TreePath::new(below.trim_matches('"')).is_ok_and(|path| path.is_test());
-        (
-            !shown,
-            !(named && name.len() >= NAME),
-            !harness,
-            test,
-            program.len(),
-        )
+        let named = named && name.len() >= NAME;
+        (!shown, !named, !harness, test, program.len())
     };
     let mut ordered: Vec<&str> = programs.iter().map(String::as_str).collect();
     ordered.retain(|program| !OF_BUILD_SYSTEMS.iter().any(|part| program.contains(part)));

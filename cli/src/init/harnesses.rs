@@ -1,7 +1,7 @@
 //! Harnesses that the build of a project does not link: those that wait for a fuzzer's driver, whose
 //! place ours takes, and programs among the fuzzers and examples of the tree.
 
-use crate::common::HARNESS_LINKER;
+use crate::common::{HARNESS_LINKER, is_plain};
 use patchwright_source::{Language, Tree, TreePath};
 use std::path::Path;
 
@@ -15,6 +15,8 @@ const HARNESSES: usize = 8;
 /// The driver, and its name in the task's folder.
 pub(super) const STANDALONE: &str = include_str!("standalone.c");
 pub(super) const DRIVER: &str = "standalone.c";
+/// The script that links a harness with it.
+const LINK: &str = include_str!("harness.sh");
 
 /// A harness that the build does not make by itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,16 +36,12 @@ pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
         return Vec::new();
     };
     let files = tree.files();
-    let plain = |path: &TreePath| {
-        let mut characters = path.as_str().chars();
-        characters.all(|c| c.is_ascii_alphanumeric() || "._+-/".contains(c))
-    };
-    let files: Vec<&TreePath> = files.iter().filter(|path| plain(path)).collect();
+    let files = files.iter().filter(|path| is_plain(path.as_str(), "._+-/"));
     let linked = |harness: &Harness| {
         let ends = |program: &String| program.rsplit('/').next() == Some(harness.name.as_str());
         programs.iter().any(ends)
     };
-    let found = files.iter().filter_map(|path| {
+    let found = files.filter_map(|path| {
         is_source(path).then_some(())?;
         let text = tree.read(path).ok()?;
         let text = text.decode(text.bytes());
@@ -58,13 +56,10 @@ pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
         };
         Some((!waits, harness(path, feed)?))
     });
-    let mut found: Vec<(bool, Harness)> = found.collect();
+    let mut found: Vec<(bool, Harness)> = found.filter(|(_, harness)| !linked(harness)).collect();
     found.sort_by_key(|(stands, _)| *stands);
     let found = found.into_iter().map(|(_, harness)| harness);
-    found
-        .filter(|harness| !linked(harness))
-        .take(HARNESSES)
-        .collect()
+    found.take(HARNESSES).collect()
 }
 
 /// Tells whether a file is a source of C or C++, and no header.
@@ -91,12 +86,10 @@ fn harness(path: &TreePath, feed: &str) -> Option<Harness> {
         name: name.to_owned(),
         link: format!(r#"sh "$TASK"/{HARNESS_LINKER} {path}"#),
         feed: format!(r#""$OUT"/{name} {feed}"$POV""#),
-        beside: [
-            (DRIVER, STANDALONE),
-            (HARNESS_LINKER, include_str!("harness.sh")),
-        ]
-        .map(|(file, text)| (file.to_owned(), text.to_owned()))
-        .to_vec(),
+        beside: vec![
+            (DRIVER.to_owned(), STANDALONE.to_owned()),
+            (HARNESS_LINKER.to_owned(), LINK.to_owned()),
+        ],
     })
 }
 

@@ -2,6 +2,7 @@
 //! a report shows, and a launcher of ours that calls a method of a library.
 
 use super::harnesses::Harness;
+use crate::common::is_plain;
 use patchwright_crash::CrashReport;
 use patchwright_source::{Tree, TreePath};
 use std::path::Path;
@@ -49,7 +50,7 @@ fn way(class: &str, method: &str) -> Option<Harness> {
         "<init>" => "'<init>'",
         method => method,
     };
-    (is_plain(&class) && (method != called || is_plain(method))).then_some(())?;
+    (is_name(&class) && (method != called || is_name(method))).then_some(())?;
     if method == MAIN {
         return Some(Harness::java(class.clone(), &class, None));
     }
@@ -59,9 +60,8 @@ fn way(class: &str, method: &str) -> Option<Harness> {
 }
 
 /// Tells whether a name of a report means nothing to a shell.
-fn is_plain(name: &str) -> bool {
-    let letter = |c: char| c.is_ascii_alphanumeric() || "._".contains(c);
-    !name.is_empty() && name.chars().all(letter)
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && is_plain(name, "._")
 }
 
 /// Returns the class with a `main` that the text of a report holds, as a program that reads a file.
@@ -73,7 +73,7 @@ fn of_report(log: &str) -> Option<Harness> {
     let word = |key: &str, ends: &[char]| {
         let (_, rest) = source.split_once(key)?;
         let word = rest.split(ends).next()?.trim();
-        is_plain(word).then(|| word.to_owned())
+        is_name(word).then(|| word.to_owned())
     };
     let class = word("class ", &[' ', '{', '\n'])?;
     let name = match word("package ", &[';']) {

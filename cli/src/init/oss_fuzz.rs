@@ -8,7 +8,7 @@
 pub(crate) mod helper_script;
 
 use self::helper_script::Subject;
-use crate::common::WrongInput;
+use crate::common::{WrongInput, is_plain, real_path};
 use crate::init::build_systems::Proposal;
 use crate::init::harnesses::{DRIVER, STANDALONE};
 use patchwright_run::oss_fuzz::{language_of, yaml_value};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The folder beside the task file that the project's files are copied to.
-const COPY: &str = "oss-fuzz";
+pub(crate) const COPY: &str = "oss-fuzz";
 /// Makes the folders of a container what the base images expect.
 const IN_IMAGE: &str = include_str!("oss_fuzz/in-image.sh");
 /// Reads that file, in a command.
@@ -43,13 +43,10 @@ impl Project {
     /// Reads a project's folder; a folder `.clusterfuzzlite` has the same files.
     pub(crate) fn read(folder: &Path) -> Result<Self, WrongInput> {
         let text = |name: &str| {
-            std::fs::read_to_string(folder.join(name)).map_err(|error| {
-                let file = folder.join(name);
-                WrongInput(format!(
-                    "--oss-fuzz: {} cannot be read: {error}",
-                    file.display()
-                ))
-            })
+            let path = folder.join(name);
+            let file = path.display();
+            let unread = |error| WrongInput(format!("--oss-fuzz: {file} cannot be read: {error}"));
+            std::fs::read_to_string(&path).map_err(unread)
         };
         text("build.sh")?;
         let yaml = text("project.yaml")?;
@@ -62,12 +59,10 @@ impl Project {
             ))
         })?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let docker = if folder.join("Dockerfile").exists() {
-            text("Dockerfile")?
-        } else {
-            String::new()
-        };
-        let work = work_folder(&docker).unwrap_or_else(|| name.into_owned());
+        let docker = folder.join("Dockerfile").exists();
+        let docker = docker.then(|| text("Dockerfile")).transpose()?;
+        let work = docker.as_deref().and_then(work_folder);
+        let work = work.unwrap_or_else(|| name.into_owned());
         let first = work.split('/').next().unwrap_or(&work);
         let tests = TESTS.into_iter();
         Ok(Self {
@@ -85,21 +80,29 @@ impl Project {
         (folder, tree): (&Path, &Path),
         (checkout, copy): (&Path, &Path),
     ) -> Result<Subject, WrongInput> {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let folder = real(folder);
+        let folder = real_path(folder);
+        let name = |path: &Path| {
+            let name = path.file_name().unwrap_or_default();
+            name.to_string_lossy().into_owned()
+        };
         if folder.ends_with(".clusterfuzzlite") {
-            if folder.parent() == Some(&*real(tree)) {
-                return Ok(Subject::External(copy.to_path_buf()));
+            if folder.parent() == Some(&*real_path(tree)) {
+                return Ok(Subject {
+                    name: name(copy),
+                    external: Some(copy.to_path_buf()),
+                });
             }
             let (folder, tree) = (folder.display(), tree.display());
             return Err(WrongInput(format!(
                 "--helper: {folder} belongs to another tree than {tree}: name the tree that it lies in"
             )));
         }
-        let projects = real(&checkout.join("projects"));
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let projects = real_path(&checkout.join("projects"));
         if folder.parent() == Some(&*projects) {
-            return Ok(Subject::Named(name.into_owned()));
+            return Ok(Subject {
+                name: name(&folder),
+                external: None,
+            });
         }
         let (folder, projects) = (folder.display(), projects.display());
         Err(WrongInput(format!(
@@ -120,16 +123,6 @@ impl Project {
         }
         std::fs::write(copy.join("in-image.sh"), IN_IMAGE)?;
         Ok(std::fs::write(copy.join(DRIVER), STANDALONE)?)
-    }
-
-    /// Tells whether a task's folder has the files of a project.
-    pub(crate) fn has_copy(task: &Path) -> bool {
-        task.join(COPY).exists()
-    }
-
-    /// Removes what [`Self::copy`] made.
-    pub(crate) fn remove_copy(task: &Path) {
-        let _ = std::fs::remove_dir_all(task.join(COPY));
     }
 
     /// Returns the proposal that builds as the project's image does: `compile` of its base
@@ -214,10 +207,9 @@ impl Project {
 
 /// Returns the path below `$SRC` that a Dockerfile works in.
 fn work_folder(docker: &str) -> Option<String> {
-    let mut lines = docker
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("WORKDIR"));
-    let last = lines.next_back()?.trim().trim_matches('"');
+    let lines = docker.lines();
+    let mut folders = lines.filter_map(|line| line.trim().strip_prefix("WORKDIR"));
+    let last = folders.next_back()?.trim().trim_matches('"');
     let last = last.trim_end_matches('/');
     let below = ["$SRC", "${SRC}", "/src"]
         .iter()
@@ -225,9 +217,8 @@ fn work_folder(docker: &str) -> Option<String> {
         .filter(|below| below.is_empty() || below.starts_with('/'))
         .unwrap_or(last);
     let path = below.trim_matches('/');
-    let plain = |character: char| character.is_ascii_alphanumeric() || "._+-".contains(character);
     let is_name =
-        |name: &str| !name.is_empty() && name.chars().all(plain) && !name.starts_with(['.', '-']);
+        |name: &str| !name.is_empty() && is_plain(name, "._+-") && !name.starts_with(['.', '-']);
     path.split('/').all(is_name).then(|| path.to_owned())
 }
 

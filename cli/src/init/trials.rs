@@ -8,13 +8,12 @@ use super::java;
 use super::{Draft, Remarks};
 use crate::display::Display;
 use crate::init::build_systems::Proposal;
-use patchwright_agent::record::Ending;
 use patchwright_agent::task;
 use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;
 use patchwright_crash::CrashReport;
 use patchwright_crash::test_report::Status;
-use patchwright_source::{Changes, Language, counted};
+use patchwright_source::{Changes, counted};
 use patchwright_target::{BuildKind, Pov, TestRun};
 use std::path::{Path, PathBuf};
 
@@ -32,16 +31,18 @@ pub(crate) struct Trials<'a> {
     pub folder: PathBuf,
     /// Where progress is told.
     pub display: &'a Display,
+    /// The text that was reported, and the report in it.
+    pub log: Option<String>,
     pub report: Option<CrashReport>,
 }
 
-/// A proposal that builds.
+/// A proposal that builds, with the draft and the build that the trials go on with.
 pub(crate) struct Built {
     pub(crate) draft: Draft,
     pub(crate) proposal: Proposal,
     /// Its programs, as words of a command.
     pub(crate) programs: Vec<String>,
-    pub(crate) bench: Bench,
+    bench: Bench,
     /// False where the flags of the sanitizer reached no program.
     sanitized: bool,
 }
@@ -53,6 +54,10 @@ const UNREACHED: &str = "\nNo program of it holds a sanitizer: CFLAGS did not re
                          them on with --build.";
 
 impl Trials<'_> {
+    pub(crate) fn tell(&self, line: &str) {
+        self.display.line(line);
+    }
+
     /// Builds the tree of a task with its commands.
     async fn bench(&self, keys: &TaskFile) -> Result<Bench, String> {
         let mut keys = keys.clone();
@@ -60,10 +65,8 @@ impl Trials<'_> {
         let origin = self.folder.join("task.toml");
         let task = task::from_file(keys, &self.folder, &origin);
         let task = task.map_err(|error| error.to_string())?;
-        let in_words = |ending: Ending| ending.detail;
-        let (_, target) = patchwright_run::ground(&task, self.settings)
-            .await
-            .map_err(in_words)?;
+        let ground = patchwright_run::ground(&task, self.settings).await;
+        let (_, target) = ground.map_err(|ending| ending.detail)?;
         let name = target.task().main_build();
         let unchanged = Changes::default();
         let built = target.build(&unchanged, &name, BuildKind::Clean).await;
@@ -81,25 +84,22 @@ impl Trials<'_> {
     pub(crate) async fn build(&self, keys: &TaskFile, proposals: &[Proposal]) -> Option<Built> {
         let mut without = None;
         for proposal in proposals {
-            self.display
-                .line(&format!("{}: trying {}", proposal.system, proposal.build));
+            self.tell(&format!("{}: trying {}", proposal.system, proposal.build));
             let built = match self.try_build(keys, proposal).await {
                 Ok(built) => built,
                 Err(reason) => {
-                    self.display.line(&format!("  it failed: {reason}"));
+                    self.tell(&format!("  it failed: {reason}"));
                     match self.build_in_part(keys, proposal).await {
                         Some(built) => built,
                         None => continue,
                     }
                 }
             };
-            let compiled = keys.language != Language::Java.to_string();
-            if compiled && built.programs.is_empty() && !proposal.named {
-                self.display.line("  it builds, and makes no program");
+            if !built.draft.is_java() && built.programs.is_empty() && !proposal.named {
+                self.tell("  it builds, and makes no program");
                 continue;
             }
-            self.display
-                .line(&format!("  ok {}", built.draft.remarks.build));
+            self.tell(&format!("  ok {}", built.draft.remarks.build));
             if built.sanitized || proposal.named {
                 return Some(built);
             }
@@ -112,14 +112,12 @@ impl Trials<'_> {
     /// library that the others do not need.
     async fn build_in_part(&self, keys: &TaskFile, proposal: &Proposal) -> Option<Built> {
         let going = proposal.keeping_going()?;
-        self.display
-            .line("  what of it builds here? trying without what fails");
+        self.tell("  what of it builds here? trying without what fails");
         let built = self.try_build(keys, &going).await.ok()?;
         let part = proposal.only(&built.programs)?;
-        self.display
-            .line(&format!("{}: trying {}", part.system, part.build));
+        self.tell(&format!("{}: trying {}", part.system, part.build));
         let built = self.try_build(keys, &part).await;
-        let told = |reason: &String| self.display.line(&format!("  it failed: {reason}"));
+        let told = |reason: &String| self.tell(&format!("  it failed: {reason}"));
         built.inspect_err(told).ok()
     }
 
@@ -133,10 +131,8 @@ impl Trials<'_> {
         let bench = self.bench(&tried).await?;
         let programs = bench.build.programs();
         let seconds = bench.build.execution.seconds;
-        let flagged = keys.builds.values();
-        let flagged = flagged
-            .flatten()
-            .any(|(_, value)| value.contains("-fsanitize="));
+        let mut variables = keys.builds.values().flatten();
+        let flagged = variables.any(|(_, value)| value.contains("-fsanitize="));
         let sanitized = !flagged || programs.is_empty() || bench.build.has_sanitizer();
         let count = counted(programs.len() as u64, "program");
         let (system, unreached) = (&proposal.system, if sanitized { "" } else { UNREACHED });
@@ -157,61 +153,56 @@ impl Trials<'_> {
     /// Finds the command that makes the PoV crash: the report's own command, else programs in
     /// the order in which they are likely, those that the crash report names first. Then harnesses
     /// that wait for a driver, and options that a program tells of when it is called with none.
-    pub(crate) async fn find_pov(
-        &self,
-        draft: &mut Draft,
-        (bench, programs): (&mut Bench, &[String]),
-        log: Option<&str>,
-    ) -> bool {
-        let likely = likely(programs, log).into_iter().take(PROGRAMS);
-        let likely: Vec<&str> = likely.collect();
+    pub(crate) async fn find_pov(&self, built: &mut Built) -> bool {
+        let (programs, log) = (built.programs.clone(), self.log.as_deref());
+        let mut likely = likely(&programs, log);
+        likely.truncate(PROGRAMS);
         let fed = |program: &&str| FEEDS.map(|feed| format!("{program}{feed}"));
-        let mut commands = reported(programs, log, &self.folder);
+        let mut commands = reported(&programs, log, &self.folder);
         commands.truncate(PROGRAMS);
         commands.extend(likely.iter().flat_map(fed));
         let mut usual = None;
-        if self.try_povs(draft, bench, (commands, &mut usual)).await {
+        if self.try_povs(built, commands, &mut usual).await {
             return true;
         }
-        let tree = &bench.target.task().tree;
-        let others = if draft.keys.language == Language::Java.to_string() {
+        let tree = &built.bench.target.task().tree;
+        let others = if built.draft.is_java() {
             java::ways(tree, self.report.as_ref(), log)
         } else {
-            harnesses(tree, programs)
+            harnesses(tree, &programs)
         };
         for harness in others {
-            if self.try_harness(draft, bench, &harness).await.is_some() {
+            if self.try_harness(built, &harness).await {
                 return true;
             }
         }
         for program in likely {
-            let usage = self.usage(draft, bench, program).await.unwrap_or_default();
+            let usage = self.usage(built, program).await.unwrap_or_default();
             let with = |option: &str| format!("{program} {option} \"$POV\"");
             let commands = options(&usage).into_iter().take(OPTIONS).map(with);
-            let commands = commands.collect();
-            if self.try_povs(draft, bench, (commands, &mut usual)).await {
+            if self.try_povs(built, commands.collect(), &mut usual).await {
                 return true;
             }
         }
         let Some((command, crash)) = usual else {
             return false;
         };
-        self.display.line(&format!(
+        self.tell(&format!(
             "PoV: no other crash was found: {command}: {crash}"
         ));
-        keep(draft, &command, &crash);
+        built.draft.keep(&command, &crash);
         true
     }
 
     /// Tries commands until one crashes; notes the first with a crash that other inputs bring too.
     async fn try_povs(
         &self,
-        draft: &mut Draft,
-        bench: &Bench,
-        (commands, usual): (Vec<String>, &mut Option<(String, String)>),
+        built: &mut Built,
+        commands: Vec<String>,
+        usual: &mut Option<(String, String)>,
     ) -> bool {
         for command in commands {
-            match self.try_pov(draft, bench, &command).await {
+            match self.try_pov(built, &command).await {
                 Seen::Crash(_) => return true,
                 Seen::Usual { crash, why } if usual.is_none() => {
                     *usual = Some((command, format!("{crash}; {why}")));
@@ -223,12 +214,7 @@ impl Trials<'_> {
     }
 
     /// Tries a harness that the build does not make; where it crashes, the build makes it from then on.
-    async fn try_harness(
-        &self,
-        draft: &mut Draft,
-        bench: &mut Bench,
-        harness: &Harness,
-    ) -> Option<()> {
+    async fn try_harness(&self, built: &mut Built, harness: &Harness) -> bool {
         let Harness {
             name, link, feed, ..
         } = harness;
@@ -239,40 +225,41 @@ impl Trials<'_> {
         ours.retain(|(path, text)| !path.exists() && std::fs::write(path, text).is_ok());
         let steps = [link.as_str(), feed].into_iter();
         let steps: Vec<&str> = steps.filter(|step| !step.is_empty()).collect();
-        let seen = self.crash(draft, bench, &steps.join(" && ")).await;
-        let seen = seen.unwrap_or_else(Seen::Nothing);
-        self.display.line(&format!("PoV: by {name}: {seen}"));
+        let seen = self.crash(built, &steps.join(" && ")).await;
+        self.tell(&format!("PoV: by {name}: {seen}"));
         if !matches!(seen, Seen::Nothing(_)) {
-            let mut made = draft.clone();
+            let mut made = built.draft.clone();
             if !link.is_empty() {
                 let build = &mut made.keys.commands.build;
                 *build = format!("{build} && {link}");
                 let remark = format!("; {name} is called by a file beside this one");
                 made.remarks.build.push_str(&remark);
             }
-            if let Ok(with_harness) = self.bench(&made.keys).await
-                && self.try_given(&mut made, &with_harness, feed).await
-            {
-                (*draft, *bench) = (made, with_harness);
-                return Some(());
+            if let Ok(with_harness) = self.bench(&made.keys).await {
+                let without = std::mem::replace(&mut built.bench, with_harness);
+                let without = (std::mem::replace(&mut built.draft, made), without);
+                if self.try_given(built, feed).await {
+                    return true;
+                }
+                (built.draft, built.bench) = without;
             }
         }
         for (path, _) in ours {
             let _ = std::fs::remove_file(path);
         }
-        None
+        false
     }
 
     /// Returns what a program tells when it is called without arguments, and of its help.
-    async fn usage(&self, draft: &Draft, bench: &Bench, program: &str) -> Option<String> {
+    async fn usage(&self, built: &Built, program: &str) -> Option<String> {
         let command = format!("{program} || :; {program} --help");
-        let pov = self.povs(&draft.keys, &command).into_iter().next()?;
-        Some(bench.run(&pov).await.ok()?.execution.text())
+        let pov = self.povs(built, &command).into_iter().next()?;
+        Some(built.bench.run(&pov).await.ok()?.execution.text())
     }
 
     /// The PoVs of a task, each run by this command.
-    fn povs(&self, keys: &TaskFile, command: &str) -> Vec<Pov> {
-        let povs = keys.pov.iter().map(|pov| Pov {
+    fn povs(&self, built: &Built, command: &str) -> Vec<Pov> {
+        let povs = built.draft.keys.pov.iter().map(|pov| Pov {
             file: self.folder.join(&pov.file),
             harness: pov.harness.clone(),
             command: Some(command.to_owned()),
@@ -282,62 +269,54 @@ impl Trials<'_> {
     }
 
     /// Tries a command for the PoVs; keeps it in the draft where it crashes.
-    async fn try_pov(&self, draft: &mut Draft, bench: &Bench, command: &str) -> Seen {
-        let seen = self.crash(draft, bench, command).await;
-        let seen = seen.unwrap_or_else(Seen::Nothing);
-        self.display.line(&format!("PoV: {command}: {seen}"));
+    async fn try_pov(&self, built: &mut Built, command: &str) -> Seen {
+        let seen = self.crash(built, command).await;
+        self.tell(&format!("PoV: {command}: {seen}"));
         if let Seen::Crash(crash) = &seen {
-            keep(draft, command, crash);
+            built.draft.keep(command, crash);
         }
         seen
     }
 
     /// Tries a command that is known to be the one.
-    pub(crate) async fn try_given(&self, draft: &mut Draft, bench: &Bench, command: &str) -> bool {
-        let seen = self.try_pov(draft, bench, command).await;
+    pub(crate) async fn try_given(&self, built: &mut Built, command: &str) -> bool {
+        let seen = self.try_pov(built, command).await;
         if let Seen::Usual { crash, why } = &seen {
-            keep(draft, command, &format!("{crash}; {why}"));
+            built.draft.keep(command, &format!("{crash}; {why}"));
         }
         !matches!(seen, Seen::Nothing(_))
     }
 
     /// Returns the crash of the first PoV that crashes.
-    async fn crash(&self, draft: &Draft, bench: &Bench, command: &str) -> Result<Seen, String> {
+    async fn crash(&self, built: &Built, command: &str) -> Seen {
         let mut last = Seen::Nothing("there is no PoV".to_owned());
-        for pov in self.povs(&draft.keys, command) {
-            let replay = bench.run(&pov).await?;
-            if !replay.outcome.is_failure() {
-                let (ending, text) = (&replay.execution.ending, replay.execution.text());
-                let told = format!("no crash of {}: {ending}{}", pov.name(), last_words(&text));
-                last = last.or(Seen::Nothing(told));
-                continue;
+        for pov in self.povs(built, command) {
+            let seen = built.bench.try_on(&pov, self.report.as_ref()).await;
+            match seen {
+                Ok(seen) => last = last.or(seen),
+                Err(reason) => return Seen::Nothing(reason),
             }
-            last = last.or(bench.look(&pov, self.report.as_ref()).await?);
             if matches!(last, Seen::Crash(_)) {
                 break;
             }
         }
-        Ok(last)
+        last
     }
 
     /// Finds the first test command that runs tests that pass.
-    pub(crate) async fn find_tests(
-        &self,
-        draft: &mut Draft,
-        bench: &Bench,
-        proposal: &Proposal,
-    ) -> bool {
+    pub(crate) async fn find_tests(&self, built: &mut Built, proposal: &Proposal) -> bool {
         for command in &proposal.tests {
-            self.display.line(&format!("tests: trying {command}"));
-            match self.try_tests(draft, bench, (command, proposal)).await {
+            self.tell(&format!("tests: trying {command}"));
+            match self.try_tests(built, command, proposal).await {
                 Ok(seen) => {
-                    self.display.line(&format!("  ok {seen}"));
+                    self.tell(&format!("  ok {seen}"));
+                    let draft = &mut built.draft;
                     draft.remarks.test = seen;
                     draft.keys.commands.test = Some(command.clone());
                     draft.keys.commands.reports.clone_from(&proposal.reports);
                     return true;
                 }
-                Err(reason) => self.display.line(&format!("  {reason}")),
+                Err(reason) => self.tell(&format!("  {reason}")),
             }
         }
         false
@@ -346,16 +325,16 @@ impl Trials<'_> {
     /// Runs a test command; on a build of its own where the bench is that of another one.
     async fn try_tests(
         &self,
-        draft: &Draft,
-        bench: &Bench,
-        (command, proposal): (&str, &Proposal),
+        built: &Built,
+        command: &str,
+        proposal: &Proposal,
     ) -> Result<String, String> {
-        let mut keys = draft.keys.clone();
+        let mut keys = built.draft.keys.clone();
         keys.commands.test = Some(command.to_owned());
         keys.commands.reports.clone_from(&proposal.reports);
         let own;
-        let bench = if bench.target.task().commands.test == keys.commands.test {
-            bench
+        let bench = if built.bench.target.task().commands.test == keys.commands.test {
+            &built.bench
         } else {
             own = self.bench(&keys).await?;
             &own
@@ -367,38 +346,27 @@ impl Trials<'_> {
 
     /// Finds a folder of the tree with files of the PoV's kind that the program accepts,
     /// and names them by a glob.
-    pub(crate) async fn find_harmless(
-        &self,
-        draft: &mut Draft,
-        bench: &Bench,
-        tree: &Path,
-    ) -> Option<()> {
-        let command = draft.keys.commands.pov.clone()?;
-        let pov = self.povs(&draft.keys, &command).into_iter().next()?;
+    pub(crate) async fn find_harmless(&self, built: &mut Built, tree: &Path) -> Option<()> {
+        let command = built.draft.keys.commands.pov.clone()?;
+        let root = built.draft.keys.source.path.clone()?;
+        let povs = self.povs(built, &command);
+        let pov = povs.first()?.clone();
         let extension = pov.file.extension()?.to_str()?.to_owned();
-        let root = draft.keys.source.path.clone()?;
-        let own = self.povs(&draft.keys, &command).into_iter();
-        let own: Vec<PathBuf> = own.map(|pov| pov.file).collect();
+        let own: Vec<PathBuf> = povs.into_iter().map(|pov| pov.file).collect();
         for folder in folders_with(tree, &extension) {
-            let glob = Path::new(&root)
-                .join(&folder)
-                .join(format!("*.{extension}"));
-            let glob = glob.display().to_string();
-            self.display
-                .line(&format!("harmless inputs: trying {glob}"));
+            let glob = Path::new(&root).join(&folder);
+            let glob = format!("{}", glob.join(format!("*.{extension}")).display());
+            self.tell(&format!("harmless inputs: trying {glob}"));
             let files = files_in(&tree.join(&folder), &extension, &own);
             let all = files.len();
-            let mut seen = bench.harmless_of(&pov, files.clone()).await;
+            let mut seen = built.bench.harmless_of(&pov, files.clone()).await;
             if seen == Err(Harm::Leaks) && command.starts_with('"') {
                 let quiet = format!("{WITHOUT_LEAKS} {command}");
-                self.display
-                    .line("  they leak memory; trying without looking for leaks");
-                if let Seen::Crash(_) = self.try_pov(draft, bench, &quiet).await {
-                    let pov = Pov {
-                        command: Some(quiet),
-                        ..pov.clone()
-                    };
-                    seen = bench.harmless_of(&pov, files).await;
+                self.tell("  they leak memory; trying without looking for leaks");
+                if let Seen::Crash(_) = self.try_pov(built, &quiet).await {
+                    let mut pov = pov.clone();
+                    pov.command = Some(quiet);
+                    seen = built.bench.harmless_of(&pov, files).await;
                 }
             }
             match seen {
@@ -407,7 +375,8 @@ impl Trials<'_> {
                         0 => format!("{all} files, none crashes"),
                         crash => format!("{} of {all} files; {crash} crash", kept.len()),
                     };
-                    self.display.line(&format!("  ok {told}"));
+                    self.tell(&format!("  ok {told}"));
+                    let draft = &mut built.draft;
                     draft.remarks.harmless = format!("tried here: {told}");
                     draft.keys.inputs.harmless = if kept.len() == all {
                         vec![glob]
@@ -416,22 +385,16 @@ impl Trials<'_> {
                         let named = kept.map(|file| Path::new(&root).join(file));
                         let named = named.map(|file| file.display().to_string());
                         // Each is read as a pattern: a name that is one would stand for others.
-                        named
-                            .filter(|name| !name.contains(['*', '?', '[']))
-                            .collect()
+                        let is_plain = |name: &String| !name.contains(['*', '?', '[']);
+                        named.filter(is_plain).collect()
                     };
                     return Some(());
                 }
-                Err(refusal) => self.display.line(&format!("  {refusal}")),
+                Err(refusal) => self.tell(&format!("  {refusal}")),
             }
         }
         None
     }
-}
-
-fn keep(draft: &mut Draft, command: &str, crash: &str) {
-    draft.remarks.pov = format!("crashes here: {crash}");
-    draft.keys.commands.pov = Some(command.to_owned());
 }
 
 /// Tells what the tests did, or why they are no tests: none was run, or none passes by name.

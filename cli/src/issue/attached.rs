@@ -41,10 +41,9 @@ pub(super) fn links(text: &str, origin: &str, project: &str) -> Vec<String> {
         } else {
             word.trim_end_matches(['.', ',', ';']).to_owned()
         };
-        let own = link
-            .strip_prefix(origin)
-            .filter(|path| path.starts_with('/'));
-        let attached = own.is_some_and(|path| PLACES.iter().any(|place| path.contains(place)));
+        let attached = link.strip_prefix(origin).is_some_and(|path| {
+            path.starts_with('/') && PLACES.iter().any(|place| path.contains(place))
+        });
         if attached && !links.contains(&link) {
             links.push(link);
         }

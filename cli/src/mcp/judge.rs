@@ -20,21 +20,12 @@ use tokio_util::sync::CancellationToken;
 /// A task whose patches are judged, one at a time.
 #[derive(Debug)]
 pub(crate) struct Judge {
-    task: Task,
-    loaded: Loaded,
-    busy: Mutex<()>,
+    pub(crate) task: Task,
+    pub(crate) loaded: Loaded,
+    pub(crate) busy: Mutex<()>,
 }
 
 impl Judge {
-    /// Judges patches for this task.
-    pub(crate) fn new(task: Task, loaded: Loaded) -> Self {
-        Self {
-            task,
-            loaded,
-            busy: Mutex::new(()),
-        }
-    }
-
     /// Climbs the ladder with a diff and returns the report; the reason where nothing is
     /// known of the patch. Each step is told before it is taken.
     pub(super) async fn judge(
@@ -43,12 +34,11 @@ impl Judge {
         told: mpsc::UnboundedSender<String>,
         stop: CancellationToken,
     ) -> Result<String, String> {
+        use EndingKind::{NoPatch, Plausible, Unverified, Verified};
         let patch = Patch::from_diff(diff.as_bytes());
         if patch.edits.is_empty() {
-            return Err(
-                "judge: the patch changes nothing: give a unified diff, as `git diff` prints it"
-                    .to_owned(),
-            );
+            let advice = "give a unified diff, as `git diff` prints it";
+            return Err(format!("judge: the patch changes nothing: {advice}"));
         }
         let _turn = self.busy.lock().await;
         let observer = Observer::new(move |notice| {
@@ -61,12 +51,7 @@ impl Judge {
         let report = report.map_err(|error| format!("judge: {error:#}"))?;
         let text = report_text::render(&report).map_err(|error| error.to_string())?;
         match EndingKind::read(&report.ending) {
-            Some(
-                EndingKind::Verified
-                | EndingKind::Plausible
-                | EndingKind::Unverified
-                | EndingKind::NoPatch,
-            ) => Ok(text),
+            Some(Verified | Plausible | Unverified | NoPatch) => Ok(text),
             _ => Err(text),
         }
     }

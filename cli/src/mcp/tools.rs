@@ -146,19 +146,16 @@ impl Entry {
     }
 
     fn schema(&self) -> JsonObject {
-        let properties: JsonObject = self
-            .fields
-            .iter()
-            .map(|field| (field.name.clone(), field.schema()))
-            .collect();
+        let fields = self.fields.iter();
+        let properties = fields.map(|field| (field.name.clone(), field.schema()));
         let needed = self.fields.iter().filter(|field| !field.optional);
-        let mut schema = JsonObject::new();
-        schema.insert("type".to_owned(), json!("object"));
-        schema.insert("properties".to_owned(), Value::Object(properties));
-        let needed: Vec<&str> = needed.map(|field| field.name.as_str()).collect();
-        schema.insert("required".to_owned(), json!(needed));
-        schema.insert("additionalProperties".to_owned(), json!(false));
-        schema
+        let schema = json!({
+            "type": "object",
+            "properties": properties.collect::<JsonObject>(),
+            "required": needed.map(|field| field.name.as_str()).collect::<Vec<_>>(),
+            "additionalProperties": false,
+        });
+        schema.as_object().cloned().unwrap_or_default()
     }
 
     fn takes(&self) -> String {
@@ -192,10 +189,8 @@ impl Field {
             _ => return Err(format!("{tool}: {} has the wrong type", self.name)),
         };
         if text.len() > LONGEST {
-            return Err(format!(
-                "{tool}: {} is longer than {LONGEST} bytes",
-                self.name
-            ));
+            let name = &self.name;
+            return Err(format!("{tool}: {name} is longer than {LONGEST} bytes"));
         }
         let number = text.trim().parse::<u64>().ok();
         let fits = number.is_some_and(|number| (1..=MOST_TOKENS).contains(&number));

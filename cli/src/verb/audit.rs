@@ -63,22 +63,6 @@ struct Later {
     names_it: bool,
 }
 
-/// The result.
-#[derive(Debug, Serialize)]
-struct Audit<'a> {
-    schema: u32,
-    task: &'a str,
-    fix: &'a Fix,
-    answer: Answer,
-    /// The reason for the answer.
-    detail: String,
-    ending: &'a str,
-    run: &'a str,
-    /// The inputs that refute it: files below the `--out` folder, or hashes in the store.
-    inputs: &'a [String],
-    later: &'a [Later],
-}
-
 /// Judges an old fix and prints what is known of it.
 ///
 /// # Errors
@@ -96,20 +80,30 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
     let patch = Patch::from_diff(&fix.diff);
     let report = session::judge((before, loaded.clone()), patch, &arguments.output).await?;
     let refuting = session::refuting(&report);
-    let audit = Audit {
-        schema: 1,
-        task: &task.id,
-        fix: &fix,
-        answer: answer(&report, refuting),
-        detail: session::reason(&report),
-        ending: &report.ending,
-        run: &report.run,
-        inputs: refuting.map_or(&[], |rung| &rung.found),
-        later: &later,
+    let answer = answer(&report, refuting);
+    // The inputs that refute it are files below the `--out` folder, or hashes in the store.
+    let audit = json!({
+        "schema": 1,
+        "task": task.id,
+        "fix": fix,
+        "answer": answer,
+        "detail": session::reason(&report),
+        "ending": report.ending,
+        "run": report.run,
+        "inputs": refuting.map_or(&[][..], |rung| &rung.found),
+        "later": later,
+    });
+    let in_words = || {
+        let commits = later.iter().map(|later| later.commit.in_words());
+        let values = json!({
+            "audit": audit,
+            "commit": fix.commit.as_ref().map(CommitRecord::in_words),
+            "commits": commits.collect::<Vec<_>>(),
+        });
+        Ok(template::fill(include_str!("audit/text.txt"), &values)?)
     };
-    let format = arguments.output.format;
-    write_out(format.render(&audit, || Ok(text(&audit)?))?)?;
-    Ok(match audit.answer {
+    write_out(arguments.output.format.render(&audit, in_words)?)?;
+    Ok(match answer {
         Answer::Held => ExitCode::SUCCESS,
         Answer::Incomplete => ExitCode::from(1),
         Answer::Undecided if report.ending == INTERRUPTED => session::status(&report),
@@ -138,21 +132,13 @@ async fn later(revisions: &Revisions<'_>, fix: &Fix, until: &str) -> anyhow::Res
     let own = functions(&String::from_utf8_lossy(&own));
     let files: BTreeSet<&str> = own.iter().map(|(file, _)| file.as_str()).collect();
     let files: Vec<&str> = files.into_iter().collect();
-    let names = format!(
-        "--grep={}",
-        commit.commit.get(..12).unwrap_or(&commit.commit)
-    );
-    let naming = [
-        "log",
-        "--format=%H",
-        "--fixed-strings",
-        &names,
-        &range,
-        "--",
-    ];
+    let short = commit.commit.get(..12).unwrap_or(&commit.commit);
+    let names = format!("--grep={short}");
+    let log = ["log", "--format=%H", "--fixed-strings"];
+    let naming = [&log[..], &[&names, &range, "--"]].concat();
     let naming = git.run(&naming).await?;
-    let listed = ["rev-list", "--reverse", "--topo-order", &range];
-    let touching = git.run(&[&listed[..], &["--"], &files].concat()).await?;
+    let listed = ["rev-list", "--reverse", "--topo-order", &range, "--"];
+    let touching = git.run(&[&listed[..], &files].concat()).await?;
     let mut order: Vec<&str> = touching.lines().collect();
     order.extend(naming.lines().filter(|line| !touching.contains(line)));
     let mut later = Vec::new();
@@ -160,10 +146,10 @@ async fn later(revisions: &Revisions<'_>, fix: &Fix, until: &str) -> anyhow::Res
         let parent = format!("{hash}^1");
         let diff = revisions.diff((&parent, hash), &["-U0"], &files).await?;
         let both = functions(&String::from_utf8_lossy(&diff));
-        let functions: BTreeSet<String> = own
+        let functions = own
             .intersection(&both)
-            .map(|(_, function)| function.clone())
-            .collect();
+            .map(|(_, function)| function.clone());
+        let functions: BTreeSet<String> = functions.collect();
         let names_it = naming.lines().any(|line| line == hash);
         if names_it || !functions.is_empty() {
             later.push(Later {
@@ -184,10 +170,9 @@ fn functions(diff: &str) -> BTreeSet<(String, String)> {
     for line in diff.lines() {
         if let Some(path) = line.strip_prefix("+++ b/") {
             file = path;
-        } else if let Some(heading) = line
-            .strip_prefix("@@ ")
-            .and_then(|line| line.split_once("@@"))
-            && let Some((before, _)) = heading.1.split_once('(')
+        } else if let Some(hunk) = line.strip_prefix("@@ ")
+            && let Some((_, heading)) = hunk.split_once("@@")
+            && let Some((before, _)) = heading.split_once('(')
         {
             let is_name = |char: char| char.is_alphanumeric() || "_:~".contains(char);
             let name = before.trim_end().rsplit(|char| !is_name(char)).next();
@@ -196,16 +181,6 @@ fn functions(diff: &str) -> BTreeSet<(String, String)> {
         }
     }
     found
-}
-
-fn text(audit: &Audit<'_>) -> Result<String, template::Error> {
-    let later = audit.later.iter().map(|later| later.commit.in_words());
-    let values = json!({
-        "audit": audit,
-        "commit": audit.fix.commit.as_ref().map(CommitRecord::in_words),
-        "commits": later.collect::<Vec<_>>(),
-    });
-    template::fill(include_str!("audit/text.txt"), &values)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use patchwright_agent::report::INTERRUPTED;
 use patchwright_agent::task::{self, Task};
 use patchwright_agent::template;
 use patchwright_config::Loaded;
-use patchwright_run::{Answers, answering, session as record};
+use patchwright_run::{Answers, answering};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,10 +54,9 @@ pub(crate) struct BackportArguments {
 struct Backport<'a> {
     common: &'a Common,
     loaded: &'a Loaded,
-    asked: &'a ModelArguments,
+    arguments: &'a BackportArguments,
     /// Somebody who carries what git and the location of edits do not.
     answers: Option<Answers>,
-    output: &'a OutputArguments,
     revisions: Revisions<'a>,
     fix: Fix,
 }
@@ -80,11 +79,9 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
             Fix::of_diff(&revisions, (base, diff), (None, Vec::new())).await?
         }
     };
-    let replay = arguments.asked.replay.as_ref();
-    let answers = arguments
-        .asked
-        .names_somebody()
-        .then(|| answering(None, replay, &loaded));
+    let asked = &arguments.asked;
+    let answers = asked.names_somebody();
+    let answers = answers.then(|| answering(None, asked.replay.as_ref(), &loaded));
     let answers = answers.transpose().map_err(WrongInput)?;
     let mut onto = Vec::new();
     for name in &arguments.onto {
@@ -93,9 +90,8 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
     let backport = Backport {
         common,
         loaded: &loaded,
-        asked: &arguments.asked,
+        arguments: &arguments,
         answers,
-        output: &arguments.output,
         revisions,
         fix,
     };
@@ -143,7 +139,7 @@ async fn read(
     let (_, store) = common.open().await?;
     let found = session::find_run(&store, Some(&arguments.fix)).await;
     let id = found.context("a commit needs --task TASK, for the PoV and the commands")?;
-    let (task, _) = record::read(&store, &id).await?;
+    let task = session::task_of(&store, &id).await?;
     let report = export::report(&store, &id).await?;
     let best = export::candidate(&report, None)?;
     Ok((task, Some(best.diff_bytes())))
@@ -156,11 +152,8 @@ pub(super) async fn place(
     upstream: Option<&str>,
 ) -> anyhow::Result<Place> {
     if task.povs.is_empty() {
-        let reason = format!(
-            "task {} has no PoV: nothing would show whether a tree is affected",
-            task.id
-        );
-        return Err(WrongInput(reason).into());
+        let reason = "has no PoV: nothing would show whether a tree is affected";
+        return Err(WrongInput(format!("task {} {reason}", task.id)).into());
     }
     let place = Place::of(task, &loaded.settings, upstream).await?;
     let missing = || {
@@ -196,7 +189,7 @@ impl Backport<'_> {
         let seen = session::unless_stopped(self.revisions.seen(task)).await;
         display.close();
         let stopped = || Ending::new(EndingKind::Canceled, "stopped while the PoV was tried");
-        let seen = seen.ok_or_else(|| self.output.refused(&task.id, stopped()))??;
+        let seen = seen.ok_or_else(|| self.arguments.output.refused(&task.id, stopped()))??;
         display.line(&format!("  {}", seen.in_words()));
         Ok(seen)
     }
@@ -205,13 +198,10 @@ impl Backport<'_> {
     async fn task_at(&self, name: &str, commit: &str) -> anyhow::Result<Task> {
         let task = self.revisions.kept_at(commit).await?;
         let title = task.title.as_deref().unwrap_or(&task.id);
-        let id: String = format!("{}-{}", task.id, file_name(name))
-            .chars()
-            .take(128)
-            .collect();
+        let id = format!("{}-{}", task.id, file_name(name));
         Ok(Task {
             title: Some(format!("{title}, at {name}")),
-            id,
+            id: id.chars().take(128).collect(),
             ..task
         })
     }

@@ -9,9 +9,9 @@ mod report;
 mod watch;
 
 use super::model_arguments::Endpoint;
+use super::serve::workers_flag;
 use super::session;
-use super::work::workers_flag;
-use crate::common::{Common, write_out};
+use crate::common::{Common, tell, write_out};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use list::Listed;
@@ -22,7 +22,6 @@ use patchwright_store::Store;
 use patchwright_store::submissions::{NewTask, Submitted};
 use report::Row;
 use sha2::{Digest, Sha256};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
@@ -78,11 +77,9 @@ pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::
     let watch = watch::Watch::new(&loaded.settings);
     let pool = WorkerPool::new(&service, loaded, watch.observers()).only(place.clone());
     let stop = CancellationToken::new();
-    let asked = CancellationToken::new();
-    tokio::spawn(session::stop_on_signal(asked.clone()));
     let working = tokio::spawn(pool.work(workers, stop.clone()));
     tokio::select! {
-        () = asked.cancelled() => {}
+        () = session::asked_to_end() => {}
         watched = watch.until_all_over(&service, &place) => watched?,
     }
     stop.cancel();
@@ -91,16 +88,14 @@ pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::
     let rows = report::rows(&service, &listed, &refused).await?;
     let text = report::write(&rows, arguments.report)?;
     write_out(&text)?;
-    for row in rows
-        .iter()
-        .filter(|row| row.attempts == 0 && !row.detail.is_empty())
-    {
+    let is_told = |row: &&Row| row.attempts == 0 && !row.detail.is_empty();
+    for row in rows.iter().filter(is_told) {
         let line = format!("{}: {}: {}", row.task, row.ending, row.detail);
-        writeln!(std::io::stderr(), "{}", visible_line(&line))?;
+        tell(&visible_line(&line))?;
     }
     if rows.iter().any(|row| row.ending.is_empty()) {
         let path = arguments.tasks.display();
-        writeln!(std::io::stderr(), "to go on: patchwright batch {path}")?;
+        tell(&format!("to go on: patchwright batch {path}"))?;
     }
     let verified = rows.iter().all(|row| row.ending == "verified");
     Ok(ExitCode::from(u8::from(!verified)))

@@ -4,7 +4,6 @@
 //! model's endpoint to answer. Nothing is installed and nothing is spent.
 
 mod attack;
-mod model;
 mod sandbox;
 
 use super::model_arguments::Endpoint;
@@ -12,10 +11,13 @@ use crate::common::{Common, Format, write_out};
 use clap::Args;
 use patchwright_agent::template;
 use patchwright_config::Settings;
+use patchwright_model::openai::OpenAi;
+use patchwright_model::price::Prices;
 use patchwright_sandbox::{Host, Image};
 use patchwright_source::visible;
 use serde::Serialize;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::process::ExitCode;
@@ -75,7 +77,7 @@ impl Finding {
 
 /// Says why the model's endpoint cannot be asked; nothing where it answers.
 pub(super) async fn model_problem(settings: &Settings) -> Option<String> {
-    let findings = model::look(settings).await.into_iter();
+    let findings = look_at_model(settings).await.into_iter();
     let mut failed = findings.filter(|finding| finding.state == State::Failed);
     failed.next().map(|finding| finding.detail)
 }
@@ -109,10 +111,9 @@ pub(crate) async fn run(
         folder("cache", &settings.cache.folder),
     ];
     findings.extend(sandbox::look(settings, host).await);
-    findings.extend(model::look(settings).await);
-    let works = findings
-        .iter()
-        .all(|finding| finding.state != State::Failed);
+    findings.extend(look_at_model(settings).await);
+    let works = |finding: &Finding| finding.state != State::Failed;
+    let works = findings.iter().all(works);
     let all = json!({ "schema": 1, "works": works, "findings": findings });
     let in_words = || Ok(visible(&table(&findings)?).into_owned());
     print(&arguments.format.render(&all, in_words)?, works)
@@ -120,24 +121,18 @@ pub(crate) async fn run(
 
 fn print(text: &str, works: bool) -> anyhow::Result<ExitCode> {
     write_out(text)?;
-    Ok(if works {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(BROKEN)
-    })
+    Ok(ExitCode::from(if works { 0 } else { BROKEN }))
 }
 
 /// The places that settings came from.
 fn origins(entries: &[patchwright_config::Entry]) -> String {
-    let mut places: Vec<&str> = entries
+    let places = entries
         .iter()
         .map(|entry| match entry.origin.rsplit_once(':') {
             Some((file, line)) if line.parse::<u32>().is_ok() => file,
             _ => &entry.origin,
-        })
-        .collect();
-    places.sort_unstable();
-    places.dedup();
+        });
+    let places: Vec<&str> = places.collect::<BTreeSet<_>>().into_iter().collect();
     format!("valid; from {}", places.join(", "))
 }
 
@@ -162,10 +157,54 @@ fn folder(name: &'static str, folder: &std::path::Path) -> Finding {
 }
 
 fn table(findings: &[Finding]) -> Result<String, template::Error> {
-    template::fill(
-        include_str!("check/table.txt"),
-        &json!({ "findings": findings }),
-    )
+    let values = json!({ "findings": findings });
+    template::fill(include_str!("check/table.txt"), &values)
+}
+
+/// Looks at every endpoint, without asking anything that costs.
+async fn look_at_model(settings: &Settings) -> Vec<Finding> {
+    if settings.model.name.is_empty() {
+        let detail =
+            "none is named, so only recorded answers can be used; set model.name, or give --model";
+        return vec![Finding::new("model", State::Missing, detail)];
+    }
+    let mut findings = Vec::new();
+    for endpoint in settings.model.endpoints() {
+        let place = format!("{} at {}", endpoint.name, endpoint.base_url);
+        let listed = match OpenAi::new(&endpoint) {
+            Ok(model) => model.listed().await,
+            Err(error) => Err(error),
+        };
+        let (state, told) = match listed {
+            Ok(Some(models)) if !models.contains(&endpoint.name) => {
+                let told = "reached, but it does not list this model";
+                (State::Failed, format!("{told}{}", some_of(&models)))
+            }
+            Ok(Some(_)) => (State::Ok, "reached and listed".to_owned()),
+            Ok(None) => (State::Ok, "reached; it lists no models".to_owned()),
+            Err(error) => (State::Failed, error.to_string()),
+        };
+        findings.push(Finding::new("model", state, format!("{place}: {told}")));
+    }
+    if let (Some(usd), Err(missing)) = (settings.limits.usd, Prices::from_settings(&settings.model))
+    {
+        let detail = format!(
+            "limits.usd is {usd}, but the price of {} is not set (model.usd_per_million_in and _out)",
+            missing.join(", ")
+        );
+        findings.push(Finding::new("price", State::Failed, detail));
+    }
+    findings
+}
+
+/// A few names, to choose the right one from.
+fn some_of(models: &[String]) -> String {
+    let few: Vec<_> = models.iter().take(8).map(String::as_str).collect();
+    match (few.len(), models.len()) {
+        (0, _) => String::new(),
+        (shown, all) if shown < all => format!("; among its {all}: {}, ..", few.join(", ")),
+        _ => format!("; it lists {}", few.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -53,11 +53,9 @@ impl Daemon {
             Err(()) => bail!("client.server: {} cannot be asked", self.server),
         }
         let request = self.client.request(method, url);
-        let token = self.token.token.expose_secret();
-        Ok(if token.is_empty() {
-            request
-        } else {
-            request.bearer_auth(token)
+        Ok(match self.token.token.expose_secret() {
+            "" => request,
+            token => request.bearer_auth(token),
         })
     }
 
@@ -93,11 +91,8 @@ impl Daemon {
 
     /// Sends a request and reads the answer.
     pub(super) async fn json(&self, request: RequestBuilder) -> anyhow::Result<Value> {
-        let response = self.send(request).await?;
-        response
-            .json()
-            .await
-            .context("the daemon's answer is no JSON")
+        let answer = self.send(request).await?.json().await;
+        answer.context("the daemon's answer is no JSON")
     }
 }
 

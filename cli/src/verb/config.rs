@@ -32,11 +32,8 @@ pub(crate) fn run(common: &Common, arguments: &ConfigArguments) -> anyhow::Resul
     } else {
         let loaded = common.load(Vec::new())?;
         let prefix = arguments.prefix.as_deref().unwrap_or_default();
-        let wanted: Vec<_> = loaded
-            .entries
-            .into_iter()
-            .filter(|entry| entry.key.starts_with(prefix))
-            .collect();
+        let mut wanted = loaded.entries;
+        wanted.retain(|entry| entry.key.starts_with(prefix));
         if wanted.is_empty() {
             let reason =
                 format!("no setting begins with {prefix:?}; `patchwright config` lists all");
@@ -55,11 +52,10 @@ fn table(entries: &[Entry]) -> String {
     let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
     let keys = longest(&mut entries.iter().map(|entry| entry.key.len()));
     let wide = longest(&mut values.iter().map(String::len)).min(WIDEST);
-    let lines = entries
-        .iter()
-        .zip(&values)
-        .map(|(entry, value)| format!("{:keys$} = {value:wide$}  # {}\n", entry.key, entry.origin));
-    lines.collect::<Vec<_>>().concat()
+    let line = |(entry, value): (&Entry, &String)| {
+        format!("{:keys$} = {value:wide$}  # {}\n", entry.key, entry.origin)
+    };
+    entries.iter().zip(&values).map(line).collect()
 }
 
 /// A value as it is written in a settings file.

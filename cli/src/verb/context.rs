@@ -13,7 +13,7 @@ use patchwright_agent::drive::request_of;
 use patchwright_agent::signals::Charged;
 use patchwright_model::account::{Account, Accounted};
 use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,10 +48,7 @@ pub(crate) struct ContextArguments {
 ///
 /// # Errors
 /// The settings are wrong, or the tree, the cache or the input cannot be used.
-pub(crate) async fn context(
-    common: &Common,
-    arguments: &ContextArguments,
-) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(common: &Common, arguments: &ContextArguments) -> anyhow::Result<ExitCode> {
     let bytes = read_named("request", Path::new("-"), MOST_INPUT)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.trim().is_empty() {
@@ -67,29 +64,35 @@ pub(crate) async fn context(
         flags.push(flag("", "retrieval.max_results", &HITS.to_string()));
     }
     let (engine, settings) = open(common, &arguments.repo, flags)?;
-    let budget = arguments
-        .budget
-        .unwrap_or(settings.retrieval.context_tokens);
-    let request = request_of(&text, budget);
+    let usual = settings.retrieval.context_tokens;
+    let request = request_of(&text, arguments.budget.unwrap_or(usual));
     let account = Arc::new(Account::new(settings.limits.usd));
     let signals = Arc::new(patchwright_run::signals(&settings, &account)?);
     let engine = Arc::new(engine);
-    let (context, notes) = match arguments.endpoint.model {
-        Some(_) => {
-            let model = Accounted::connect(&settings.model, &account);
-            let model = model.map_err(|error| error.to_string());
-            let pipeline = model.map(|model| Pipeline {
-                engine: Arc::clone(&engine),
-                model,
-                signals: Arc::clone(&signals),
-                max_output_tokens: settings.model.max_output_tokens,
-            });
-            helped(pipeline, (&engine, &signals), &request).await?
-        }
-        None => plain(&engine, &signals, &request).await?,
+    let (context, notes) = if arguments.endpoint.model.is_some() {
+        let model = Accounted::connect(&settings.model, &account);
+        let model = model.map_err(|error| error.to_string());
+        let pipeline = model.map(|model| Pipeline {
+            engine: Arc::clone(&engine),
+            model,
+            signals: Arc::clone(&signals),
+            max_output_tokens: settings.model.max_output_tokens,
+        });
+        helped(pipeline, (&engine, &signals), &request).await?
+    } else {
+        plain(&engine, &signals, &request).await?
     };
     note(&notes)?;
-    let value = context_value(&context, &notes);
+    let value = json!({
+        "intent": context.intent,
+        "confidence": context.confidence,
+        "tokens": context.tokens,
+        "elapsed_ms": context.elapsed_ms,
+        "snippets": context.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
+        "stack": context.stack,
+        "definitions": context.definitions,
+        "notes": notes,
+    });
     let printed = print(&arguments.format.render(&value, || Ok(context.render()))?)?;
     tell_cost(&account)?;
     Ok(printed)
@@ -125,22 +128,7 @@ async fn helped(
         Err(reason) => reason,
     };
     let (context, mut notes) = plain(engine, signals, request).await?;
-    notes.insert(
-        0,
-        format!("this is the context without the model: {reason}"),
-    );
+    let without = format!("this is the context without the model: {reason}");
+    notes.insert(0, without);
     Ok((context, notes))
-}
-
-fn context_value(context: &Context, notes: &[String]) -> Value {
-    json!({
-        "intent": context.intent,
-        "confidence": context.confidence,
-        "tokens": context.tokens,
-        "elapsed_ms": context.elapsed_ms,
-        "snippets": context.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
-        "stack": context.stack,
-        "definitions": context.definitions,
-        "notes": notes,
-    })
 }

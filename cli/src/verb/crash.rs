@@ -3,13 +3,12 @@
 //! It reads a log, says what kind of crash it holds, where, and what makes it
 //! the same as another one. It runs nothing and asks no model.
 
-use crate::common::{Format, read_named, write_out};
+use crate::common::{Format, read_named, tell, write_out};
 use crate::crash_text::{as_json, as_text, in_tree, named_in_words, words_as_text};
 use clap::Args;
 use patchwright_crash::{CrashReport, ReportInWords, read_words};
 use patchwright_source::{Tree, visible};
 use serde_json::{Value, json};
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -48,7 +47,7 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
     let shown = if arguments.all { reports.len() } else { 1 };
     let text = match (arguments.format, &words) {
         (_, None) if reports.is_empty() => {
-            writeln!(std::io::stderr(), "{}", visible(&nothing(arguments, &text)))?;
+            tell(&visible(&nothing(arguments, &text)))?;
             return Ok(ExitCode::from(NOTHING));
         }
         (Format::Json, words) => in_json(&reports, words.as_ref(), arguments.all),

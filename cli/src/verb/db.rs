@@ -44,11 +44,8 @@ pub(crate) async fn run(common: &Common, arguments: &DbArguments) -> anyhow::Res
         }
         DbCommand::Prune => {
             let pruned = store.prune(loaded.settings.queue.keep).await?;
-            writeln!(
-                out,
-                "forgot {} tasks, {} runs and {} logs",
-                pruned.tasks, pruned.runs, pruned.blobs
-            )?;
+            let (tasks, runs, blobs) = (pruned.tasks, pruned.runs, pruned.blobs);
+            writeln!(out, "forgot {tasks} tasks, {runs} runs and {blobs} logs")?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -1,8 +1,9 @@
 //! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
 
 use super::client::{Daemon, Place};
+use super::session::task_of;
 use crate::common::{Common, WrongInput, write_file, write_out, write_result};
-use crate::export::{self, Exported, LastChange, Signatures, Style};
+use crate::export::{self, Exported, Signatures, Style};
 use crate::output;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
     /// The candidate that is handed on
     #[command(flatten)]
@@ -34,7 +35,7 @@ pub(crate) struct ExportArguments {
 }
 
 /// A candidate, the names that it bears, and the repository that it is for.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Chosen {
     /// The run's id, its task's, the folder that --out made, or a task of the daemon that
     /// client.server names; the last run when none is named
@@ -51,15 +52,9 @@ pub(crate) struct Chosen {
     /// For a branch: its name; by default patchwright/RUN
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
-    /// The author of the patch, as in 'Name <name@example.org>'
-    #[arg(long, value_name = "WHO", value_parser = person)]
-    pub author: Option<String>,
-    /// Add a sign-off of the author
-    #[arg(long, requires = "author")]
-    pub signoff: bool,
-    /// Whoever reported the crash
-    #[arg(long, value_name = "WHO")]
-    pub reported_by: Option<String>,
+    /// The people whose names it bears
+    #[command(flatten)]
+    pub signatures: Signatures,
 }
 
 /// The forms of a run.
@@ -86,6 +81,7 @@ pub(crate) enum Form {
 
 /// A finished run, of this machine or of a daemon.
 pub(super) struct Finished {
+    chosen: Chosen,
     title: Option<String>,
     /// The task; none for a run of a daemon.
     task: Option<Task>,
@@ -101,49 +97,50 @@ pub(super) struct Finished {
 /// # Errors
 /// There is no such run or candidate, it has not ended, or what is made cannot
 /// be written.
-pub(crate) async fn export(
-    common: &Common,
-    arguments: ExportArguments,
-) -> anyhow::Result<ExitCode> {
-    let (finished, store) = finished(common, arguments.chosen.run.as_deref()).await?;
+pub(crate) async fn run(common: &Common, arguments: ExportArguments) -> anyhow::Result<ExitCode> {
+    let (finished, store) = finished(common, arguments.chosen).await?;
+    let out = arguments.out.as_deref();
     match (arguments.format, &finished.task) {
-        (Form::Folder, Some(task)) => folder(&store, task, finished.report, &arguments).await,
-        (Form::Folder, None) => Err(WrongInput(
-            "a daemon keeps the logs of its runs: name another form with --format, such as mbox"
-                .to_owned(),
-        )
-        .into()),
-        _ => one_file(&finished, &arguments).await,
+        (Form::Folder, Some(_)) => folder(&store, finished, (out, arguments.force)).await?,
+        (Form::Folder, None) => {
+            let advice = "name another form with --format, such as mbox";
+            let reason = format!("a daemon keeps the logs of its runs: {advice}");
+            return Err(WrongInput(reason).into());
+        }
+        (form, _) => one_file(&finished, form, out).await?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Reads a finished run.
 ///
 /// # Errors
 /// There is no such run, or it has not ended.
-pub(super) async fn finished(
-    common: &Common,
-    run: Option<&str>,
-) -> anyhow::Result<(Finished, Store)> {
+pub(super) async fn finished(common: &Common, chosen: Chosen) -> anyhow::Result<(Finished, Store)> {
     let (loaded, store) = common.open().await?;
-    let finished = match Place::of((&loaded, &store), run).await? {
-        Place::Here(id) => of_store(&store, &id).await?,
-        Place::There(daemon, task) => of_daemon(&daemon, &task).await?,
+    let finished = match Place::of((&loaded, &store), chosen.run.as_deref()).await? {
+        Place::Here(id) => of_store(&store, &id, chosen).await?,
+        Place::There(daemon, task) => of_daemon(&daemon, &task, chosen).await?,
     };
     Ok((finished, store))
 }
 
-async fn of_store(store: &Store, id: &str) -> anyhow::Result<Finished> {
+async fn of_store(store: &Store, id: &str, chosen: Chosen) -> anyhow::Result<Finished> {
     let report = report(store, id).await?;
-    let (task, _) = store.run(id).await?;
-    let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
+    let task = task_of(store, id).await?;
+    let smallest = report.smallest.as_ref();
+    let smallest = match smallest.and_then(|smallest| smallest.input.as_deref()) {
+        Some(hash) => store.blob(hash).await?,
+        None => None,
+    };
     let events = store.events(id).await?;
     let began = events.first().context("the journal of the run is empty")?;
     Ok(Finished {
+        chosen,
         title: task.title.clone(),
         rejected: rejected(store, &task).await?,
         task: Some(task),
-        smallest: smallest(store, &report).await?,
+        smallest,
         began: began.time.parse().context("the journal holds no time")?,
         report,
     })
@@ -165,11 +162,12 @@ async fn rejected(store: &Store, task: &Task) -> anyhow::Result<u32> {
 }
 
 /// A run that a daemon carried out. Its logs and inputs stay there.
-async fn of_daemon(daemon: &Daemon, task: &str) -> anyhow::Result<Finished> {
+async fn of_daemon(daemon: &Daemon, task: &str, chosen: Chosen) -> anyhow::Result<Finished> {
     let told = daemon.get(&["tasks", task]).await?;
     let report = daemon.get(&["tasks", task, "report"]).await?;
     let created = told.get("created").and_then(Value::as_str);
     Ok(Finished {
+        chosen,
         title: told.get("title").and_then(Value::as_str).map(str::to_owned),
         task: None,
         report: serde_json::from_value(report).context("the daemon's report cannot be read")?,
@@ -182,21 +180,16 @@ async fn of_daemon(daemon: &Daemon, task: &str) -> anyhow::Result<Finished> {
 }
 
 /// Writes a form that is one file, or a branch.
-async fn one_file(finished: &Finished, arguments: &ExportArguments) -> anyhow::Result<ExitCode> {
-    let report = &finished.report;
-    if let (Form::Diff, Some(fix)) = (arguments.format, report.foreign_fix()) {
-        put(arguments.out.as_deref(), fix.as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+async fn one_file(finished: &Finished, form: Form, out: Option<&Path>) -> anyhow::Result<()> {
+    if let (Form::Diff, Some(fix)) = (form, finished.report.foreign_fix()) {
+        return put(out, fix.as_bytes());
     }
-    let exported = finished.exported(&arguments.chosen).await?;
-    if arguments.format == Form::Branch {
-        let (name, commit) = finished.branch(&exported, &arguments.chosen).await?;
-        write_out(format!("{name} {commit}\n"))?;
-    } else {
-        let text = written(&exported, finished.began, arguments.format)?;
-        put(arguments.out.as_deref(), &text)?;
+    let exported = finished.exported().await?;
+    if form == Form::Branch {
+        let (name, commit) = finished.branch(&exported).await?;
+        return write_out(format!("{name} {commit}\n"));
     }
-    Ok(ExitCode::SUCCESS)
+    put(out, &written(&exported, finished.began, form)?)
 }
 
 impl Finished {
@@ -204,13 +197,17 @@ impl Finished {
     ///
     /// # Errors
     /// There is no such candidate.
-    pub(super) async fn exported(&self, chosen: &Chosen) -> anyhow::Result<Exported<'_>> {
-        let report = &self.report;
-        let folder = self.repository(chosen);
+    pub(super) async fn exported(&self) -> anyhow::Result<Exported<'_>> {
+        let (report, chosen) = (&self.report, &self.chosen);
+        let folder = self.repository();
         let folder = folder.unwrap_or_else(|_| PathBuf::from("."));
-        let author = match &chosen.author {
-            Some(author) => Some(author.clone()),
-            None => export::identity(&folder).await,
+        let mut signatures = chosen.signatures.clone();
+        if signatures.author.is_none() {
+            signatures.author = export::identity(&folder).await;
+        }
+        let changed_by = match &report.crash {
+            Some(crash) => export::last_change(&folder, crash).await,
+            None => None,
         };
         let attempt = candidate(report, chosen.candidate)?;
         let diff = FileDiff::read(&attempt.diff).unwrap_or_default();
@@ -220,12 +217,8 @@ impl Finished {
             report,
             attempt,
             smallest: self.smallest.as_deref(),
-            signatures: Signatures {
-                author,
-                signoff: chosen.signoff,
-                reported_by: chosen.reported_by.clone(),
-            },
-            changed_by: changed_by(&folder, report).await,
+            signatures,
+            changed_by,
             style: Style::learn(&folder, &files).await,
             version: 1 + self.rejected,
             review: self.task.as_ref().and_then(|task| match &task.follows {
@@ -240,8 +233,11 @@ impl Finished {
     ///
     /// # Errors
     /// None is named, and the task has no folder of this machine.
-    pub(super) fn repository(&self, chosen: &Chosen) -> anyhow::Result<PathBuf> {
-        match (&chosen.repo, self.task.as_ref().map(|task| &task.source)) {
+    pub(super) fn repository(&self) -> anyhow::Result<PathBuf> {
+        match (
+            &self.chosen.repo,
+            self.task.as_ref().map(|task| &task.source),
+        ) {
             (Some(repo), _) => Ok(repo.clone()),
             (None, Some(Source::Path(path))) => Ok(path.clone()),
             (None, _) => anyhow::bail!(
@@ -254,63 +250,34 @@ impl Finished {
     ///
     /// # Errors
     /// The patch does not fit the base, or the branch is there already.
-    pub(super) async fn branch(
-        &self,
-        exported: &Exported<'_>,
-        chosen: &Chosen,
-    ) -> anyhow::Result<(String, String)> {
-        let named = chosen.branch.clone();
+    pub(super) async fn branch(&self, exported: &Exported<'_>) -> anyhow::Result<(String, String)> {
+        let named = self.chosen.branch.clone();
         let name = named.unwrap_or_else(|| format!("patchwright/{}", self.report.run));
-        let folder = self.repository(chosen)?;
-        let commit = export::make_branch((&folder, &chosen.base), &name, exported).await?;
+        let place = (&*self.repository()?, self.chosen.base.as_str());
+        let commit = export::make_branch(place, &name, exported).await?;
         Ok((name, commit))
-    }
-}
-
-/// The smallest input that shows the crash, where one was found.
-async fn smallest(store: &Store, report: &Report) -> anyhow::Result<Option<Vec<u8>>> {
-    let smallest = report.smallest.as_ref();
-    match smallest.and_then(|smallest| smallest.input.as_deref()) {
-        Some(hash) => Ok(store.blob(hash).await?),
-        None => Ok(None),
     }
 }
 
 /// A candidate in the form of one file.
 fn written(exported: &Exported<'_>, began: jiff::Timestamp, form: Form) -> anyhow::Result<Vec<u8>> {
-    let json = |value| serde_json::to_vec_pretty(&value);
+    let json = |value: Value| serde_json::to_vec_pretty(&value);
     Ok(match form {
         Form::Folder | Form::Diff | Form::Branch => exported.attempt.delivered_bytes(),
         Form::Mbox => export::mail(exported, began)?.into_bytes(),
         Form::Quilt => {
             let day = began.strftime("%Y-%m-%d").to_string();
-            let mut text = export::quilt(exported, &day)?.into_bytes();
+            let mut text = export::text("quilt.txt", exported, &day)?.into_bytes();
             text.extend(exported.attempt.delivered_bytes());
             text
         }
-        Form::Pr => export::pull_request(exported)?.into_bytes(),
+        Form::Pr => export::text("pull_request.md", exported, "")?.into_bytes(),
         Form::Sarif => json(export::sarif(exported)?)?,
-        Form::Openvex => json(export::openvex(exported, &began.to_string())?)?,
+        Form::Openvex => {
+            let text = export::text("openvex.json", exported, &began.to_string())?;
+            json(serde_json::from_str(&text)?)?
+        }
     })
-}
-
-/// The commit that changed the crashing line last, where a repository tells.
-async fn changed_by(folder: &Path, report: &Report) -> Option<LastChange> {
-    let crash = report.crash.as_ref()?;
-    export::last_change(folder, crash.file.as_deref()?, crash.line?).await
-}
-
-/// Checks the form of a person's name with an address.
-fn person(text: &str) -> Result<String, String> {
-    let (name, rest) = text
-        .split_once('<')
-        .ok_or("expected 'Name <name@example.org>'")?;
-    let fine = !name.trim().is_empty()
-        && rest.ends_with('>')
-        && rest.contains('@')
-        && !text.chars().any(char::is_control);
-    fine.then(|| text.to_owned())
-        .ok_or_else(|| "expected 'Name <name@example.org>'".to_owned())
 }
 
 /// Writes the mail of the best patch of a run to a file.
@@ -318,16 +285,13 @@ fn person(text: &str) -> Result<String, String> {
 /// # Errors
 /// The run has no patch, or the file cannot be written.
 pub(super) async fn write_mail(common: &Common, run: &str, file: &Path) -> anyhow::Result<()> {
-    let arguments = ExportArguments {
-        chosen: Chosen {
-            run: Some(run.to_owned()),
-            ..Chosen::default()
-        },
-        format: Form::Mbox,
-        out: Some(file.to_path_buf()),
-        ..ExportArguments::default()
+    let chosen = Chosen {
+        run: Some(run.to_owned()),
+        ..Chosen::default()
     };
-    export(common, arguments).await.map(|_| ())
+    let (finished, _) = finished(common, chosen).await?;
+    let exported = finished.exported().await?;
+    write_file(file, export::mail(&exported, finished.began)?)
 }
 
 /// The report of a run that has ended.
@@ -359,24 +323,20 @@ pub(super) fn candidate(report: &Report, number: Option<u32>) -> anyhow::Result<
 
 async fn folder(
     store: &Store,
-    task: &Task,
-    mut report: Report,
-    arguments: &ExportArguments,
-) -> anyhow::Result<ExitCode> {
-    if arguments.chosen.candidate.is_some() {
-        report.best = Some(candidate(&report, arguments.chosen.candidate)?.clone());
+    finished: Finished,
+    (out, force): (Option<&Path>, bool),
+) -> anyhow::Result<()> {
+    let mut report = finished.report;
+    if let Some(number) = finished.chosen.candidate {
+        report.best = Some(candidate(&report, Some(number))?.clone());
     }
-    let out = arguments
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(&report.run));
-    output::prepare(&out, &report.run, arguments.force)?;
+    let out = out.map_or_else(|| PathBuf::from(&report.run), Path::to_path_buf);
+    output::prepare(&out, &report.run, force)?;
     let report = output::write(&out, &report, store).await?;
     let events = store.events(&report.run).await?;
-    let story = export::story(task.title.as_deref(), &report, &events)?;
+    let story = export::story(finished.title.as_deref(), &report, &events)?;
     write_file(&out.join("story.md"), story)?;
-    write_out(format!("{}\n", out.display()))?;
-    Ok(ExitCode::SUCCESS)
+    write_out(format!("{}\n", out.display()))
 }
 
 fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {

@@ -12,8 +12,7 @@ use super::model_arguments::ModelArguments;
 use super::run;
 use super::session::{self, OutputArguments};
 use super::task_flags::{CrashedTree, name_of};
-use crate::common::{Common, Format, USAGE, WrongInput};
-use crate::display;
+use crate::common::{Common, Format, USAGE, WrongInput, write_out};
 use crate::upstream::HistoryQuestion;
 use anyhow::Context;
 use clap::Args;
@@ -21,7 +20,7 @@ use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
 use patchwright_agent::task;
 use patchwright_config::Loaded;
-use std::io::Write;
+use patchwright_source::visible_line;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -95,8 +94,16 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
         say(&format!("then     patchwright run {}", file.display()))?;
         return Ok(ExitCode::from(USAGE));
     }
-    let result = out.join(RESULT);
-    let report = Box::pin(repair(loaded, &arguments, (&file, &result))).await?;
+    let output = OutputArguments {
+        out: Some(out.join(RESULT)),
+        force: arguments.force,
+        format: Format::Text,
+    };
+    let task = task::read(&file)?;
+    let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded);
+    let how = (answers.map_err(WrongInput)?, &HistoryQuestion::default());
+    let asked = (&arguments.asked, &output);
+    let report = Box::pin(run::repair((task, loaded), how, asked)).await?;
     conclude(common, &report, &out).await?;
     Ok(session::status(&report))
 }
@@ -115,29 +122,6 @@ async fn who_answers(loaded: &Loaded, asked: &ModelArguments) -> anyhow::Result<
         return Err(WrongInput(format!("the model does not answer: {problem}")).into());
     }
     Ok(None)
-}
-
-async fn repair(
-    loaded: Loaded,
-    arguments: &FixArguments,
-    (file, result): (&Path, &Path),
-) -> anyhow::Result<Report> {
-    let output = OutputArguments {
-        out: Some(result.to_path_buf()),
-        force: arguments.force,
-        format: Format::Text,
-    };
-    let task = task::read(file)?;
-    let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded);
-    let answers = answers.map_err(WrongInput)?;
-    let display = display::of_settings(&loaded.settings);
-    let request = run::Request {
-        answers,
-        asked: &arguments.asked,
-        output: &output,
-        question: &HistoryQuestion::default(),
-    };
-    run::repair((task, loaded), &request, display).await
 }
 
 /// Writes the mail of a patch that stands, and says the next step.
@@ -160,10 +144,5 @@ async fn conclude(common: &Common, report: &Report, out: &Path) -> anyhow::Resul
 }
 
 fn say(line: &str) -> anyhow::Result<()> {
-    writeln!(
-        std::io::stdout(),
-        "{}",
-        patchwright_source::visible_line(line)
-    )
-    .context("standard output is closed")
+    write_out(format!("{}\n", visible_line(line)))
 }

@@ -1,12 +1,11 @@
 //! `patchwright init`: write the task file of a project by trying what works.
 
 use super::task_flags::{CrashedTree, Sanitizer, name_of};
-use crate::common::{Common, WrongInput, read_named, write_file};
+use crate::common::{Common, WrongInput, read_named, real_path, write_file};
 use crate::display::{self, Display};
-use crate::init::bench::Bench;
 use crate::init::build_systems::{self, Proposal};
-use crate::init::oss_fuzz::Project;
 use crate::init::oss_fuzz::helper_script::HelperScript;
+use crate::init::oss_fuzz::{COPY, Project};
 use crate::init::trials::{Built, Trials};
 use crate::init::{self, Draft};
 use crate::issue;
@@ -15,7 +14,6 @@ use clap::Args;
 use patchwright_agent::task::Pov;
 use patchwright_agent::task::file::{SourceKeys, TaskFile};
 use patchwright_config::Settings;
-use patchwright_crash::Tool;
 use patchwright_source::{Language, counted};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -61,13 +59,12 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     let complete = write(&loaded.settings, &arguments).await?.is_complete();
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{}", arguments.out.display())?;
-    let next = if complete {
-        format!("next: patchwright run {}", arguments.out.display())
+    if complete {
+        writeln!(stdout, "next: patchwright run {}", arguments.out.display())?;
     } else {
-        "next: write the command that feeds $POV to the program (commands.pov) into the file"
-            .to_owned()
-    };
-    writeln!(stdout, "{next}")?;
+        let lacking = "the command that feeds $POV to the program (commands.pov)";
+        writeln!(stdout, "next: write {lacking} into the file")?;
+    }
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
@@ -83,17 +80,21 @@ pub(super) async fn write(settings: &Settings, arguments: &InitArguments) -> any
     let with_issue = with_issue(arguments, &folder, (settings, &display)).await?;
     let arguments = with_issue.as_ref().unwrap_or(arguments);
     let report = arguments.crashed.project.crash.as_deref();
-    let log = report.map(read).transpose()?;
+    let log = report.map(|file| read_named("file", file, u64::MAX));
+    let log = log.transpose()?;
+    let log = log.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let trials = Trials {
         settings,
         folder: folder.clone(),
         display: &display,
         report: log.as_deref().and_then(patchwright_crash::read_leading),
+        log,
     };
-    let copied = Project::has_copy(&folder);
-    let found = Box::pin(draft(&trials, arguments, log)).await;
+    let copy = folder.join(COPY);
+    let copied = copy.exists();
+    let found = Box::pin(draft(&trials, arguments)).await;
     if found.is_err() && !copied {
-        Project::remove_copy(&folder);
+        let _ = std::fs::remove_dir_all(copy);
     }
     let draft = found?;
     write_file(&out, init::render(&draft)?)?;
@@ -122,12 +123,8 @@ async fn with_issue(
     Ok(Some(arguments))
 }
 
-async fn draft(
-    trials: &Trials<'_>,
-    arguments: &InitArguments,
-    log: Option<String>,
-) -> anyhow::Result<Draft> {
-    let mut start = begin(arguments, &trials.folder, log)?;
+async fn draft(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Draft> {
+    let mut start = begin(trials, arguments)?;
     if let (Some(script), Some(project)) = (&arguments.helper, &arguments.oss_fuzz) {
         in_image(trials, arguments, (script, project), &mut start).await?;
     }
@@ -146,7 +143,6 @@ struct Start {
     tree: PathBuf,
     sanitizer: Sanitizer,
     proposals: Vec<Proposal>,
-    log: Option<String>,
 }
 
 /// Builds the project's image with its own tooling, and checks with it what the task stands on:
@@ -157,11 +153,10 @@ async fn in_image(
     (script, project): (&Path, &Path),
     start: &mut Start,
 ) -> anyhow::Result<()> {
-    let script = if script.is_dir() {
-        script.join("infra/helper.py")
-    } else {
-        script.to_path_buf()
-    };
+    let mut script = script.to_path_buf();
+    if script.is_dir() {
+        script.push("infra/helper.py");
+    }
     let script = script.canonicalize().map_err(|error| {
         let script = script.display();
         WrongInput(format!("--helper: {script} cannot be opened: {error}"))
@@ -176,12 +171,8 @@ async fn in_image(
     let subject = (subject, start.sanitizer.name());
     let script = HelperScript::open(&script, subject, socket, trials.display).await?;
     let copied = std::process::Command::new("cp")
-        .args([
-            "-R",
-            "--preserve=mode,timestamps,links",
-            "--reflink=auto",
-            "--",
-        ])
+        .args(["-R", "--preserve=mode,timestamps,links"])
+        .args(["--reflink=auto", "--"])
         .args([&start.tree, &copy])
         .output()
         .context("the tree cannot be copied")?;
@@ -194,18 +185,14 @@ async fn in_image(
     let harness = arguments.harness.as_deref();
     refuse_unbuilt(harness, &built)?;
     if let Some(reason) = script.check_build(harness).await? {
-        trials
-            .display
-            .line("  it failed, which a harness that crashes at once may cause:");
-        trials.display.line(&reason);
+        trials.tell("  it failed, which a harness that crashes at once may cause:");
+        trials.tell(&reason);
     }
-    for pov in harness
-        .map(|_| &arguments.crashed.pov)
-        .into_iter()
-        .flatten()
-    {
-        let crash = script.reproduce(harness.unwrap_or_default(), pov).await?;
-        trials.display.line(&format!("  ok it crashes: {crash}"));
+    if let Some(harness) = harness {
+        for pov in &arguments.crashed.pov {
+            let crash = script.reproduce(harness, pov).await?;
+            trials.tell(&format!("  ok it crashes: {crash}"));
+        }
     }
     Ok(())
 }
@@ -215,40 +202,34 @@ fn refuse_unbuilt(harness: Option<&str>, built: &[String]) -> Result<(), WrongIn
     let Some(harness) = harness.filter(|name| !built.iter().any(|known| known == name)) else {
         return Ok(());
     };
-    let built = if built.is_empty() {
-        "nothing".to_owned()
-    } else {
-        built.join(", ")
+    let built = match built {
+        [] => "nothing".to_owned(),
+        built => built.join(", "),
     };
     Err(WrongInput(format!(
         "--harness: the build makes no {harness:?}; it makes {built}"
     )))
 }
 
-fn begin(arguments: &InitArguments, folder: &Path, log: Option<String>) -> anyhow::Result<Start> {
+fn begin(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Start> {
+    let (folder, log) = (trials.folder.as_path(), trials.log.as_deref());
     let tree = arguments.crashed.tree.canonicalize().map_err(|error| {
         let tree = arguments.crashed.tree.display();
         WrongInput(format!("the source tree {tree} cannot be opened: {error}"))
     })?;
     for pov in &arguments.crashed.pov {
-        std::fs::File::open(pov).map_err(|error| {
-            WrongInput(format!(
-                "--pov: {} cannot be opened: {error}",
-                pov.display()
-            ))
-        })?;
+        let file = pov.display();
+        let unread = |error| WrongInput(format!("--pov: {file} cannot be opened: {error}"));
+        std::fs::File::open(pov).map_err(unread)?;
     }
-    let project = arguments
-        .oss_fuzz
-        .as_deref()
-        .map(Project::read)
-        .transpose()?;
+    let project = arguments.oss_fuzz.as_deref().map(Project::read);
+    let project = project.transpose()?;
     let given = &arguments.crashed.project;
     let language: Language = match &project {
         Some(project) if given.language.is_none() => project.language,
-        _ => given.language(&tree, log.as_deref())?,
+        _ => given.language(&tree, log)?,
     };
-    let reported = || of_report(log.as_deref());
+    let reported = || Sanitizer::of_report(trials.report.as_ref());
     let sanitizer = given.sanitizer.unwrap_or_else(reported);
     let mut keys = keys(arguments, (&tree, folder), language);
     let mut proposals = build_systems::proposals(&tree, language)?;
@@ -283,13 +264,7 @@ fn begin(arguments: &InitArguments, folder: &Path, log: Option<String>) -> anyho
         tree,
         sanitizer,
         proposals,
-        log,
     })
-}
-
-fn read(file: &Path) -> anyhow::Result<String> {
-    let bytes = read_named("file", file, u64::MAX)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn has_clang() -> bool {
@@ -297,19 +272,6 @@ fn has_clang() -> bool {
         .arg("--version")
         .output()
         .is_ok_and(|output| output.status.success())
-}
-
-/// The sanitizer that made a report.
-fn of_report(log: Option<&str>) -> Sanitizer {
-    match log
-        .and_then(patchwright_crash::read_leading)
-        .map(|report| report.tool)
-    {
-        Some(Tool::UndefinedBehaviorSanitizer) => Sanitizer::Undefined,
-        Some(Tool::MemorySanitizer) => Sanitizer::Memory,
-        Some(Tool::ThreadSanitizer) => Sanitizer::Thread,
-        _ => Sanitizer::Address,
-    }
 }
 
 fn keys(arguments: &InitArguments, (tree, folder): (&Path, &Path), language: Language) -> TaskFile {
@@ -338,11 +300,8 @@ fn pov(arguments: &InitArguments, folder: &Path, file: &Path) -> Pov {
 
 /// A path relative to the task's folder where it lies below, else absolute.
 fn seen_from(folder: &Path, path: &Path) -> String {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let folder = folder
-        .canonicalize()
-        .unwrap_or_else(|_| folder.to_path_buf());
-    match path.strip_prefix(&folder) {
+    let path = real_path(path);
+    match path.strip_prefix(real_path(folder)) {
         Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
         Ok(below) => below.display().to_string(),
         Err(_) => path.display().to_string(),
@@ -366,88 +325,61 @@ async fn find(
         let asked = Proposal::given(&command, proposals);
         built = trials.build(keys, &[asked]).await;
     }
-    let Built {
-        draft,
-        proposal,
-        programs,
-        mut bench,
-        ..
-    } = built.context("something was built")?;
+    let mut built = built.context("something was built")?;
     // The harnesses of Java are scripts, and only programs are listed.
-    if draft.keys.language != Language::Java.to_string() {
-        let in_out = programs
-            .iter()
-            .filter_map(|program| program.strip_prefix("\"$OUT\"/"));
-        let names: Vec<String> = in_out.map(str::to_owned).collect();
+    if !built.draft.is_java() {
+        let in_out = |program: &String| Some(program.strip_prefix("\"$OUT\"/")?.to_owned());
+        let names: Vec<String> = built.programs.iter().filter_map(in_out).collect();
         refuse_unbuilt(arguments.harness.as_deref(), &names)?;
     }
-    let mut draft = find_pov(
-        trials,
-        arguments,
-        draft,
-        (&mut bench, &programs, start.log.as_deref()),
-    )
-    .await;
-    let mut tested = trials.find_tests(&mut draft, &bench, &proposal).await;
-    while !tested {
+    find_pov(trials, arguments, &mut built).await;
+    let mut asked = built.proposal.clone();
+    while !trials.find_tests(&mut built, &asked).await {
         let question = "a command that runs the tests (empty: there are none)";
         let Some(command) = ask(arguments, trials.display, question) else {
             break;
         };
-        let asked = Proposal {
-            tests: vec![command],
-            ..proposal.clone()
-        };
-        tested = trials.find_tests(&mut draft, &bench, &asked).await;
+        asked.tests = vec![command];
     }
-    trials.find_harmless(&mut draft, &bench, &start.tree).await;
-    Ok(draft)
+    trials.find_harmless(&mut built, &start.tree).await;
+    Ok(built.draft)
 }
 
-async fn find_pov(
-    trials: &Trials<'_>,
-    arguments: &InitArguments,
-    mut draft: Draft,
-    (bench, programs, log): (&mut Bench, &[String], Option<&str>),
-) -> Draft {
-    let mut choices = vec![draft.keys.pov.clone()];
-    if !arguments.candidates.is_empty() {
-        let candidates = arguments.candidates.iter();
-        choices = candidates
-            .map(|file| vec![pov(arguments, &trials.folder, file)])
-            .collect();
+async fn find_pov(trials: &Trials<'_>, arguments: &InitArguments, built: &mut Built) {
+    let candidates = arguments.candidates.iter();
+    let mut choices: Vec<Vec<Pov>> = candidates
+        .map(|file| vec![pov(arguments, &trials.folder, file)])
+        .collect();
+    if choices.is_empty() {
+        choices.push(built.draft.keys.pov.clone());
     }
     let of_harness = arguments.harness.as_ref().map(|_| match arguments.helper {
         Some(_) => OF_HARNESS_IN_IMAGE,
         None => OF_HARNESS,
     });
     let feed = arguments.crashed.feed.as_deref().or(of_harness);
-    let mut found = false;
     for povs in &choices {
-        draft.keys.pov.clone_from(povs);
-        if let (Some(pov), false) = (povs.first(), arguments.candidates.is_empty()) {
-            trials
-                .display
-                .line(&format!("PoV: trying {}", pov.file.display()));
+        built.draft.keys.pov.clone_from(povs);
+        let Some(pov) = povs.first() else { return };
+        if !arguments.candidates.is_empty() {
+            let file = pov.file.display();
+            trials.tell(&format!("PoV: trying {file}"));
         }
-        found = match feed {
-            _ if povs.is_empty() => return draft,
-            Some(command) => trials.try_given(&mut draft, bench, command).await,
-            None => trials.find_pov(&mut draft, (bench, programs), log).await,
+        let found = match feed {
+            Some(command) => trials.try_given(built, command).await,
+            None => trials.find_pov(built).await,
         };
         if found {
-            return draft;
+            return;
         }
     }
-    draft.keys.pov = choices.swap_remove(0);
-    while !found {
-        let question = "a command that feeds $POV to the program and crashes (empty: later)";
-        let Some(command) = ask(arguments, trials.display, question) else {
-            break;
-        };
-        found = trials.try_given(&mut draft, bench, &command).await;
+    built.draft.keys.pov = choices.swap_remove(0);
+    let question = "a command that feeds $POV to the program and crashes (empty: later)";
+    while let Some(command) = ask(arguments, trials.display, question) {
+        if trials.try_given(built, &command).await {
+            return;
+        }
     }
-    draft
 }
 
 /// Asks for a command on a terminal; nothing where there is none, or for an empty line.

@@ -1,11 +1,13 @@
-//! `patchwright judge`: climb the ladder with a patch that somebody else wrote.
+//! `patchwright judge` and `patchwright evaluate`: climb the ladder with a patch that somebody else
+//! wrote, or with a candidate that a dry run proposed.
 
+use super::export::{candidate, report};
 use super::model_arguments::ModelArguments;
-use super::session::{self, NewRun, OutputArguments};
+use super::session::{self, NewRun, OutputArguments, find_run, task_of};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
-use patchwright_agent::task;
+use patchwright_agent::task::{self, Mode, Task};
 use patchwright_patcher::Patch;
 use patchwright_run::Answers;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,17 @@ pub(crate) struct JudgeArguments {
     /// The model that challenges the patch with inputs; none unless it is named
     #[command(flatten)]
     pub asked: ModelArguments,
+    /// Where the results go
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateArguments {
+    /// The run's id, its task's, the folder that --out made, or the word latest
+    pub run: String,
+    /// The candidate, by its number
+    pub candidate: u32,
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArguments,
@@ -61,4 +74,32 @@ fn read_patch(file: &Path) -> Result<Patch, String> {
         ));
     }
     Ok(patch)
+}
+
+/// Evaluates a candidate in a run of its own.
+///
+/// # Errors
+/// There is no such run or candidate, or the store fails.
+pub(crate) async fn evaluate(
+    common: &Common,
+    arguments: EvaluateArguments,
+) -> anyhow::Result<ExitCode> {
+    let (loaded, store) = common.open().await?;
+    let id = find_run(&store, Some(&arguments.run)).await?;
+    let report = report(&store, &id).await?;
+    let attempt = candidate(&report, Some(arguments.candidate))?;
+    let task = task_of(&store, &id).await?;
+    if task.commands.build.is_empty() {
+        let detail =
+            "commands.build: is needed to evaluate a candidate; the task of this run has none";
+        return Err(arguments.output.invalid(&task.id, &detail));
+    }
+    let task = Task {
+        mode: Mode::Repair,
+        candidates: 1,
+        ..task
+    };
+    let patch = Patch::from_diff(&attempt.diff_bytes());
+    let report = session::judge((task, loaded), patch, &arguments.output).await?;
+    session::print(&report, arguments.output.format)
 }

@@ -12,6 +12,7 @@ use patchwright_run::engine_settings;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use tokio::sync::Mutex;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct McpArguments {
@@ -31,7 +32,11 @@ pub(crate) struct McpArguments {
 pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
     let task = arguments.task.as_deref().map(task::read).transpose()?;
-    let judge = task.map(|task| Judge::new(task, loaded.clone()));
+    let judge = task.map(|task| Judge {
+        task,
+        loaded: loaded.clone(),
+        busy: Mutex::default(),
+    });
     let settings = loaded.settings;
     let place = ServedTree {
         tree: arguments.repo,

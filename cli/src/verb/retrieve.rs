@@ -3,17 +3,17 @@
 //! View of a tree as a run would see it, without a run: nothing is built, and the
 //! tree is only read. A model is asked only where the settings want its words.
 
-use crate::common::{Common, Format, USAGE, WrongInput, write_result};
+use crate::common::{Common, Format, USAGE, WrongInput, tell, write_result};
 use clap::Args;
 use patchwright_agent::drive::{open_engine, request_of};
+use patchwright_agent::template;
 use patchwright_config::{Flag, Settings};
 use patchwright_model::account::Account;
-use patchwright_retrieval::{Answer, Engine, Memory, Query, Request, Snippet};
+use patchwright_retrieval::{Engine, Memory, Query, Request, Snippet};
 use patchwright_run::engine_settings;
 use patchwright_source::visible;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -59,35 +59,15 @@ pub(crate) fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Resu
     let (engine, _) = open(common, &arguments.tree, Vec::new())?;
     engine.prepare_search()?;
     let report = engine.report();
-    let text = match arguments.format {
-        Format::Text => {
-            let mut text = format!(
-                "{} files, {} indexed, {} lines, {} symbols; {} parsed in {:.2} s\n",
-                report.files,
-                report.indexed,
-                report.lines,
-                report.symbols,
-                report.parsed,
-                report.seconds
-            );
-            for (path, reason) in &report.skipped {
-                let _ = writeln!(text, "skipped {path}: {reason}");
-            }
-            text
-        }
-        Format::Json => {
-            let skipped = report.skipped.iter();
-            let skipped =
-                skipped.map(|(path, reason)| json!({ "path": path.as_str(), "reason": reason }));
-            let mut value = json!(report);
-            if let Some(rows) = value.as_object_mut() {
-                rows.insert("schema".to_owned(), json!(1));
-                rows.insert("skipped".to_owned(), skipped.collect());
-            }
-            format!("{value:#}\n")
-        }
-    };
-    print(&text)
+    let skipped = report.skipped.iter();
+    let skipped = skipped.map(|(path, reason)| json!({ "path": path.as_str(), "reason": reason }));
+    let mut value = json!(report);
+    if let Some(rows) = value.as_object_mut() {
+        rows.insert("schema".to_owned(), json!(1));
+        rows.insert("skipped".to_owned(), skipped.collect());
+    }
+    let in_words = || Ok(template::fill(include_str!("retrieve/index.txt"), &value)?);
+    print(&arguments.format.render(&value, in_words)?)
 }
 
 /// Runs `patchwright retrieve`: prints per query its hits or the reason why
@@ -125,7 +105,14 @@ pub(crate) async fn retrieve(
                     note(&signals.consult(&engine, words).await)?;
                 }
                 let answer = engine.answer(&memory.expand(&query));
-                values.push(answer_value(&answer));
+                values.push(json!({
+                    "query": answer.query.to_string(),
+                    "total": answer.total,
+                    "reason": answer.miss.as_ref().map(ToString::to_string),
+                    "notes": answer.notes,
+                    "listing": answer.listing,
+                    "snippets": answer.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
+                }));
                 text.push_str(&memory.render(1, &[answer]));
             }
             Err(reason) => {
@@ -148,18 +135,15 @@ pub(super) fn open(
     flags: Vec<Flag>,
 ) -> anyhow::Result<(Engine, Settings)> {
     let settings = common.load(flags)?.settings;
-    let engine = open_engine(
-        tree,
-        &settings.cache.folder.join("index"),
-        engine_settings(&settings.retrieval),
-    )?;
+    let cache = settings.cache.folder.join("index");
+    let engine = open_engine(tree, &cache, engine_settings(&settings.retrieval))?;
     Ok((engine, settings))
 }
 
 /// Tells people what was left out.
 pub(super) fn note(notes: &[String]) -> anyhow::Result<()> {
     for note in notes {
-        writeln!(std::io::stderr(), "note: {}", visible(note))?;
+        tell(&format!("note: {}", visible(note)))?;
     }
     Ok(())
 }
@@ -167,7 +151,7 @@ pub(super) fn note(notes: &[String]) -> anyhow::Result<()> {
 /// Tells people what models and signals cost, if they were asked.
 pub(super) fn tell_cost(account: &Account) -> anyhow::Result<()> {
     if let Some(line) = account.told() {
-        writeln!(std::io::stderr(), "{line}")?;
+        tell(&line)?;
     }
     Ok(())
 }
@@ -184,17 +168,6 @@ fn read(written: &str, arguments: &RetrieveArguments) -> Result<Query, String> {
         attributes.push(("path".to_owned(), path.clone()));
     }
     Query::read(kind, body, &attributes)
-}
-
-fn answer_value(answer: &Answer) -> Value {
-    json!({
-        "query": answer.query.to_string(),
-        "total": answer.total,
-        "reason": answer.miss.as_ref().map(ToString::to_string),
-        "notes": answer.notes,
-        "listing": answer.listing,
-        "snippets": answer.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
-    })
 }
 
 pub(super) fn snippet_value(snippet: &Snippet) -> Value {

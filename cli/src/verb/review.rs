@@ -1,7 +1,7 @@
 //! `patchwright review`: the review page on this machine, for one user.
 
 use super::session::{find_run, stop_on_signal};
-use crate::common::Common;
+use crate::common::{Common, tell};
 use anyhow::Context;
 use clap::Args;
 use patchwright_daemon::review::{self, Opening};
@@ -45,10 +45,7 @@ pub(crate) async fn run(common: &Common, arguments: ReviewArguments) -> anyhow::
     let mut out = std::io::stdout();
     writeln!(out, "http://{address}{}", opening.path(id.as_deref()))?;
     out.flush()?;
-    writeln!(
-        std::io::stderr(),
-        "open this address in a browser; it works once. Interrupt to stop."
-    )?;
+    tell("open this address in a browser; it works once. Interrupt to stop.")?;
     tokio::spawn(stop_on_signal(stop.clone()));
     review::answer(listener, pages, stop).await?;
     Ok(ExitCode::SUCCESS)

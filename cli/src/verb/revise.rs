@@ -48,10 +48,7 @@ pub(crate) struct ReviseArguments {
 ///
 /// # Errors
 /// There is no such run or candidate, or the store fails.
-pub(crate) async fn revise(
-    common: &Common,
-    arguments: ReviseArguments,
-) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(common: &Common, arguments: ReviseArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(arguments.asked.settings())?;
     let store = Store::of(&loaded.settings).await?;
     let id = find_run(&store, Some(&arguments.run)).await?;
@@ -65,10 +62,8 @@ pub(crate) async fn revise(
     };
     let answer = arguments.answer;
     if review.is_some() && answer.exists() {
-        let there = format!(
-            "{} is there already: name another file with --answer",
-            answer.display()
-        );
+        let file = answer.display();
+        let there = format!("{file} is there already: name another file with --answer");
         return Err(WrongInput(there).into());
     }
     let reason = review.as_ref().map(Review::reason).or(arguments.reason);

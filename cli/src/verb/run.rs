@@ -65,33 +65,21 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
     let task = read_task(&arguments).map_err(|error| output.invalid(&name, &error))?;
     let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
         .map_err(|detail| output.invalid(&name, &detail))?;
-    let display = display::of_settings(&loaded.settings);
-    let request = Request {
-        answers,
-        asked: &arguments.asked,
-        output,
-        question: &arguments.question,
-    };
-    let report = Box::pin(repair((task, loaded), &request, display)).await?;
-    Ok(session::status(&report))
-}
-
-/// A repair as it was asked for, beside its task and settings.
-pub(super) struct Request<'a> {
-    pub(super) answers: Answers,
-    pub(super) asked: &'a ModelArguments,
-    pub(super) output: &'a OutputArguments,
-    pub(super) question: &'a HistoryQuestion,
+    let asked = (&arguments.asked, output);
+    let report = repair((task, loaded), (answers, &arguments.question), asked);
+    Ok(session::status(&Box::pin(report).await?))
 }
 
 /// Repairs a crash, or judges the commit that fixed it already, and prints the report.
 pub(super) async fn repair(
     (task, mut loaded): (Task, Loaded),
-    request: &Request<'_>,
-    display: Display,
+    (answers, question): (Answers, &HistoryQuestion),
+    asked: (&ModelArguments, &OutputArguments),
 ) -> anyhow::Result<Report> {
-    let history = look_up(&task, &loaded, &display, request).await;
-    let history = history.map_err(|ending| request.output.refused(&task.id, ending))?;
+    let display = display::of_settings(&loaded.settings);
+    let (_, output) = asked;
+    let history = look_up(&task, &loaded, &display, question).await;
+    let history = history.map_err(|ending| output.refused(&task.id, ending))?;
     let fix = history.fixed_by.as_ref().map(upstream::patch_of);
     if fix.is_some() {
         display.line("history: the crash is fixed already; judging that commit as a patch");
@@ -100,16 +88,15 @@ pub(super) async fn repair(
     }
     let answers = match fix {
         Some(_) => Answers::Nobody,
-        None => request.answers.clone(),
+        None => answers,
     };
     let new = NewRun {
         history,
         ..NewRun::new(answers, fix)
     };
-    let asked = (request.asked, request.output);
     // On the heap: what begins a run is large.
     let report = Box::pin(session::begin_to_end(display, (task, loaded), new, asked)).await?;
-    session::print(&report, request.output.format)?;
+    session::print(&report, output.format)?;
     Ok(report)
 }
 
@@ -118,30 +105,22 @@ async fn look_up(
     task: &Task,
     loaded: &Loaded,
     display: &Display,
-    request: &Request<'_>,
+    question: &HistoryQuestion,
 ) -> Result<CrashHistory, Ending> {
     if task.mode == Mode::DryRun {
         return Ok(CrashHistory::default());
     }
-    let looking = Box::pin(upstream::look_up(
-        task,
-        &loaded.settings,
-        display,
-        request.question,
-    ));
-    let looked_up = match session::unless_stopped(looking).await {
-        Some(found) => found.map_err(|error| {
-            Ending::new(EndingKind::InvalidTask, format!("--upstream: {error:#}"))
-        }),
-        None => Err(Ending::new(
-            EndingKind::Canceled,
-            "stopped while the history was looked at",
-        )),
+    let looking = upstream::look_up(task, &loaded.settings, display, question);
+    let (kind, detail) = match session::unless_stopped(Box::pin(looking)).await {
+        Some(Ok(history)) => return Ok(history),
+        Some(Err(error)) => (EndingKind::InvalidTask, format!("--upstream: {error:#}")),
+        None => {
+            let detail = "stopped while the history was looked at";
+            (EndingKind::Canceled, detail.to_owned())
+        }
     };
-    if looked_up.is_err() {
-        display.close();
-    }
-    looked_up
+    display.close();
+    Err(Ending::new(kind, detail))
 }
 
 fn read_task(arguments: &RunArguments) -> anyhow::Result<Task> {

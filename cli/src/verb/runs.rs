@@ -1,11 +1,14 @@
-//! `patchwright runs`: the runs of this machine's store, the newest first.
+//! `patchwright runs` and `decisions`: the runs of this machine's store, the newest first, and the decisions
+//! of people about candidates, as labels that P(right) can be fitted on.
 
-use crate::common::{Common, Format};
+use super::session::find_run;
+use crate::common::{Common, Format, tell, write_out};
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use patchwright_agent::report::Report;
 use patchwright_agent::report_text::money;
 use patchwright_source::visible_line;
+use patchwright_store::reviews::csv;
 use patchwright_store::runs::{RunFilter, RunRow};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -50,7 +53,7 @@ pub(crate) async fn list(common: &Common, arguments: &RunsArguments) -> anyhow::
         return Ok(ExitCode::SUCCESS);
     }
     if runs.is_empty() {
-        writeln!(std::io::stderr(), "no run matches")?;
+        tell("no run matches")?;
     }
     for run in &runs {
         writeln!(out, "{}", in_words(run)?)?;
@@ -96,4 +99,45 @@ fn in_json(run: &RunRow) -> anyhow::Result<Value> {
         "usd": report.as_ref().map(|report| report.cost.usd),
         "seconds": report.as_ref().map(|report| report.seconds.total),
     }))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecisionsArguments {
+    /// Only those about this run: its id, its task's, or the folder that --out made
+    pub run: Option<String>,
+    /// Format in which they are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: TableFormat,
+}
+
+/// Format of a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// One line a decision, for spreadsheets.
+    #[default]
+    Csv,
+    /// A list of objects.
+    Json,
+}
+
+/// Prints decisions.
+///
+/// # Errors
+/// There is no such run, or the store fails.
+pub(crate) async fn decisions(
+    common: &Common,
+    arguments: &DecisionsArguments,
+) -> anyhow::Result<ExitCode> {
+    let (_, store) = common.open().await?;
+    let id = match &arguments.run {
+        Some(named) => Some(find_run(&store, Some(named)).await?),
+        None => None,
+    };
+    let decisions = store.decisions(id.as_deref()).await?;
+    let text = match arguments.format {
+        TableFormat::Csv => csv(&decisions)?,
+        TableFormat::Json => serde_json::to_string_pretty(&decisions)? + "\n",
+    };
+    write_out(&text)?;
+    Ok(ExitCode::SUCCESS)
 }

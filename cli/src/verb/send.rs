@@ -6,7 +6,7 @@
 
 use super::export::{self, Chosen, Finished};
 use crate::common::{Common, WrongInput};
-use crate::export::{Exported, mail, pull_request};
+use crate::export::{Exported, mail, text};
 use crate::git::{Git, QUIET};
 use anyhow::Context;
 use clap::Args;
@@ -51,8 +51,9 @@ pub(crate) struct SendArguments {
 /// There is no such run or candidate, git knows no name of the person, nobody can be asked, or a
 /// program that sends it is missing or fails.
 pub(crate) async fn send(common: &Common, arguments: SendArguments) -> anyhow::Result<ExitCode> {
-    let (finished, _) = export::finished(common, arguments.chosen.run.as_deref()).await?;
-    let exported = finished.exported(&arguments.chosen).await?;
+    let chosen = arguments.chosen.clone();
+    let (finished, _) = export::finished(common, chosen).await?;
+    let exported = finished.exported().await?;
     if exported.signatures.author.is_none() {
         let nameless = "git knows no name of yours: set user.name and user.email, or give --author";
         return Err(WrongInput(nameless.to_owned()).into());
@@ -72,7 +73,7 @@ fn write_to(
     arguments: &SendArguments,
 ) -> anyhow::Result<bool> {
     let text = mail(exported, finished.began)?;
-    let folder = finished.repository(&arguments.chosen)?;
+    let folder = finished.repository()?;
     let way = format!("a mail to {}", arguments.to.join(", "));
     if !agreed(exported, (&way, &text), arguments)? {
         return Ok(false);
@@ -86,12 +87,9 @@ fn write_to(
     words.extend(answered.map(|id| format!("--in-reply-to={id}")));
     words.push(file.path().display().to_string());
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    run(
-        &folder,
-        "git",
-        &[&QUIET[..], &["send-email"], &words[..]].concat(),
-    )
-    .context("the mail was not sent; git send-email is in Debian's package git-email")?;
+    let send = [&QUIET[..], &["send-email"], &words].concat();
+    run(&folder, "git", &send)
+        .context("the mail was not sent; git send-email is in Debian's package git-email")?;
     Ok(true)
 }
 
@@ -101,55 +99,44 @@ async fn open(
     exported: &Exported<'_>,
     arguments: &SendArguments,
 ) -> anyhow::Result<bool> {
-    let (folder, remote) = (finished.repository(&arguments.chosen)?, &arguments.remote);
-    let told = Git::new(&folder)
+    let (folder, remote) = (finished.repository()?, &arguments.remote);
+    let git = Git::new(&folder);
+    let told = git
         .run(&["remote", "get-url", "--push", "--", remote])
         .await;
-    let url = told.map_err(|error| {
-        WrongInput(format!(
-            "{error:#}; name another with --remote, or send a mail with --to"
-        ))
-    })?;
-    let text = pull_request(exported)?;
+    let advice = "name another with --remote, or send a mail with --to";
+    let url = told.map_err(|error| WrongInput(format!("{error:#}; {advice}")))?;
+    let text = text("pull_request.md", exported, "")?;
     let (title, body) = text.split_once("\n\n").unwrap_or((&text, ""));
     let diff = exported.attempt.delivered_bytes();
     let shown = format!("{text}\n{}", String::from_utf8_lossy(&diff));
     let kind = if arguments.ready { "" } else { "draft " };
-    let way = format!(
-        "a branch to {}, and a {kind}pull request from it",
-        without_keys(&url)
-    );
+    let to = without_keys(&url);
+    let way = format!("a branch to {to}, and a {kind}pull request from it");
     if !agreed(exported, (&way, &shown), arguments)? {
         return Ok(false);
     }
-    let (branch, _) = finished.branch(exported, &arguments.chosen).await?;
+    let (branch, _) = finished.branch(exported).await?;
     let pushed = format!("refs/heads/{branch}:refs/heads/{branch}");
-    run(
-        &folder,
-        "git",
-        &[&QUIET[..], &["push", "--", remote, &pushed]].concat(),
-    )?;
-    let owner_and_name = project(&url);
-    let owner = owner_and_name
-        .rsplit_once('/')
-        .map_or("", |(owner, _)| owner);
+    let push = [&QUIET[..], &["push", "--", remote, &pushed]].concat();
+    run(&folder, "git", &push)?;
+    let project = project(&url);
+    let owner = project.rsplit_once('/').map_or("", |(owner, _)| owner);
     let head = format!("{owner}:{branch}");
-    let (program, words) = if url.contains("gitlab") {
-        let head = ["--head", owner_and_name, "--source-branch", &branch];
-        (
-            "glab",
-            [&["mr", "create", "--yes", "--description", body][..], &head].concat(),
-        )
+    let (program, mut words) = if url.contains("gitlab") {
+        let create = ["mr", "create", "--yes", "--description", body];
+        let head = ["--head", project, "--source-branch", &branch];
+        ("glab", [&create[..], &head].concat())
     } else {
         ("gh", vec!["pr", "create", "--body", body, "--head", &head])
     };
-    let draft: &[&str] = if arguments.ready { &[] } else { &["--draft"] };
-    run(
-        &folder,
-        program,
-        &[&words[..], &["--title", title], draft].concat(),
-    )
-    .with_context(|| format!("{branch} is pushed to {remote}, and no pull request was opened"))?;
+    words.extend(["--title", title]);
+    if !arguments.ready {
+        words.push("--draft");
+    }
+    run(&folder, program, &words).with_context(|| {
+        format!("{branch} is pushed to {remote}, and no pull request was opened")
+    })?;
     Ok(true)
 }
 
@@ -165,15 +152,11 @@ fn agreed(
     let mut out = std::io::stderr();
     let probability = exported.attempt.p_right;
     let probability = probability.map(|p| format!(", P(right) {:.0} %", 100.0 * p));
-    let ending = format!(
-        "{}{}",
-        exported.report.ending,
-        probability.unwrap_or_default()
-    );
+    let ending = exported.report.ending.clone() + &probability.unwrap_or_default();
+    let text = visible(text);
     write!(
         out,
-        "{}\n\nThis sends {way}.\nThe run ended {ending}.\n",
-        visible(text)
+        "{text}\n\nThis sends {way}.\nThe run ended {ending}.\n"
     )?;
     if arguments.yes {
         return Ok(true);

@@ -1,14 +1,15 @@
-//! `patchwright serve`: the daemon.
+//! `patchwright serve` and `patchwright work`: the daemon, and whoever works off the tasks of a
+//! queue with no interface of its own.
 
 use super::session::stop_on_signal;
-use super::work::{silent, workers_flag};
-use crate::common::Common;
+use crate::common::{Common, flag, tell};
 use anyhow::Context;
 use clap::Args;
-use patchwright_config::Settings;
+use patchwright_agent::progress::Observer;
+use patchwright_config::{Flag, Settings};
 use patchwright_daemon::crs::watch::Watch;
 use patchwright_daemon::service::Service;
-use patchwright_daemon::worker::WorkerPool;
+use patchwright_daemon::worker::{Observers, WorkerPool};
 use patchwright_daemon::{api, crs, review, telemetry};
 use patchwright_store::Store;
 use patchwright_store::tokens::Role;
@@ -22,6 +23,13 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// Number of tasks that this machine works on at once; 0 leaves all to `patchwright work`
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkArguments {
+    /// Number of tasks that this process works on at once
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
 }
@@ -43,21 +51,14 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
         let watch = Watch::new(service.clone(), settings.clone());
         tokio::spawn(watch.watch(stop.clone()));
     }
-    let others = settings
-        .crs
-        .enabled
-        .then(|| crs::api::routes(&service, &settings));
+    let others = settings.crs.enabled;
+    let others = others.then(|| crs::api::routes(&service, &settings));
     let pages = review::of_daemon(&service, Arc::new(loaded), stop.clone());
-    let front = api::listen(
-        service,
-        settings.clone(),
-        others.unwrap_or_default().merge(pages),
-        stop.clone(),
-    )
-    .await?;
-    writeln!(std::io::stderr(), "listening on http://{}", front.address())?;
+    let pages = others.unwrap_or_default().merge(pages);
+    let front = api::listen(service, settings.clone(), pages, stop.clone()).await?;
+    tell(&format!("listening on http://{}", front.address()))?;
     if let Some(address) = front.health() {
-        writeln!(std::io::stderr(), "health at http://{address}")?;
+        tell(&format!("health at http://{address}"))?;
     }
     tokio::spawn(stop_on_signal(stop.clone()));
     let working = tokio::spawn(pool.work(settings.queue.workers, stop.clone()));
@@ -85,10 +86,36 @@ async fn make_first_token(store: &Store, settings: &Settings) -> anyhow::Result<
         .with_context(|| format!("no token can be written to {path} (http.first_token)"))?;
     if let Some(secret) = store.create_token("first", Role::Admin, None).await? {
         writeln!(file, "{secret}")?;
-        writeln!(
-            std::io::stderr(),
-            "the first token, \"first\", is in {path}"
-        )?;
+        tell(&format!("the first token, \"first\", is in {path}"))?;
     }
     Ok(())
+}
+
+/// Works until somebody says stop; then hands back what is not finished.
+///
+/// # Errors
+/// When the store or the queue cannot be opened.
+pub(crate) async fn work(common: &Common, arguments: &WorkArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(workers_flag(arguments.workers))?;
+    let _telemetry = telemetry::start(&loaded.settings.telemetry)?;
+    let service = Service::new(Store::of(&loaded.settings).await?);
+    let workers = loaded.settings.queue.workers;
+    let pool = WorkerPool::new(&service, loaded, silent());
+    let name = pool.name();
+    tell(&format!("working on {workers} tasks at once as {name}"))?;
+    let stop = CancellationToken::new();
+    tokio::spawn(stop_on_signal(stop.clone()));
+    pool.work(workers, stop).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The setting that `--workers` gives.
+pub(super) fn workers_flag(workers: Option<usize>) -> Vec<Flag> {
+    let flags = workers.map(|workers| flag("--workers", "queue.workers", &workers.to_string()));
+    flags.into_iter().collect()
+}
+
+/// Nobody watches.
+fn silent() -> Observers {
+    Arc::new(|_| Observer::silent())
 }

@@ -57,11 +57,10 @@ impl OutputArguments {
 
     /// The refusal of a task, with the ending that its run would have had.
     pub(super) fn refused(&self, task: &str, ending: Ending) -> anyhow::Error {
-        let (task, format) = (task.to_owned(), self.format);
         anyhow::Error::new(Refused {
-            task,
+            task: task.to_owned(),
             ending,
-            format,
+            format: self.format,
         })
     }
 }
@@ -81,16 +80,6 @@ impl Refused {
         let run = Run::new(Plan::default()).stopped(self.ending);
         print(&Report::of(&run, "", &self.task, "none"), self.format)
     }
-}
-
-/// Drives a run to its end, prints its report, and tells the exit status.
-pub(super) async fn carry_out(
-    session: &Session,
-    output: &OutputArguments,
-    display: Display,
-) -> anyhow::Result<ExitCode> {
-    let report = to_the_end(session, output, (display, None)).await?;
-    print(&report, output.format)
 }
 
 /// Announces a run, begins it and drives it to its end; prints nothing but progress.
@@ -189,27 +178,28 @@ pub(super) fn reason(report: &Report) -> String {
 
 /// Does some work, unless the process is asked to end before it is done.
 pub(super) async fn unless_stopped<T>(work: impl Future<Output = T>) -> Option<T> {
-    let stop = CancellationToken::new();
-    let watcher = tokio::spawn(stop_on_signal(stop.clone()));
-    let done = tokio::select! {
+    tokio::select! {
         done = work => Some(done),
-        () = stop.cancelled() => None,
-    };
-    watcher.abort();
-    done
+        () = asked_to_end() => None,
+    }
 }
 
 /// Cancels the token when the process is asked to end.
 pub(super) async fn stop_on_signal(stop: CancellationToken) {
+    asked_to_end().await;
+    stop.cancel();
+}
+
+/// Waits until the process is asked to end; for ever where the system does not tell.
+pub(super) async fn asked_to_end() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return;
+        return std::future::pending().await;
     };
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}
     }
-    stop.cancel();
 }
 
 /// The first lines: what is run, and whose answers it uses.
@@ -259,38 +249,32 @@ pub(super) async fn find_run(store: &Store, named: Option<&str>) -> anyhow::Resu
     }
 }
 
-/// Finds the run to go on with, as [`find_run`] does, but without a name the one
-/// that began last of those without an ending.
-pub(super) async fn find_unfinished(store: &Store, named: Option<&str>) -> anyhow::Result<String> {
-    match named {
-        None => latest(store, true).await,
-        named => find_run(store, named).await,
-    }
-}
-
-async fn latest(store: &Store, unfinished: bool) -> anyhow::Result<String> {
+/// Finds the run that began last, of all or of those without an ending.
+pub(super) async fn latest(store: &Store, unfinished: bool) -> anyhow::Result<String> {
     let filter = RunFilter {
         unfinished,
         limit: 1,
         ..RunFilter::default()
     };
     let last = store.runs(&filter).await?.into_iter().next();
-    let which = if unfinished {
-        "no run without an ending"
-    } else {
-        "no run"
-    };
     let last = last.ok_or_else(|| {
+        let which = if unfinished { " without an ending" } else { "" };
         let folder = store.folder().display();
         WrongInput(format!(
-            "there is {which} in {folder}; --state DIR names another store"
+            "there is no run{which} in {folder}; --state DIR names another store"
         ))
     })?;
     Ok(last.id)
 }
 
+/// The task of a run.
+pub(super) async fn task_of(store: &Store, run: &str) -> anyhow::Result<Task> {
+    let (task, _) = store.run(run).await?;
+    serde_json::from_str(&task).context("the task of the run cannot be read")
+}
+
 /// The id of a run that was named by its id or by the folder that `--out` made.
-pub(super) fn run_id(named: &str) -> anyhow::Result<String> {
+fn run_id(named: &str) -> anyhow::Result<String> {
     let file = Path::new(named).join(output::RUN);
     if !file.is_file() {
         return Ok(named.to_owned());

@@ -3,7 +3,7 @@
 
 use super::client::{Daemon, Place, field};
 use super::session::{print, status};
-use crate::common::{Common, Format, PAUSED, write_out};
+use crate::common::{Common, Format, PAUSED, tell, write_out};
 use crate::display;
 use crate::story;
 use anyhow::Context;
@@ -64,23 +64,20 @@ pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Re
         return print(&report, arguments.format);
     }
     let text = story::text(&report, &store.decisions(Some(&id)).await?)?;
-    tell(&text, &loaded.settings, &arguments.paging)?;
+    show(&text, &loaded.settings, &arguments.paging)?;
     Ok(status(&report))
 }
 
 /// Prints a story: with colours where they are wanted, in a pager on a terminal.
-fn tell(text: &str, settings: &Settings, paging: &Paging) -> anyhow::Result<()> {
+fn show(text: &str, settings: &Settings, paging: &Paging) -> anyhow::Result<()> {
     let terminal = std::io::stdout().is_terminal();
     let colored = display::colored(settings, terminal);
-    let text = if colored {
-        story::painted(text)
-    } else {
-        text.to_owned()
-    };
-    if terminal && !paging.no_pager && story::paged(&text, &paging.pager)? {
+    let painted = colored.then(|| story::painted(text));
+    let text = painted.as_deref().unwrap_or(text);
+    if terminal && !paging.no_pager && story::paged(text, &paging.pager)? {
         return Ok(());
     }
-    write_out(&text)
+    write_out(text)
 }
 
 /// Prints what a daemon says of the last run of a task: its report, or its
@@ -102,59 +99,46 @@ async fn of_daemon(
             serde_json::from_str(&text).context("the daemon's answer is no report")?;
         return print(&report, arguments.format);
     }
-    let mut out = std::io::stdout().lock();
-    for line in text.lines() {
-        match arguments.format {
-            Format::Json => writeln!(out, "{line}")?,
-            Format::Text => writeln!(out, "{}", told(&serde_json::from_str(line)?))?,
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    print_events(text.lines(), arguments.format)
 }
 
 /// An event in a line for people.
 pub(super) fn told(event: &Value) -> String {
-    let of = |name| field(event, name);
-    format!(
-        "{} lane {} {:<7} {:<9} {}",
-        of("time"),
-        of("lane"),
-        of("kind"),
-        of("name"),
-        of("summary")
-    )
-}
-
-/// Prints the report of a run, or its journal when it has not ended.
-pub(super) async fn show(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {
-    let Some(report) = store.report(id).await? else {
-        return unfinished(store, id, format).await;
-    };
-    print(&report, format)
+    let shown = ["time", "lane", "kind", "name", "summary"];
+    let [time, lane, kind, name, summary] = shown.map(|name| field(event, name));
+    format!("{time} lane {lane} {kind:<7} {name:<9} {summary}")
 }
 
 /// Prints the journal of a run that has no ending, and what to do about it.
 async fn unfinished(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {
     journal(store, id, format).await?;
     let last = store.events(id).await?.pop().map(|event| event.time);
-    let last = last.map_or_else(
-        || "it has no event".to_owned(),
-        |time| format!("its last event is of {time}"),
-    );
-    writeln!(
-        std::io::stderr(),
-        "run {id} has not ended; {last}. If nothing works on it any more, it was cut off: \
-         patchwright resume {id}"
-    )?;
+    let last = match last {
+        Some(time) => format!("its last event is of {time}"),
+        None => "it has no event".to_owned(),
+    };
+    let advice = "If nothing works on it any more, it was cut off: patchwright resume";
+    tell(&format!("run {id} has not ended; {last}. {advice} {id}"))?;
     Ok(ExitCode::from(PAUSED))
 }
 
 async fn journal(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {
+    let events = store.events(id).await?;
+    let lines = events.iter().map(serde_json::to_string);
+    let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
+    print_events(lines.iter().map(String::as_str), format)
+}
+
+/// Prints events, of which each is a line of JSON.
+fn print_events<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    format: Format,
+) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
-    for event in store.events(id).await? {
+    for line in lines {
         match format {
-            Format::Json => writeln!(out, "{}", serde_json::to_string(&event)?)?,
-            Format::Text => writeln!(out, "{}", told(&serde_json::to_value(&event)?))?,
+            Format::Json => writeln!(out, "{line}")?,
+            Format::Text => writeln!(out, "{}", told(&serde_json::from_str(line)?))?,
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -15,7 +15,6 @@ use patchwright_agent::report::AttemptReport;
 use patchwright_agent::task::Source;
 use patchwright_agent::template;
 use patchwright_retrieval::{Sibling, Symbol};
-use patchwright_run::session as record;
 use patchwright_source::{FileDiff, visible_line};
 use patchwright_target::runner::INSIDE;
 use serde_json::{Value, json};
@@ -93,12 +92,10 @@ async fn read(common: &Common, arguments: &SiblingsArguments) -> anyhow::Result<
     let found = session::find_run(&store, Some(fix)).await;
     let named = visible_line(fix);
     let id = found.with_context(|| {
-        format!(
-            "{named} is no file with a diff, no commit of {}, and no run",
-            here.display()
-        )
+        let here = here.display();
+        format!("{named} is no file with a diff, no commit of {here}, and no run")
     })?;
-    let (task, _) = record::read(&store, &id).await?;
+    let task = session::task_of(&store, &id).await?;
     let report = export::report(&store, &id).await?;
     let best = export::candidate(&report, None)?;
     let ((Some(tree), _) | (None, Source::Path(tree))) = (tree, task.source) else {

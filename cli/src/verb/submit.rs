@@ -1,7 +1,7 @@
 //! `patchwright submit`: hand tasks to a daemon, with the files of their folders.
 
 use super::client::{Daemon, field};
-use crate::common::Common;
+use crate::common::{Common, tell};
 use anyhow::{Context, ensure};
 use clap::Args;
 use flate2::Compression;
@@ -51,10 +51,8 @@ pub(crate) async fn run(common: &Common, arguments: &SubmitArguments) -> anyhow:
     for path in &arguments.tasks {
         let form = form(path, arguments.in_place)?;
         let request = daemon.request(Method::POST, &["tasks"])?.query(arguments);
-        let answer = daemon
-            .json(request.multipart(form))
-            .await
-            .with_context(|| path.display().to_string())?;
+        let answer = daemon.json(request.multipart(form)).await;
+        let answer = answer.with_context(|| path.display().to_string())?;
         let (id, state) = (field(&answer, "id"), field(&answer, "state"));
         writeln!(std::io::stdout(), "{id} {state}")?;
     }
@@ -75,9 +73,8 @@ fn form(path: &Path, in_place: bool) -> anyhow::Result<Form> {
     } else {
         task.source.path = source.as_ref().map(|path| path.display().to_string());
     }
-    let (mut size, unreadable) = (sent.as_ref().map_or(0, Vec::len) as u64, || {
-        folder.display().to_string()
-    });
+    let unreadable = || folder.display().to_string();
+    let mut size = sent.as_ref().map_or(0, Vec::len) as u64;
     let mut files = beside(&file, folder, source.as_deref()).with_context(unreadable)?;
     files.sort();
     for file in &files {
@@ -98,12 +95,8 @@ fn form(path: &Path, in_place: bool) -> anyhow::Result<Form> {
     for file in files {
         let name = file.strip_prefix(folder).unwrap_or(&file);
         let Some(name) = name.to_str() else {
-            let mut told = std::io::stderr();
-            writeln!(
-                told,
-                "{} is not sent: its name is not UTF-8",
-                name.display()
-            )?;
+            let name = name.display();
+            tell(&format!("{name} is not sent: its name is not UTF-8"))?;
             continue;
         };
         let bytes = std::fs::read(&file).with_context(|| file.display().to_string())?;
@@ -134,9 +127,7 @@ fn packed(source: &Path) -> anyhow::Result<Vec<u8>> {
 fn beside(file: &Path, folder: &Path, source: Option<&Path>) -> walkdir::Result<Vec<PathBuf>> {
     let all = WalkDir::new(folder).min_depth(1).into_iter();
     let kept = all.filter_entry(|entry| Some(entry.path()) != source && entry.path() != file);
-    let files = kept.filter(|entry| {
-        let entry = entry.as_ref();
-        entry.map_or(true, |entry| entry.file_type().is_file())
-    });
+    let is_file = |entry: &DirEntry| entry.file_type().is_file();
+    let files = kept.filter(|entry| entry.as_ref().map_or(true, is_file));
     files.map(|entry| entry.map(DirEntry::into_path)).collect()
 }

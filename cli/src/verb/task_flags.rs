@@ -1,13 +1,14 @@
 //! Flags that tell of a project, and a task put together from flags, for somebody
-//! who has only a crash.
+//! who has only a crash. The language comes from the crash report or the files, for whoever names none.
 
-use crate::common::{WrongInput, plain_name};
-use crate::language;
+use crate::common::{WrongInput, plain_name, real_path};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use patchwright_agent::task::Pov;
 use patchwright_agent::task::file::{SourceKeys, TaskFile};
 use patchwright_agent::task::{self, Mode, Task};
-use patchwright_source::Language;
+use patchwright_crash::{CrashReport, Tool};
+use patchwright_source::{Language, Tree, TreePath};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -82,9 +83,10 @@ impl ProjectFlags {
     /// Returns the language that was named, or that of the report or the files.
     pub(crate) fn language(&self, tree: &Path, log: Option<&str>) -> Result<Language, WrongInput> {
         if let Some(word) = &self.language {
-            return language::named(word);
+            return language_named(word);
         }
-        language::infer(tree, log).ok_or_else(|| {
+        let reported = log.and_then(language_of_report);
+        reported.or_else(|| language_of_files(tree)).ok_or_else(|| {
             let tree = tree.display();
             let message = format!("--language is needed: no file below {tree} is C, C++ or Java");
             WrongInput(message)
@@ -106,6 +108,16 @@ pub(crate) enum Sanitizer {
 }
 
 impl Sanitizer {
+    /// Returns the one that made a report.
+    pub(crate) fn of_report(report: Option<&CrashReport>) -> Self {
+        match report.map(|report| report.tool) {
+            Some(Tool::UndefinedBehaviorSanitizer) => Self::Undefined,
+            Some(Tool::MemorySanitizer) => Self::Memory,
+            Some(Tool::ThreadSanitizer) => Self::Thread,
+            _ => Self::Address,
+        }
+    }
+
     /// Returns its name, as compilers take it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -150,16 +162,12 @@ impl TaskFlags {
 
     /// The task that they make up.
     pub(crate) fn task(&self, dry_run: bool) -> anyhow::Result<Task> {
-        let repo = self
-            .repo
-            .as_ref()
-            .ok_or_else(|| anyhow::anyhow!("--repo DIR is needed: the source tree"))?;
+        let repo = self.repo.as_ref();
+        let repo = repo.context("--repo DIR is needed: the source tree")?;
         let project = &self.project;
         // A report that cannot be read is told where it is read for the task.
-        let log = project
-            .crash
-            .as_ref()
-            .and_then(|log| std::fs::read(log).ok());
+        let report = project.crash.as_deref();
+        let log = report.and_then(|log| std::fs::read(log).ok());
         let log = log.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let language = project.language(repo, log.as_deref())?;
         let here = std::path::absolute(".")?;
@@ -177,17 +185,15 @@ impl TaskFlags {
         file.commands.pov = command;
         file.commands.test.clone_from(&project.test);
         if let Some(sanitizer) = project.sanitizer {
-            file.builds
-                .insert(sanitizer.name().to_owned(), sanitizer.variables());
+            let name = sanitizer.name().to_owned();
+            file.builds.insert(name, sanitizer.variables());
         }
-        file.pov = inputs
-            .iter()
-            .map(|input| Pov {
-                file: absolute(Path::new(input)).into(),
-                ..Pov::default()
-            })
-            .collect();
-        file.crash.report = project.crash.as_deref().map(absolute);
+        let povs = inputs.iter().map(|input| Pov {
+            file: absolute(Path::new(input)).into(),
+            ..Pov::default()
+        });
+        file.pov = povs.collect();
+        file.crash.report = report.map(absolute);
         file.inputs.harmless.clone_from(&self.harmless);
         file.guard.protect.clone_from(&self.protect);
         Ok(task::from_file(file, &here, Path::new("the command line"))?)
@@ -196,25 +202,19 @@ impl TaskFlags {
     /// The inputs, and the command that feeds them: a value that names a file
     /// is an input, any other is the command.
     fn povs(&self, dry_run: bool) -> anyhow::Result<(Vec<&String>, Option<String>)> {
-        let (inputs, commands): (Vec<&String>, Vec<&String>) = self
-            .pov
-            .iter()
-            .partition(|value| Path::new(value.as_str()).is_file());
+        let is_file = |value: &&String| Path::new(value.as_str()).is_file();
+        let (inputs, commands): (Vec<&String>, Vec<&String>) = self.pov.iter().partition(is_file);
         let command = commands.first().map(|command| (*command).clone());
         match (inputs.is_empty(), &command) {
             (_, Some(first)) if commands.len() > 1 => anyhow::bail!(
                 "--pov {first:?} is no file and taken as the command that feeds the inputs; there can be one only"
             ),
-            (false, None) if !dry_run => {
-                anyhow::bail!(
-                    "say how an input is fed to the program: --pov '\"$OUT\"/harness \"$POV\"'"
-                )
-            }
-            (true, Some(command)) if !dry_run => {
-                anyhow::bail!(
-                    "--pov {command:?} is taken as a command; give the crashing input too: --pov FILE"
-                )
-            }
+            (false, None) if !dry_run => anyhow::bail!(
+                "say how an input is fed to the program: --pov '\"$OUT\"/harness \"$POV\"'"
+            ),
+            (true, Some(command)) if !dry_run => anyhow::bail!(
+                "--pov {command:?} is taken as a command; give the crashing input too: --pov FILE"
+            ),
             _ => Ok((inputs, command)),
         }
     }
@@ -230,9 +230,75 @@ impl TaskFlags {
 
 /// Returns the name of a folder as a part of a task's id.
 pub(crate) fn name_of(folder: &Path) -> String {
-    let folder = folder
-        .canonicalize()
-        .unwrap_or_else(|_| folder.to_path_buf());
+    let folder = real_path(folder);
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     plain_name(&name, "", 60).trim_matches('-').to_owned()
+}
+
+/// The languages that can be repaired.
+const REPAIRED: [Language; 3] = [Language::C, Language::Cpp, Language::Java];
+
+/// Words for them that people use.
+const WORDS: [(&str, Language); 7] = [
+    ("c", Language::C),
+    ("c++", Language::Cpp),
+    ("cpp", Language::Cpp),
+    ("cxx", Language::Cpp),
+    ("cc", Language::Cpp),
+    ("java", Language::Java),
+    ("jvm", Language::Java),
+];
+
+/// Returns the language that a person names.
+///
+/// # Errors
+/// No language that can be repaired has this name; the nearest one is told.
+fn language_named(word: &str) -> Result<Language, WrongInput> {
+    let word = word.to_ascii_lowercase();
+    if let Some((_, language)) = WORDS.iter().find(|(known, _)| *known == word) {
+        return Ok(*language);
+    }
+    let likeness = |known: &str| strsim::jaro_winkler(known, &word);
+    let nearest = WORDS
+        .iter()
+        .max_by(|(one, _), (other, _)| likeness(one).total_cmp(&likeness(other)));
+    let nearest = nearest.map_or(Language::C, |(_, language)| *language);
+    Err(WrongInput(format!(
+        "--language: {word:?} cannot be repaired: c, c++ and java can; did you mean {nearest}?"
+    )))
+}
+
+/// Returns the language of the first frame of a report whose file has one.
+fn language_of_report(log: &str) -> Option<Language> {
+    let report = patchwright_crash::read_leading(log)?;
+    if matches!(report.tool, Tool::Java | Tool::Jazzer | Tool::Jvm) {
+        return Some(Language::Java);
+    }
+    let frames = report.main_stack()?.frames.iter();
+    let files = frames.filter_map(|frame| frame.file.as_deref());
+    let mut languages = files.filter_map(language_of_file);
+    languages.next()
+}
+
+/// Returns the language of a file by its name; headers say nothing.
+fn language_of_file(file: &str) -> Option<Language> {
+    let name = file.rsplit('/').next()?;
+    let ending = name.rsplit('.').next();
+    let header = ending.is_some_and(|end| end.starts_with(['h', 'H']));
+    let language = Language::of_path(&TreePath::new(name).ok()?)?;
+    (!header && REPAIRED.contains(&language)).then_some(language)
+}
+
+/// Returns the language of most source files; `None` where no file is in a language that can be
+/// repaired.
+fn language_of_files(repo: &Path) -> Option<Language> {
+    let tree = Tree::open(repo).ok()?;
+    let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
+    for path in tree.files() {
+        if let Some(language) = language_of_file(path.as_str()) {
+            *counts.entry(language).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(language, _)| language)
 }

@@ -1,8 +1,10 @@
-//! `patchwright tasks` and `patchwright cancel`: what a daemon has, and what it
+//! `patchwright tasks`, `events` and `cancel`: what a daemon has, what happens to it, and what it
 //! shall leave.
 
 use super::client::{Daemon, field};
+use super::show::told;
 use crate::common::{Common, Format};
+use anyhow::Context;
 use clap::Args;
 use reqwest::Method;
 use serde::Serialize;
@@ -60,16 +62,9 @@ pub(crate) async fn list(common: &Common, arguments: &TasksArguments) -> anyhow:
     }
     let tasks = answer.get("tasks").and_then(Value::as_array);
     for task in tasks.into_iter().flatten() {
-        let of = |name| field(task, name);
-        writeln!(
-            out,
-            "{} {:<8} {:<16} {:<24} {}",
-            of("created"),
-            of("state"),
-            of("ending"),
-            of("id"),
-            of("run")
-        )?;
+        let shown = ["created", "state", "ending", "id", "run"];
+        let [created, state, ending, id, run] = shown.map(|name| field(task, name));
+        writeln!(out, "{created} {state:<8} {ending:<16} {id:<24} {run}")?;
     }
     if let Some(next) = answer.get("next").filter(|next| !next.is_null()) {
         writeln!(out, "there are more: --cursor {next}")?;
@@ -92,4 +87,62 @@ pub(crate) async fn cancel(
         writeln!(std::io::stdout(), "{task} {}", field(&answer, "state"))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The longest line of an event stream that is read.
+const LONGEST: usize = 64 << 20;
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArguments {
+    /// The task's id
+    pub task: String,
+    /// Format in which they are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Prints events until the task has ended.
+///
+/// # Errors
+/// The daemon does not answer, or refuses; or the stream breaks off.
+pub(crate) async fn follow(
+    common: &Common,
+    arguments: &EventsArguments,
+) -> anyhow::Result<ExitCode> {
+    let daemon = Daemon::of(&common.load(Vec::new())?)?;
+    let request = daemon.request(Method::GET, &["tasks", &arguments.task, "events"])?;
+    let mut response = daemon.send(request).await?;
+    let mut waiting: Vec<u8> = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        waiting.extend(&chunk);
+        anyhow::ensure!(
+            waiting.len() <= LONGEST,
+            "the daemon sends a line without end"
+        );
+        while let Some(end) = waiting.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = waiting.drain(..=end).collect();
+            tell(&String::from_utf8_lossy(&line), arguments.format)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the event of a line, if it holds one.
+fn tell(line: &str, format: Format) -> anyhow::Result<()> {
+    let Some(data) = line.trim_end().strip_prefix("data:") else {
+        return Ok(());
+    };
+    let data = data.trim_start();
+    let mut out = std::io::stdout();
+    let event: Value = serde_json::from_str(data)
+        .with_context(|| format!("the daemon sent an event that is no JSON: {data}"))?;
+    if format == Format::Json {
+        writeln!(out, "{data}")?;
+    } else if event.get("summary").is_some() {
+        writeln!(out, "{}", told(&event))?;
+    } else if event.get("state").is_some() {
+        let [state, ending] = ["state", "ending"].map(|name| field(&event, name));
+        writeln!(out, "{state}: {ending}")?;
+    }
+    Ok(())
 }

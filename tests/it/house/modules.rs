@@ -65,7 +65,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "run",
-        "intake admission files known commands answers checkout model_roles plan prepare oss_fuzz session",
+        "error intake admission files known commands answers checkout model_roles plan prepare oss_fuzz session",
     ),
     (
         "page",
@@ -73,12 +73,12 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "daemon",
-        "error machine telemetry login task_watcher submitter service \
+        "machine telemetry login task_watcher submitter service \
          follow_up worker api review crs",
     ),
     (
         "cli",
-        "common display crash_text git export language issue init output revisions upstream story reviewed mcp tree_writer verb",
+        "common display crash_text git export issue init output revisions upstream story reviewed mcp verb",
     ),
 ];
 

@@ -5,7 +5,7 @@
 //! COMMAND --help`. It runs with the rights of its user, as it does by hand. Its containers go
 //! to the engine that the task will use, and carry our label, so that none of them stays.
 
-use crate::common::WrongInput;
+use crate::common::{WrongInput, is_plain};
 use crate::display::Display;
 use anyhow::Context;
 use patchwright_agent::drive;
@@ -29,24 +29,12 @@ const LINES: usize = 15;
 const NO_HARNESSES: [&str; 2] = ["llvm-symbolizer", "sancov"];
 
 /// A project, as the script is told of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Subject {
-    /// The name of one in the checkout's folder `projects`.
-    Named(String),
-    /// A tree with a folder `.clusterfuzzlite`.
-    External(PathBuf),
-}
-
-impl Subject {
-    fn name(&self) -> String {
-        match self {
-            Self::Named(name) => name.clone(),
-            Self::External(path) => {
-                let name = path.file_name().unwrap_or_default();
-                name.to_string_lossy().into_owned()
-            }
-        }
-    }
+#[derive(Debug)]
+pub(crate) struct Subject {
+    /// Its name: that of its folder in the checkout's folder `projects`, or of its tree.
+    pub(crate) name: String,
+    /// Its tree, where that has a folder `.clusterfuzzlite`.
+    pub(crate) external: Option<PathBuf>,
 }
 
 /// The script of one checkout.
@@ -98,9 +86,8 @@ impl<'a> HelperScript<'a> {
         let output = self.call("build_image", &wanted, &[]).await?;
         self.refuse_failure("build_image", &output).await?;
         built_image(&output.text).ok_or_else(|| {
-            let file = self.file.display();
             let reason = "its output names no image that `docker build` was told to make";
-            WrongInput(format!("--helper: {file} build_image: {reason}")).into()
+            self.wrong(&format!("build_image: {reason}"))
         })
     }
 
@@ -115,7 +102,7 @@ impl<'a> HelperScript<'a> {
         let output = self.call("build_fuzzers", &wanted, &[&tree]).await?;
         self.refuse_failure("build_fuzzers", &output).await?;
         let checkout = self.file.parent().and_then(Path::parent);
-        let out = checkout.map(|checkout| checkout.join("build/out").join(self.subject.name()));
+        let out = checkout.map(|checkout| checkout.join("build/out").join(&self.subject.name));
         Ok(harnesses(&out.unwrap_or_default()))
     }
 
@@ -142,12 +129,11 @@ impl<'a> HelperScript<'a> {
             return Ok(crash.summary);
         }
         self.refuse_failure("reproduce", &output).await?;
-        let (file, sanitizer) = (self.file.display(), self.sanitizer);
-        Err(WrongInput(format!(
-            "--helper: {file} reproduce: {harness} accepts {pov}: name another --harness, or the --sanitizer that the \
+        let sanitizer = self.sanitizer;
+        Err(self.wrong(&format!(
+            "reproduce: {harness} accepts {pov}: name another --harness, or the --sanitizer that the \
              crash was found with (this build has {sanitizer})"
-        ))
-        .into())
+        )))
     }
 
     /// Calls a command with those of the wanted options that it knows.
@@ -167,14 +153,12 @@ impl<'a> HelperScript<'a> {
                 return Err(self.too_old(command, option, "to build without AddressSanitizer"));
             }
         }
-        match &self.subject {
-            Subject::Named(name) => words.push(name.clone()),
-            Subject::External(_) if !options.contains("--external") => {
+        match &self.subject.external {
+            None => words.push(self.subject.name.clone()),
+            Some(_) if !options.contains("--external") => {
                 return Err(self.too_old(command, "--external", "for .clusterfuzzlite"));
             }
-            Subject::External(path) => {
-                words.extend(["--external".to_owned(), path.display().to_string()]);
-            }
+            Some(path) => words.extend(["--external".to_owned(), path.display().to_string()]),
         }
         words.extend(arguments.iter().map(|word| (*word).to_owned()));
         self.display.line(&format!("helper.py {}", words.join(" ")));
@@ -183,26 +167,26 @@ impl<'a> HelperScript<'a> {
 
     /// Reads the options of a command.
     async fn options(&self, command: &str) -> anyhow::Result<BTreeSet<String>> {
-        let output = self
-            .execute(&[command.to_owned(), "--help".to_owned()])
-            .await?;
+        let words = [command, "--help"].map(str::to_owned);
+        let output = self.execute(&words).await?;
         if !output.success {
-            let (file, last) = (self.file.display(), last_lines(&output.text));
-            return Err(WrongInput(format!(
-                "--helper: {file} {command} --help failed: the script has no such command, or does not run with this \
+            let last = last_lines(&output.text);
+            return Err(self.wrong(&format!(
+                "{command} --help failed: the script has no such command, or does not run with this \
                  Python 3; take an OSS-Fuzz checkout that does\n{last}"
-            ))
-            .into());
+            )));
         }
         Ok(options(&output.text))
     }
 
     fn too_old(&self, command: &str, option: &str, purpose: &str) -> anyhow::Error {
-        let file = self.file.display();
-        WrongInput(format!(
-            "--helper: {file} {command} knows no {option}, which is needed {purpose}: take a newer OSS-Fuzz checkout"
+        self.wrong(&format!(
+            "{command} knows no {option}, which is needed {purpose}: take a newer OSS-Fuzz checkout"
         ))
-        .into()
+    }
+
+    fn wrong(&self, what: &str) -> anyhow::Error {
+        WrongInput(format!("--helper: {} {what}", self.file.display())).into()
     }
 
     async fn refuse_failure(&self, command: &str, output: &Output) -> anyhow::Result<()> {
@@ -216,12 +200,12 @@ impl<'a> HelperScript<'a> {
             return Err(error.into());
         }
         self.engine.remove_containers().await;
-        let (file, last) = (self.file.display(), last_lines(&output.text));
-        Err(WrongInput(format!("--helper: {file} {command} failed:\n{last}")).into())
+        let last = last_lines(&output.text);
+        Err(self.wrong(&format!("{command} failed:\n{last}")))
     }
 
     async fn execute(&self, words: &[String]) -> anyhow::Result<Output> {
-        let log = tempfile::tempfile()?;
+        let mut log = tempfile::tempfile()?;
         let socket = format!("unix://{}", self.engine.socket.display());
         let mut process = tokio::process::Command::new("sh")
             .args(["-c", WITH_CLIENT, "sh"])
@@ -241,7 +225,6 @@ impl<'a> HelperScript<'a> {
             .spawn()
             .context("sh cannot be started")?;
         let status = process.wait().await?;
-        let mut log = log;
         log.rewind()?;
         let mut bytes = Vec::new();
         log.take(MOST_OUTPUT).read_to_end(&mut bytes)?;
@@ -271,8 +254,7 @@ fn built_image(log: &str) -> Option<String> {
         words.next()
     });
     let name = names.next_back()?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "./:_-".contains(c);
-    name.chars().all(plain).then(|| name.to_owned())
+    is_plain(name, "./:_-").then(|| name.to_owned())
 }
 
 /// Returns the names of the harnesses in the folder that a build fills: the programs directly
@@ -285,11 +267,8 @@ fn harnesses(out: &Path) -> Vec<String> {
     });
     let names = programs.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let foreign = |name: &String| {
-        NO_HARNESSES.contains(&name.as_str())
-            || ["jazzer_", "afl-"]
-                .iter()
-                .any(|start| name.starts_with(start))
-            || name.contains(".so")
+        let is_helper = name.starts_with("jazzer_") || name.starts_with("afl-");
+        is_helper || NO_HARNESSES.contains(&name.as_str()) || name.contains(".so")
     };
     let mut names: Vec<String> = names.filter(|name| !foreign(name)).collect();
     names.sort();

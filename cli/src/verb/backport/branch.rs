@@ -5,12 +5,11 @@ use super::fix::{Size, with_context_of};
 use crate::common::plain_name;
 use crate::display;
 use crate::revisions::Seen;
-use crate::verb::session::{self, NewRun, OutputArguments};
+use crate::verb::session::{self, NewRun};
 use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::{Hints, Task};
 use patchwright_patcher::Patch;
-use patchwright_run::Answers;
 use patchwright_source::{FileDiff, Side};
 use serde::Serialize;
 
@@ -130,25 +129,25 @@ impl Backport<'_> {
         merged: Option<&[u8]>,
     ) -> anyhow::Result<()> {
         let fixed = self.fix.carried_by(&self.revisions, &branch.commit).await?;
-        let reason = match (fixed, merged) {
-            (Some(commit), _) => format!("it has the fix: {commit}"),
-            (None, Some([])) => "it has every line of the fix".to_owned(),
-            (None, None) if !branch.missing.is_empty() => {
-                format!("the code came later, with {}", branch.missing.join(", "))
-            }
+        let (affected, reason) = match (fixed, merged) {
+            (Some(commit), _) => (Affected::No, format!("and it has the fix: {commit}")),
+            (None, Some([])) => (Affected::No, "and it has every line of the fix".to_owned()),
             (None, Some(_)) => {
-                "the PoV does not crash it, but it has the lines that the fix changes"
-                    .clone_into(&mut branch.evidence);
-                return Ok(());
+                let reason = "but it has the lines that the fix changes";
+                (Affected::Unknown, reason.to_owned())
+            }
+            (None, None) if branch.missing.is_empty() => {
+                let reason = "and its code is another; nothing shows why";
+                (Affected::Unknown, reason.to_owned())
             }
             (None, None) => {
-                "the PoV does not crash it, and its code is another; nothing shows why"
-                    .clone_into(&mut branch.evidence);
-                return Ok(());
+                let missing = branch.missing.join(", ");
+                let reason = format!("and the code came later, with {missing}");
+                (Affected::No, reason)
             }
         };
-        branch.affected = Affected::No;
-        branch.evidence = format!("the PoV does not crash it, and {reason}");
+        branch.affected = affected;
+        branch.evidence = format!("the PoV does not crash it, {reason}");
         Ok(())
     }
 
@@ -160,34 +159,37 @@ impl Backport<'_> {
         task: Task,
         merged: Option<Vec<u8>>,
     ) -> anyhow::Result<()> {
-        let how = match merged {
-            Some(_) => Carried::Merged,
-            None => Carried::Located,
+        let (how, diff) = match &merged {
+            Some(diff) => (Carried::Merged, diff),
+            None => (Carried::Located, &self.fix.diff),
         };
-        let diff = merged.as_ref().unwrap_or(&self.fix.diff);
-        let patch = match how {
-            Carried::Merged => Patch::from_diff(diff),
-            _ => with_context_of(&task, Patch::from_diff(diff))?,
-        };
-        let patch = Patch {
-            explanation: self
-                .fix
-                .commit
-                .as_ref()
-                .map(|commit| format!("Backport of {}.", commit.in_words())),
-            ..patch
-        };
-        let merged = how == Carried::Merged;
-        let is_reviewed = merged && self.fix.commit.is_some() && self.is_unchanged(diff);
-        let report = self
-            .judged(branch, task.clone(), (patch, is_reviewed))
-            .await?;
+        let mut patch = Patch::from_diff(diff);
+        if how == Carried::Located {
+            patch = with_context_of(&task, patch)?;
+        }
+        let commit = self.fix.commit.as_ref();
+        patch.explanation = commit.map(|commit| format!("Backport of {}.", commit.in_words()));
+        let mut loaded = self.loaded.clone();
+        // The project has reviewed its own lines, and no others.
+        if how == Carried::Merged && commit.is_some() && self.is_unchanged(diff) {
+            loaded.settings.critic.calls = 0;
+        }
+        let mut output = self.arguments.output.clone();
+        output.out = output.out.map(|out| out.join(file_name(&branch.name)));
+        let report = session::judge((task.clone(), loaded), patch, &output).await?;
         self.enter(branch, how, &report).await?;
         if let Some(answers) = &self.answers
             && !branch.stands()
         {
+            // A model carries the fix, as in a repair.
             let task = self.told(branch, task).await?;
-            let report = self.written(branch, task, answers).await?;
+            let display = display::of_settings(&self.loaded.settings);
+            output.force = true;
+            let new = NewRun::new(answers.clone(), None);
+            let asked = (&self.arguments.asked, &output);
+            let task = (task, self.loaded.clone());
+            let report = session::begin_to_end(display, task, new, asked);
+            let report = Box::pin(report).await?;
             self.enter(branch, Carried::Written, &report).await?;
         }
         Ok(())
@@ -240,72 +242,25 @@ impl Backport<'_> {
         })
     }
 
-    /// Lets a model carry the fix, as in a repair.
-    async fn written(
-        &self,
-        branch: &Branch,
-        task: Task,
-        answers: &Answers,
-    ) -> anyhow::Result<Report> {
-        let display = display::of_settings(&self.loaded.settings);
-        let output = OutputArguments {
-            force: true,
-            ..self.output_of(branch)
-        };
-        let new = NewRun::new(answers.clone(), None);
-        let asked = (self.asked, &output);
-        let task = (task, self.loaded.clone());
-        Box::pin(session::begin_to_end(display, task, new, asked)).await
-    }
-
     /// Tells whether a patch adds and removes the lines of the original.
     fn is_unchanged(&self, diff: &[u8]) -> bool {
         let [one, other] = [diff, &self.fix.diff].map(String::from_utf8_lossy);
         same_lines(&one, &other)
     }
-
-    /// Climbs the ladder. The project has reviewed its own lines, and no others.
-    async fn judged(
-        &self,
-        branch: &Branch,
-        task: Task,
-        (patch, is_reviewed): (Patch, bool),
-    ) -> anyhow::Result<Report> {
-        let mut loaded = self.loaded.clone();
-        if is_reviewed {
-            loaded.settings.critic.calls = 0;
-        }
-        session::judge((task, loaded), patch, &self.output_of(branch)).await
-    }
-
-    /// The place for the results of a branch.
-    fn output_of(&self, branch: &Branch) -> OutputArguments {
-        let out = self.output.out.as_ref();
-        OutputArguments {
-            out: out.map(|out| out.join(file_name(&branch.name))),
-            ..self.output.clone()
-        }
-    }
 }
 
 /// Tells whether two diffs add and remove the same lines of the same files, in the same order.
 fn same_lines(one: &str, other: &str) -> bool {
-    let lines = |diff: &str| {
-        let files = FileDiff::read(diff).unwrap_or_default();
-        let lines = files.iter().flat_map(|file| {
-            let changed = file.hunks.iter().flat_map(|hunk| &hunk.lines);
-            let changed = changed.filter(|line| line.side != Side::Both);
-            changed.map(|line| {
-                (
-                    file.path().to_owned(),
-                    line.side == Side::Old,
-                    line.text.clone(),
-                )
-            })
-        });
-        lines.collect::<Vec<_>>()
-    };
-    lines(one) == lines(other)
+    let [one, other] = [one, other].map(|diff| FileDiff::read(diff).unwrap_or_default());
+    changed_lines(&one).eq(changed_lines(&other))
+}
+
+fn changed_lines(files: &[FileDiff]) -> impl Iterator<Item = (&str, Side, &str)> {
+    files.iter().flat_map(|file| {
+        let lines = file.hunks.iter().flat_map(|hunk| &hunk.lines);
+        let changed = lines.filter(|line| line.side != Side::Both);
+        changed.map(|line| (file.path(), line.side, line.text.as_str()))
+    })
 }
 
 /// The name of a branch as the name of a file and as the end of a task's id.

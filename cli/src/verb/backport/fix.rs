@@ -56,31 +56,23 @@ impl Fix {
         let commit = commit(revisions, name).await?;
         let parent = revisions.git.commit(&format!("{commit}^1")).await;
         let told = visible_line(name);
-        let parent = parent.map_err(|_| {
-            WrongInput(format!(
-                "{told} is the first commit: there is no tree before it"
-            ))
-        })?;
+        let first = || format!("{told} is the first commit: there is no tree before it");
+        let parent = parent.map_err(|_| WrongInput(first()))?;
         let arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
         let arguments = [&arguments[..], &[&parent, &commit]].concat();
         let listed = revisions.git.run(&arguments).await?;
         let is_carried = |path: &&str| path.strip_prefix(revisions.prefix).is_some_and(is_code);
-        let (carried, left_out): (Vec<&str>, Vec<&str>) = listed
-            .split('\0')
-            .filter(|path| !path.is_empty())
-            .partition(is_carried);
+        let paths = listed.split('\0').filter(|path| !path.is_empty());
+        let (carried, left_out): (Vec<&str>, Vec<&str>) = paths.partition(is_carried);
         if carried.is_empty() {
             return Err(WrongInput(format!("{told} changes no code of the task's tree")).into());
         }
         let relative = format!("--relative={}", revisions.prefix);
-        let paths: Vec<String> = carried
-            .iter()
-            .map(|path| format!(":(literal){path}"))
-            .collect();
+        let paths = carried.iter().map(|path| format!(":(literal){path}"));
+        let paths: Vec<String> = paths.collect();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let diff = revisions
-            .diff((&parent, &commit), &[&relative], &paths)
-            .await?;
+        let changes = (parent.as_str(), commit.as_str());
+        let diff = revisions.diff(changes, &[&relative], &paths).await?;
         let left_out = left_out.into_iter().map(str::to_owned).collect();
         let record = revisions.record(&commit, 1).await?;
         Self::of_diff(revisions, (&parent, diff), (Some(record), left_out)).await
@@ -109,12 +101,8 @@ impl Fix {
         let changes = (self.parent.as_str(), self.code.as_str());
         let relative = format!("--relative={}", revisions.prefix);
         let whole = revisions.diff(changes, &[&relative, "-W"], &[]).await?;
-        let diff = if whole.len() <= IN_FULL {
-            &whole
-        } else {
-            &self.diff
-        };
-        let diff = String::from_utf8_lossy(diff);
+        let fits = whole.len() <= IN_FULL;
+        let diff = String::from_utf8_lossy(if fits { &whole } else { &self.diff });
         Ok(format!("{}\n\n{diff}", commit.unwrap_or_default()))
     }
 
@@ -173,10 +161,10 @@ pub(in crate::verb) async fn commit(
     revisions: &Revisions<'_>,
     name: &str,
 ) -> anyhow::Result<String> {
-    let at_origin = format!("refs/remotes/origin/{name}");
     if let Ok(commit) = revisions.git.commit(name).await {
         return Ok(commit);
     }
+    let at_origin = format!("refs/remotes/origin/{name}");
     let found = revisions.git.commit(&at_origin).await;
     let name = visible_line(name);
     Ok(found.map_err(|_| WrongInput(format!("there is no commit {name} in the repository")))?)

@@ -22,7 +22,7 @@ impl Backport<'_> {
         branch: &Branch,
         report: &Report,
     ) -> anyhow::Result<Option<String>> {
-        let Some(out) = &self.output.out else {
+        let Some(out) = &self.arguments.output.out else {
             return Ok(None);
         };
         let file = out.join(format!("{}.patch", file_name(&branch.name)));
@@ -40,25 +40,19 @@ impl Backport<'_> {
         let revisions = &self.revisions;
         let git = &revisions.git;
         let format = "--format=%an <%ae>%x00%aD%x00%s%x00%b";
-        let told = git
-            .run(&["show", "--no-patch", format, commit, "--"])
-            .await?;
+        let arguments = ["show", "--no-patch", format, commit, "--"];
+        let told = git.run(&arguments).await?;
         let mut parts = told.splitn(4, '\0');
         let mut next = || parts.next().unwrap_or_default();
         let (author, date, subject, body) = (next(), next(), next(), next());
-        let best = report
-            .best
-            .as_ref()
-            .context("a patch that stands is there")?;
-        let tree = revisions
-            .tree_with(&branch.commit, &best.diff_bytes())
-            .await?;
-        let diff = revisions
-            .diff((&branch.commit, &tree), &["--full-index"], &[])
-            .await?;
-        let picks = git.newest_saying(PICKED, &branch.commit).await?;
-        let picks = !picks.is_empty();
-        let message = message(commit, body, &self.note(branch), picks);
+        let best = report.best.as_ref();
+        let best = best.context("a patch that stands is there")?;
+        let onto = branch.commit.as_str();
+        let tree = revisions.tree_with(onto, &best.diff_bytes()).await?;
+        let changes = (onto, tree.as_str());
+        let diff = revisions.diff(changes, &["--full-index"], &[]).await?;
+        let picks = git.newest_saying(PICKED, onto).await?;
+        let message = message(commit, body, &self.note(branch), !picks.is_empty());
         let judged = format!("{} at {}: {}", report.ending, branch.commit, report.detail);
         let mut text = format!("{message}\n---\n{}\n\n", visible_line(&judged)).into_bytes();
         text.extend(diff);
@@ -73,20 +67,15 @@ impl Backport<'_> {
 
     /// Says in what the patch differs from the commit, where it does.
     fn note(&self, branch: &Branch) -> String {
-        let mut notes = Vec::new();
-        match branch.carried {
-            Some(Carried::Located) => {
-                notes.push("adapted: git merges it with conflicts".to_owned());
-            }
-            Some(Carried::Written) => notes.push("written anew for this branch".to_owned()),
-            Some(Carried::Merged) | None => {}
-        }
-        if !self.fix.left_out.is_empty() {
-            notes.push(format!(
-                "without the changes to {}",
-                self.fix.left_out.join(", ")
-            ));
-        }
+        let carried = match branch.carried {
+            Some(Carried::Located) => Some("adapted: git merges it with conflicts".to_owned()),
+            Some(Carried::Written) => Some("written anew for this branch".to_owned()),
+            Some(Carried::Merged) | None => None,
+        };
+        let left_out = self.fix.left_out.join(", ");
+        let without = format!("without the changes to {left_out}");
+        let without = Some(without).filter(|_| !left_out.is_empty());
+        let notes: Vec<String> = carried.into_iter().chain(without).collect();
         if notes.is_empty() {
             return String::new();
         }
@@ -108,16 +97,11 @@ fn message(commit: &str, body: &str, note: &str, picks: bool) -> String {
     // A trailer goes below the trailers that are there.
     let is_trailer = |line: &String| {
         let key = line.split_once(": ").map_or("", |(key, _)| key);
-        !key.is_empty()
-            && key
-                .chars()
-                .all(|char| char.is_alphanumeric() || char == '-')
+        let in_key = |char: char| char.is_alphanumeric() || char == '-';
+        !key.is_empty() && key.chars().all(in_key)
     };
-    let between = if body.last().is_some_and(is_trailer) {
-        "\n"
-    } else {
-        "\n\n"
-    };
+    let after_trailer = body.last().is_some_and(is_trailer);
+    let between = if after_trailer { "\n" } else { "\n\n" };
     let body = format!("{}{between}{last}", body.join("\n"));
     let body = body.trim().to_owned();
     let parts = [first, note.to_owned(), body];

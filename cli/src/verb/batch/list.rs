@@ -4,6 +4,7 @@ use anyhow::Context;
 use patchwright_agent::task::{self, Task, TaskFile};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 /// Folders below the given one in which tasks are looked for.
 const DEPTH: usize = 8;
@@ -22,9 +23,7 @@ pub(super) struct Listed {
 /// The tasks of a folder or a file, in the order of their paths or lines.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Listed>> {
     let mut listed = if path.is_dir() {
-        let mut found = Vec::new();
-        find(path, DEPTH, &mut found);
-        found.iter().map(|file| of_file(file)).collect()
+        find(path).iter().map(|file| of_file(file)).collect()
     } else {
         lines(path)?
     };
@@ -42,21 +41,23 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Listed>> {
     Ok(listed)
 }
 
-fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let file = folder.join(TASK);
-    if file.is_file() {
-        found.push(file);
-        return;
+/// Finds task files; what lies below one is not looked at.
+fn find(folder: &Path) -> Vec<PathBuf> {
+    let all = WalkDir::new(folder).max_depth(DEPTH).sort_by_file_name();
+    let (mut all, mut found) = (all.into_iter(), Vec::new());
+    while let Some(entry) = all.next() {
+        // Only a link that was named is followed.
+        let is_folder = |entry: &DirEntry| entry.file_type().is_dir() || entry.depth() == 0;
+        let Some(folder) = entry.ok().filter(is_folder) else {
+            continue;
+        };
+        let file = folder.path().join(TASK);
+        if file.is_file() {
+            found.push(file);
+            all.skip_current_dir();
+        }
     }
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .collect();
-    folders.sort();
-    for folder in folders.iter().filter(|_| depth > 0) {
-        find(folder, depth - 1, found);
-    }
+    found
 }
 
 fn of_file(file: &Path) -> Listed {

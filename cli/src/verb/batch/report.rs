@@ -2,7 +2,7 @@
 
 use super::ReportShape;
 use super::list::Listed;
-use patchwright_agent::template::{self, Error, environment};
+use patchwright_agent::template::{self, environment};
 use patchwright_daemon::service::Service;
 use patchwright_source::{visible, visible_line};
 use patchwright_store::reviews::csv_cell;
@@ -75,13 +75,36 @@ pub(super) async fn rows(
 
 /// The report; the table for people when no shape is asked for.
 pub(super) fn write(rows: &[Row], shape: Option<ReportShape>) -> anyhow::Result<String> {
-    Ok(match shape {
-        None => table(rows),
-        Some(ReportShape::Json) => serde_json::to_string_pretty(rows)? + "\n",
-        Some(ReportShape::Csv) => csv(rows),
-        Some(ReportShape::Markdown) => markdown(rows),
-        Some(ReportShape::Junit) => junit(rows)?,
-    })
+    let source = match shape {
+        None => return Ok(table(rows)),
+        Some(ReportShape::Json) => return Ok(serde_json::to_string_pretty(rows)? + "\n"),
+        Some(ReportShape::Csv) => include_str!("templates/csv"),
+        Some(ReportShape::Markdown) => include_str!("templates/markdown"),
+        Some(ReportShape::Junit) => include_str!("templates/junit"),
+    };
+    let of = |kind: &str| rows.iter().filter(|row| verdict(row) == kind).count();
+    let time = |seconds: f64| format!("{seconds:.3}");
+    let cases = rows.iter().map(|row| {
+        json!({
+            "cells": cells(row),
+            "task": row.task,
+            "ending": row.ending,
+            "detail": row.detail,
+            "seconds": time(row.seconds),
+            "verdict": verdict(row),
+        })
+    });
+    let values = json!({
+        "head": HEAD,
+        "rows": cases.collect::<Vec<_>>(),
+        "counts": { "failure": of("failure"), "error": of("error"), "skipped": of("skipped") },
+        "seconds": time(rows.iter().map(|row| row.seconds).sum()),
+    });
+    let mut environment = environment()?;
+    environment.add_filter("csv", |cell: &str| csv_cell(cell));
+    environment.add_filter("xml", |text: &str| xml(text));
+    environment.add_template("report", source)?;
+    Ok(template::render(&environment, "report", &values)?)
 }
 
 const HEAD: [&str; 7] = [
@@ -89,10 +112,9 @@ const HEAD: [&str; 7] = [
 ];
 
 fn cells(row: &Row) -> [String; 7] {
-    let ending = if row.ending.is_empty() {
-        "not ended"
-    } else {
-        &row.ending
+    let ending = match row.ending.as_str() {
+        "" => "not ended",
+        ending => ending,
     };
     [
         row.task.clone(),
@@ -117,65 +139,19 @@ fn table(rows: &[Row]) -> String {
     }
     let mut text = String::new();
     for line in lines {
-        let mut padded = String::new();
-        for (cell, width) in line.iter().zip(widths) {
-            let _ = write!(padded, "{cell:<width$}  ");
-        }
-        text.push_str(padded.trim_end());
-        text.push('\n');
+        let cells = line.iter().zip(widths);
+        let padded: String = cells
+            .map(|(cell, width)| format!("{cell:<width$}  "))
+            .collect();
+        let _ = writeln!(text, "{}", padded.trim_end());
     }
     let verified = rows.iter().filter(|row| row.ending == "verified").count();
     let _ = writeln!(text, "{verified} of {} verified", rows.len());
     text
 }
 
-fn csv(rows: &[Row]) -> String {
-    let mut text = format!("{},detail\n", HEAD.join(","));
-    for row in rows {
-        let cells = cells(row);
-        let cells = cells.iter().chain([&row.detail]);
-        let cells: Vec<String> = cells.map(|cell| csv_cell(cell)).collect();
-        text.push_str(&cells.join(","));
-        text.push('\n');
-    }
-    text
-}
-
-fn markdown(rows: &[Row]) -> String {
-    let escaped = |cell: &str| visible_line(cell).replace('|', "\\|");
-    let mut text = format!("| {} |\n|{}\n", HEAD.join(" | "), " --- |".repeat(7));
-    for row in rows {
-        let cells = cells(row).map(|cell| escaped(&cell));
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
-    text
-}
-
 /// `verified` passes; an ending that says nothing about a patch is an error,
 /// any other a failure, none at all is skipped.
-fn junit(rows: &[Row]) -> Result<String, Error> {
-    let of = |kind: &str| rows.iter().filter(|row| verdict(row) == kind).count();
-    let time = |seconds: f64| format!("{seconds:.3}");
-    let cases = rows.iter().map(|row| {
-        json!({
-            "task": row.task,
-            "ending": row.ending,
-            "detail": row.detail,
-            "seconds": time(row.seconds),
-            "verdict": verdict(row),
-        })
-    });
-    let values = json!({
-        "rows": cases.collect::<Vec<_>>(),
-        "counts": { "failure": of("failure"), "error": of("error"), "skipped": of("skipped") },
-        "seconds": time(rows.iter().map(|row| row.seconds).sum()),
-    });
-    let mut environment = environment()?;
-    environment.add_filter("xml", |text: &str| xml(text));
-    environment.add_template("junit", include_str!("templates/junit"))?;
-    template::render(&environment, "junit", &values)
-}
-
 fn verdict(row: &Row) -> &'static str {
     match row.ending.as_str() {
         "" | "canceled" => "skipped",

@@ -5,6 +5,7 @@ use crate::common::Format;
 use patchwright_agent::template::fill;
 use patchwright_sandbox::attack::{Attack, attack, attack_in};
 use patchwright_sandbox::{Host, Image, IsolationChoice, offered};
+use serde_json::{Value, json};
 
 /// The result for people.
 const TEXT: &str = include_str!("attack.txt");
@@ -27,7 +28,7 @@ pub(super) async fn look(
         all.push((IsolationChoice::Container, attack));
     } else {
         for isolation in isolations(choice) {
-            all.push((*isolation, attack_one(*isolation, choice, host).await));
+            all.push((isolation, attack_one(isolation, choice, host).await));
         }
     }
     let values = json(&all);
@@ -35,15 +36,10 @@ pub(super) async fn look(
     Ok((text, held(&all)))
 }
 
-fn isolations(choice: IsolationChoice) -> &'static [IsolationChoice] {
-    use IsolationChoice::{Auto, Bubblewrap, Container, Landlock, None, Remote};
+fn isolations(choice: IsolationChoice) -> Vec<IsolationChoice> {
     match choice {
-        Auto => &[Bubblewrap, Landlock],
-        Bubblewrap => &[Bubblewrap],
-        Landlock => &[Landlock],
-        None => &[None],
-        Container => &[Container],
-        Remote => &[Remote],
+        IsolationChoice::Auto => vec![IsolationChoice::Bubblewrap, IsolationChoice::Landlock],
+        named => vec![named],
     }
 }
 
@@ -70,22 +66,16 @@ fn held(all: &[Tried]) -> bool {
     any && attacked.all(|attack| attack.escaped().next().is_none())
 }
 
-fn json(all: &[Tried]) -> serde_json::Value {
-    let isolations: Vec<_> = all
-        .iter()
-        .map(|(isolation, attack)| {
-            let name = isolation.name();
-            match attack {
-                Err(reason) => serde_json::json!({ "isolation": name, "not_attacked": reason }),
-                Ok(attack) => serde_json::json!({
-                    "isolation": name,
-                    "leaves_open": attack.isolation.leaves_open,
-                    "escapes": attack.escapes,
-                }),
-            }
-        })
-        .collect();
-    serde_json::json!({ "schema": 1, "held": held(all), "isolations": isolations })
+fn json(all: &[Tried]) -> Value {
+    let isolations = all.iter().map(|(isolation, attack)| match attack {
+        Err(reason) => json!({ "isolation": isolation.name(), "not_attacked": reason }),
+        Ok(attack) => json!({
+            "isolation": isolation.name(),
+            "leaves_open": attack.isolation.leaves_open,
+            "escapes": attack.escapes,
+        }),
+    });
+    json!({ "schema": 1, "held": held(all), "isolations": isolations.collect::<Vec<_>>() })
 }
 
 #[cfg(test)]

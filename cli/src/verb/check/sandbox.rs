@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{TcpListener, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use patchwright_sandbox::{Host, Isolation};
 use patchwright_source::{Changes, Language};
@@ -73,7 +73,7 @@ impl Trap {
         Ok(trap)
     }
 
-    fn file(&self) -> std::path::PathBuf {
+    fn file(&self) -> PathBuf {
         self.folder.path().join("canary")
     }
 
@@ -107,9 +107,8 @@ impl Trap {
         let scratch = self.folder.path().join("scratch");
         let choice = patchwright_run::isolation(settings);
         let target = LocalTarget::open(task, choice, host, &scratch).await?;
-        let build = target
-            .build(&Changes::default(), "", BuildKind::Clean)
-            .await?;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, "", BuildKind::Clean).await?;
         Ok((target.isolation().clone(), build.execution.text()))
     }
 
@@ -158,12 +157,8 @@ fn verdict(isolation: &Isolation, escapes: &[&str], said: &Said) -> Finding {
     if !isolation.leaves_open.is_empty() {
         parts.push(format!("leaves open: {}", isolation.leaves_open.join(", ")));
     }
-    parts.extend(
-        isolation
-            .passed_over
-            .iter()
-            .map(|(passed, reason)| format!("not {}: {reason}", passed.name())),
-    );
+    let passed_over = isolation.passed_over.iter();
+    parts.extend(passed_over.map(|(passed, reason)| format!("not {}: {reason}", passed.name())));
     if said.get("network").is_none_or(|network| network != "tried") {
         parts.push("the network was not tried: there is no bash".to_owned());
     }
@@ -190,23 +185,19 @@ fn toolchains(said: &Said) -> Vec<Finding> {
             continue;
         };
         let works = any_of.split(", ").any(|part| said.contains_key(part));
-        let versions: Vec<_> = told
-            .split(", ")
-            .filter_map(|part| Some(said.get(part)?.as_str()))
-            .collect();
+        let versions = told.split(", ").filter_map(|part| said.get(part));
+        let versions: Vec<&str> = versions.map(String::as_str).collect();
+        let versions = versions.join("; ");
         let install = format!("apt-get install {packages}");
-        let finding = if works {
-            Finding::new(name, State::Ok, versions.join("; "))
-        } else if versions.is_empty() {
-            Finding::new(name, State::Missing, install)
-        } else {
-            let detail = format!(
-                "{} does not work in the sandbox; {install}",
-                versions.join("; ")
-            );
-            Finding::new(name, State::Missing, detail)
+        let (state, detail) = match (works, versions.as_str()) {
+            (true, _) => (State::Ok, versions),
+            (false, "") => (State::Missing, install),
+            (false, versions) => {
+                let detail = format!("{versions} does not work in the sandbox; {install}");
+                (State::Missing, detail)
+            }
         };
-        findings.push(finding);
+        findings.push(Finding::new(name, state, detail));
     }
     findings
 }

@@ -3,7 +3,7 @@
 //! The names are the framework's own. Nothing here is a setting of ours, and
 //! nothing here looks at a file.
 
-use crate::error::WrongInput;
+use patchwright_run::WrongInput;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
