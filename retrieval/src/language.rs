@@ -48,3 +48,10 @@ pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
         broken: tree.root_node().has_error(),
     })
 }
+
+/// The bytes between the first of some that open and the next of some that close.
+fn between<'t>(text: &'t [u8], open: &[u8], close: &[u8]) -> Option<&'t [u8]> {
+    let start = text.iter().position(|byte| open.contains(byte))? + 1;
+    let rest = text.get(start..)?;
+    rest.get(..rest.iter().position(|byte| close.contains(byte))?)
+}

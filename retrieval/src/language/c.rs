@@ -23,69 +23,29 @@ mod types;
 
 use crate::language::Extracted;
 use crate::language::declarator::declared;
-use crate::language::facts::{Collector, NameId};
-use crate::language::spec::{Key, Spec};
+use crate::language::facts::{Collector, NO_CALL, NameId, WrittenCall};
+use crate::language::spec::{Key, Role, Spec};
 use crate::language::walk::{NodeContext, Visitor, argument_count, walk};
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
 use prepare::{Prepared, prepare};
-use serde::Deserialize;
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
 use tree_sitter::Node;
-
-/// Meaning of a kind of node here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Role {
-    #[default]
-    Other,
-    Skip,
-    Name,
-    Member,
-    TypeName,
-    Function,
-    Body,
-    Declaration,
-    Parameter,
-    FieldDeclaration,
-    Typedef,
-    Aggregate(SymbolKind),
-    Enumerator,
-    Call,
-    New,
-    Assignment,
-    Update,
-    Initializer,
-    Namespace,
-    Alias,
-    BaseClause,
-    Lambda,
-}
-
-/// The table of one of the two grammars, resolved once.
-fn spec_of(language: Language) -> &'static Spec<Role> {
-    static C: OnceLock<Spec<Role>> = OnceLock::new();
-    static CPP: OnceLock<Spec<Role>> = OnceLock::new();
-    let slot = if language == Language::C { &C } else { &CPP };
-    slot.get_or_init(|| Spec::new(language, include_str!("roles/c.json"), Role::Skip))
-}
 
 /// Reads the facts of a C or C++ file. `None` when the parser gave up.
 pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
     let prepared = prepare(bytes, language == Language::Cpp);
     let tree = patchwright_source::parse(language, &prepared.declarations)?;
     let mut visitor = CVisitor {
-        spec: spec_of(language),
+        spec: Spec::of(language)?,
         facts: Collector::new(bytes, "::"),
-        seen: vec![false; prepared.functions.len()],
-        seen_types: vec![false; prepared.types.len()],
+        seen: BTreeSet::new(),
         prepared: &prepared,
         broken: tree.root_node().has_error(),
     };
     walk(&tree, 0, &mut visitor);
-    visitor.facts.close_all();
-    visitor.unseen_types();
-    visitor.unseen_functions();
+    visitor.facts.close(0);
+    visitor.unseen();
     visitor.macros();
     visitor.includes();
     visitor.unparsed_names();
@@ -96,13 +56,11 @@ pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
 }
 
 struct CVisitor<'a> {
-    spec: &'static Spec<Role>,
+    spec: &'static Spec,
     facts: Collector<'a>,
     prepared: &'a Prepared,
-    /// Which functions of `prepared` the walk has come to.
-    seen: Vec<bool>,
-    /// Which types of `prepared` the walk has come to.
-    seen_types: Vec<bool>,
+    /// The heads of `prepared` that the walk has come to, by their keys.
+    seen: BTreeSet<usize>,
     /// True when a part of the file was not understood in full.
     broken: bool,
 }
@@ -116,10 +74,9 @@ impl Visitor for CVisitor<'_> {
             Role::Name => self.name(place),
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
-            Role::Call => self.call(place.node),
-            Role::New => self.mark_last(place.node, Key::Type, UseKind::Call),
-            Role::Assignment => self.mark_last(place.node, Key::Left, UseKind::Write),
-            Role::Update => self.mark_last(place.node, Key::Argument, UseKind::Write),
+            Role::Call(key) => self.call(place.node, key),
+            Role::Creation => self.mark_last(place.node, Key::Type, UseKind::Call),
+            Role::Assignment(key) => self.mark_last(place.node, key, UseKind::Write),
             definition => return self.definition(place, definition),
         }
         true
@@ -140,12 +97,11 @@ impl CVisitor<'_> {
             }
             Role::Declaration | Role::FieldDeclaration => self.declaration(place),
             Role::Typedef => self.typedef(place),
-            Role::Aggregate(kind) => self.aggregate(place, kind),
-            Role::Enumerator => self.named(place, SymbolKind::Enumerator),
-            Role::Alias => self.named(place, SymbolKind::Typedef),
-            Role::Namespace => self.named(place, SymbolKind::Namespace),
-            Role::BaseClause => self.bases(place),
-            Role::Initializer => self.initializer(place),
+            Role::Define(SymbolKind::Namespace) => self.named(place, SymbolKind::Namespace),
+            Role::Define(kind) => self.aggregate(place, kind),
+            Role::Leaf(kind) => self.named(place, kind),
+            Role::Bases => self.bases(place),
+            Role::FieldInitializer => self.initializer(place),
             Role::Lambda => self.facts.open(place.depth, 0, 0, true),
             _ => {}
         }
@@ -179,7 +135,8 @@ impl CVisitor<'_> {
     fn type_name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         let defines = |parent| {
-            self.spec.child(parent, Key::Body).is_some() || self.spec.role(parent) == Role::Alias
+            self.spec.child(parent, Key::Body).is_some()
+                || self.spec.role(parent) == Role::Leaf(SymbolKind::Typedef)
         };
         let is_defined = field == self.spec.key(Key::Name) && place.parent().is_some_and(defines);
         if field != self.spec.key(Key::Declarator) && !is_defined {
@@ -191,24 +148,23 @@ impl CVisitor<'_> {
     /// of `ns::f<T>`, `a` of `a[i]`, `p` of `*p`.
     fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind) {
         if let Some(node) = self.spec.child(node, key) {
-            self.mark_name(node, kind, (0, -1));
+            self.mark_name(node, kind, NO_CALL);
         }
     }
 
-    fn mark_name(&mut self, node: Node<'_>, kind: UseKind, call: (NameId, i32)) {
-        let is_name = |role| matches!(role, Role::Name | Role::Member | Role::TypeName);
-        let named = self.spec.last_name(node, is_name, |node| {
+    fn mark_name(&mut self, node: Node<'_>, kind: UseKind, call: WrittenCall) {
+        let named = self.spec.last_name(node, |node| {
             let first = || node.named_child(0).filter(|_| kind == UseKind::Write);
             self.spec.child(node, Key::Argument).or_else(first)
         });
         if let Some(named) = named {
-            self.facts.mark_call(named.start_byte(), kind, call);
+            self.facts.mark(named.start_byte(), kind, call);
         }
     }
 
     /// A call: what it is written on, and with how many arguments.
-    fn call(&mut self, node: Node<'_>) {
-        let Some(function) = self.spec.child(node, Key::Function) else {
+    fn call(&mut self, node: Node<'_>, key: Key) {
+        let Some(function) = self.spec.child(node, key) else {
             return;
         };
         let receiver = self.receiver(function);
@@ -263,7 +219,7 @@ impl CVisitor<'_> {
 
     fn initializer(&mut self, place: &NodeContext<'_, '_>) {
         if let Some(name) = place.node.named_child(0) {
-            self.facts.mark(name.start_byte(), UseKind::Write);
+            self.facts.mark(name.start_byte(), UseKind::Write, NO_CALL);
         }
     }
 }

@@ -4,23 +4,20 @@
 //! Anonymous classes of Java are numbered per class in the order of the text, as `javac`
 //! does for most programs.
 
-use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes};
+use crate::language::facts::{Collector, Facts, NO_CALL, NameId, SymbolFact, Takes, WrittenCall};
+use crate::language::spec::{Key, Role, Spec};
 use crate::language::walk::{NodeContext, Visitor, argument_count, first_line, lines, walk};
 use crate::symbol::{SymbolKind, UseKind, separator};
 use patchwright_source::Language;
 use rustc_hash::FxHashMap;
 use tree_sitter::{Node, Tree};
 
-mod roles;
 mod special;
-
-use crate::language::spec::{Key, Spec};
-use roles::{Role, spec_of};
 
 /// Reads the facts of a file by its language's table.
 pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Option<Facts> {
     let mut visitor = Tabled {
-        spec: spec_of(language)?,
+        spec: Spec::of(language)?,
         facts: Collector::new(bytes, separator(language)),
         anonymous: FxHashMap::default(),
         package: 0,
@@ -30,7 +27,7 @@ pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Option<F
 }
 
 struct Tabled<'a> {
-    spec: &'static Spec<Role>,
+    spec: &'static Spec,
     facts: Collector<'a>,
     /// Number of classes without a name, by scope.
     anonymous: FxHashMap<NameId, u32>,
@@ -47,7 +44,7 @@ impl Visitor for Tabled<'_> {
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
             Role::Call(key) => self.call(node, key),
-            Role::Assignment(key) => self.mark_last(node, key, UseKind::Write, (0, -1)),
+            Role::Assignment(key) => self.mark_last(node, key, UseKind::Write, NO_CALL),
             definition => return self.definition(place, definition),
         }
         true
@@ -214,22 +211,20 @@ impl Tabled<'_> {
     }
 
     /// Marks the last name of the expression in a field.
-    fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind, call: (NameId, i32)) {
+    fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind, call: WrittenCall) {
         let named = self.spec.child(node, key);
         if let Some(name) = named.and_then(|node| self.last_name(node)) {
-            self.facts.mark_call(name.start_byte(), kind, call);
+            self.facts.mark(name.start_byte(), kind, call);
         }
     }
 
     /// The last name in an expression or a type.
     fn last_name<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
-        let is_name = |role| matches!(role, Role::Name | Role::Member | Role::TypeName);
-        self.spec
-            .last_name(node, is_name, |node| match node.kind() {
-                "scoped_type_identifier" => last_named(node),
-                "generic_type" | "array_access" | "subscript" => node.named_child(0),
-                _ => None,
-            })
+        self.spec.last_name(node, |node| match node.kind() {
+            "scoped_type_identifier" => last_named(node),
+            "generic_type" | "array_access" | "subscript" => node.named_child(0),
+            _ => None,
+        })
     }
 
     fn fact(&mut self, node: Node<'_>, name_node: Node<'_>, kind: SymbolKind) -> SymbolFact {

@@ -6,7 +6,6 @@
 
 use crate::error::Result;
 use crate::index::Reader;
-use crate::language::facts::Receiver;
 use crate::rank::shared_folders;
 use crate::relations::hierarchy::Hierarchy;
 use crate::relations::kept;
@@ -23,6 +22,7 @@ pub(crate) struct CallSite {
     pub(crate) caller: i64,
     pub(crate) name: i64,
     pub(crate) callee: String,
+    /// As `CallFact` has it.
     receiver: String,
     arguments: i64,
     pub(crate) lines: String,
@@ -120,14 +120,15 @@ impl<'r> Resolver<'r> {
         if targets.is_empty() {
             return Ok(Meaning::default());
         }
-        match Receiver::read(&site.receiver) {
-            Receiver::Plain => self.plain(&site.callee, &place, &targets),
-            Receiver::Qualifier(name) => self.qualified(name, &place, &targets),
-            Receiver::Type(name) => self.typed(name, &place, &targets),
-            Receiver::Variable(name) => self.on_variable(name, &place, &targets),
+        let name = site.receiver.get(1..).unwrap_or_default();
+        match site.receiver.bytes().next() {
+            None => self.plain(&site.callee, &place, &targets),
+            Some(b':') => self.qualified(name, &place, &targets),
+            Some(b'=') => self.typed(name, &place, &targets),
+            Some(b'.') => self.on_variable(name, &place, &targets),
             // The member is a pointer; no function is called by its name.
-            Receiver::Pointer => Ok(Meaning::default()),
-            Receiver::Unknown => Ok(any_member(&targets)),
+            Some(b'*') => Ok(Meaning::default()),
+            Some(_) => Ok(any_member(&targets)),
         }
     }
 

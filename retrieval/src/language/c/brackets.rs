@@ -77,12 +77,14 @@ impl<'t> Code<'t> {
         partner.filter(|partner| *partner != usize::MAX)
     }
 
+    /// The bracket that closes one.
+    pub(super) fn close(&self, open: usize) -> Option<usize> {
+        self.partner(open).filter(|close| *close > open)
+    }
+
     /// The place after a bracketed group, or after any other token.
     pub(super) fn after(&self, open: usize) -> usize {
-        self.partner(open)
-            .filter(|close| *close > open)
-            .unwrap_or(open)
-            + 1
+        self.close(open).unwrap_or(open) + 1
     }
 
     /// The place after a word and the parentheses that may follow it.

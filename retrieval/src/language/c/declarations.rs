@@ -7,7 +7,7 @@
 
 use super::brackets::Code;
 use super::keywords::{CLASS_KEY, is};
-use super::outline::{FunctionHead, Outline};
+use super::outline::{Head, Outline};
 use super::tokens::Kind;
 use std::ops::Range;
 
@@ -104,7 +104,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn bytes(&self, tokens: &Range<usize>) -> Range<usize> {
+    pub(super) fn bytes(&self, tokens: &Range<usize>) -> Range<usize> {
         let first = self.code.token(tokens.start);
         let last = tokens
             .end
@@ -248,7 +248,6 @@ impl Scanner<'_> {
     /// Returns what an opening brace begins: gives the place to go on at, and whether a
     /// declaration begins there.
     fn brace(&mut self, start: usize, open: usize) -> (usize, bool) {
-        let close = self.code.partner(open).filter(|close| *close > open);
         self.after_type = false;
         if let Some(old) = self.old_style.take() {
             let head = self.without_loose(start..open);
@@ -261,14 +260,13 @@ impl Scanner<'_> {
         } else {
             head.start
         };
-        self.add_type(first..open, head.start);
-        let scope = self.scope_head(head.clone());
+        let scope = self.scope_head(head.clone(), first);
         if let Some((ScopeKind::Enum, _)) = scope {
             self.after_type = true;
             return (self.code.after(open), true);
         }
         if let Some((kind, name)) = scope {
-            let close = close.unwrap_or(self.code.tokens.len());
+            let close = self.code.close(open).unwrap_or(self.code.tokens.len());
             self.scopes.push(OpenScope { close, kind, name });
             return (open + 1, true);
         }
@@ -278,17 +276,14 @@ impl Scanner<'_> {
             return (self.function(&name, first..open), true);
         }
         let after = self.code.after(open);
-        let next = self.code.token(after).map_or(0, |token| token.line);
-        let last = self.code.token(after - 1).map_or(0, |token| token.line);
-        let ended =
-            next > last && !self.code.is_mark(after, b';') && !self.code.is_mark(after, b',');
+        let goes_on = [b';', b',', b'{']
+            .iter()
+            .any(|mark| self.code.is_mark(after, *mark));
         // `A() : x{1}` goes on; a block that belongs to a macro has ended.
-        (
-            after,
-            ended
-                && !self.code.is_mark(after, b'{')
-                && !(start..open).any(|at| self.code.is_mark(at, b':')),
-        )
+        let ended = self.code.line(after) > self.code.line(after - 1)
+            && !goes_on
+            && !(start..open).any(|at| self.code.is_mark(at, b':'));
+        (after, ended)
     }
 
     /// Returns whether a brace after a head opens the body, and is no initializer of a
@@ -440,7 +435,8 @@ impl Scanner<'_> {
         let name_token = at(name.name.start).unwrap_or(first);
         let scope = self.scope_of(name);
         let (from, to) = name.parameters;
-        self.found.functions.push(FunctionHead {
+        let head = Head {
+            kind: None,
             name: self.bytes(&name.name),
             is_composed: self.code.word(name.name.start) == b"operator",
             is_made: name.around.contains(&(name.name.end)),
@@ -452,7 +448,8 @@ impl Scanner<'_> {
             end_line: last.line,
             parameters: self.bytes(&(from..to + 1)),
             body: brace.start as usize..last.end as usize,
-        });
+        };
+        self.found.functions.insert(brace.start as usize, head);
         close + 1
     }
 

@@ -5,6 +5,7 @@ use super::CVisitor;
 use super::keywords::{KEYWORD, is};
 use super::macros::{RawName, identifiers};
 use super::prepare::Piece;
+use crate::language::between;
 use crate::language::facts::{SymbolFact, Takes};
 use crate::symbol::{SymbolKind, UseKind};
 use std::ops::Range;
@@ -64,17 +65,9 @@ impl CVisitor<'_> {
     /// Every file that is included.
     pub(super) fn includes(&mut self) {
         for piece in &self.prepared.includes {
-            let text = self
-                .facts
-                .bytes
-                .get(piece.range.clone())
-                .unwrap_or_default();
-            let quoted = |open: u8, close: u8| {
-                let start = text.iter().position(|byte| *byte == open)? + 1;
-                let rest = text.get(start..)?;
-                rest.get(..rest.iter().position(|byte| *byte == close)?)
-            };
-            if let Some(path) = quoted(b'"', b'"').or_else(|| quoted(b'<', b'>')) {
+            let text = self.facts.bytes.get(piece.range.clone());
+            let text = text.unwrap_or_default();
+            if let Some(path) = between(text, b"\"", b"\"").or_else(|| between(text, b"<", b">")) {
                 let target = self.facts.intern(path);
                 self.facts.import(piece.line, target);
             }
@@ -84,7 +77,7 @@ impl CVisitor<'_> {
     /// The names in text that was kept from the parser, outside of functions.
     pub(super) fn unparsed_names(&mut self) {
         let mut from = 0;
-        for function in &self.prepared.functions {
+        for function in self.prepared.functions.values() {
             self.unparsed_names_in(from..function.body.start);
             from = function.body.end;
         }
@@ -94,12 +87,9 @@ impl CVisitor<'_> {
     /// The names in a piece of text, as far as it was kept from the parser.
     pub(super) fn unparsed_names_in(&mut self, text: Range<usize>) {
         let pieces = &self.prepared.unparsed;
-        let first = pieces.partition_point(|piece| piece.range.start < text.start);
-        let inside = pieces.get(first..).unwrap_or_default();
-        for piece in inside
-            .iter()
-            .take_while(|piece| piece.range.start < text.end)
-        {
+        let before = |offset: usize| pieces.partition_point(|piece| piece.range.start < offset);
+        let inside = before(text.start)..before(text.end);
+        for piece in pieces.get(inside).unwrap_or_default() {
             self.names_in(piece);
         }
     }

@@ -10,7 +10,7 @@ impl Scanner<'_> {
     /// Where a body ends: at its closing brace, unless macros or conditionals
     /// hide a brace; then where the layout shows it.
     pub(super) fn body_end(&self, start: usize, open: usize) -> usize {
-        let close = self.code.partner(open).filter(|close| *close > open);
+        let close = self.code.close(open);
         let limit = self
             .scopes
             .last()

@@ -245,8 +245,8 @@ impl Scanner<'_> {
     pub(super) fn make_value_plain(&mut self, value: Range<usize>) {
         let mut at = value.start;
         while at < value.end {
-            let close = self.code.partner(at).filter(|close| *close > at);
             let is_call = self.code.is_mark(at, b'(') && self.code.is_name(at.wrapping_sub(1));
+            let close = self.code.close(at);
             let Some(close) = close.filter(|_| is_call && !self.code.is_cpp) else {
                 at += 1;
                 continue;

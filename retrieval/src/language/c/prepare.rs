@@ -9,8 +9,9 @@ use super::brackets::Code;
 use super::conditionals::resolve;
 use super::declarations::scan;
 use super::keywords::{KEYWORD, is};
-use super::outline::{FunctionHead, TypeHead};
+use super::outline::Head;
 use super::tokens::{Directive, Kind, Token, tokens};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A file ready to be parsed.
@@ -20,10 +21,10 @@ pub(crate) struct Prepared {
     pub(crate) code: Vec<u8>,
     /// The same with empty function bodies.
     pub(crate) declarations: Vec<u8>,
-    /// Every function with a body, in the order of the text.
-    pub(crate) functions: Vec<FunctionHead>,
-    /// Every type with a name and a body, in the order of the text.
-    pub(crate) types: Vec<TypeHead>,
+    /// Every function with a body, by where the body begins.
+    pub(crate) functions: BTreeMap<usize, Head>,
+    /// Every type with a name and a body, by where the name begins.
+    pub(crate) types: BTreeMap<usize, Head>,
     /// `#define` lines.
     pub(crate) defines: Vec<Piece>,
     /// `#include` lines.
@@ -57,12 +58,13 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
             continue;
         };
         blank(&mut prepared.code, &token.range());
-        if is_within(&resolved.dead, token.range().start) {
+        let range = token.range();
+        if resolved.dead.iter().any(|dead| dead.contains(&range.start)) {
             continue;
         }
         let piece = Piece {
             line: token.line,
-            range: token.range(),
+            range,
         };
         match kind {
             Directive::Define => prepared.defines.push(piece),
@@ -94,7 +96,7 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
     }
     prepared.unparsed.sort_by_key(|piece| piece.range.start);
     prepared.declarations.clone_from(&prepared.code);
-    for function in &prepared.functions {
+    for function in prepared.functions.values() {
         let body = function.body.start + 1..function.body.end.saturating_sub(1);
         blank(&mut prepared.declarations, &body);
     }
@@ -110,10 +112,6 @@ fn blank(text: &mut [u8], range: &Range<usize>) {
     }
 }
 
-fn is_within(ranges: &[Range<usize>], offset: usize) -> bool {
-    ranges.iter().any(|range| range.contains(&offset))
-}
-
 /// The line of the first token at or after an offset.
 fn line_of(tokens: &[Token], offset: usize) -> u32 {
     let after = tokens.partition_point(|token| (token.start as usize) < offset);
@@ -122,10 +120,10 @@ fn line_of(tokens: &[Token], offset: usize) -> u32 {
 }
 
 /// Statements in bodies that are macro calls without a semicolon.
-fn loose_calls(code: &Code<'_>, functions: &[FunctionHead]) -> Vec<Range<usize>> {
+fn loose_calls(code: &Code<'_>, functions: &BTreeMap<usize, Head>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
-    for function in functions {
+    for function in functions.values() {
         let skipped = code.tokens.get(at..).unwrap_or_default();
         at += skipped.partition_point(|token| (token.start as usize) < function.body.start);
         let mut begins = false;

@@ -3,42 +3,48 @@
 
 use super::declarations::{Scanner, ScopeKind};
 use super::keywords::{CLASS_KEY, is};
-use super::outline::TypeHead;
+use super::outline::Head;
 use super::tokens::Kind;
+use crate::symbol::SymbolKind;
 use std::ops::Range;
 
 impl Scanner<'_> {
-    /// A namespace, a linkage or a type with members: its kind and name.
-    pub(super) fn scope_head(&mut self, head: Range<usize>) -> Option<(ScopeKind, Range<usize>)> {
-        let first = self.code.word(head.start);
-        if first == b"extern" && head.len() == 2 && !self.code.is_name(head.start + 1) {
+    /// A namespace, a linkage or a type with members: its kind and name. `first` is where the
+    /// head begins with its templates.
+    pub(super) fn scope_head(
+        &mut self,
+        head: Range<usize>,
+        first: usize,
+    ) -> Option<(ScopeKind, Range<usize>)> {
+        let word = self.code.word(head.start);
+        if word == b"extern" && head.len() == 2 && !self.code.is_name(head.start + 1) {
             self.take_out(head.start..head.end + 1);
             return Some((ScopeKind::Linkage, 0..0));
         }
-        let from = head.start + usize::from(first == b"inline");
+        let from = head.start + usize::from(word == b"inline");
         if self.code.word(from) == b"namespace" {
             let name = self.namespace_name(from + 1..head.end);
             return Some((ScopeKind::Namespace, name));
         }
-        let (key, from, name) = self.type_head(head.clone())?;
-        let kind = match self.code.word(key) {
-            b"enum" => ScopeKind::Enum,
-            _ => ScopeKind::Type,
+        let key = self.class_key(head.clone())?;
+        let is_scoped_enum = is(self.code.word(key + 1), CLASS_KEY);
+        let from = key + 1 + usize::from(is_scoped_enum);
+        let name = self.type_name(from..head.end)?;
+        let (kind, scope) = match self.code.word(key) {
+            b"struct" => (SymbolKind::Struct, ScopeKind::Type),
+            b"union" => (SymbolKind::Union, ScopeKind::Type),
+            b"enum" => (SymbolKind::Enum, ScopeKind::Enum),
+            _ => (SymbolKind::Class, ScopeKind::Type),
         };
+        if !name.is_empty() {
+            self.add_type(kind, (first, name.start, head.end));
+        }
         self.take_out_names(head.start..key);
         let start = self.code.qualified_start(name.start, from);
         if !name.is_empty() {
             self.take_out(from..start);
         }
-        Some((kind, start.min(name.start)..name.end))
-    }
-
-    /// The key of a type that is defined, the place after it, and its name, which may be empty.
-    fn type_head(&self, head: Range<usize>) -> Option<(usize, usize, Range<usize>)> {
-        let key = self.class_key(head.clone())?;
-        let is_scoped_enum = is(self.code.word(key + 1), CLASS_KEY);
-        let from = key + 1 + usize::from(is_scoped_enum);
-        Some((key, from, self.type_name(from..head.end)?))
+        Some((scope, start.min(name.start)..name.end))
     }
 
     /// Takes macros out of what stands before `class`.
@@ -49,32 +55,21 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds a type with a name and a body; `from` is where its head begins
-    /// without templates.
-    pub(super) fn add_type(&mut self, head: Range<usize>, from: usize) {
-        let open = head.end;
-        let Some((key, _, name)) = self.type_head(from..open) else {
-            return;
-        };
-        if name.is_empty() {
-            return;
-        }
-        let close = self.code.partner(open).filter(|close| *close > open);
-        let tokens = [head.start, key, name.start, open, close.unwrap_or(open)];
-        let [Some(first), Some(key), Some(name), Some(brace), Some(last)] =
-            tokens.map(|at| self.code.token(at).copied())
-        else {
-            return;
-        };
-        self.found.types.push(TypeHead {
-            name: name.range(),
-            key: key.range(),
+    /// Adds a type by its first token, its name and the brace of its body.
+    fn add_type(&mut self, kind: SymbolKind, (first, name, open): (usize, usize, usize)) {
+        let range = self.bytes(&(name..name + 1));
+        let close = self.code.close(open).unwrap_or(open);
+        let head = Head {
+            kind: Some(kind),
+            name: range.clone(),
             around: self.around(),
-            line: first.line,
-            name_line: name.line,
-            body_line: brace.line,
-            end_line: last.line,
-        });
+            line: self.code.line(first),
+            name_line: self.code.line(name),
+            body_line: self.code.line(open),
+            end_line: self.code.line(close),
+            ..Head::default()
+        };
+        self.found.types.insert(range.start, head);
     }
 
     /// `struct` and its like, unless in the parameters of a function.

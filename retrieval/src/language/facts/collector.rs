@@ -18,18 +18,20 @@ pub(super) struct Site {
     pub(super) member: bool,
     /// One more than the index of the enclosing symbol, 0 for none.
     pub(super) owner: u32,
-    /// The receiver of a call, and the number of its arguments.
-    pub(super) receiver: NameId,
-    pub(super) arguments: i32,
+    pub(super) call: WrittenCall,
 }
+
+/// The receiver of a call, and the number of its arguments; `NO_CALL` for other uses.
+pub(crate) type WrittenCall = (NameId, i32);
+
+pub(crate) const NO_CALL: WrittenCall = (0, -1);
 
 /// Describes how the name at an offset is used.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     offset: usize,
     kind: UseKind,
-    receiver: NameId,
-    arguments: i32,
+    call: WrittenCall,
 }
 
 /// A symbol that is open while its subtree is walked.
@@ -147,10 +149,14 @@ impl<'a> Collector<'a> {
             .unwrap_or_default()
     }
 
+    /// The innermost open symbol itself.
+    pub(crate) fn owner_symbol(&self) -> Option<&SymbolFact> {
+        self.symbols.get(self.owner().checked_sub(1)? as usize)
+    }
+
     /// The kind of the innermost open symbol.
     pub(crate) fn owner_kind(&self) -> Option<SymbolKind> {
-        let index = self.owner().checked_sub(1)?;
-        Some(self.symbols.get(index as usize)?.kind)
+        self.owner_symbol().map(|owner| owner.kind)
     }
 
     /// Returns whether the walk is inside a function.
@@ -220,11 +226,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Closes everything.
-    pub(crate) fn close_all(&mut self) {
-        self.close(0);
-    }
-
     fn forget_locals(&mut self, first_site: usize) {
         let (functions, local_in) = (self.functions, &self.local_in);
         let mut kept = first_site;
@@ -250,28 +251,12 @@ impl<'a> Collector<'a> {
     }
 
     /// Notes how the name at an offset is going to be used.
-    pub(crate) fn mark(&mut self, offset: usize, kind: UseKind) {
-        self.mark_call(offset, kind, (0, -1));
-    }
-
-    /// Notes that the name at an offset is called, on what, and with how many
-    /// arguments.
-    pub(crate) fn mark_call(
-        &mut self,
-        offset: usize,
-        kind: UseKind,
-        (receiver, arguments): (NameId, i32),
-    ) {
+    pub(crate) fn mark(&mut self, offset: usize, kind: UseKind, call: WrittenCall) {
         // Marks whose names are never reached would pile up.
         if self.marks.len() > 64 {
             self.marks.clear();
         }
-        self.marks.push(Mark {
-            offset,
-            kind,
-            receiver,
-            arguments,
-        });
+        self.marks.push(Mark { offset, kind, call });
     }
 
     /// Notes the type of a variable of the function that is open.
@@ -308,15 +293,13 @@ impl<'a> Collector<'a> {
         let offset = node.start_byte();
         let at = self.marks.iter().rposition(|mark| mark.offset == offset);
         let mark = at.map(|at| self.marks.swap_remove(at));
-        let call = mark.filter(|mark| mark.kind == UseKind::Call);
         let site = Site {
             name: self.intern_range(node.byte_range()),
             line: first_line(node),
             kind: mark.map_or(otherwise, |mark| mark.kind),
             member,
             owner: self.owner(),
-            receiver: call.map_or(0, |call| call.receiver),
-            arguments: call.map_or(-1, |call| call.arguments),
+            call: mark.map_or(NO_CALL, |mark| mark.call),
         };
         self.sites.push(site);
     }
@@ -329,8 +312,7 @@ impl<'a> Collector<'a> {
             kind,
             member: false,
             owner,
-            receiver: 0,
-            arguments: -1,
+            call: NO_CALL,
         });
     }
 

@@ -1,6 +1,6 @@
 //! The end of a collection: sorted, grouped, in the form that is stored.
 
-use super::collector::{Collector, Site};
+use super::collector::{Collector, Site, WrittenCall};
 use super::{CallFact, Facts, NameId, SymbolFact, encode_site};
 use crate::symbol::UseKind;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 impl Collector<'_> {
     /// Sorts, groups and writes everything in the form in which it is stored.
     pub(crate) fn finish(mut self) -> Facts {
-        self.close_all();
+        self.close(0);
         self.order_symbols();
         let (mut calls, mut others): (Vec<Site>, Vec<Site>) = self
             .sites
@@ -70,8 +70,8 @@ fn text_of(name: &[u8]) -> String {
 }
 
 /// All that calls written alike have in common.
-fn written(call: &Site) -> (u32, NameId, NameId, i32) {
-    (call.owner, call.name, call.receiver, call.arguments)
+fn written(site: &Site) -> (u32, NameId, WrittenCall) {
+    (site.owner, site.name, site.call)
 }
 
 fn group_calls(calls: &[Site]) -> Vec<CallFact> {
@@ -81,8 +81,8 @@ fn group_calls(calls: &[Site]) -> Vec<CallFact> {
         Some(CallFact {
             owner: first.owner,
             name: first.name,
-            receiver: first.receiver,
-            arguments: first.arguments,
+            receiver: first.call.0,
+            arguments: first.call.1,
             lines: write_numbers(group.iter().map(|site| site.line)),
         })
     });

@@ -1,7 +1,9 @@
 //! The definitions that one language or another writes in its own way.
 
-use super::{Key, Role, Tabled};
+use super::Tabled;
+use crate::language::between;
 use crate::language::facts::SymbolFact;
+use crate::language::spec::{Key, Role};
 use crate::language::walk::{NodeContext, first_line, lines};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
@@ -186,7 +188,7 @@ impl Tabled<'_> {
         for word in [b"import ".as_slice(), b"from ", b"use "] {
             text = text.strip_prefix(word).unwrap_or(text);
         }
-        if let Some(quoted) = between_quotes(text) {
+        if let Some(quoted) = between(text, b"\"'`", b"\"'`") {
             text = quoted;
         } else if self.spec.language == Language::Python {
             text = text.split(u8::is_ascii_whitespace).next().unwrap_or(text);
@@ -195,11 +197,4 @@ impl Tabled<'_> {
         let target = self.facts.intern(text);
         self.facts.import(first_line(node), target);
     }
-}
-
-fn between_quotes(text: &[u8]) -> Option<&[u8]> {
-    let quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
-    let start = text.iter().position(quote)? + 1;
-    let rest = text.get(start..)?;
-    rest.get(..rest.iter().position(quote)?)
 }
