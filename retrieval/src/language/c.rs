@@ -21,9 +21,8 @@ mod tokens;
 mod type_head;
 mod types;
 
-use crate::language::Extracted;
 use crate::language::declarator::declared;
-use crate::language::facts::{Collector, NO_CALL, NameId, WrittenCall};
+use crate::language::facts::{Collector, Facts, NO_CALL, NameId, WRITE};
 use crate::language::spec::{Key, Role, Spec};
 use crate::language::walk::{NodeContext, Visitor, argument_count, walk};
 use crate::symbol::{SymbolKind, UseKind};
@@ -33,7 +32,7 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 /// Reads the facts of a C or C++ file. `None` when the parser gave up.
-pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
+pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Facts> {
     let prepared = prepare(bytes, language == Language::Cpp);
     let tree = patchwright_source::parse(language, &prepared.declarations)?;
     let mut visitor = CVisitor {
@@ -49,9 +48,9 @@ pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
     visitor.macros();
     visitor.includes();
     visitor.unparsed_names();
-    Some(Extracted {
+    Some(Facts {
         broken: visitor.broken,
-        facts: visitor.facts.finish(),
+        ..visitor.facts.finish()
     })
 }
 
@@ -67,16 +66,19 @@ struct CVisitor<'a> {
 
 impl Visitor for CVisitor<'_> {
     fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
-        let role = self.spec.role(place.node);
-        match role {
+        let (spec, node) = (self.spec, place.node);
+        match spec.role(node) {
             Role::Other => {}
             Role::Skip => return false,
             Role::Name => self.name(place),
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
-            Role::Call(key) => self.call(place.node, key),
-            Role::Creation => self.mark_last(place.node, Key::Type, UseKind::Call),
-            Role::Assignment(key) => self.mark_last(place.node, key, UseKind::Write),
+            Role::Call(key) => self.call(node, key),
+            Role::Creation => {
+                let usage = (UseKind::Call, NO_CALL);
+                self.facts.mark_last(spec, (node, Key::Type), usage);
+            }
+            Role::Assignment(key) => self.facts.mark_last(spec, (node, key), WRITE),
             definition => return self.definition(place, definition),
         }
         true
@@ -144,31 +146,14 @@ impl CVisitor<'_> {
         }
     }
 
-    /// Marks the last name of the expression in a field: `c` of `a->b.c`, `f`
-    /// of `ns::f<T>`, `a` of `a[i]`, `p` of `*p`.
-    fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind) {
-        if let Some(node) = self.spec.child(node, key) {
-            self.mark_name(node, kind, NO_CALL);
-        }
-    }
-
-    fn mark_name(&mut self, node: Node<'_>, kind: UseKind, call: WrittenCall) {
-        let named = self.spec.last_name(node, |node| {
-            let first = || node.named_child(0).filter(|_| kind == UseKind::Write);
-            self.spec.child(node, Key::Argument).or_else(first)
-        });
-        if let Some(named) = named {
-            self.facts.mark(named.start_byte(), kind, call);
-        }
-    }
-
     /// A call: what it is written on, and with how many arguments.
     fn call(&mut self, node: Node<'_>, key: Key) {
         let Some(function) = self.spec.child(node, key) else {
             return;
         };
         let receiver = self.receiver(function);
-        self.mark_name(function, UseKind::Call, (receiver, argument_count(node)));
+        let usage = (UseKind::Call, (receiver, argument_count(node)));
+        self.facts.mark_last(self.spec, (node, key), usage);
     }
 
     /// Returns what stands before the name that is called.
@@ -212,14 +197,14 @@ impl CVisitor<'_> {
         for child in self.spec.children(node, Key::Declarator) {
             if let Some(found) = declared(child) {
                 let name = self.facts.intern_range(found.name.byte_range());
-                self.facts.type_local(name, type_name);
+                self.facts.local_types.insert(name, type_name);
             }
         }
     }
 
     fn initializer(&mut self, place: &NodeContext<'_, '_>) {
         if let Some(name) = place.node.named_child(0) {
-            self.facts.mark(name.start_byte(), UseKind::Write, NO_CALL);
+            self.facts.mark(name.start_byte(), WRITE);
         }
     }
 }

@@ -9,7 +9,7 @@
 mod collector;
 mod finish;
 
-pub(crate) use collector::{Collector, NO_CALL, WrittenCall};
+pub(crate) use collector::{Collector, NO_CALL, WRITE};
 
 use crate::symbol::{SymbolKind, UseKind};
 
@@ -97,6 +97,8 @@ pub(crate) struct Facts {
     pub(crate) postings: Vec<(NameId, String)>,
     pub(crate) inherits: Vec<InheritFact>,
     pub(crate) imports: Vec<(u32, NameId)>,
+    /// True when the syntax was not understood in full.
+    pub(crate) broken: bool,
 }
 
 impl Facts {

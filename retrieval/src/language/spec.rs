@@ -1,10 +1,12 @@
 //! The table of a grammar (`roles/*.json`): what its kinds of nodes mean to an extractor, and the
 //! fields that these meanings speak of, in the grammar's own numbers.
 
-use crate::symbol::SymbolKind;
+use crate::language::walk::last_named;
+use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
 use serde::Deserialize;
 use std::collections::HashMap;
+use std::num::NonZeroU16;
 use std::sync::OnceLock;
 use tree_sitter::Node;
 
@@ -153,37 +155,39 @@ impl Spec {
         }
     }
 
-    /// The last name in an expression or a type; where no field leads on, `otherwise` does.
-    pub(crate) fn last_name<'t>(
-        &self,
-        mut node: Node<'t>,
-        otherwise: impl Fn(Node<'t>) -> Option<Node<'t>>,
-    ) -> Option<Node<'t>> {
+    /// The last name in an expression or a type: `c` of `a->b.c`, `f` of `ns::f<T>`, and of what is
+    /// written `a` of `a[i]`, `p` of `*p`.
+    pub(crate) fn last_name<'t>(&self, mut node: Node<'t>, kind: UseKind) -> Option<Node<'t>> {
         for _ in 0..32 {
             if matches!(self.role(node), Role::Name | Role::Member | Role::TypeName) {
                 return Some(node);
             }
             let keys = [Key::Field, Key::Property, Key::Attribute, Key::Name];
             let keyed = keys.into_iter().find_map(|key| self.child(node, key));
-            node = keyed.or_else(|| otherwise(node))?;
+            node = keyed.or_else(|| self.part_with_name(node, kind))?;
         }
         None
     }
 
+    /// The part of an expression or a type that holds its name where no field tells.
+    fn part_with_name<'t>(&self, node: Node<'t>, kind: UseKind) -> Option<Node<'t>> {
+        match node.kind() {
+            _ if matches!(self.language, Language::C | Language::Cpp) => {
+                let first = || node.named_child(0).filter(|_| kind == UseKind::Write);
+                self.child(node, Key::Argument).or_else(first)
+            }
+            "scoped_type_identifier" => last_named(node),
+            "generic_type" | "array_access" | "subscript" => node.named_child(0),
+            _ => None,
+        }
+    }
+
     /// The children of a node that fill a field.
     pub(crate) fn children<'t>(&self, node: Node<'t>, key: Key) -> Vec<Node<'t>> {
+        let Some(field) = NonZeroU16::new(self.key(key)) else {
+            return Vec::new();
+        };
         let mut cursor = node.walk();
-        let mut children = Vec::new();
-        let mut more = cursor.goto_first_child();
-        while more {
-            if cursor
-                .field_id()
-                .is_some_and(|id| u16::from(id) == self.key(key))
-            {
-                children.push(cursor.node());
-            }
-            more = cursor.goto_next_sibling();
-        }
-        children
+        node.children_by_field_id(field, &mut cursor).collect()
     }
 }

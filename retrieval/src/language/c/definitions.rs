@@ -40,12 +40,13 @@ impl CVisitor<'_> {
 
     /// The name and the full scope of something declared.
     pub(super) fn naming(&mut self, found: &Declared<'_>) -> (NameId, NameId) {
-        self.naming_of((found.name.byte_range(), found.composed), &found.scope)
+        self.naming_of(found.name.byte_range(), found.composed, &found.scope)
     }
 
     fn naming_of(
         &mut self,
-        (range, is_composed): (Range<usize>, bool),
+        range: Range<usize>,
+        is_composed: bool,
         scopes: &[Range<usize>],
     ) -> (NameId, NameId) {
         let name = if is_composed {
@@ -150,10 +151,8 @@ impl CVisitor<'_> {
         let Some(head) = head.filter(|_| !self.seen.contains(&start)) else {
             return true;
         };
-        let of_function = place
-            .parent()
-            .is_some_and(|parent| self.spec.role(parent) == Role::Function);
-        if !of_function {
+        let parent = place.parent().map(|parent| self.spec.role(parent));
+        if parent != Some(Role::Function) {
             self.define_head(head, place.depth);
         }
         self.read_body(head, place.depth + 1);
@@ -182,7 +181,7 @@ impl CVisitor<'_> {
     fn define_head(&mut self, head: &Head, depth: u32) {
         let bytes = self.facts.bytes;
         let text = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
-        let (name, scope) = self.naming_of((head.name.clone(), head.is_composed), &head.scope);
+        let (name, scope) = self.naming_of(head.name.clone(), head.is_composed, &head.scope);
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
         let kind = head.kind.unwrap_or_else(|| match head.scope.last() {
             Some(last) if text(last) == text(&head.name) => SymbolKind::Constructor,
@@ -202,12 +201,10 @@ impl CVisitor<'_> {
         }
         self.facts.define_around(depth, fact, true);
         for token in identifiers(bytes, head.parameters.clone()) {
-            let after = bytes
-                .get(token.range.end..)
-                .unwrap_or_default()
-                .trim_ascii_start();
-            if matches!(after.first(), Some(b',' | b')' | b'[' | b'=')) {
-                let name = self.facts.intern_range(token.range);
+            let after = bytes.get(token.range.end..).unwrap_or_default();
+            let next = after.trim_ascii_start().first();
+            if matches!(next, Some(b',' | b')' | b'[' | b'=')) {
+                let name = self.facts.intern(token.text);
                 self.facts.declare_local(name);
             }
         }

@@ -8,7 +8,7 @@
 use super::brackets::Code;
 use super::conditionals::resolve;
 use super::declarations::scan;
-use super::keywords::{KEYWORD, is};
+use super::keywords::KEYWORD;
 use super::outline::Head;
 use super::tokens::{Directive, Kind, Token, tokens};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ pub(crate) struct Piece {
 
 /// Makes a C or C++ file ready for the parser.
 pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
-    let all = tokens(text);
+    let all = tokens(text, true);
     let resolved = resolve(text, &all);
     let code = Code::new(text, &resolved.live, is_cpp);
     let outline = scan(&code);
@@ -79,12 +79,8 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
     for range in rows_of_numbers(&resolved.live) {
         blank(&mut prepared.code, &range);
     }
-    for range in outline
-        .taken_out
-        .into_iter()
-        .chain(resolved.unread)
-        .chain(calls)
-    {
+    let taken_out = outline.taken_out.into_iter();
+    for range in taken_out.chain(resolved.unread).chain(calls) {
         blank(&mut prepared.code, &range);
         let line = line_of(&all, range.start);
         prepared.unparsed.push(Piece { line, range });
@@ -145,7 +141,7 @@ fn loose_calls(code: &Code<'_>, functions: &BTreeMap<usize, Head>) -> Vec<Range<
 
 /// The last token of `NAME(...)` when a new statement begins on the next line.
 fn call_end(code: &Code<'_>, at: usize) -> Option<usize> {
-    if !code.is_name(at) || is(code.word(at), KEYWORD) || !code.is_mark(at + 1, b'(') {
+    if !code.is_name(at) || code.is_word(at, KEYWORD) || !code.is_mark(at + 1, b'(') {
         return None;
     }
     let last = code.partner(at + 1)?;

@@ -1,12 +1,60 @@
 //! The heads of types, enumerations and namespaces: their names, and the macros
 //! among them.
 
-use super::declarations::{Scanner, ScopeKind};
-use super::keywords::{CLASS_KEY, is};
+use super::brackets::Code;
+use super::declarations::Scanner;
+use super::keywords::CLASS_KEY;
 use super::outline::Head;
 use super::tokens::Kind;
 use crate::symbol::SymbolKind;
 use std::ops::Range;
+
+impl Code<'_> {
+    /// `struct` and its like, unless in the parameters of a function.
+    fn class_key(&self, head: Range<usize>) -> Option<usize> {
+        let mut at = head.start;
+        while at < head.end {
+            if self.is_word(at, CLASS_KEY) {
+                return Some(at);
+            }
+            at = self.after(at);
+        }
+        None
+    }
+
+    /// The name between `class` and its bases or body; empty when it has none,
+    /// `None` when no type is defined.
+    fn type_name(&self, tokens: Range<usize>) -> Option<Range<usize>> {
+        let mut name = tokens.start..tokens.start;
+        let mut at = tokens.start;
+        while at < tokens.end {
+            match self.token(at)?.kind {
+                Kind::Mark(b':') => return Some(name),
+                Kind::Mark(b'<') if !name.is_empty() => at = self.after_angles(at)?,
+                Kind::Mark(b'[') => at = self.after(at),
+                Kind::Scope => at += 1,
+                Kind::Name if self.is_mark(at + 1, b'(') => {
+                    let capital = self.is_capital(at);
+                    let attribute = self.is_no_name(at);
+                    let after = self.after(at + 1);
+                    let named_later = after < tokens.end && self.is_name(after);
+                    if !(attribute || named_later && (name.is_empty() || capital)) {
+                        return None;
+                    }
+                    at = after;
+                }
+                Kind::Name => {
+                    if !matches!(self.word(at), b"final" | b"sealed") || name.is_empty() {
+                        name = at..at + 1;
+                    }
+                    at += 1;
+                }
+                _ => return None,
+            }
+        }
+        Some(name)
+    }
+}
 
 impl Scanner<'_> {
     /// A namespace, a linkage or a type with members: its kind and name. `first` is where the
@@ -15,26 +63,26 @@ impl Scanner<'_> {
         &mut self,
         head: Range<usize>,
         first: usize,
-    ) -> Option<(ScopeKind, Range<usize>)> {
+    ) -> Option<(Option<SymbolKind>, Range<usize>)> {
         let word = self.code.word(head.start);
         if word == b"extern" && head.len() == 2 && !self.code.is_name(head.start + 1) {
             self.take_out(head.start..head.end + 1);
-            return Some((ScopeKind::Linkage, 0..0));
+            return Some((None, 0..0));
         }
         let from = head.start + usize::from(word == b"inline");
         if self.code.word(from) == b"namespace" {
             let name = self.namespace_name(from + 1..head.end);
-            return Some((ScopeKind::Namespace, name));
+            return Some((Some(SymbolKind::Namespace), name));
         }
-        let key = self.class_key(head.clone())?;
-        let is_scoped_enum = is(self.code.word(key + 1), CLASS_KEY);
-        let from = key + 1 + usize::from(is_scoped_enum);
-        let name = self.type_name(from..head.end)?;
-        let (kind, scope) = match self.code.word(key) {
-            b"struct" => (SymbolKind::Struct, ScopeKind::Type),
-            b"union" => (SymbolKind::Union, ScopeKind::Type),
-            b"enum" => (SymbolKind::Enum, ScopeKind::Enum),
-            _ => (SymbolKind::Class, ScopeKind::Type),
+        let key = self.code.class_key(head.clone())?;
+        // `enum class`
+        let from = key + 1 + usize::from(self.code.is_word(key + 1, CLASS_KEY));
+        let name = self.code.type_name(from..head.end)?;
+        let kind = match self.code.word(key) {
+            b"struct" => SymbolKind::Struct,
+            b"union" => SymbolKind::Union,
+            b"enum" => SymbolKind::Enum,
+            _ => SymbolKind::Class,
         };
         if !name.is_empty() {
             self.add_type(kind, (first, name.start, head.end));
@@ -44,7 +92,7 @@ impl Scanner<'_> {
         if !name.is_empty() {
             self.take_out(from..start);
         }
-        Some((scope, start.min(name.start)..name.end))
+        Some((Some(kind), start.min(name.start)..name.end))
     }
 
     /// Takes macros out of what stands before `class`.
@@ -57,7 +105,7 @@ impl Scanner<'_> {
 
     /// Adds a type by its first token, its name and the brace of its body.
     fn add_type(&mut self, kind: SymbolKind, (first, name, open): (usize, usize, usize)) {
-        let range = self.bytes(&(name..name + 1));
+        let range = self.code.bytes(&(name..name + 1));
         let close = self.code.close(open).unwrap_or(open);
         let head = Head {
             kind: Some(kind),
@@ -70,51 +118,6 @@ impl Scanner<'_> {
             ..Head::default()
         };
         self.found.types.insert(range.start, head);
-    }
-
-    /// `struct` and its like, unless in the parameters of a function.
-    fn class_key(&self, head: Range<usize>) -> Option<usize> {
-        let mut at = head.start;
-        while at < head.end {
-            if is(self.code.word(at), CLASS_KEY) {
-                return Some(at);
-            }
-            at = self.code.after(at);
-        }
-        None
-    }
-
-    /// The name between `class` and its bases or body; empty when it has none,
-    /// `None` when no type is defined.
-    fn type_name(&self, tokens: Range<usize>) -> Option<Range<usize>> {
-        let mut name = tokens.start..tokens.start;
-        let mut at = tokens.start;
-        while at < tokens.end {
-            match self.code.token(at)?.kind {
-                Kind::Mark(b':') => return Some(name),
-                Kind::Mark(b'<') if !name.is_empty() => at = self.code.after_angles(at)?,
-                Kind::Mark(b'[') => at = self.code.after(at),
-                Kind::Scope => at += 1,
-                Kind::Name if self.code.is_mark(at + 1, b'(') => {
-                    let capital = self.code.is_capital(at);
-                    let attribute = self.code.is_no_name(at);
-                    let after = self.code.after(at + 1);
-                    let named_later = after < tokens.end && self.code.is_name(after);
-                    if !(attribute || named_later && (name.is_empty() || capital)) {
-                        return None;
-                    }
-                    at = after;
-                }
-                Kind::Name => {
-                    if !matches!(self.code.word(at), b"final" | b"sealed") || name.is_empty() {
-                        name = at..at + 1;
-                    }
-                    at += 1;
-                }
-                _ => return None,
-            }
-        }
-        Some(name)
     }
 
     /// `a::b` after `namespace`; macros behind it are taken out.

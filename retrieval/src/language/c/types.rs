@@ -21,11 +21,8 @@ impl CVisitor<'_> {
     pub(super) fn typedef(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let nameless = self.has_nameless_body(node);
-        let named_here = self
-            .spec
-            .child(node, Key::Type)
-            .filter(|_| nameless)
-            .map_or(Role::Other, |node| self.spec.role(node));
+        let type_node = self.spec.child(node, Key::Type).filter(|_| nameless);
+        let named_here = type_node.map_or(Role::Other, |node| self.spec.role(node));
         let body_line = if nameless { first_line(node) } else { 0 };
         self.declare_each(place, body_line, |_, is_first| match named_here {
             Role::Define(kind) if is_first => kind,

@@ -3,17 +3,15 @@
 use super::collector::{Collector, Site, WrittenCall};
 use super::{CallFact, Facts, NameId, SymbolFact, encode_site};
 use crate::symbol::UseKind;
-use std::fmt::Write as _;
 
 impl Collector<'_> {
     /// Sorts, groups and writes everything in the form in which it is stored.
     pub(crate) fn finish(mut self) -> Facts {
         self.close(0);
         self.order_symbols();
-        let (mut calls, mut others): (Vec<Site>, Vec<Site>) = self
-            .sites
-            .iter()
-            .partition(|site| site.kind == UseKind::Call);
+        let sites = self.sites.iter();
+        let (mut calls, mut others): (Vec<Site>, Vec<Site>) =
+            sites.partition(|site| site.kind == UseKind::Call);
         let order = |site: &Site| (written(site), site.line);
         calls.sort_unstable_by_key(order);
         calls.dedup_by_key(|site| order(site));
@@ -26,6 +24,7 @@ impl Collector<'_> {
             postings: group_postings(&others),
             inherits: self.inherits,
             imports: self.imports,
+            broken: false,
         }
     }
 
@@ -100,11 +99,6 @@ fn group_postings(others: &[Site]) -> Vec<(NameId, String)> {
 
 /// Writes numbers as in `12,15,19`.
 fn write_numbers(numbers: impl Iterator<Item = u32>) -> String {
-    let mut text = String::new();
-    for number in numbers {
-        let comma = if text.is_empty() { "" } else { "," };
-        // Writing to a string cannot go wrong.
-        let _ = write!(text, "{comma}{number}");
-    }
-    text
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    numbers.join(",")
 }
