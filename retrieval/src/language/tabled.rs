@@ -293,12 +293,10 @@ impl Tabled<'_> {
     }
 
     fn in_class(&self) -> bool {
-        self.facts.owner_kind().is_some_and(|kind| {
-            matches!(
-                kind,
-                SymbolKind::Class | SymbolKind::Interface | SymbolKind::Struct | SymbolKind::Enum
-            )
-        })
+        matches!(
+            self.facts.owner_kind(),
+            Some(SymbolKind::Class | SymbolKind::Interface | SymbolKind::Struct | SymbolKind::Enum)
+        )
     }
 
     /// A definition that nothing lies in; one of its parts, or itself, has the name.

@@ -126,10 +126,8 @@ impl CVisitor<'_> {
                 _ => return Takes::ANY,
             }
         }
-        let has_dots = list.child_count() > 2
-            && list
-                .children(&mut cursor)
-                .any(|child| child.kind() == "...");
+        let mut parts = list.children(&mut cursor);
+        let has_dots = list.child_count() > 2 && parts.any(|part| part.kind() == "...");
         if has_dots || most == 0 && !is_cpp && list.named_child_count() == 0 {
             return Takes::ANY;
         }

@@ -41,10 +41,8 @@ impl Scanner<'_> {
         let mut ends = (open + 1..count)
             .filter(|at| self.code.is_mark(*at, b'}') && self.code.is_at_margin(*at));
         // No function lies in another: where one begins, the last has ended.
-        let hidden = ends
-            .clone()
-            .take_while(|at| *at < end)
-            .find(|at| self.code.begins_function(*at + 1));
+        let mut before = ends.clone().take_while(|at| *at < end);
+        let hidden = before.find(|at| self.code.begins_function(*at + 1));
         if let Some(hidden) = hidden {
             return hidden;
         }

@@ -1,7 +1,7 @@
 //! The end of a collection: sorted, grouped, in the form that is stored.
 
 use super::collector::{Collector, Site, WrittenCall};
-use super::{CallFact, Facts, NameId, SymbolFact, encode_site};
+use super::{CallFact, Facts, NameId, encode_site};
 use crate::symbol::UseKind;
 
 impl Collector<'_> {
@@ -43,14 +43,11 @@ impl Collector<'_> {
             }
         }
         let moved = |old: u32| new_place.get(old as usize).copied().unwrap_or_default();
-        self.symbols = order
-            .iter()
-            .filter_map(|index| self.symbols.get(*index).copied())
-            .map(|symbol| SymbolFact {
-                parent: moved(symbol.parent),
-                ..symbol
-            })
-            .collect();
+        let ordered = order.iter().filter_map(|index| self.symbols.get(*index));
+        self.symbols = ordered.copied().collect();
+        for symbol in &mut self.symbols {
+            symbol.parent = moved(symbol.parent);
+        }
         for site in &mut self.sites {
             site.owner = moved(site.owner);
         }
