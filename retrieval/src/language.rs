@@ -19,16 +19,9 @@ use crate::query::LineRange;
 use facts::Facts;
 use patchwright_source::Language;
 
-/// A file's facts and whether its syntax was understood in full.
-#[derive(Debug)]
-pub(crate) struct Extracted {
-    pub(crate) facts: Facts,
-    pub(crate) broken: bool,
-}
-
 /// Returns the name and the lines of the innermost function around a line of a file.
 pub fn function_around(language: Language, bytes: &[u8], line: u32) -> Option<(String, LineRange)> {
-    let facts = extract(language, bytes)?.facts;
+    let facts = extract(language, bytes)?;
     let functions = facts.symbols.iter().filter(|symbol| {
         symbol.kind.is_callable() && (symbol.line..=symbol.end_line).contains(&line)
     });
@@ -38,13 +31,17 @@ pub fn function_around(language: Language, bytes: &[u8], line: u32) -> Option<(S
 }
 
 /// Reads the facts of a file. `None` when the parser gave up.
-pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
+pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Facts> {
     if matches!(language, Language::C | Language::Cpp) {
         return c::extract(language, bytes);
     }
     let tree = patchwright_source::parse(language, bytes)?;
-    Some(Extracted {
-        facts: tabled::extract(language, &tree, bytes)?,
-        broken: tree.root_node().has_error(),
-    })
+    tabled::extract(language, &tree, bytes)
+}
+
+/// The bytes between the first of some that open and the next of some that close.
+fn between<'t>(text: &'t [u8], open: &[u8], close: &[u8]) -> Option<&'t [u8]> {
+    let start = text.iter().position(|byte| open.contains(byte))? + 1;
+    let rest = text.get(start..)?;
+    rest.get(..rest.iter().position(|byte| close.contains(byte))?)
 }

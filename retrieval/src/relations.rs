@@ -6,7 +6,6 @@
 
 mod calls;
 mod definitions;
-mod hierarchy;
 mod name;
 mod nearest;
 mod places;
@@ -24,7 +23,6 @@ use std::hash::Hash;
 pub use definitions::Definitions;
 pub(crate) use definitions::nearest_named;
 pub use name::QualifiedName;
-pub use nearest::{Nearest, Nearness};
 pub use similar::Similar;
 
 /// Returns what is known under a key, looked up once.

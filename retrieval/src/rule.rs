@@ -39,8 +39,7 @@ pub(crate) fn find_rule(haystack: &Haystack<'_>, rule: &str) -> Result<Matches, 
     }
     let needles = haystack.needles(|language| {
         let ready = make_ready(&rule, language)?;
-        let (words, kinds) = (ready.words(), ready.kinds());
-        Ok((Needs { words, kinds }, ready))
+        Ok((ready.needs(), ready))
     })?;
     Ok(haystack.find(&[needles]).1)
 }
@@ -79,31 +78,30 @@ impl Ready {
         }
     }
 
-    /// Text without which no file holds a match.
-    fn words(&self) -> Words {
-        let each = |rules: &[Self]| rules.iter().map(Self::words).collect();
-        match self {
-            Self::Pattern(pattern) => pattern.needs().words,
-            Self::All(rules) => Words::All(each(rules)),
-            Self::Any(rules) => Words::Any(each(rules)),
-            Self::Inside(rule) => Words::Around(Box::new(rule.words())),
-            Self::Has(rule) => rule.words(),
-            Self::Kind(_) | Self::Regex(_) | Self::Not(_) => Words::none(),
-        }
-    }
-
-    /// The kinds of nodes that can match; `None` for any.
-    fn kinds(&self) -> Option<Vec<u16>> {
-        match self {
-            Self::Pattern(pattern) => pattern.needs().kinds,
-            Self::Kind(kind) => Some(vec![*kind]),
-            Self::All(rules) => rules.iter().filter_map(Self::kinds).min_by_key(Vec::len),
-            Self::Any(rules) => {
-                let kinds: Option<Vec<_>> = rules.iter().map(Self::kinds).collect();
-                kinds.map(|kinds| kinds.concat())
+    /// Returns what a file and a node must have for a match.
+    fn needs(&self) -> Needs {
+        let each = |rules: &[Self]| -> (Vec<Words>, Vec<Option<Vec<u16>>>) {
+            let needs = rules.iter().map(Self::needs);
+            needs.map(|needs| (needs.words, needs.kinds)).unzip()
+        };
+        let (words, kinds) = match self {
+            Self::Pattern(pattern) => return pattern.needs(),
+            Self::Kind(kind) => (Words::none(), Some(vec![*kind])),
+            Self::All(rules) => {
+                let (words, kinds) = each(rules);
+                let fewest = kinds.into_iter().flatten().min_by_key(Vec::len);
+                (Words::All(words), fewest)
             }
-            Self::Regex(_) | Self::Not(_) | Self::Inside(_) | Self::Has(_) => None,
-        }
+            Self::Any(rules) => {
+                let (words, kinds) = each(rules);
+                let all: Option<Vec<_>> = kinds.into_iter().collect();
+                (Words::Any(words), all.map(|kinds| kinds.concat()))
+            }
+            Self::Inside(rule) => (Words::Around(Box::new(rule.needs().words)), None),
+            Self::Has(rule) => (rule.needs().words, None),
+            Self::Regex(_) | Self::Not(_) => (Words::none(), None),
+        };
+        Needs { words, kinds }
     }
 }
 

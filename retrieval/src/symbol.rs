@@ -172,9 +172,8 @@ words!(UseKind: Call "call", Read "read", Write "write", Type "type");
 
 /// A place where a name is used. Uses of a function's own variables are not
 /// recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
-    pub name: String,
     pub path: TreePath,
     pub line: u32,
     pub kind: UseKind,
@@ -197,14 +196,4 @@ pub struct Call {
     pub lines: Vec<u32>,
     /// 1 for a direct call, 2 for a caller of a caller, and so on.
     pub depth: u32,
-}
-
-/// A file's wish to see another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Import {
-    /// The file that imports.
-    pub path: TreePath,
-    pub line: u32,
-    /// The import as written: `openssl/evp.h`, `java.util.List`.
-    pub target: String,
 }

@@ -71,8 +71,7 @@ impl Engine {
 
     /// Names like one that was not found, the likest first.
     pub(crate) fn nearest_names(&self, name: &str) -> Result<Vec<String>> {
-        let nearest = self.index.nearest(name, 6)?.into_iter();
-        Ok(nearest.map(|nearest| nearest.name).collect())
+        self.index.nearest(name, 6)
     }
 
     /// Tells whether no more than one function has a name.

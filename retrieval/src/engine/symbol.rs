@@ -240,8 +240,8 @@ impl Engine {
     fn grouped_imports(&self, symbol: &Symbol) -> Result<Option<String>> {
         let imports = self.index.imports(&symbol.path)?;
         let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for target in imports.iter().map(|import| import.target.as_str()) {
-            let (package, class) = target.rsplit_once('.').unwrap_or(("", target));
+        for (_, target) in &imports {
+            let (package, class) = target.rsplit_once('.').unwrap_or(("", target.as_str()));
             groups.entry(package).or_default().push(class);
         }
         let listed: Vec<String> = groups

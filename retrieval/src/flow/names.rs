@@ -132,7 +132,10 @@ pub(super) fn leaves(branch: Node<'_>) -> bool {
         };
         node = last;
     }
-    "return_ goto_ break_ continue_ throw_ raise_"
-        .split(' ')
-        .any(|word| node.kind().starts_with(word))
+    begins_with(node, "return_ goto_ break_ continue_ throw_ raise_")
+}
+
+/// Returns whether the kind of a node begins with one of some words.
+pub(super) fn begins_with(node: Node<'_>, words: &str) -> bool {
+    words.split(' ').any(|word| node.kind().starts_with(word))
 }

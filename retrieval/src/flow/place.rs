@@ -222,9 +222,8 @@ fn value_parts<'t>(node: Node<'t>, bytes: &[u8]) -> Vec<Node<'t>> {
 /// Returns whether an operator makes its value of its operands' values: comparisons
 /// and logic make a truth of them.
 fn computes(node: Node<'_>, bytes: &[u8]) -> bool {
-    let operator = node
-        .child_by_field_name("operator")
-        .map(|operator| text(operator, bytes));
+    let operator = node.child_by_field_name("operator");
+    let operator = operator.map(|operator| text(operator, bytes));
     !matches!(
         operator.as_deref(),
         None | Some("==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "<=>")

@@ -48,9 +48,8 @@ impl Index {
         let name = place.fields.last().unwrap_or(&place.root);
         let symbols = self.named(name)?;
         let callable = symbols.iter().any(|symbol| symbol.kind.is_callable());
-        let holds = symbols
-            .iter()
-            .any(|symbol| matches!(symbol.kind, SymbolKind::Variable | SymbolKind::Field));
+        let is_place = |one: &Symbol| matches!(one.kind, SymbolKind::Variable | SymbolKind::Field);
+        let holds = symbols.iter().any(is_place);
         if callable && !holds {
             return Ok(vec![Task::Returned(name.clone())]);
         }

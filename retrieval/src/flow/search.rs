@@ -168,10 +168,8 @@ impl<'i> Search<'i> {
             if found.len() >= SHARED_FUNCTIONS {
                 break;
             }
-            let known = found
-                .iter()
-                .any(|symbol| symbol.path == site.path && symbol.holds(site.line));
-            if known {
+            let holds = |one: &Symbol| one.path == site.path && one.holds(site.line);
+            if found.iter().any(holds) {
                 continue;
             }
             let around = match self.index.enclosing_function(&site.path, site.line)? {

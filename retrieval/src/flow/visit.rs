@@ -8,7 +8,9 @@
 use crate::flow::function::{
     Analysis, Call, Condition, Edge, Goal, Loop, Parameter, Statement, Target,
 };
-use crate::flow::names::{assigns, called, field, leaves, names, receiver, text, written};
+use crate::flow::names::{
+    assigns, begins_with, called, field, leaves, names, receiver, text, written,
+};
 use crate::flow::place::{Place, Source, Taken, is_call, place, places_in, shown, sources};
 use crate::language::c::prepare::prepare;
 use crate::language::walk::{NodeContext, Visitor, arguments, walk};
@@ -115,7 +117,7 @@ impl Visitor for Reader<'_> {
         if let Some(condition) = node.child_by_field_name("condition") {
             self.condition(node, condition, position.parent());
         }
-        if LOOPS.split(' ').any(|start| kind.starts_with(start)) {
+        if begins_with(node, LOOPS) {
             let (first, last) = self.lines(node);
             self.found.loops.push(Loop {
                 bytes: node.byte_range(),
@@ -183,10 +185,7 @@ impl Reader<'_> {
         } else if let Some(arguments) = child("arguments") {
             self.calls(node, arguments);
             self.call(node);
-        } else if ["return_", "throw_", "raise_"]
-            .iter()
-            .any(|start| node.kind().starts_with(start))
-        {
+        } else if begins_with(node, "return_ throw_ raise_") {
             let reads = names(node, self.bytes);
             self.add_statement(self.lines(node), Vec::new(), reads);
             let value = node.named_child(0);
@@ -232,12 +231,8 @@ impl Reader<'_> {
         self.add_statement(self.lines(node), writes, reads);
     }
 
-    fn add_statement(
-        &mut self,
-        (first, last): (u32, u32),
-        writes: Vec<String>,
-        reads: Vec<String>,
-    ) {
+    fn add_statement(&mut self, lines: (u32, u32), writes: Vec<String>, reads: Vec<String>) {
+        let (first, last) = lines;
         self.found.statements.push(Statement {
             first,
             last,
@@ -316,9 +311,8 @@ impl Reader<'_> {
         let Some(target) = place(left, self.bytes) else {
             return;
         };
-        let is_compound = node
-            .child_by_field_name("operator")
-            .is_some_and(|operator| operator.byte_range().len() > 1);
+        let operator = node.child_by_field_name("operator");
+        let is_compound = operator.is_some_and(|operator| operator.byte_range().len() > 1);
         let goal = Goal {
             kills: !is_compound,
             ..Goal::instead(target, shown(left, self.bytes))
@@ -416,15 +410,12 @@ impl Reader<'_> {
     /// `{ .a = x, .b = y }`: one edge per field.
     fn designated(&mut self, list: Node<'_>, root: &Place) -> bool {
         let mut cursor = list.walk();
-        let pairs: Vec<Node<'_>> = list
-            .named_children(&mut cursor)
-            .filter(|child| child.kind() == "initializer_pair")
-            .collect();
+        let mut pairs: Vec<Node<'_>> = list.named_children(&mut cursor).collect();
+        pairs.retain(|child| child.kind() == "initializer_pair");
         for pair in &pairs {
-            let designator = pair
-                .child_by_field_name("designator")
-                .and_then(|designator| designator.named_child(0));
-            let (Some(field), Some(value)) = (designator, pair.child_by_field_name("value")) else {
+            let child = |field| pair.child_by_field_name(field);
+            let field = child("designator").and_then(|designator| designator.named_child(0));
+            let (Some(field), Some(value)) = (field, child("value")) else {
                 continue;
             };
             let mut target = root.clone();

@@ -314,14 +314,14 @@ fn parse(entry: &Entry, text: &Text, hash: Hash) -> FileState {
         return FileState::NotCode;
     };
     // Grammars read UTF-8; a byte of Latin-1 is a character of the same line.
-    let Some(extracted) = extract(language, text.decode(text.bytes()).as_bytes()) else {
+    let Some(facts) = extract(language, text.decode(text.bytes()).as_bytes()) else {
         return FileState::Skipped("the parser gave up on it".to_owned());
     };
     FileState::Parsed(Box::new(Parsed {
         language,
         lines: u32::try_from(text.line_count()).unwrap_or(u32::MAX),
         hash,
-        extracted,
+        facts,
     }))
 }
 

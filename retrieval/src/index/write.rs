@@ -3,7 +3,6 @@
 //! One writer, prepared statements, everything in the transaction that the
 //! caller opened. Names get their numbers here.
 
-use crate::language::Extracted;
 use crate::language::facts::Facts;
 use patchwright_source::{Entry, Language};
 use rusqlite::{Connection, OptionalExtension, Result, params};
@@ -18,7 +17,7 @@ pub(crate) struct Parsed {
     pub(crate) language: Language,
     pub(crate) lines: u32,
     pub(crate) hash: Hash,
-    pub(crate) extracted: Extracted,
+    pub(crate) facts: Facts,
 }
 
 /// Writes files and their facts.
@@ -52,7 +51,7 @@ impl<'c> Writer<'c> {
 
     /// Writes a file with its facts.
     pub(crate) fn parsed(&mut self, id: i64, entry: &Entry, parsed: &Parsed) -> Result<()> {
-        let facts = &parsed.extracted.facts;
+        let facts = &parsed.facts;
         // The first number stands for the file itself: calls outside every
         // symbol belong to it.
         let first = self.next_symbol;
@@ -155,7 +154,7 @@ impl<'c> Writer<'c> {
             facts.map(|parsed| parsed.hash.as_slice()),
             first,
             last,
-            facts.is_some_and(|parsed| parsed.extracted.broken),
+            facts.is_some_and(|parsed| parsed.facts.broken),
             parsed.err().flatten(),
         ])?;
         Ok(())

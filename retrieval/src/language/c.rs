@@ -21,105 +21,64 @@ mod tokens;
 mod type_head;
 mod types;
 
-use crate::language::Extracted;
 use crate::language::declarator::declared;
-use crate::language::facts::{Collector, NameId};
-use crate::language::spec::{Key, Spec};
+use crate::language::facts::{Collector, Facts, NO_CALL, NameId, WRITE};
+use crate::language::spec::{Key, Role, Spec};
 use crate::language::walk::{NodeContext, Visitor, argument_count, walk};
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
 use prepare::{Prepared, prepare};
-use serde::Deserialize;
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
 use tree_sitter::Node;
 
-/// Meaning of a kind of node here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Role {
-    #[default]
-    Other,
-    Skip,
-    Name,
-    Member,
-    TypeName,
-    Function,
-    Body,
-    Declaration,
-    Parameter,
-    FieldDeclaration,
-    Typedef,
-    Aggregate(SymbolKind),
-    Enumerator,
-    Call,
-    New,
-    Assignment,
-    Update,
-    Initializer,
-    Namespace,
-    Alias,
-    BaseClause,
-    Lambda,
-}
-
-/// The table of one of the two grammars, resolved once.
-fn spec_of(language: Language) -> &'static Spec<Role> {
-    static C: OnceLock<Spec<Role>> = OnceLock::new();
-    static CPP: OnceLock<Spec<Role>> = OnceLock::new();
-    let slot = if language == Language::C { &C } else { &CPP };
-    slot.get_or_init(|| Spec::new(language, include_str!("roles/c.json"), Role::Skip))
-}
-
 /// Reads the facts of a C or C++ file. `None` when the parser gave up.
-pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
+pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Facts> {
     let prepared = prepare(bytes, language == Language::Cpp);
     let tree = patchwright_source::parse(language, &prepared.declarations)?;
     let mut visitor = CVisitor {
-        spec: spec_of(language),
+        spec: Spec::of(language)?,
         facts: Collector::new(bytes, "::"),
-        seen: vec![false; prepared.functions.len()],
-        seen_types: vec![false; prepared.types.len()],
+        seen: BTreeSet::new(),
         prepared: &prepared,
         broken: tree.root_node().has_error(),
     };
     walk(&tree, 0, &mut visitor);
-    visitor.facts.close_all();
-    visitor.unseen_types();
-    visitor.unseen_functions();
+    visitor.facts.close(0);
+    visitor.unseen();
     visitor.macros();
     visitor.includes();
     visitor.unparsed_names();
-    Some(Extracted {
+    Some(Facts {
         broken: visitor.broken,
-        facts: visitor.facts.finish(),
+        ..visitor.facts.finish()
     })
 }
 
 struct CVisitor<'a> {
-    spec: &'static Spec<Role>,
+    spec: &'static Spec,
     facts: Collector<'a>,
     prepared: &'a Prepared,
-    /// Which functions of `prepared` the walk has come to.
-    seen: Vec<bool>,
-    /// Which types of `prepared` the walk has come to.
-    seen_types: Vec<bool>,
+    /// The heads of `prepared` that the walk has come to, by their keys.
+    seen: BTreeSet<usize>,
     /// True when a part of the file was not understood in full.
     broken: bool,
 }
 
 impl Visitor for CVisitor<'_> {
     fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
-        let role = self.spec.role(place.node);
-        match role {
+        let (spec, node) = (self.spec, place.node);
+        match spec.role(node) {
             Role::Other => {}
             Role::Skip => return false,
             Role::Name => self.name(place),
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
-            Role::Call => self.call(place.node),
-            Role::New => self.mark_last(place.node, Key::Type, UseKind::Call),
-            Role::Assignment => self.mark_last(place.node, Key::Left, UseKind::Write),
-            Role::Update => self.mark_last(place.node, Key::Argument, UseKind::Write),
+            Role::Call(key) => self.call(node, key),
+            Role::Creation => {
+                let usage = (UseKind::Call, NO_CALL);
+                self.facts.mark_last(spec, (node, Key::Type), usage);
+            }
+            Role::Assignment(key) => self.facts.mark_last(spec, (node, key), WRITE),
             definition => return self.definition(place, definition),
         }
         true
@@ -140,12 +99,11 @@ impl CVisitor<'_> {
             }
             Role::Declaration | Role::FieldDeclaration => self.declaration(place),
             Role::Typedef => self.typedef(place),
-            Role::Aggregate(kind) => self.aggregate(place, kind),
-            Role::Enumerator => self.named(place, SymbolKind::Enumerator),
-            Role::Alias => self.named(place, SymbolKind::Typedef),
-            Role::Namespace => self.named(place, SymbolKind::Namespace),
-            Role::BaseClause => self.bases(place),
-            Role::Initializer => self.initializer(place),
+            Role::Define(SymbolKind::Namespace) => self.named(place, SymbolKind::Namespace),
+            Role::Define(kind) => self.aggregate(place, kind),
+            Role::Leaf(kind) => self.named(place, kind),
+            Role::Bases => self.bases(place),
+            Role::FieldInitializer => self.initializer(place),
             Role::Lambda => self.facts.open(place.depth, 0, 0, true),
             _ => {}
         }
@@ -179,7 +137,8 @@ impl CVisitor<'_> {
     fn type_name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         let defines = |parent| {
-            self.spec.child(parent, Key::Body).is_some() || self.spec.role(parent) == Role::Alias
+            self.spec.child(parent, Key::Body).is_some()
+                || self.spec.role(parent) == Role::Leaf(SymbolKind::Typedef)
         };
         let is_defined = field == self.spec.key(Key::Name) && place.parent().is_some_and(defines);
         if field != self.spec.key(Key::Declarator) && !is_defined {
@@ -187,32 +146,14 @@ impl CVisitor<'_> {
         }
     }
 
-    /// Marks the last name of the expression in a field: `c` of `a->b.c`, `f`
-    /// of `ns::f<T>`, `a` of `a[i]`, `p` of `*p`.
-    fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind) {
-        if let Some(node) = self.spec.child(node, key) {
-            self.mark_name(node, kind, (0, -1));
-        }
-    }
-
-    fn mark_name(&mut self, node: Node<'_>, kind: UseKind, call: (NameId, i32)) {
-        let is_name = |role| matches!(role, Role::Name | Role::Member | Role::TypeName);
-        let named = self.spec.last_name(node, is_name, |node| {
-            let first = || node.named_child(0).filter(|_| kind == UseKind::Write);
-            self.spec.child(node, Key::Argument).or_else(first)
-        });
-        if let Some(named) = named {
-            self.facts.mark_call(named.start_byte(), kind, call);
-        }
-    }
-
     /// A call: what it is written on, and with how many arguments.
-    fn call(&mut self, node: Node<'_>) {
-        let Some(function) = self.spec.child(node, Key::Function) else {
+    fn call(&mut self, node: Node<'_>, key: Key) {
+        let Some(function) = self.spec.child(node, key) else {
             return;
         };
         let receiver = self.receiver(function);
-        self.mark_name(function, UseKind::Call, (receiver, argument_count(node)));
+        let usage = (UseKind::Call, (receiver, argument_count(node)));
+        self.facts.mark_last(self.spec, (node, key), usage);
     }
 
     /// Returns what stands before the name that is called.
@@ -256,14 +197,14 @@ impl CVisitor<'_> {
         for child in self.spec.children(node, Key::Declarator) {
             if let Some(found) = declared(child) {
                 let name = self.facts.intern_range(found.name.byte_range());
-                self.facts.type_local(name, type_name);
+                self.facts.local_types.insert(name, type_name);
             }
         }
     }
 
     fn initializer(&mut self, place: &NodeContext<'_, '_>) {
         if let Some(name) = place.node.named_child(0) {
-            self.facts.mark(name.start_byte(), UseKind::Write);
+            self.facts.mark(name.start_byte(), WRITE);
         }
     }
 }

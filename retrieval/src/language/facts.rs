@@ -9,7 +9,7 @@
 mod collector;
 mod finish;
 
-pub(crate) use collector::Collector;
+pub(crate) use collector::{Collector, NO_CALL, WRITE};
 
 use crate::symbol::{SymbolKind, UseKind};
 
@@ -64,45 +64,15 @@ pub(crate) struct CallFact {
     /// One more than the index of the symbol that calls.
     pub(crate) owner: u32,
     pub(crate) name: NameId,
-    /// The receiver as written; see [`Receiver`].
+    /// The receiver as written: nothing for a plain call (`f(x)`, `this.f(x)`), else a mark and a
+    /// name. `:A` for `A::f(x)`, `A.f(x)` and `super.f(x)`; `=A` for `a.f(x)` where `a` is declared
+    /// with a type; `.a` where another file declares `a`; `*` through a pointer to a function that a
+    /// member holds; `?` on the value of some expression.
     pub(crate) receiver: NameId,
     /// Number of arguments; -1 when it is not known.
     pub(crate) arguments: i32,
     /// Its lines, as in `12,15,19`.
     pub(crate) lines: String,
-}
-
-/// The receiver of a call, as written. In the database it is a text: empty for a plain
-/// call, else a mark and a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Receiver<'n> {
-    /// `f(x)`, `this.f(x)`
-    Plain,
-    /// `A::f(x)`, `A.f(x)`, `super.f(x)`: `:A`
-    Qualifier(&'n str),
-    /// `a.f(x)` where `a` is declared with a type: `=A`
-    Type(&'n str),
-    /// `a.f(x)` where another file declares `a`: `.a`
-    Variable(&'n str),
-    /// Through a pointer to a function that a member holds: `*`
-    Pointer,
-    /// On the value of some expression: `?`
-    Unknown,
-}
-
-impl<'n> Receiver<'n> {
-    /// Reads the text in the database.
-    pub(crate) fn read(text: &'n str) -> Self {
-        let name = text.get(1..).unwrap_or_default();
-        match text.as_bytes().first() {
-            None => Self::Plain,
-            Some(b':') => Self::Qualifier(name),
-            Some(b'=') => Self::Type(name),
-            Some(b'.') => Self::Variable(name),
-            Some(b'*') => Self::Pointer,
-            Some(_) => Self::Unknown,
-        }
-    }
 }
 
 /// A base type of a class.
@@ -127,6 +97,8 @@ pub(crate) struct Facts {
     pub(crate) postings: Vec<(NameId, String)>,
     pub(crate) inherits: Vec<InheritFact>,
     pub(crate) imports: Vec<(u32, NameId)>,
+    /// True when the syntax was not understood in full.
+    pub(crate) broken: bool,
 }
 
 impl Facts {

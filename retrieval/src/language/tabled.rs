@@ -4,33 +4,35 @@
 //! Anonymous classes of Java are numbered per class in the order of the text, as `javac`
 //! does for most programs.
 
-use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes};
-use crate::language::walk::{NodeContext, Visitor, argument_count, first_line, lines, walk};
+use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes, WRITE};
+use crate::language::spec::{Key, Role, Spec};
+use crate::language::walk::{
+    NodeContext, Visitor, argument_count, first_line, last_named, lines, walk,
+};
 use crate::symbol::{SymbolKind, UseKind, separator};
 use patchwright_source::Language;
 use rustc_hash::FxHashMap;
 use tree_sitter::{Node, Tree};
 
-mod roles;
 mod special;
-
-use crate::language::spec::{Key, Spec};
-use roles::{Role, spec_of};
 
 /// Reads the facts of a file by its language's table.
 pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Option<Facts> {
     let mut visitor = Tabled {
-        spec: spec_of(language)?,
+        spec: Spec::of(language)?,
         facts: Collector::new(bytes, separator(language)),
         anonymous: FxHashMap::default(),
         package: 0,
     };
     walk(tree, 0, &mut visitor);
-    Some(visitor.facts.finish())
+    Some(Facts {
+        broken: tree.root_node().has_error(),
+        ..visitor.facts.finish()
+    })
 }
 
 struct Tabled<'a> {
-    spec: &'static Spec<Role>,
+    spec: &'static Spec,
     facts: Collector<'a>,
     /// Number of classes without a name, by scope.
     anonymous: FxHashMap<NameId, u32>,
@@ -39,15 +41,15 @@ struct Tabled<'a> {
 
 impl Visitor for Tabled<'_> {
     fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
-        let node = place.node;
-        match self.spec.role(node) {
+        let (spec, node) = (self.spec, place.node);
+        match spec.role(node) {
             Role::Other | Role::Local(_) | Role::Locals => {}
             Role::Skip => return false,
             Role::Name => self.name(place),
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
             Role::Call(key) => self.call(node, key),
-            Role::Assignment(key) => self.mark_last(node, key, UseKind::Write, (0, -1)),
+            Role::Assignment(key) => self.facts.mark_last(spec, (node, key), WRITE),
             definition => return self.definition(place, definition),
         }
         true
@@ -62,8 +64,12 @@ impl Tabled<'_> {
     fn definition(&mut self, place: &NodeContext<'_, '_>, role: Role) -> bool {
         match role {
             Role::Define(kind) => self.define(place, kind),
-            Role::Leaf(kind) => self.leaf(place.node, kind),
-            Role::Declarators(kind) => self.declarators(place.node, kind),
+            Role::Leaf(kind) => self.leaf(place.node, place.node, kind),
+            Role::Declarators(kind) => {
+                for declarator in self.spec.children(place.node, Key::Declarator) {
+                    self.leaf(place.node, declarator, kind);
+                }
+            }
             Role::Variable(key) => self.variable(place, key),
             Role::Creation => self.creation(place),
             Role::Initializer => self.initializer(place),
@@ -72,7 +78,9 @@ impl Tabled<'_> {
             Role::TypeSpec => self.type_spec(place),
             Role::Bases => self.bases(place.node),
             Role::Package => {
-                self.package(place.node);
+                if let Some(name) = last_named(place.node) {
+                    self.package = self.facts.intern_range(name.byte_range());
+                }
                 return false;
             }
             Role::Import => {
@@ -103,9 +111,8 @@ impl Tabled<'_> {
             Role::Other if self.in_local_list(place) => return self.declare(range),
             _ => {}
         }
-        let member = [Key::Field, Key::Property, Key::Attribute]
-            .iter()
-            .any(|key| field != 0 && field == self.spec.key(*key));
+        let mut members = [Key::Field, Key::Property, Key::Attribute].into_iter();
+        let member = field != 0 && members.any(|key| field == self.spec.key(key));
         // `a.f()`: Java names the method by `name`, beside an `object`.
         let method = names && self.facts.marked(range.start) == Some(UseKind::Call);
         self.facts
@@ -155,33 +162,31 @@ impl Tabled<'_> {
         if !self.facts.in_function() {
             return;
         }
-        let typed = [place.parent(), place.ancestor(1)]
-            .into_iter()
-            .flatten()
-            .find(|node| self.spec.child(*node, Key::Type).is_some());
+        let mut above = [place.parent(), place.ancestor(1)].into_iter().flatten();
+        let typed = above.find(|node| self.spec.child(*node, Key::Type).is_some());
         if let Some(typed) = typed {
             let type_name = self.type_of(typed);
             let name = self.facts.intern_range(place.node.byte_range());
-            self.facts.type_local(name, type_name);
+            self.facts.local_types.insert(name, type_name);
         }
     }
 
     /// A call: what it is written on, and with how many arguments.
     pub(super) fn call(&mut self, node: Node<'_>, key: Key) {
         let receiver = self.receiver_of_call(node, key);
-        self.mark_last(node, key, UseKind::Call, (receiver, argument_count(node)));
+        let usage = (UseKind::Call, (receiver, argument_count(node)));
+        self.facts.mark_last(self.spec, (node, key), usage);
     }
 
     /// Returns what stands before the name that is called.
     fn receiver_of_call(&mut self, node: Node<'_>, key: Key) -> NameId {
         // Java names the object beside the method, others within the function.
         let called = self.spec.child(node, key).unwrap_or(node);
-        let object = ["object", "operand", "value", "path"]
-            .iter()
-            .find_map(|field| {
-                let beside = node.child_by_field_name(field);
-                beside.or_else(|| called.child_by_field_name(field))
-            });
+        let mut fields = ["object", "operand", "value", "path"].iter();
+        let object = fields.find_map(|field| {
+            let beside = node.child_by_field_name(field);
+            beside.or_else(|| called.child_by_field_name(field))
+        });
         let Some(object) = object else { return 0 };
         let bytes = self.facts.bytes;
         let text = bytes.get(object.byte_range()).unwrap_or_default();
@@ -213,36 +218,16 @@ impl Tabled<'_> {
         }
     }
 
-    /// Marks the last name of the expression in a field.
-    fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind, call: (NameId, i32)) {
-        let named = self.spec.child(node, key);
-        if let Some(name) = named.and_then(|node| self.last_name(node)) {
-            self.facts.mark_call(name.start_byte(), kind, call);
-        }
-    }
-
-    /// The last name in an expression or a type.
-    fn last_name<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
-        let is_name = |role| matches!(role, Role::Name | Role::Member | Role::TypeName);
-        self.spec
-            .last_name(node, is_name, |node| match node.kind() {
-                "scoped_type_identifier" => last_named(node),
-                "generic_type" | "array_access" | "subscript" => node.named_child(0),
-                _ => None,
-            })
-    }
-
     fn fact(&mut self, node: Node<'_>, name_node: Node<'_>, kind: SymbolKind) -> SymbolFact {
         let name = self.facts.intern_range(name_node.byte_range());
+        let name_line = first_line(name_node);
         let body = self.spec.child(node, Key::Body);
         SymbolFact {
             scope: self.scope(),
             type_name: self.type_of(node),
             body_line: body.map_or(0, first_line),
             takes: self.takes(node),
-            ..self
-                .facts
-                .fact(kind, name, lines(node), first_line(name_node))
+            ..self.facts.fact(kind, name, lines(node), name_line)
         }
     }
 
@@ -308,33 +293,18 @@ impl Tabled<'_> {
     }
 
     fn in_class(&self) -> bool {
-        self.facts.owner_kind().is_some_and(|kind| {
-            matches!(
-                kind,
-                SymbolKind::Class | SymbolKind::Interface | SymbolKind::Struct | SymbolKind::Enum
-            )
-        })
+        matches!(
+            self.facts.owner_kind(),
+            Some(SymbolKind::Class | SymbolKind::Interface | SymbolKind::Struct | SymbolKind::Enum)
+        )
     }
 
-    fn leaf(&mut self, node: Node<'_>, kind: SymbolKind) {
-        let named = self.spec.child(node, Key::Name);
-        if let Some(name_node) = named.or_else(|| self.spec.child(node, Key::Property)) {
-            let fact = self.fact(node, name_node, kind);
+    /// A definition that nothing lies in; one of its parts, or itself, has the name.
+    fn leaf(&mut self, node: Node<'_>, named: Node<'_>, kind: SymbolKind) {
+        let mut keys = [Key::Name, Key::Property].into_iter();
+        if let Some(name) = keys.find_map(|key| self.spec.child(named, key)) {
+            let fact = self.fact(node, name, kind);
             self.facts.define(fact);
         }
     }
-
-    fn declarators(&mut self, node: Node<'_>, kind: SymbolKind) {
-        for declarator in self.spec.children(node, Key::Declarator) {
-            if let Some(name_node) = self.spec.child(declarator, Key::Name) {
-                let fact = self.fact(node, name_node, kind);
-                self.facts.define(fact);
-            }
-        }
-    }
-}
-
-fn last_named(node: Node<'_>) -> Option<Node<'_>> {
-    let last = node.named_child_count().checked_sub(1)?;
-    node.named_child(u32::try_from(last).ok()?)
 }

@@ -12,7 +12,7 @@ use patchwright_source::Language;
 use proptest::prelude::*;
 
 fn facts(language: Language, code: &str) -> Facts {
-    extract(language, code.as_bytes()).unwrap().facts
+    extract(language, code.as_bytes()).unwrap()
 }
 
 #[test]
@@ -171,7 +171,7 @@ proptest! {
     fn no_text_breaks_an_extractor(code in alike()) {
         let lines = code.lines().count().max(1) + 1;
         for language in Language::ALL {
-            let found = extract(language, code.as_bytes()).unwrap().facts;
+            let found = extract(language, code.as_bytes()).unwrap();
             prop_assert!(found.symbols.is_sorted_by_key(|symbol| symbol.line));
             for (index, symbol) in found.symbols.iter().enumerate() {
                 prop_assert!(symbol.line >= 1 && symbol.line <= symbol.end_line);

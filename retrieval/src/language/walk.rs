@@ -74,12 +74,9 @@ pub(crate) fn walk(tree: &Tree, mut depth: u32, visitor: &mut impl Visitor) {
 pub(crate) fn arguments(call: Node<'_>) -> Option<Vec<Node<'_>>> {
     let list = call.child_by_field_name("arguments")?;
     let mut cursor = list.walk();
-    let given = list.named_children(&mut cursor);
-    Some(
-        given
-            .filter(|one| !one.kind().ends_with("comment"))
-            .collect(),
-    )
+    let mut given: Vec<Node<'_>> = list.named_children(&mut cursor).collect();
+    given.retain(|one| !one.kind().ends_with("comment"));
+    Some(given)
 }
 
 /// Returns how many arguments a call has, -1 where it has no list of them.
@@ -111,4 +108,10 @@ pub(crate) fn lines(node: Node<'_>) -> (u32, u32) {
 /// A row of the parser as a line number.
 pub(crate) fn line(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// The last named part of a node.
+pub(crate) fn last_named(node: Node<'_>) -> Option<Node<'_>> {
+    let last = node.named_child_count().checked_sub(1)?;
+    node.named_child(u32::try_from(last).ok()?)
 }

@@ -55,10 +55,10 @@ impl Words {
     fn places(&self, text: &[u8]) -> Option<Vec<usize>> {
         match self {
             Self::Word(finder) => Some(finder.find_iter(text).collect()),
-            Self::All(words) => words
-                .iter()
-                .filter_map(|word| word.places(text))
-                .min_by_key(Vec::len),
+            Self::All(words) => {
+                let places = words.iter().filter_map(|word| word.places(text));
+                places.min_by_key(Vec::len)
+            }
             Self::Any(words) => {
                 let mut all = Vec::new();
                 for word in words {
@@ -75,24 +75,56 @@ impl Words {
 impl Needs {
     /// Returns what any one of some patterns needs.
     pub(crate) fn of(patterns: &[Pattern]) -> Self {
+        let kind = |one: &Pattern| kind_of(&one.node).filter(|kind| *kind != ERROR_KIND);
         Self {
             words: Words::Any(patterns.iter().map(words_of).collect()),
-            kinds: patterns
-                .iter()
-                .map(|pattern| kind_of(&pattern.node).filter(|kind| *kind != ERROR_KIND))
-                .collect(),
+            kinds: patterns.iter().map(kind).collect(),
         }
     }
 
-    /// The nodes of a tree at which a match may begin, in the order of the text.
-    pub(super) fn candidates<'t, 'n>(&'n self, root: Node<'t>, text: &[u8]) -> Candidates<'t, 'n> {
-        Candidates {
-            cursor: root.walk(),
-            kinds: self.kinds.as_deref(),
-            places: self.words.places(text),
-            ended: false,
+    /// The nodes of a tree at which a match may begin, in the order of the text; what cannot hold
+    /// a match is passed over.
+    pub(super) fn candidates<'t>(
+        &self,
+        root: Node<'t>,
+        text: &[u8],
+    ) -> impl Iterator<Item = Node<'t>> {
+        let places = self.words.places(text);
+        let may_hold = move |node: Node<'_>| {
+            places.as_ref().is_none_or(|places| {
+                let next = places.partition_point(|place| *place < node.start_byte());
+                let next = places.get(next);
+                next.is_some_and(|place| *place < node.end_byte())
+            })
+        };
+        let kinds = self.kinds.as_ref();
+        let mut cursor = root.walk();
+        let mut ended = false;
+        std::iter::from_fn(move || {
+            while !ended {
+                let node = cursor.node();
+                let held = may_hold(node);
+                ended = !step(&mut cursor, held);
+                if held && kinds.is_none_or(|kinds| kinds.contains(&node.kind_id())) {
+                    return Some(node);
+                }
+            }
+            None
+        })
+    }
+}
+
+/// Goes on to the next node, into this one or past it; returns whether there is one.
+fn step(cursor: &mut TreeCursor<'_>, into: bool) -> bool {
+    if into && cursor.goto_first_child() {
+        return true;
+    }
+    while !cursor.goto_next_sibling() {
+        if !cursor.goto_parent() {
+            return false;
         }
     }
+    true
 }
 
 /// The kind of a pattern's outermost node; none of a variable.
@@ -116,10 +148,8 @@ fn words_of(pattern: &Pattern) -> Words {
     words.retain(|word| !word.is_empty() && word.is_ascii());
     words.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
     words.dedup();
-    let words = words
-        .iter()
-        .map(|word| Words::Word(Box::new(Finder::new(word).into_owned())));
-    Words::All(words.collect())
+    let finder = |word: &String| Words::Word(Box::new(Finder::new(word).into_owned()));
+    Words::All(words.iter().map(finder).collect())
 }
 
 fn named_words(node: &PatternNode, words: &mut Vec<String>) {
@@ -135,58 +165,5 @@ fn named_words(node: &PatternNode, words: &mut Vec<String>) {
             }
         }
         PatternNode::Terminal { .. } | PatternNode::MetaVar { .. } => {}
-    }
-}
-
-/// A walk through a syntax tree that passes over what cannot match.
-pub(super) struct Candidates<'t, 'n> {
-    cursor: TreeCursor<'t>,
-    kinds: Option<&'n [u16]>,
-    places: Option<Vec<usize>>,
-    ended: bool,
-}
-
-impl Candidates<'_, '_> {
-    /// Returns whether a match may lie in a node.
-    fn may_hold(&self, node: Node<'_>) -> bool {
-        self.places.as_ref().is_none_or(|places| {
-            let next = places.partition_point(|place| *place < node.start_byte());
-            places
-                .get(next)
-                .is_some_and(|place| *place < node.end_byte())
-        })
-    }
-
-    /// Goes on to the next node, into this one or past it.
-    fn step(&mut self, into: bool) {
-        if into && self.cursor.goto_first_child() {
-            return;
-        }
-        while !self.cursor.goto_next_sibling() {
-            if !self.cursor.goto_parent() {
-                self.ended = true;
-                return;
-            }
-        }
-    }
-}
-
-impl<'t> Iterator for Candidates<'t, '_> {
-    type Item = Node<'t>;
-
-    fn next(&mut self) -> Option<Node<'t>> {
-        while !self.ended {
-            let node = self.cursor.node();
-            let held = self.may_hold(node);
-            self.step(held);
-            if held
-                && self
-                    .kinds
-                    .is_none_or(|kinds| kinds.contains(&node.kind_id()))
-            {
-                return Some(node);
-            }
-        }
-        None
     }
 }

@@ -71,9 +71,8 @@ impl Matcher for Readings {
         node: Node<'tree, D>,
         env: &mut Cow<'_, MetaVarEnv<'tree, D>>,
     ) -> Option<Node<'tree, D>> {
-        self.0
-            .iter()
-            .find_map(|pattern| pattern.match_node_with_env(node.clone(), env))
+        let mut readings = self.0.iter();
+        readings.find_map(|pattern| pattern.match_node_with_env(node.clone(), env))
     }
 }
 
@@ -186,11 +185,9 @@ fn end_ellipses(pattern: &str, expando: char) -> String {
     while let Some(at) = rest.find(&ellipsis) {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
-        let name_end = from
-            .char_indices()
-            .skip(3)
-            .find(|(_, c)| !c.is_alphanumeric() && *c != '_')
-            .map_or(from.len(), |(end, _)| end);
+        let mut behind = from.char_indices().skip(3);
+        let name_end = behind.find(|(_, c)| !c.is_alphanumeric() && *c != '_');
+        let name_end = name_end.map_or(from.len(), |(end, _)| end);
         let (variable, after) = from.split_at(name_end);
         let opens =
             out.trim_end().ends_with(['{', ';', '}']) || out.trim_end().ends_with(&ellipsis);
@@ -241,10 +238,6 @@ fn complaint(grammar: Grammar, pattern: &str) -> String {
 pub(crate) struct Grammar(pub(crate) Language);
 
 impl AstLanguage for Grammar {
-    fn pre_process_pattern<'q>(&self, query: &'q str) -> Cow<'q, str> {
-        Cow::Owned(with_expando(query, self.expando_char()))
-    }
-
     /// Where `$` is no letter of a name, another letter takes its place.
     fn expando_char(&self) -> char {
         match self.0 {
@@ -275,7 +268,7 @@ impl LanguageExt for Grammar {
 
 /// Replaces the `$` of every meta variable, and writes its name in capitals:
 /// only those count, and models write `$dst` as well.
-pub(super) fn with_expando(pattern: &str, expando: char) -> String {
+fn with_expando(pattern: &str, expando: char) -> String {
     let variables = regex!(r"(\$+)([\p{Alphabetic}\p{N}_]*)");
     let replaced = variables.replace_all(pattern, |found: &Captures<'_>| {
         let (whole, [dollars, name]) = found.extract();

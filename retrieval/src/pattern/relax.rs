@@ -2,6 +2,7 @@
 //! starts from the pattern as it was written, so the answer can say in one
 //! sentence how what was found differs from what was asked.
 
+use super::needs::kind_of;
 use super::{Needle, Readings};
 use ast_grep_core::matcher::PatternNode;
 use ast_grep_core::meta_var::MetaVariable;
@@ -43,29 +44,23 @@ impl Step {
 /// The patterns that this step loosens; those that it would leave as they are
 /// are left out.
 pub(super) fn relax_all(needles: &[Needle<Readings>], step: Step) -> Vec<Needle<Readings>> {
-    needles
-        .iter()
-        .filter_map(|needle| relax(needle, step))
+    let relaxed = needles.iter().map(|needle| {
+        let kinds = Kinds::of(needle.language);
+        let readings = needle.matcher.0.iter();
+        let readings = readings.filter_map(|pattern| relax(pattern, &kinds, step));
+        let matcher = Readings(readings.collect());
+        Needle {
+            language: needle.language,
+            needs: matcher.needs(),
+            matcher,
+        }
+    });
+    relaxed
+        .filter(|needle| !needle.matcher.0.is_empty())
         .collect()
 }
 
-fn relax(needle: &Needle<Readings>, step: Step) -> Option<Needle<Readings>> {
-    let kinds = Kinds::of(needle.language);
-    let readings: Vec<Pattern> = needle
-        .matcher
-        .0
-        .iter()
-        .filter_map(|pattern| relax_one(pattern, &kinds, step))
-        .collect();
-    let matcher = Readings(readings);
-    (!matcher.0.is_empty()).then(|| Needle {
-        language: needle.language,
-        needs: matcher.needs(),
-        matcher,
-    })
-}
-
-fn relax_one(pattern: &Pattern, kinds: &Kinds, step: Step) -> Option<Pattern> {
+fn relax(pattern: &Pattern, kinds: &Kinds, step: Step) -> Option<Pattern> {
     let mut pattern = pattern.clone();
     pattern.strictness = MatchStrictness::Relaxed;
     let changed = match step {
@@ -112,34 +107,27 @@ impl Kinds {
 }
 
 fn free_values(node: &mut PatternNode, kinds: &Kinds, is_callee: bool) -> bool {
-    match node {
-        PatternNode::MetaVar { .. } => false,
-        PatternNode::Terminal { kind_id, .. } => {
-            let free = !is_callee && kinds.values.contains(kind_id);
-            if free {
-                *node = PatternNode::MetaVar {
-                    meta_var: MetaVariable::Dropped(true),
-                };
-            }
-            free
-        }
-        PatternNode::Internal { kind_id, children } => {
-            if kinds.values.contains(kind_id) {
-                *node = PatternNode::MetaVar {
-                    meta_var: MetaVariable::Dropped(true),
-                };
-                return true;
-            }
-            let calls = kinds.calls.contains(kind_id);
-            let mut changed = false;
-            for (index, child) in children.iter_mut().enumerate() {
-                // Java's `a.b(c)` has its name in the third place.
-                let callee = calls && (index == 0 || index == 2);
-                changed |= free_values(child, kinds, callee);
-            }
-            changed
-        }
+    let Some(kind) = kind_of(node) else {
+        return false;
+    };
+    let is_name_of_call = is_callee && matches!(node, PatternNode::Terminal { .. });
+    if kinds.values.contains(&kind) && !is_name_of_call {
+        *node = PatternNode::MetaVar {
+            meta_var: MetaVariable::Dropped(true),
+        };
+        return true;
     }
+    let PatternNode::Internal { children, .. } = node else {
+        return false;
+    };
+    let calls = kinds.calls.contains(&kind);
+    let mut changed = false;
+    for (index, child) in children.iter_mut().enumerate() {
+        // Java's `a.b(c)` has its name in the third place.
+        let callee = calls && (index == 0 || index == 2);
+        changed |= free_values(child, kinds, callee);
+    }
+    changed
 }
 
 /// Everything between a list's brackets becomes `$$$`.

@@ -98,11 +98,8 @@ fn in_order(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
 fn most_specific(all: &[Symbol], scope: &[String], most_dropped: usize) -> Definitions {
     for dropped in 0..=most_dropped {
         let (ignored, wanted) = scope.split_at(dropped);
-        let fitting: Vec<Symbol> = all
-            .iter()
-            .filter(|symbol| fits(symbol, wanted))
-            .cloned()
-            .collect();
+        let fitting = all.iter().filter(|symbol| fits(symbol, wanted));
+        let fitting: Vec<Symbol> = fitting.cloned().collect();
         if !fitting.is_empty() {
             return Definitions {
                 symbols: without_prototypes(fitting),
@@ -122,11 +119,9 @@ fn fits(symbol: &Symbol, wanted: &[String]) -> bool {
 }
 
 fn without_prototypes(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
-    if symbols
-        .iter()
-        .any(|symbol| symbol.kind != SymbolKind::Prototype)
-    {
-        symbols.retain(|symbol| symbol.kind != SymbolKind::Prototype);
+    let is_more = |symbol: &Symbol| symbol.kind != SymbolKind::Prototype;
+    if symbols.iter().any(is_more) {
+        symbols.retain(is_more);
     }
     symbols
 }
@@ -159,11 +154,9 @@ impl Index {
             return Ok(Vec::new());
         };
         self.read(|reader| {
-            let method = found
-                .iter()
-                .any(|symbol| symbol.kind.is_callable() || symbol.kind == SymbolKind::Prototype)
-                && !found.iter().any(|symbol| symbol.kind.is_type());
-            if !method {
+            let is_function =
+                |one: &Symbol| one.kind.is_callable() || one.kind == SymbolKind::Prototype;
+            if !found.iter().any(is_function) || found.iter().any(|one| one.kind.is_type()) {
                 return descendants(reader, &wanted.name);
             }
             let mut methods = Vec::new();

@@ -67,10 +67,8 @@ impl QualifiedName {
 fn operator(text: &str, at: usize) -> Option<String> {
     let before = text.get(..at)?;
     let rest = text.get(at + "operator".len()..)?;
-    let starts = before
-        .chars()
-        .last()
-        .is_none_or(|last| !last.is_alphanumeric() && last != '_');
+    let last = before.chars().last();
+    let starts = last.is_none_or(|last| !last.is_alphanumeric() && last != '_');
     let sign = rest.trim_start();
     let first = sign.chars().next()?;
     if !starts || first.is_alphanumeric() && rest.len() == sign.len() || first == '_' {

@@ -9,47 +9,30 @@ use std::collections::BTreeSet;
 /// Names longer than this are no typing errors of each other.
 const LONGEST: usize = 64;
 
-/// Describes how a known name is like the one that was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Nearness {
-    /// It is the same but for upper and lower case.
-    Case,
-    /// So many characters have to be changed.
-    Edits(u32),
-    /// The one contains the other.
-    Part,
-    /// So many words are the same.
-    Words(u32),
-}
-
-/// A known name like the one that was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nearest {
-    /// The known name.
-    pub name: String,
-    /// Kind of likeness.
-    pub nearness: Nearness,
-}
+/// Distance of two names that are the same but for upper and lower case; where few characters have
+/// to be changed it is their number.
+const CASE: usize = 0;
+/// Distance of two names of which one contains the other.
+const PART: usize = 3;
+/// The least distance of two names that have only words in common.
+const WORDS: usize = 4;
 
 impl Index {
     /// Names of symbols like the one that was asked for, the likest first.
-    pub fn nearest(&self, name: &str, limit: usize) -> Result<Vec<Nearest>> {
+    pub fn nearest(&self, name: &str, limit: usize) -> Result<Vec<String>> {
         let wanted = NameQuery::new(name);
         if wanted.lower.is_empty() {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
         self.each_symbol_name(|known| {
-            if let Some(nearness) = wanted.nearness(known) {
-                found.push((rank(nearness), known.len(), known.to_owned(), nearness));
+            if let Some(distance) = wanted.distance(known) {
+                found.push((distance, known.len(), known.to_owned()));
             }
         })?;
         found.sort();
         found.truncate(limit);
-        Ok(found
-            .into_iter()
-            .map(|(_, _, name, nearness)| Nearest { name, nearness })
-            .collect())
+        Ok(found.into_iter().map(|(.., name)| name).collect())
     }
 
     /// The names of symbols that contain a text, upper and lower case being
@@ -59,16 +42,9 @@ impl Index {
             return Ok(Vec::new());
         }
         let part = Part::new(&part.to_ascii_lowercase());
-        let mut lower = String::new();
         let mut found = Vec::new();
         self.each_symbol_name(|known| {
-            if !part.may_be_in(letters(known)) {
-                return;
-            }
-            lower.clear();
-            lower.push_str(known);
-            lower.make_ascii_lowercase();
-            if part.is_in(&lower) {
+            if part.may_be_in(letters(known)) && part.is_in(&known.to_ascii_lowercase()) {
                 found.push((known.len(), known.to_owned()));
             }
         })?;
@@ -89,16 +65,6 @@ fn all_names(reader: &Reader<'_>) -> Result<String> {
     let sql = "SELECT name FROM name WHERE id IN (SELECT name_id FROM symbol)";
     let names: Vec<String> = reader.values(sql, [])?;
     Ok(names.join("\n"))
-}
-
-/// A smaller rank is nearer.
-fn rank(nearness: Nearness) -> u32 {
-    match nearness {
-        Nearness::Case => 0,
-        Nearness::Edits(edits) => edits,
-        Nearness::Part => 3,
-        Nearness::Words(words) => 10_u32.saturating_sub(words).max(4),
-    }
 }
 
 /// Which letters a name has, upper and lower case being the same: one bit for
@@ -159,9 +125,10 @@ impl NameQuery {
         }
     }
 
-    fn nearness(&self, known: &str) -> Option<Nearness> {
+    /// Returns how far a name is from the one that was asked for; none when they are not alike.
+    fn distance(&self, known: &str) -> Option<usize> {
         if known.eq_ignore_ascii_case(&self.name) {
-            return Some(Nearness::Case);
+            return Some(CASE);
         }
         let allowed = match self.name.len() {
             0..=3 => 1,
@@ -172,7 +139,7 @@ impl NameQuery {
         if comparable && differing_letters(known, &self.name) <= 2 * allowed {
             let edits = strsim::osa_distance(known, &self.name);
             if edits <= allowed {
-                return Some(Nearness::Edits(u32::try_from(edits).unwrap_or(u32::MAX)));
+                return Some(edits);
             }
         }
         let letters = letters(known);
@@ -186,7 +153,7 @@ impl NameQuery {
         // `open` is a part of many names that have nothing to do with it.
         let is_held = is_held && 2 * known.len() >= self.name.len().max(8);
         if holds || is_held && self.lower.contains(&lower) {
-            return Some(Nearness::Part);
+            return Some(PART);
         }
         // Cutting every name into words would take most of the time: words that
         // are not even parts of it need not be looked for.
@@ -197,7 +164,7 @@ impl NameQuery {
         let words = words(known);
         let shared = words.intersection(&self.words).count();
         self.is_enough(shared, || words.contains(&self.last))
-            .then(|| Nearness::Words(u32::try_from(shared).unwrap_or(u32::MAX)))
+            .then(|| 10_usize.saturating_sub(shared).max(WORDS))
     }
 
     /// Returns whether names with so many words in common are alike; one is enough when
@@ -222,10 +189,8 @@ fn differing_letters(a: &str, b: &str) -> usize {
             }
         }
     }
-    counts
-        .iter()
-        .map(|count| count.unsigned_abs() as usize)
-        .sum()
+    let differing = counts.iter().map(|count| count.unsigned_abs() as usize);
+    differing.sum()
 }
 
 /// The words of a name: `png_readRow2` is `png`, `read`, `row2`.
@@ -240,27 +205,27 @@ fn words_in_order(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NameQuery, Nearness, words};
+    use super::{CASE, NameQuery, PART, words};
 
     #[test]
     fn tells_how_names_are_alike() {
         for (wanted, known, expected) in [
-            ("png_read_row", "png_read_rows", Some(Nearness::Edits(1))),
-            ("png_raed_row", "png_read_row", Some(Nearness::Edits(1))),
-            ("PNG_read_row", "png_read_row", Some(Nearness::Case)),
-            ("read_row", "png_read_row_now", Some(Nearness::Part)),
-            ("read_png_row", "png_row_filter", Some(Nearness::Words(2))),
+            ("png_read_row", "png_read_rows", Some(1)),
+            ("png_raed_row", "png_read_row", Some(1)),
+            ("PNG_read_row", "png_read_row", Some(CASE)),
+            ("read_row", "png_read_row_now", Some(PART)),
+            ("read_png_row", "png_row_filter", Some(10 - 2)),
             ("png", "socket", None),
             ("OPENSSL_zalloc", "open", None),
             ("OPENSSL_zalloc", "OPENSSL_init", None),
-            ("OPENSSL_zalloc", "CRYPTO_zalloc", Some(Nearness::Words(1))),
-            ("read_rows_in_png", "read_rows_in", Some(Nearness::Part)),
-            ("Row_Filter", "png_row_filter_now", Some(Nearness::Part)),
-            ("a_b_c", "get_A_B_C_and_more", Some(Nearness::Part)),
-            ("ünd_grün", "setze_ünd_grün", Some(Nearness::Part)),
+            ("OPENSSL_zalloc", "CRYPTO_zalloc", Some(10 - 1)),
+            ("read_rows_in_png", "read_rows_in", Some(PART)),
+            ("Row_Filter", "png_row_filter_now", Some(PART)),
+            ("a_b_c", "get_A_B_C_and_more", Some(PART)),
+            ("ünd_grün", "setze_ünd_grün", Some(PART)),
         ] {
             assert_eq!(
-                NameQuery::new(wanted).nearness(known),
+                NameQuery::new(wanted).distance(known),
                 expected,
                 "{wanted} {known}"
             );

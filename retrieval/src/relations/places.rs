@@ -1,15 +1,15 @@
 //! Symbols by their places, what lies in them, and which file sees which.
 
 use crate::error::Result;
-use crate::index::files::FileRow;
 use crate::index::{Index, Reader};
 use crate::language::c::macros::identifiers;
 use crate::language::facts::decode_site;
 use crate::relations::definitions::named;
 use crate::relations::rows::{read_numbers, symbol_by_id, symbols};
-use crate::symbol::{Import, Symbol, SymbolKind, Use, UseKind};
+use crate::symbol::{Symbol, SymbolKind, Use, UseKind};
 use patchwright_source::TreePath;
 use rusqlite::OptionalExtension;
+use std::borrow::Cow;
 
 /// Limit on how many symbols before a line are tried when none of the nearest one's
 /// parents holds it.
@@ -61,10 +61,7 @@ impl Index {
     /// The global variable in whose declaration a line lies.
     pub(crate) fn variable_around(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>> {
         self.read(|reader| {
-            let Some(file) = reader.files.by_path(path) else {
-                return Ok(None);
-            };
-            let Some(nearest) = last_before(reader, file, line)? else {
+            let Some((_, nearest)) = last_before(reader, path, line)? else {
                 return Ok(None);
             };
             let symbol = symbol_by_id(reader, nearest)?;
@@ -107,17 +104,12 @@ impl Index {
         })
     }
 
-    /// Returns what a file includes or imports, in the order of lines.
-    pub fn imports(&self, path: &TreePath) -> Result<Vec<Import>> {
+    /// Returns what a file includes or imports, as it is written (`openssl/evp.h`, `java.util.List`),
+    /// in the order of lines.
+    pub fn imports(&self, path: &TreePath) -> Result<Vec<(u32, String)>> {
         let sql = "SELECT i.line, n.name FROM import i JOIN name n ON n.id = i.target_id
              WHERE i.file_id = (SELECT id FROM file WHERE path = ?1) ORDER BY i.line, n.name";
-        let rows = self.read(|reader| reader.rows(sql, [path.as_str()]))?;
-        let imports = rows.into_iter().map(|(line, target)| Import {
-            path: path.clone(),
-            line,
-            target,
-        });
-        Ok(imports.collect())
+        self.read(|reader| reader.rows(sql, [path.as_str()]))
     }
 
     /// The macros that a macro's body names, in the order in which it does.
@@ -128,23 +120,19 @@ impl Index {
         let Ok(text) = self.tree().read(&symbol.path) else {
             return Ok(Vec::new());
         };
-        let mut seen = vec![symbol.name.clone(), "define".to_owned()];
+        let mut names = vec![Cow::from(&symbol.name), Cow::from("define")];
         for token in identifiers(text.bytes(), symbol.bytes(&text)) {
-            let name = text.decode(text.bytes().get(token.range).unwrap_or_default());
-            if !seen.iter().any(|known| *known == name) {
-                seen.push(name.into_owned());
+            let name = text.decode(token.text);
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
         self.read(|reader| {
             let mut macros = Vec::new();
-            for name in seen.iter().skip(2) {
-                let found = named(reader, name)?;
-                macros.extend(
-                    found
-                        .into_iter()
-                        .filter(|one| one.kind == SymbolKind::Macro),
-                );
+            for name in names.iter().skip(2) {
+                macros.append(&mut named(reader, name)?);
             }
+            macros.retain(|one| one.kind == SymbolKind::Macro);
             Ok(macros)
         })
     }
@@ -153,12 +141,8 @@ impl Index {
 fn references(reader: &Reader<'_>, name: &str) -> Result<Vec<Use>> {
     let mut found = Vec::new();
     let mut add = |path: &TreePath, line: u32, kind: UseKind| {
-        found.push(Use {
-            name: name.to_owned(),
-            path: path.clone(),
-            line,
-            kind,
-        });
+        let path = path.clone();
+        found.push(Use { path, line, kind });
     };
     let sql = "SELECT file_id, sites FROM posting
          WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
@@ -180,7 +164,7 @@ fn references(reader: &Reader<'_>, name: &str) -> Result<Vec<Use>> {
             add(&file.path, line, UseKind::Call);
         }
     }
-    found.sort_by(|a, b| (&a.path, a.line, a.kind).cmp(&(&b.path, b.line, b.kind)));
+    found.sort();
     Ok(found)
 }
 
@@ -191,10 +175,7 @@ fn enclosing(
     line: u32,
     fits: impl Fn(SymbolKind) -> bool,
 ) -> Result<Option<Symbol>> {
-    let Some(file) = reader.files.by_path(path) else {
-        return Ok(None);
-    };
-    let Some(nearest) = last_before(reader, file, line)? else {
+    let Some((first, nearest)) = last_before(reader, path, line)? else {
         return Ok(None);
     };
     let mut next = Some(nearest);
@@ -207,7 +188,7 @@ fn enclosing(
         }
         next = symbol.parent;
     }
-    let floor = file.first_symbol.max(nearest - LOOK_BACK);
+    let floor = first.max(nearest - LOOK_BACK);
     let mut before = symbols(
         reader,
         "s.id > ?1 AND s.id <= ?2 AND s.end_line >= ?3 AND s.body_line > 0",
@@ -217,9 +198,12 @@ fn enclosing(
     Ok(before.pop())
 }
 
-/// The last symbol of a file that starts at or before a line: the numbers of
-/// a file's symbols ascend with their lines.
-fn last_before(reader: &Reader<'_>, file: &FileRow, line: u32) -> Result<Option<i64>> {
+/// The first number of a file, and the last symbol of it that starts at or before a line: the
+/// numbers of a file's symbols ascend with their lines.
+fn last_before(reader: &Reader<'_>, path: &TreePath, line: u32) -> Result<Option<(i64, i64)>> {
+    let Some(file) = reader.files.by_path(path) else {
+        return Ok(None);
+    };
     let mut statement = reader.connection.prepare_cached(
         "SELECT id, line FROM symbol WHERE id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1",
     )?;
@@ -232,7 +216,7 @@ fn last_before(reader: &Reader<'_>, file: &FileRow, line: u32) -> Result<Option<
             .optional()?;
         match row {
             Some((id, start)) if start <= line => {
-                found = Some(id);
+                found = Some((file.first_symbol, id));
                 low = middle;
             }
             Some((id, _)) => high = id - 1,

@@ -6,9 +6,8 @@
 
 use crate::error::Result;
 use crate::index::Reader;
-use crate::language::facts::Receiver;
 use crate::rank::shared_folders;
-use crate::relations::hierarchy::Hierarchy;
+use crate::relations::definitions::named;
 use crate::relations::kept;
 use crate::relations::name::scope_parts;
 use crate::symbol::SymbolKind;
@@ -17,15 +16,31 @@ use rusqlite::ToSql;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
+/// Most bases or heirs of a class that are followed.
+const RELATED: usize = 64;
+
+/// Selects the names of the direct bases of a class. Two classes of one name are one here.
+const BASES: &str = "SELECT DISTINCT b.name FROM inherit i JOIN name b ON b.id = i.base_id
+     JOIN symbol s ON s.id = i.symbol_id
+     WHERE s.name_id = (SELECT id FROM name WHERE name = ?1)";
+
+/// Selects the names of the classes that directly extend or implement a type.
+const HEIRS: &str = "SELECT DISTINCT n.name FROM inherit i JOIN symbol s ON s.id = i.symbol_id
+     JOIN name n ON n.id = s.name_id
+     WHERE i.base_id = (SELECT id FROM name WHERE name = ?1)";
+
 /// Calls of one name from one symbol that are written alike.
 #[derive(Debug, Clone)]
 pub(crate) struct CallSite {
     pub(crate) caller: i64,
     pub(crate) name: i64,
     pub(crate) callee: String,
+    /// As `CallFact` has it.
     receiver: String,
     arguments: i64,
     pub(crate) lines: String,
+    /// The scope of the caller.
+    scope: String,
 }
 
 /// A definition that a call may mean.
@@ -50,20 +65,20 @@ pub(crate) struct Meaning {
 }
 
 /// Where a call stands.
-#[derive(Debug, Clone)]
-struct CallPlace {
-    path: TreePath,
+#[derive(Debug, Clone, Copy)]
+struct CallPlace<'s> {
+    path: &'s TreePath,
     language: Language,
-    scope: Vec<String>,
+    scope: &'s [String],
 }
 
 /// Resolves many calls; what was looked up once is kept.
 pub(crate) struct Resolver<'r> {
     reader: &'r Reader<'r>,
     targets: FxHashMap<i64, Rc<Vec<Target>>>,
-    hierarchy: Hierarchy<'r>,
+    /// Bases and heirs, by the query and the class.
+    related: FxHashMap<(&'static str, String), Rc<Vec<String>>>,
     types: FxHashMap<String, bool>,
-    places: FxHashMap<i64, Option<Rc<CallPlace>>>,
 }
 
 impl<'r> Resolver<'r> {
@@ -71,9 +86,8 @@ impl<'r> Resolver<'r> {
         Self {
             reader,
             targets: FxHashMap::default(),
-            hierarchy: Hierarchy::new(reader),
+            related: FxHashMap::default(),
             types: FxHashMap::default(),
-            places: FxHashMap::default(),
         }
     }
 
@@ -88,27 +102,36 @@ impl<'r> Resolver<'r> {
 
     fn sites(&self, condition: &str, param: impl ToSql) -> Result<Vec<CallSite>> {
         let sql = format!(
-            "SELECT c.caller_id, c.name_id, n.name, coalesce(r.name, ''), c.arguments, c.lines
+            "SELECT c.caller_id, c.name_id, n.name, coalesce(r.name, ''), c.arguments, c.lines,
+                    coalesce((SELECT o.name FROM symbol s JOIN name o ON o.id = s.scope_id
+                              WHERE s.id = c.caller_id), '')
              FROM call c JOIN name n ON n.id = c.name_id LEFT JOIN name r ON r.id = c.receiver_id
              WHERE {condition}"
         );
         let rows = self.reader.rows(&sql, [param])?.into_iter();
         let sites = rows.map(
-            |(caller, name, callee, receiver, arguments, lines)| CallSite {
+            |(caller, name, callee, receiver, arguments, lines, scope)| CallSite {
                 caller,
                 name,
                 callee,
                 receiver,
                 arguments,
                 lines,
+                scope,
             },
         );
         Ok(sites.collect())
     }
 
     pub(crate) fn meaning(&mut self, site: &CallSite) -> Result<Meaning> {
-        let Some(place) = self.place(site.caller)? else {
+        let file = self.reader.files.of_symbol(site.caller);
+        let Some((file, language)) = file.and_then(|file| Some((file, file.language?))) else {
             return Ok(Meaning::default());
+        };
+        let place = CallPlace {
+            path: &file.path,
+            language,
+            scope: &parts(&site.scope),
         };
         let all = self.targets(site.name)?;
         let fits = |one: &&Target| {
@@ -120,39 +143,31 @@ impl<'r> Resolver<'r> {
         if targets.is_empty() {
             return Ok(Meaning::default());
         }
-        match Receiver::read(&site.receiver) {
-            Receiver::Plain => self.plain(&site.callee, &place, &targets),
-            Receiver::Qualifier(name) => self.qualified(name, &place, &targets),
-            Receiver::Type(name) => self.typed(name, &place, &targets),
-            Receiver::Variable(name) => self.on_variable(name, &place, &targets),
+        let name = site.receiver.get(1..).unwrap_or_default();
+        match site.receiver.bytes().next() {
+            None => self.plain(&site.callee, &place, &targets),
+            Some(b':') => self.qualified(name, &place, &targets),
+            Some(b'=') => self.typed(name, &place, &targets),
+            Some(b'.') => self.on_variable(name, &place, &targets),
             // The member is a pointer; no function is called by its name.
-            Receiver::Pointer => Ok(Meaning::default()),
-            Receiver::Unknown => Ok(any_member(&targets)),
+            Some(b'*') => Ok(Meaning::default()),
+            Some(_) => Ok(any_member(&targets)),
         }
     }
 
     /// `f(x)`: the own class and those around it, their bases, then functions.
-    fn plain(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
+    fn plain(&mut self, name: &str, place: &CallPlace<'_>, targets: &[&Target]) -> Result<Meaning> {
         for end in (1..=place.scope.len()).rev() {
             let scope = place.scope.get(..end).unwrap_or_default();
-            let own = targets.iter().filter(|one| one.scope == scope);
-            let mut found = ids(own);
+            let mut found = ids(targets, |one| one.scope == scope);
             if let (true, Some(class)) = (found.is_empty(), scope.last()) {
-                let bases = self.hierarchy.bases(class)?;
-                let inherited =
-                    |one: &&&Target| one.scope.last().is_some_and(|last| bases.contains(last));
-                found = ids(targets.iter().filter(inherited));
+                found = inside(targets, &self.bases(class)?);
             }
             if !found.is_empty() {
                 return Ok(Meaning::certain(found));
             }
         }
-        let free: Vec<&Target> = targets
-            .iter()
-            .copied()
-            .filter(|one| !is_member(one))
-            .collect();
-        let own = ids(free.iter().filter(|one| one.path == place.path));
+        let own = ids(targets, |one| !is_member(one) && one.path == *place.path);
         if !own.is_empty() {
             return Ok(Meaning::certain(own));
         }
@@ -164,16 +179,15 @@ impl<'r> Resolver<'r> {
             let extension = one.path.extension().unwrap_or_default();
             extension.starts_with(['h', 'H']) || extension == "inl"
         };
-        let visible = |one: &&Target| !one.is_static || is_header(one);
-        let visible: Vec<&Target> = free.into_iter().filter(visible).collect();
-        Ok(nearest(place, &visible))
+        let is_visible = |one: &Target| !is_member(one) && (!one.is_static || is_header(one));
+        Ok(nearest(place, targets, is_visible))
     }
 
     /// Constructors, and what a static import names.
     fn java_elsewhere(
         &self,
         name: &str,
-        place: &CallPlace,
+        place: &CallPlace<'_>,
         targets: &[&Target],
     ) -> Result<Meaning> {
         let imports: Vec<String> = self.reader.values(
@@ -181,7 +195,7 @@ impl<'r> Resolver<'r> {
              WHERE i.file_id = (SELECT id FROM file WHERE path = ?1)",
             [place.path.as_str()],
         )?;
-        let imported = targets.iter().filter(|one| {
+        let imported = ids(targets, |one| {
             let scope = one.scope.join(".");
             imports.iter().any(|import| {
                 let (class, member) = import.rsplit_once('.').unwrap_or(("", import));
@@ -190,20 +204,20 @@ impl<'r> Resolver<'r> {
                     || one.kind == SymbolKind::Constructor && *import == scope
             })
         });
-        let imported = ids(imported);
         if !imported.is_empty() {
             return Ok(Meaning::certain(imported));
         }
-        let made: Vec<&Target> = targets
-            .iter()
-            .copied()
-            .filter(|one| one.kind == SymbolKind::Constructor)
-            .collect();
-        Ok(nearest(place, &made))
+        let is_made = |one: &Target| one.kind == SymbolKind::Constructor;
+        Ok(nearest(place, targets, is_made))
     }
 
     /// `A::f(x)`: what lies in `A` or in its bases.
-    fn qualified(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
+    fn qualified(
+        &mut self,
+        name: &str,
+        place: &CallPlace<'_>,
+        targets: &[&Target],
+    ) -> Result<Meaning> {
         if name == "super" || name == "Self" {
             let Some(class) = place.scope.last() else {
                 return Ok(Meaning::default());
@@ -211,30 +225,30 @@ impl<'r> Resolver<'r> {
             if name == "Self" {
                 return self.typed(&class.clone(), place, targets);
             }
-            let bases = self.hierarchy.bases(class)?;
+            let bases = self.bases(class)?;
             return Ok(Meaning::certain(inside(targets, &bases)));
         }
         let found = inside(targets, &[name.to_owned()]);
         if !found.is_empty() {
             return Ok(Meaning::certain(found));
         }
-        let found = inside(targets, &self.hierarchy.bases(name)?);
+        let found = inside(targets, &self.bases(name)?);
         if !found.is_empty() {
             return Ok(Meaning::certain(found));
         }
         // Files are modules in Rust, Python and JavaScript.
-        let in_module = targets.iter().filter(|one| {
+        let in_module = ids(targets, |one| {
             let file = one.path.file_name();
             let stem = file.split('.').next().unwrap_or(file);
             one.scope.is_empty()
                 && (stem == name || one.path.folder().ends_with(&format!("/{name}")))
         });
-        Ok(Meaning::certain(ids(in_module)))
+        Ok(Meaning::certain(in_module))
     }
 
     /// `a.f(x)` with `a` of a known type: of the type, of its bases, or by
     /// dispatch of its heirs.
-    fn typed(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
+    fn typed(&mut self, name: &str, place: &CallPlace<'_>, targets: &[&Target]) -> Result<Meaning> {
         if !self.is_type(name)? {
             // A pointer class of a library may hand on to anything.
             return Ok(match place.language {
@@ -244,9 +258,9 @@ impl<'r> Resolver<'r> {
         }
         let mut certain = inside(targets, &[name.to_owned()]);
         if certain.is_empty() {
-            certain = inside(targets, &self.hierarchy.bases(name)?);
+            certain = inside(targets, &self.bases(name)?);
         }
-        let mut possible = inside(targets, &self.hierarchy.heirs(name)?);
+        let mut possible = inside(targets, &self.related(HEIRS, name)?);
         possible.retain(|id| !certain.contains(id));
         Ok(Meaning { certain, possible })
     }
@@ -255,7 +269,7 @@ impl<'r> Resolver<'r> {
     fn on_variable(
         &mut self,
         name: &str,
-        place: &CallPlace,
+        place: &CallPlace<'_>,
         targets: &[&Target],
     ) -> Result<Meaning> {
         if let Some(declared) = self.type_of_variable(name, place)? {
@@ -274,7 +288,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// The declared type of a field of the class around a call or of its bases.
-    fn type_of_variable(&mut self, name: &str, place: &CallPlace) -> Result<Option<String>> {
+    fn type_of_variable(&mut self, name: &str, place: &CallPlace<'_>) -> Result<Option<String>> {
         let fields: Vec<(String, String)> = self.reader.rows(
             "SELECT coalesce((SELECT name FROM name WHERE id = s.scope_id), ''), t.name
              FROM symbol s JOIN name t ON t.id = s.type_id
@@ -283,7 +297,7 @@ impl<'r> Resolver<'r> {
             [name],
         )?;
         for class in place.scope.iter().rev() {
-            let bases = self.hierarchy.bases(class)?;
+            let bases = self.bases(class)?;
             let holds = |scope: &str| {
                 let last = scope_parts(scope).pop();
                 last.is_some_and(|last| last == class || bases.iter().any(|base| base == last))
@@ -295,33 +309,15 @@ impl<'r> Resolver<'r> {
         Ok(None)
     }
 
-    fn place(&mut self, caller: i64) -> Result<Option<Rc<CallPlace>>> {
-        kept(&mut self.places, caller, || {
-            let scope: Option<String> = self.reader.value(
-                "SELECT n.name FROM symbol s JOIN name n ON n.id = s.scope_id WHERE s.id = ?1",
-                [caller],
-            )?;
-            let file = self.reader.files.of_symbol(caller);
-            Ok(file.and_then(|file| {
-                Some(Rc::new(CallPlace {
-                    path: file.path.clone(),
-                    language: file.language?,
-                    scope: parts(&scope.unwrap_or_default()),
-                }))
-            }))
-        })
-    }
-
     fn targets(&mut self, name: i64) -> Result<Rc<Vec<Target>>> {
         kept(&mut self.targets, name, || {
-            let rows = self.reader.rows(
+            let rows: Vec<(i64, String, String, i64, i64, i64, bool)> = self.reader.rows(
                 "SELECT s.id, coalesce((SELECT name FROM name WHERE id = s.scope_id), ''), s.kind,
                         s.file_id, s.least, s.most, s.static
                  FROM symbol s WHERE s.name_id = ?1 AND s.body_line > 0
                    AND s.kind IN ('function', 'method', 'constructor', 'macro') ORDER BY s.id",
                 [name],
             )?;
-            let rows: Vec<(i64, String, String, i64, i64, i64, bool)> = rows;
             let targets = rows.into_iter();
             let targets = targets.filter_map(|(id, scope, kind, file, least, most, is_static)| {
                 let file = self.reader.files.by_id(file)?;
@@ -339,15 +335,36 @@ impl<'r> Resolver<'r> {
         })
     }
 
+    /// The names of all bases of a class, the nearest first.
+    fn bases(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
+        // Classes without a name are numbered: the number is no name.
+        if class.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Rc::default());
+        }
+        self.related(BASES, class)
+    }
+
+    /// Returns the classes that a query leads to, and those that it leads to from there.
+    fn related(&mut self, sql: &'static str, class: &str) -> Result<Rc<Vec<String>>> {
+        kept(&mut self.related, (sql, class.to_owned()), || {
+            let mut found: Vec<String> = Vec::new();
+            let mut next = vec![class.to_owned()];
+            while let Some(name) = next.pop() {
+                for other in self.reader.values::<String>(sql, [name])? {
+                    if other != class && !found.contains(&other) && found.len() < RELATED {
+                        found.push(other.clone());
+                        next.push(other);
+                    }
+                }
+            }
+            Ok(Rc::new(found))
+        })
+    }
+
     fn is_type(&mut self, name: &str) -> Result<bool> {
         kept(&mut self.types, name.to_owned(), || {
-            let known = self.reader.value(
-                "SELECT EXISTS(SELECT 1 FROM symbol
-                   WHERE name_id = (SELECT id FROM name WHERE name = ?1) AND kind IN ('struct',
-                     'union', 'class', 'interface', 'record', 'enum', 'typedef', 'annotation'))",
-                [name],
-            )?;
-            Ok(known.unwrap_or(false))
+            let known = named(self.reader, name)?;
+            Ok(known.iter().any(|one| one.kind.is_type()))
         })
     }
 }
@@ -356,7 +373,14 @@ impl Meaning {
     fn certain(certain: Vec<i64>) -> Self {
         Self {
             certain,
-            possible: Vec::new(),
+            ..Self::default()
+        }
+    }
+
+    fn possible(possible: Vec<i64>) -> Self {
+        Self {
+            possible,
+            ..Self::default()
         }
     }
 
@@ -383,42 +407,40 @@ fn is_member(target: &Target) -> bool {
 
 /// Any of the methods, as far as the name tells.
 fn any_member(targets: &[&Target]) -> Meaning {
-    Meaning {
-        certain: Vec::new(),
-        possible: ids(targets.iter().filter(|one| is_member(one))),
-    }
+    Meaning::possible(ids(targets, is_member))
 }
 
-fn ids<'t>(targets: impl Iterator<Item = &'t &'t Target>) -> Vec<i64> {
-    targets.map(|one| one.id).collect()
+/// The numbers of those targets that are wanted.
+fn ids(targets: &[&Target], is_wanted: impl Fn(&Target) -> bool) -> Vec<i64> {
+    let wanted = targets.iter().filter(|one| is_wanted(one));
+    wanted.map(|one| one.id).collect()
 }
 
 /// The targets that lie in one of some classes or namespaces.
 fn inside(targets: &[&Target], names: &[String]) -> Vec<i64> {
-    let lies = |one: &&&Target| one.scope.last().is_some_and(|last| names.contains(last));
-    ids(targets.iter().filter(lies))
+    ids(targets, |one| {
+        one.scope.last().is_some_and(|last| names.contains(last))
+    })
 }
 
 /// Chooses among functions that any file may call: the only one, or the only one in
 /// the nearest folder, as copies of a library call themselves.
-fn nearest(place: &CallPlace, targets: &[&Target]) -> Meaning {
-    let shared = |one: &&Target| shared_folders(&one.path, &place.path);
-    let most = targets.iter().map(shared).max();
-    let near: Vec<&Target> = targets
-        .iter()
-        .copied()
-        .filter(|one| Some(shared(one)) == most)
-        .collect();
-    match near.as_slice() {
-        [] => Meaning::default(),
-        [one] => Meaning::certain(vec![one.id]),
-        // Branches of a conditional and overloads lie side by side.
-        [one, rest @ ..] if rest.iter().all(|other| other.path == one.path) => {
-            Meaning::certain(ids(near.iter()))
-        }
-        _ => Meaning {
-            certain: Vec::new(),
-            possible: ids(near.iter()),
-        },
+fn nearest(
+    place: &CallPlace<'_>,
+    targets: &[&Target],
+    is_callable: impl Fn(&Target) -> bool,
+) -> Meaning {
+    let mut near: Vec<&Target> = targets.to_vec();
+    near.retain(|one| is_callable(one));
+    let shared = |one: &&Target| shared_folders(&one.path, place.path);
+    let most = near.iter().map(shared).max();
+    near.retain(|one| Some(shared(one)) == most);
+    let all = ids(&near, |_| true);
+    // Branches of a conditional and overloads lie side by side.
+    let first = near.first().map(|one| &one.path);
+    if near.iter().all(|one| Some(&one.path) == first) {
+        Meaning::certain(all)
+    } else {
+        Meaning::possible(all)
     }
 }

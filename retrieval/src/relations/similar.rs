@@ -31,15 +31,10 @@ impl Index {
     }
 }
 
-#[derive(Default)]
-struct Candidate {
-    shared: Vec<String>,
-    weight: f64,
-}
-
 fn similar(reader: &Reader<'_>, symbol: &Symbol, limit: usize) -> Result<Vec<Similar>> {
     let own = called_by(reader, symbol.id)?;
-    let mut candidates: BTreeMap<i64, Candidate> = BTreeMap::new();
+    // The names that both call, and their weight.
+    let mut candidates: BTreeMap<i64, (Vec<String>, f64)> = BTreeMap::new();
     let mut own_weight = 0.0;
     for (id, name) in &own {
         let callers = callers(reader, *id)?;
@@ -49,15 +44,17 @@ fn similar(reader: &Reader<'_>, symbol: &Symbol, limit: usize) -> Result<Vec<Sim
             continue;
         }
         for caller in callers.into_iter().filter(|id| *id != symbol.id) {
-            let candidate = candidates.entry(caller).or_default();
-            candidate.shared.push(name.clone());
-            candidate.weight += weight;
+            let (shared, shared_weight) = candidates.entry(caller).or_default();
+            shared.push(name.clone());
+            *shared_weight += weight;
         }
     }
-    add_namesakes(reader, symbol, &mut candidates)?;
+    for namesake in namesakes(reader, symbol)? {
+        candidates.entry(namesake).or_default();
+    }
     let own_words = words(&symbol.name);
     let mut found = Vec::new();
-    for (id, candidate) in candidates {
+    for (id, (mut shared, shared_weight)) in candidates {
         let Some(other) = symbol_by_id(reader, id)?.filter(|other| other.kind.is_callable()) else {
             continue;
         };
@@ -66,9 +63,8 @@ fn similar(reader: &Reader<'_>, symbol: &Symbol, limit: usize) -> Result<Vec<Sim
             0.0
         } else {
             let balance = own.len().min(theirs) as f64 / own.len().max(theirs).max(1) as f64;
-            candidate.weight / own_weight * (0.5 + 0.5 * balance)
+            shared_weight / own_weight * (0.5 + 0.5 * balance)
         };
-        let mut shared = candidate.shared;
         shared.sort();
         found.push(Similar {
             likeness: (1.0 - WORDS_WEIGHT) * calls
@@ -85,24 +81,17 @@ fn similar(reader: &Reader<'_>, symbol: &Symbol, limit: usize) -> Result<Vec<Sim
     Ok(found)
 }
 
-/// Functions of the same file are candidates by their names alone.
-fn add_namesakes(
-    reader: &Reader<'_>,
-    symbol: &Symbol,
-    candidates: &mut BTreeMap<i64, Candidate>,
-) -> Result<()> {
+/// Functions of the same file that are candidates by their names alone.
+fn namesakes(reader: &Reader<'_>, symbol: &Symbol) -> Result<Vec<i64>> {
     let Some(file) = reader.files.by_path(&symbol.path) else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let own = words(&symbol.name);
     let condition = "s.id BETWEEN ?1 AND ?2 AND s.body_line > 0 AND s.id <> ?3";
     let params = [file.first_symbol, file.last_symbol, symbol.id];
-    for other in symbols(reader, condition, params)? {
-        if other.kind.is_callable() && overlap(&own, &words(&other.name)) > 0.3 {
-            candidates.entry(other.id).or_default();
-        }
-    }
-    Ok(())
+    let mut found = symbols(reader, condition, params)?;
+    found.retain(|other| other.kind.is_callable() && overlap(&own, &words(&other.name)) > 0.3);
+    Ok(found.into_iter().map(|other| other.id).collect())
 }
 
 fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {

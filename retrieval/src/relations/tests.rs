@@ -263,19 +263,14 @@ fn places_and_files() {
     assert_eq!(inner.qualified(), "a.b.Square.Small.area");
     let main = TreePath::new("src/main.c").unwrap();
     let imports = index.imports(&main).unwrap();
-    let lines: Vec<u32> = imports.iter().map(|import| import.line).collect();
+    let lines: Vec<u32> = imports.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [1, 2]);
 }
 
 #[test]
 fn likeness() {
     let (_folder, index) = fixture();
-    let names: Vec<String> = index
-        .nearest("buf_ad", 2)
-        .unwrap()
-        .into_iter()
-        .map(|one| one.name)
-        .collect();
+    let names = index.nearest("buf_ad", 2).unwrap();
     assert_eq!(names.first().map(String::as_str), Some("buf_add"));
     assert_eq!(index.names_with("BUF_", 2).unwrap(), ["buf_st", "BUF_MIN"]);
     let add = index.definitions("buf_add").unwrap().symbols.remove(0);

@@ -5,7 +5,7 @@
 const DEEPEST: usize = 16;
 
 /// A tag of a rule as it was written; the whole rule is one too.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) tag: &'static str,
     /// The code in a leaf.
@@ -87,10 +87,8 @@ fn read_one<'a>(
     inside: Option<&str>,
     depth: usize,
 ) -> Result<(Rule, &'a str), String> {
-    let opened = LEAVES
-        .iter()
-        .chain(&BRANCHES)
-        .find_map(|name| Some((*name, text.strip_prefix(&format!("<{name}>"))?)));
+    let mut tags = LEAVES.iter().chain(&BRANCHES);
+    let opened = tags.find_map(|name| Some((*name, text.strip_prefix(&format!("<{name}>"))?)));
     let Some((name, body)) = opened else {
         return bare_code(text, inside);
     };
@@ -114,10 +112,8 @@ fn bare_code<'a>(text: &'a str, inside: Option<&str>) -> Result<(Rule, &'a str),
         return Err(format!("<{}> is not closed", inside.unwrap_or_default()));
     };
     let (code, after) = text.split_at(end);
-    let has_tag = LEAVES
-        .iter()
-        .chain(&BRANCHES)
-        .any(|name| code.contains(&format!("<{name}>")));
+    let mut tags = LEAVES.iter().chain(&BRANCHES);
+    let has_tag = tags.any(|name| code.contains(&format!("<{name}>")));
     if has_tag || code.starts_with("</") {
         return Err(format!("unexpected {:?} between tags", head(code)));
     }

@@ -89,11 +89,11 @@ fn add_near(engine: &Engine, name: &str, picks: &mut Picks) -> Result<()> {
     }
     let lower = name.to_lowercase();
     for near in engine.index.nearest(name, FEW)? {
-        let likeness = strsim::normalized_levenshtein(&lower, &near.name.to_lowercase());
+        let likeness = strsim::normalized_levenshtein(&lower, &near.to_lowercase());
         if likeness < engine.ranking.request.alike {
             continue;
         }
-        for symbol in definitions(engine, &near.name)?.iter().take(FEW) {
+        for symbol in definitions(engine, &near)?.iter().take(FEW) {
             let why = format!("named like {name}");
             picks.add(symbol, 0.7 * likeness, &[], &why);
         }

@@ -106,11 +106,8 @@ impl Search<'_> {
                 source => matches!(source, Source::Out(..)),
             };
             self.follow_source(function, edge, depth);
-            let given = analysis
-                .edges
-                .iter()
-                .filter(|given| follows_arguments && goes_into(given, edge));
-            for given in given {
+            let given = analysis.edges.iter();
+            for given in given.filter(|given| follows_arguments && goes_into(given, edge)) {
                 self.follow_source(function, given, depth + 1);
             }
         }

@@ -13,11 +13,9 @@ impl Search<'_> {
                 self.place_usage(&function, &place, written, depth)?;
             }
             Task::Returned(name) => {
-                for caller in self.callers(&name)? {
-                    let analysis = self.index.analysis(&caller);
-                    let taken = |edge: &Edge| matches!(&edge.from.source, Source::Call(callee) if *callee == name);
-                    self.follow_targets(&caller, &analysis, taken, depth);
-                }
+                let callers = self.callers(&name)?;
+                let source = Source::Call(name);
+                self.follow_targets(&callers, |edge, _| edge.from.source == source, depth);
             }
             Task::Parameter(name, argument) => {
                 for function in self.bodies(&name)? {
@@ -30,11 +28,8 @@ impl Search<'_> {
             }
             Task::Shared(name) => {
                 let place = shared(&name);
-                for holder in self.holders(&name)? {
-                    let analysis = self.index.analysis(&holder);
-                    let taken = |edge: &Edge| matches!(&edge.from.source, Source::Place(source) if same(&analysis, source, &place));
-                    self.follow_targets(&holder, &analysis, taken, depth);
-                }
+                let taken = |edge: &Edge, analysis: &Analysis| matches!(&edge.from.source, Source::Place(source) if same(analysis, source, &place));
+                self.follow_targets(&self.holders(&name)?, taken, depth);
             }
             Task::Out(..) => {}
         }
@@ -63,7 +58,7 @@ impl Search<'_> {
             };
             if written.is_none_or(reaches) && !self.is_written(edge, source)? {
                 self.follow_target(function, &analysis, edge, depth);
-                self.out_of_unknown(function, &analysis, edge, depth)?;
+                self.out_of_unknown(function, edge, depth)?;
             }
         }
         Ok(())
@@ -71,13 +66,16 @@ impl Search<'_> {
 
     fn follow_targets(
         &mut self,
-        function: &Symbol,
-        analysis: &Analysis,
-        taken: impl Fn(&Edge) -> bool,
+        functions: &[Symbol],
+        taken: impl Fn(&Edge, &Analysis) -> bool,
         depth: u32,
     ) {
-        for edge in analysis.edges.iter().filter(|edge| taken(edge)) {
-            self.follow_target(function, analysis, edge, depth);
+        for function in functions {
+            let analysis = self.index.analysis(function);
+            let edges = analysis.edges.iter();
+            for edge in edges.filter(|edge| taken(edge, &analysis)) {
+                self.follow_target(function, &analysis, edge, depth);
+            }
         }
     }
 
@@ -121,24 +119,16 @@ impl Search<'_> {
 
     /// A value that goes into a function which the tree does not hold comes
     /// out with its result.
-    fn out_of_unknown(
-        &mut self,
-        function: &Symbol,
-        analysis: &Analysis,
-        given: &Edge,
-        depth: u32,
-    ) -> Result<()> {
+    fn out_of_unknown(&mut self, function: &Symbol, given: &Edge, depth: u32) -> Result<()> {
         let Target::Argument(callee, _) = &given.to.target else {
             return Ok(());
         };
         if !models::computes(callee) || !self.bodies(callee)?.is_empty() {
             return Ok(());
         }
-        let taken = |edge: &Edge| {
-            matches!(&edge.from.source, Source::Call(other) if other == callee)
-                && given.is_within(edge)
-        };
-        self.follow_targets(function, analysis, taken, depth + 1);
+        let source = Source::Call(callee.clone());
+        let taken = |edge: &Edge, _: &Analysis| edge.from.source == source && given.is_within(edge);
+        self.follow_targets(std::slice::from_ref(function), taken, depth + 1);
         Ok(())
     }
 }

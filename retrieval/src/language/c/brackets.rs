@@ -1,6 +1,6 @@
 //! Tokens with their brackets: what stands where, and what belongs together.
 
-use super::keywords;
+use super::keywords::{ATTRIBUTE, BUILTIN, SPECIFIER, VIRTUAL, is, is_reserved};
 use super::tokens::{Kind, Token};
 
 /// Limit on how many tokens template arguments may have.
@@ -12,7 +12,7 @@ pub(super) struct Code<'t> {
     text: &'t [u8],
     pub(super) tokens: &'t [Token],
     pub(super) is_cpp: bool,
-    partners: Vec<usize>,
+    partners: Vec<Option<usize>>,
 }
 
 impl<'t> Code<'t> {
@@ -67,22 +67,28 @@ impl<'t> Code<'t> {
             .unwrap_or_default()
     }
 
+    /// Returns whether a word is of one of some sorts.
+    pub(super) fn is_word(&self, at: usize, sorts: u16) -> bool {
+        is(self.word(at), sorts)
+    }
+
     pub(super) fn is_scope(&self, at: usize) -> bool {
         self.kind(at) == Some(Kind::Scope)
     }
 
     /// The other bracket.
     pub(super) fn partner(&self, at: usize) -> Option<usize> {
-        let partner = self.partners.get(at).copied();
-        partner.filter(|partner| *partner != usize::MAX)
+        self.partners.get(at).copied().flatten()
+    }
+
+    /// The bracket that closes one.
+    pub(super) fn close(&self, open: usize) -> Option<usize> {
+        self.partner(open).filter(|close| *close > open)
     }
 
     /// The place after a bracketed group, or after any other token.
     pub(super) fn after(&self, open: usize) -> usize {
-        self.partner(open)
-            .filter(|close| *close > open)
-            .unwrap_or(open)
-            + 1
+        self.close(open).unwrap_or(open) + 1
     }
 
     /// The place after a word and the parentheses that may follow it.
@@ -144,7 +150,9 @@ impl<'t> Code<'t> {
 
     /// Returns whether a word cannot be the name of something.
     pub(super) fn is_no_name(&self, at: usize) -> bool {
-        keywords::is_no_name(self.word(at), self.is_cpp)
+        let of_cpp = if self.is_cpp { VIRTUAL } else { 0 };
+        is_reserved(self.word(at), self.is_cpp)
+            || self.is_word(at, SPECIFIER | BUILTIN | ATTRIBUTE | of_cpp)
     }
 
     /// Returns whether a word can be the name of something.
@@ -180,49 +188,48 @@ impl<'t> Code<'t> {
     /// Returns whether parentheses hold a pointer to a function: `(CALL *name)(..)`.
     pub(super) fn is_pointer(&self, open: usize) -> bool {
         let star = open + 1 + usize::from(self.is_name(open + 1));
-        let followed = self
-            .partner(open)
-            .is_some_and(|close| self.is_mark(close + 1, b'('));
-        followed && self.is_mark(star, b'*')
+        let close = self.partner(open);
+        self.is_mark(star, b'*') && close.is_some_and(|close| self.is_mark(close + 1, b'('))
     }
 }
 
-/// For each bracket the place of the other one; `usize::MAX` for all else.
-fn partners(tokens: &[Token]) -> Vec<usize> {
-    let mut partners = vec![usize::MAX; tokens.len()];
-    let mut open: Vec<(usize, u8)> = Vec::new();
+/// For each bracket the place of the other one.
+fn partners(tokens: &[Token]) -> Vec<Option<usize>> {
+    let mut partners = vec![None; tokens.len()];
+    let mut open: Vec<usize> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let close = match token.kind {
-            Kind::Mark(mark @ (b'(' | b'[' | b'{')) => {
-                open.push((at, mark));
+            Kind::Mark(b'(' | b'[' | b'{') => {
+                open.push(at);
                 continue;
             }
             Kind::Mark(close @ (b')' | b']' | b'}')) => close,
             _ => continue,
         };
-        let found = closed_by(close, &open, |one| one.1);
-        let Some(found) = found else { continue };
+        let Some(found) = closed_by(close, &open, tokens) else {
+            continue;
+        };
         open.truncate(found + 1);
-        if let Some((other, _)) = open.pop() {
-            if let Some(slot) = partners.get_mut(other) {
-                *slot = at;
-            }
-            if let Some(slot) = partners.get_mut(at) {
-                *slot = other;
+        if let Some(other) = open.pop() {
+            for (bracket, partner) in [(at, other), (other, at)] {
+                if let Some(slot) = partners.get_mut(bracket) {
+                    *slot = Some(partner);
+                }
             }
         }
     }
     partners
 }
 
-/// Returns which of the open brackets one closes. A brace closes whatever parentheses were
-/// forgotten inside it.
-pub(super) fn closed_by<T>(close: u8, open: &[T], mark_of: impl Fn(&T) -> u8) -> Option<usize> {
+/// Returns which of the brackets that are open at some places one closes. A brace closes whatever
+/// parentheses were forgotten inside it.
+pub(super) fn closed_by(close: u8, open: &[usize], tokens: &[Token]) -> Option<usize> {
+    let is = |at: &usize, mark: u8| tokens.get(*at).is_some_and(|token| token.is(mark));
     let opened = match close {
         b')' => b'(',
         b']' => b'[',
-        _ => return open.iter().rposition(|one| mark_of(one) == b'{'),
+        _ => return open.iter().rposition(|at| is(at, b'{')),
     };
-    let top = open.last().filter(|one| mark_of(one) == opened);
+    let top = open.last().filter(|at| is(at, opened));
     top.and_then(|_| open.len().checked_sub(1))
 }

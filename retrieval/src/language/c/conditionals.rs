@@ -62,10 +62,19 @@ pub(super) fn resolve(text: &[u8], tokens: &[Token]) -> Resolved {
     };
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
-            Kind::Directive(Directive::If | Directive::IfZero | Directive::IfOne) => {
-                resolver.begin(token);
+            Kind::Directive(kind @ (Directive::If | Directive::IfZero | Directive::IfOne)) => {
+                resolver.groups.push(Group {
+                    nesting: resolver.nesting.clone(),
+                    branches: Vec::new(),
+                    is_one: kind == Directive::IfOne,
+                });
+                resolver.begin_branch(token, kind == Directive::IfZero);
             }
-            Kind::Directive(Directive::Elif | Directive::Else) => resolver.next_branch(token),
+            Kind::Directive(Directive::Elif | Directive::Else) => {
+                resolver.end_branch(token.start as usize);
+                let is_dead = resolver.groups.last().is_some_and(|group| group.is_one);
+                resolver.begin_branch(token, is_dead);
+            }
             Kind::Directive(Directive::Endif) => {
                 let after = tokens.get(at + 1..).unwrap_or_default();
                 let is_code = |token: &&Token| !matches!(token.kind, Kind::Directive(_));
@@ -92,41 +101,27 @@ impl Resolver<'_> {
     fn push(&mut self, token: Token) {
         match token.kind {
             Kind::Mark(b'(' | b'[' | b'{') => self.nesting.open.push(self.found.live.len()),
-            Kind::Mark(close @ (b')' | b']' | b'}')) => self.close(close),
+            Kind::Mark(close @ (b')' | b']' | b'}')) => {
+                match closed_by(close, &self.nesting.open, &self.found.live) {
+                    Some(at) => self.nesting.open.truncate(at),
+                    None => self.nesting.stray += 1,
+                }
+            }
             _ => {}
         }
         self.found.live.push(token);
     }
 
-    fn close(&mut self, close: u8) {
-        let live = &self.found.live;
-        let mark = |at: &usize| match live.get(*at).map(|token| token.kind) {
-            Some(Kind::Mark(mark)) => mark,
-            _ => 0,
-        };
-        let at = closed_by(close, &self.nesting.open, mark);
-        match at {
-            Some(at) => self.nesting.open.truncate(at),
-            None => self.nesting.stray += 1,
-        }
-    }
-
-    fn begin(&mut self, token: &Token) {
-        let kind = token.kind;
-        self.groups.push(Group {
-            nesting: self.nesting.clone(),
-            branches: vec![self.branch(token, kind == Kind::Directive(Directive::IfZero))],
-            is_one: kind == Kind::Directive(Directive::IfOne),
-        });
-    }
-
-    fn branch(&self, token: &Token, is_dead: bool) -> Branch {
+    /// Begins a branch of the innermost conditional behind a directive.
+    fn begin_branch(&mut self, token: &Token, is_dead: bool) {
         let live = self.found.live.len();
-        Branch {
-            tokens: live..live,
-            bytes: token.end as usize..token.end as usize,
-            is_dead,
-            nesting: Nesting::default(),
+        if let Some(group) = self.groups.last_mut() {
+            group.branches.push(Branch {
+                tokens: live..live,
+                bytes: token.end as usize..token.end as usize,
+                is_dead,
+                nesting: Nesting::default(),
+            });
         }
     }
 
@@ -141,15 +136,6 @@ impl Resolver<'_> {
             branch.tokens.end = live;
             branch.bytes.end = offset.max(branch.bytes.start);
             branch.nesting = std::mem::replace(&mut self.nesting, before);
-        }
-    }
-
-    fn next_branch(&mut self, token: &Token) {
-        self.end_branch(token.start as usize);
-        let is_dead = self.groups.last().is_some_and(|group| group.is_one);
-        let branch = self.branch(token, is_dead);
-        if let Some(group) = self.groups.last_mut() {
-            group.branches.push(branch);
         }
     }
 
@@ -172,7 +158,12 @@ impl Resolver<'_> {
                 let shift = branch.tokens.start - self.found.live.len();
                 let own = tokens.get(own).unwrap_or_default();
                 self.found.live.extend_from_slice(own);
-                self.nesting = moved(branch.nesting, branch.tokens.start, shift);
+                self.nesting = branch.nesting;
+                for at in &mut self.nesting.open {
+                    if *at >= branch.tokens.start {
+                        *at -= shift;
+                    }
+                }
             } else {
                 self.found.unread.push(branch.bytes);
             }
@@ -253,16 +244,6 @@ impl Resolver<'_> {
     }
 }
 
-/// The brackets that are open after tokens from `from` on have moved.
-fn moved(mut nesting: Nesting, from: usize, shift: usize) -> Nesting {
-    for at in &mut nesting.open {
-        if *at >= from {
-            *at -= shift;
-        }
-    }
-    nesting
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tokens::tokens;
@@ -270,7 +251,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let resolved = resolve(text.as_bytes(), &tokens(text.as_bytes()));
+        let resolved = resolve(text.as_bytes(), &tokens(text.as_bytes(), true));
         let live: Vec<&str> = resolved
             .live
             .iter()

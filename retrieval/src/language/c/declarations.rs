@@ -6,24 +6,17 @@
 //! files, namespaces and classes, never into a body.
 
 use super::brackets::Code;
-use super::keywords::{CLASS_KEY, is};
-use super::outline::{FunctionHead, Outline};
+use super::keywords::CLASS_KEY;
+use super::outline::{Head, Outline};
 use super::tokens::Kind;
+use crate::symbol::SymbolKind;
 use std::ops::Range;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScopeKind {
-    Namespace,
-    Type,
-    Enum,
-    /// `extern "C" {`
-    Linkage,
-}
 
 #[derive(Debug)]
 pub(super) struct OpenScope {
     pub(super) close: usize,
-    kind: ScopeKind,
+    /// The kind of a namespace or type; nothing for `extern "C" {`.
+    kind: Option<SymbolKind>,
     /// The tokens of its name.
     name: Range<usize>,
 }
@@ -74,23 +67,104 @@ pub(super) fn scan(code: &Code<'_>) -> Outline {
     scanner.found
 }
 
+impl Code<'_> {
+    pub(super) fn bytes(&self, tokens: &Range<usize>) -> Range<usize> {
+        let first = self.token(tokens.start);
+        let last = tokens.end.checked_sub(1).and_then(|last| self.token(last));
+        match (first, last) {
+            (Some(first), Some(last)) if !tokens.is_empty() => {
+                first.start as usize..last.end as usize
+            }
+            _ => 0..0,
+        }
+    }
+
+    fn begins_initializer(&self, start: usize, at: usize) -> bool {
+        let from = at.saturating_sub(3).max(start);
+        !(from..at).any(|before| self.word(before) == b"operator")
+    }
+
+    /// The place of the semicolon, or of the brace of the scope, after a value.
+    fn initializer_end(&self, from: usize) -> usize {
+        let mut at = from;
+        if self.is_mark(at, b'{') {
+            at = self.after(at);
+            if self.is_name(at) {
+                return at;
+            }
+        }
+        while let Some(token) = self.token(at) {
+            match token.kind {
+                Kind::Mark(b';' | b'}') => return at,
+                Kind::Mark(b'(') if self.is_name(at.wrapping_sub(1)) => {
+                    at = self.after(at);
+                    // No name follows a value: a macro has put in the semicolon.
+                    let line = |at: usize| self.line(at);
+                    if self.is_name(at) && line(at) > line(at - 1) {
+                        return at;
+                    }
+                }
+                Kind::Mark(b'(' | b'[' | b'{') => at = self.after(at),
+                _ => at += 1,
+            }
+        }
+        at
+    }
+
+    /// Returns whether a brace after a head opens the body, and is no initializer of a
+    /// member (`A() : x{1} {}`).
+    fn is_body(&self, name: &Candidate, open: usize) -> bool {
+        let colon = (name.parameters.1 + 1..open).find(|at| self.is_mark(*at, b':'));
+        let before = open.saturating_sub(1);
+        colon.is_none_or(|colon| {
+            colon < before
+                && (self.is_mark(before, b')')
+                    || self.is_mark(before, b'}')
+                    || self.word(before) == b"try")
+        })
+    }
+
+    /// The place after `template <...>`, once or several times.
+    fn after_templates(&self, start: usize) -> usize {
+        let mut at = start;
+        while self.word(at) == b"template" {
+            match self.after_angles(at + 1) {
+                Some(after) => at = after,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// The names before a qualified name, template arguments left out.
+    fn scope_of(&self, name: &Candidate) -> Vec<Range<usize>> {
+        let mut scope = Vec::new();
+        let mut at = name.from;
+        while at < name.name.start {
+            let is_template = self.is_mark(at + 1, b'<');
+            if self.is_name(at) && (is_template || self.is_scope(at + 1)) {
+                scope.push(self.bytes(&(at..at + 1)));
+            }
+            at += 1;
+            if is_template {
+                at = self.after_angles(at).unwrap_or(at);
+            }
+        }
+        scope
+    }
+}
+
 impl Scanner<'_> {
     /// The name of the class around, when a class is.
     pub(super) fn innermost_type(&self) -> Option<&[u8]> {
-        let scope = self
-            .scopes
-            .last()
-            .filter(|one| one.kind == ScopeKind::Type)?;
-        scope
-            .name
-            .end
-            .checked_sub(1)
-            .map(|last| self.code.word(last))
+        let around = self.scopes.last();
+        let class = around.filter(|one| one.kind.is_some_and(SymbolKind::is_type))?;
+        Some(self.code.word(class.name.end.checked_sub(1)?))
     }
 
     /// Takes tokens out of the text.
     pub(super) fn take_out(&mut self, tokens: Range<usize>) {
-        let range = self.bytes(&tokens);
+        let range = self.code.bytes(&tokens);
         if !range.is_empty() {
             self.found.taken_out.push(range);
         }
@@ -101,20 +175,6 @@ impl Scanner<'_> {
         if let Some(token) = self.code.token(at) {
             let offset = token.start as usize;
             self.found.written.push(offset);
-        }
-    }
-
-    fn bytes(&self, tokens: &Range<usize>) -> Range<usize> {
-        let first = self.code.token(tokens.start);
-        let last = tokens
-            .end
-            .checked_sub(1)
-            .and_then(|last| self.code.token(last));
-        match (first, last) {
-            (Some(first), Some(last)) if !tokens.is_empty() => {
-                first.start as usize..last.end as usize
-            }
-            _ => 0..0,
         }
     }
 
@@ -148,13 +208,10 @@ impl Scanner<'_> {
                         start = at;
                     }
                 }
-                Kind::Mark(b'=') if self.begins_initializer(start, at) => {
-                    at = self.initializer_end(at + 1);
-                    let ended = self
-                        .code
-                        .token(at)
-                        .is_none_or(|token| token.is(b';') || token.is(b'}'));
-                    if !ended {
+                Kind::Mark(b'=') if self.code.begins_initializer(start, at) => {
+                    at = self.code.initializer_end(at + 1);
+                    let next = self.code.kind(at);
+                    if !matches!(next, None | Some(Kind::Mark(b';' | b'}'))) {
                         // `ITEMS(a) = { .. } ITEMS_END(a)`: macros put in the semicolon.
                         self.take_out(start..at);
                         start = at;
@@ -181,42 +238,10 @@ impl Scanner<'_> {
         };
         self.take_out(left);
         self.old_style = None;
-        self.after_type = scope.kind == ScopeKind::Type;
-        if scope.kind == ScopeKind::Linkage {
+        self.after_type = scope.kind.is_some_and(SymbolKind::is_type);
+        if scope.kind.is_none() {
             self.take_out(scope.close..scope.close + 1);
         }
-    }
-
-    fn begins_initializer(&self, start: usize, at: usize) -> bool {
-        let from = at.saturating_sub(3).max(start);
-        !(from..at).any(|before| self.code.word(before) == b"operator")
-    }
-
-    /// The place of the semicolon, or of the brace of the scope, after a value.
-    fn initializer_end(&self, from: usize) -> usize {
-        let mut at = from;
-        if self.code.is_mark(at, b'{') {
-            at = self.code.after(at);
-            if self.code.is_name(at) {
-                return at;
-            }
-        }
-        while let Some(token) = self.code.token(at) {
-            match token.kind {
-                Kind::Mark(b';' | b'}') => return at,
-                Kind::Mark(b'(') if self.code.is_name(at.wrapping_sub(1)) => {
-                    at = self.code.after(at);
-                    // No name follows a value: a macro has put in the semicolon.
-                    let line = |at: usize| self.code.line(at);
-                    if self.code.is_name(at) && line(at) > line(at - 1) {
-                        return at;
-                    }
-                }
-                Kind::Mark(b'(' | b'[' | b'{') => at = self.code.after(at),
-                _ => at += 1,
-            }
-        }
-        at
     }
 
     /// Returns whether a colon ends `public:` or its like; Qt's own words and macros
@@ -225,11 +250,8 @@ impl Scanner<'_> {
         let is_access =
             |at: &usize| matches!(self.code.word(*at), b"public" | b"private" | b"protected");
         let is_signals = |at: &usize| matches!(self.code.word(*at), b"signals" | b"Q_SIGNALS");
-        let in_type = self
-            .scopes
-            .last()
-            .is_some_and(|one| one.kind == ScopeKind::Type);
-        if !in_type || start >= colon || is(self.code.word(start), CLASS_KEY) {
+        let in_type = self.innermost_type().is_some();
+        if !in_type || start >= colon || self.code.is_word(start, CLASS_KEY) {
             return false;
         }
         let keyword = (start..colon).rev().take(2).find(is_access);
@@ -248,72 +270,42 @@ impl Scanner<'_> {
     /// Returns what an opening brace begins: gives the place to go on at, and whether a
     /// declaration begins there.
     fn brace(&mut self, start: usize, open: usize) -> (usize, bool) {
-        let close = self.code.partner(open).filter(|close| *close > open);
         self.after_type = false;
         if let Some(old) = self.old_style.take() {
             let head = self.without_loose(start..open);
-            self.plain_type(&old.name, head.start);
+            self.leave_one_type(head.start..old.name.from, self.is_typeless(&old.name));
             return (self.function(&old.name, start..open), true);
         }
-        let head = self.without_loose(self.after_templates(start)..open);
-        let first = if head.start == self.after_templates(start) {
+        let head = self.without_loose(self.code.after_templates(start)..open);
+        let first = if head.start == self.code.after_templates(start) {
             start
         } else {
             head.start
         };
-        self.add_type(first..open, head.start);
-        let scope = self.scope_head(head.clone());
-        if let Some((ScopeKind::Enum, _)) = scope {
+        let scope = self.scope_head(head.clone(), first);
+        if let Some((Some(SymbolKind::Enum), _)) = scope {
             self.after_type = true;
             return (self.code.after(open), true);
         }
         if let Some((kind, name)) = scope {
-            let close = close.unwrap_or(self.code.tokens.len());
+            let close = self.code.close(open).unwrap_or(self.code.tokens.len());
             self.scopes.push(OpenScope { close, kind, name });
             return (open + 1, true);
         }
         let name = self.function_name(head.clone());
-        if let Some(name) = name.filter(|name| self.is_body(name, open)) {
+        if let Some(name) = name.filter(|name| self.code.is_body(name, open)) {
             self.make_plain(&name, head.clone());
             return (self.function(&name, first..open), true);
         }
         let after = self.code.after(open);
-        let next = self.code.token(after).map_or(0, |token| token.line);
-        let last = self.code.token(after - 1).map_or(0, |token| token.line);
-        let ended =
-            next > last && !self.code.is_mark(after, b';') && !self.code.is_mark(after, b',');
+        let goes_on = [b';', b',', b'{']
+            .iter()
+            .any(|mark| self.code.is_mark(after, *mark));
         // `A() : x{1}` goes on; a block that belongs to a macro has ended.
-        (
-            after,
-            ended
-                && !self.code.is_mark(after, b'{')
-                && !(start..open).any(|at| self.code.is_mark(at, b':')),
-        )
-    }
-
-    /// Returns whether a brace after a head opens the body, and is no initializer of a
-    /// member (`A() : x{1} {}`).
-    fn is_body(&self, name: &Candidate, open: usize) -> bool {
-        let colon = (name.parameters.1 + 1..open).find(|at| self.code.is_mark(*at, b':'));
-        let before = open.saturating_sub(1);
-        colon.is_none_or(|colon| {
-            colon < before
-                && (self.code.is_mark(before, b')')
-                    || self.code.is_mark(before, b'}')
-                    || self.code.word(before) == b"try")
-        })
-    }
-
-    /// The place after `template <...>`, once or several times.
-    fn after_templates(&self, start: usize) -> usize {
-        let mut at = start;
-        while self.code.word(at) == b"template" {
-            match self.code.after_angles(at + 1) {
-                Some(after) => at = after,
-                None => break,
-            }
-        }
-        at
+        let ended = self.code.line(after) > self.code.line(after - 1)
+            && !goes_on
+            && !(start..open).any(|at| self.code.is_mark(at, b':'));
+        (after, ended)
     }
 
     /// Takes out macro calls that stand on lines of their own before a
@@ -334,13 +326,13 @@ impl Scanner<'_> {
         }
         let Some(start) = whole else { return tokens };
         self.take_out(tokens.start..start);
-        self.after_templates(start)..tokens.end
+        self.code.after_templates(start)..tokens.end
     }
 
     /// Returns whether a declaration that begins at a place names its type.
     fn is_whole(&self, at: usize, end: usize) -> bool {
         let next = |mark: u8| self.code.is_mark(at + 1, mark);
-        if self.code.word(at) == b"namespace" || is(self.code.word(at), CLASS_KEY) {
+        if self.code.word(at) == b"namespace" || self.code.is_word(at, CLASS_KEY) {
             return true;
         }
         let words = self.code.is_name(at)
@@ -355,7 +347,7 @@ impl Scanner<'_> {
 
     /// The names of the scopes that are open.
     pub(super) fn around(&self) -> Vec<Range<usize>> {
-        let names = self.scopes.iter().map(|scope| self.bytes(&scope.name));
+        let names = self.scopes.iter().map(|scope| self.code.bytes(&scope.name));
         names.filter(|range| !range.is_empty()).collect()
     }
 
@@ -393,10 +385,11 @@ impl Scanner<'_> {
             self.make_tail_plain(tokens);
             return;
         }
-        let head = self.without_loose(self.after_templates(tokens.start)..tokens.end);
+        let head = self.without_loose(self.code.after_templates(tokens.start)..tokens.end);
         let mut places = head.clone();
-        let value = places
-            .find(|at| self.code.is_mark(*at, b'=') && self.begins_initializer(head.start, *at));
+        let value = places.find(|at| {
+            self.code.is_mark(*at, b'=') && self.code.begins_initializer(head.start, *at)
+        });
         let value = value.unwrap_or(head.end);
         self.make_value_plain(value..head.end);
         let head = head.start..value;
@@ -438,10 +431,11 @@ impl Scanner<'_> {
         };
         let last = at(close).unwrap_or(brace);
         let name_token = at(name.name.start).unwrap_or(first);
-        let scope = self.scope_of(name);
+        let scope = self.code.scope_of(name);
         let (from, to) = name.parameters;
-        self.found.functions.push(FunctionHead {
-            name: self.bytes(&name.name),
+        let head = Head {
+            kind: None,
+            name: self.code.bytes(&name.name),
             is_composed: self.code.word(name.name.start) == b"operator",
             is_made: name.around.contains(&(name.name.end)),
             scope,
@@ -450,26 +444,10 @@ impl Scanner<'_> {
             name_line: name_token.line,
             body_line: brace.line,
             end_line: last.line,
-            parameters: self.bytes(&(from..to + 1)),
+            parameters: self.code.bytes(&(from..to + 1)),
             body: brace.start as usize..last.end as usize,
-        });
+        };
+        self.found.functions.insert(brace.start as usize, head);
         close + 1
-    }
-
-    /// The names before a qualified name, template arguments left out.
-    fn scope_of(&self, name: &Candidate) -> Vec<Range<usize>> {
-        let mut scope = Vec::new();
-        let mut at = name.from;
-        while at < name.name.start {
-            let is_template = self.code.is_mark(at + 1, b'<');
-            if self.code.is_name(at) && (is_template || self.code.is_scope(at + 1)) {
-                scope.push(self.bytes(&(at..at + 1)));
-            }
-            at += 1;
-            if is_template {
-                at = self.code.after_angles(at).unwrap_or(at);
-            }
-        }
-        scope
     }
 }

@@ -1,20 +1,20 @@
 //! Functions, variables, namespaces and plain names of C and C++, as they stand
 //! in the database.
 
+use super::CVisitor;
 use super::keywords::is_reserved;
 use super::macros::identifiers;
-use super::outline::FunctionHead;
-use super::{CVisitor, Role};
+use super::outline::Head;
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact, Takes};
-use crate::language::spec::Key;
+use crate::language::spec::{Key, Role};
 use crate::language::walk::{NodeContext, first_line, last_line, walk};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use std::ops::Range;
 use tree_sitter::Node;
 
-impl<'a> CVisitor<'a> {
+impl CVisitor<'_> {
     pub(super) fn base_type(&mut self, node: Node<'_>) -> NameId {
         let Some(mut node) = self.spec.child(node, Key::Type) else {
             return 0;
@@ -34,10 +34,8 @@ impl<'a> CVisitor<'a> {
     /// Returns whether a word of the language was taken for a name.
     fn is_reserved(&self, found: &Declared<'_>) -> bool {
         let name = self.facts.bytes.get(found.name.byte_range());
-        is_reserved(
-            name.unwrap_or_default(),
-            self.spec.language == Language::Cpp,
-        ) && !found.composed
+        let is_cpp = self.spec.language == Language::Cpp;
+        is_reserved(name.unwrap_or_default(), is_cpp) && !found.composed
     }
 
     /// The name and the full scope of something declared.
@@ -64,8 +62,7 @@ impl<'a> CVisitor<'a> {
     pub(super) fn function(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let body = self.spec.child(node, Key::Body);
-        let head = body.and_then(|body| self.head_at(body.start_byte()));
-        let head = head.map(|(_, head)| head);
+        let head = body.and_then(|body| self.prepared.functions.get(&body.start_byte()));
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
         // In a body only local types hold functions: `CASE(x) {` looks like one.
         let real = head.is_some() || in_type && self.facts.in_function();
@@ -74,7 +71,7 @@ impl<'a> CVisitor<'a> {
             self.facts.open(place.depth, 0, 0, true);
             return;
         };
-        let is_other = |head: &&FunctionHead| {
+        let is_other = |head: &&Head| {
             head.is_composed != found.composed
                 || !found.composed && head.name.end != found.name.end_byte()
         };
@@ -90,25 +87,20 @@ impl<'a> CVisitor<'a> {
         } else {
             SymbolKind::Method
         };
-        let parent = if self.facts.in_function() {
-            0
-        } else {
-            self.facts.owner()
-        };
-        let fact = SymbolFact {
-            name,
+        let end_line = head.map_or_else(|| last_line(node), |head| head.end_line);
+        let lines = (start_line(place), end_line);
+        let mut fact = SymbolFact {
             scope,
             type_name,
-            kind,
-            parent,
-            line: start_line(place),
-            end_line: head.map_or_else(|| last_line(node), |head| head.end_line),
-            name_line: first_line(found.name),
             body_line: body.map_or(0, first_line),
             takes: self.takes(&found),
             is_static: kind == SymbolKind::Function && self.is_static(node)
                 || head.is_some_and(|head| head.is_made),
+            ..self.facts.fact(kind, name, lines, first_line(found.name))
         };
+        if self.facts.in_function() {
+            fact.parent = 0;
+        }
         self.facts.define_around(place.depth, fact, true);
     }
 
@@ -134,10 +126,8 @@ impl<'a> CVisitor<'a> {
                 _ => return Takes::ANY,
             }
         }
-        let has_dots = list.child_count() > 2
-            && list
-                .children(&mut cursor)
-                .any(|child| child.kind() == "...");
+        let mut parts = list.children(&mut cursor);
+        let has_dots = list.child_count() > 2 && parts.any(|part| part.kind() == "...");
         if has_dots || most == 0 && !is_cpp && list.named_child_count() == 0 {
             return Takes::ANY;
         }
@@ -152,85 +142,74 @@ impl<'a> CVisitor<'a> {
         })
     }
 
-    /// The function whose body begins at an offset, and its number.
-    fn head_at(&self, offset: usize) -> Option<(usize, &'a FunctionHead)> {
-        let functions = &self.prepared.functions;
-        let number = functions.binary_search_by(|one| one.body.start.cmp(&offset));
-        let number = number.ok()?;
-        Some((number, functions.get(number)?))
-    }
-
     /// A body: of a function that `prepare` has found it is parsed by itself.
     pub(super) fn body(&mut self, place: &NodeContext<'_, '_>) -> bool {
-        let head = self.head_at(place.node.start_byte());
-        let Some((number, head)) = head.filter(|(number, _)| !self.is_seen(*number)) else {
+        let start = place.node.start_byte();
+        let head = self.prepared.functions.get(&start);
+        let Some(head) = head.filter(|_| !self.seen.contains(&start)) else {
             return true;
         };
-        let of_function = place
-            .parent()
-            .is_some_and(|parent| self.spec.role(parent) == Role::Function);
-        if !of_function {
+        let parent = place.parent().map(|parent| self.spec.role(parent));
+        if parent != Some(Role::Function) {
             self.define_head(head, place.depth);
         }
-        self.read_body(number, head, place.depth + 1);
+        self.read_body(head, place.depth + 1);
         false
     }
 
-    fn is_seen(&self, number: usize) -> bool {
-        self.seen.get(number) == Some(&true)
-    }
-
-    /// Functions that the tree of the declarations does not have.
-    pub(super) fn unseen_functions(&mut self) {
-        for (number, head) in self.prepared.functions.iter().enumerate() {
-            if self.is_seen(number) {
+    /// Types and functions that the tree of the declarations does not have.
+    pub(super) fn unseen(&mut self) {
+        let heads = self.prepared.types.iter().chain(&self.prepared.functions);
+        for (start, head) in heads {
+            if self.seen.contains(start) {
                 continue;
             }
-            self.broken = true;
             let scope = self.facts.join_ranges(0, &head.around);
             self.facts.open(1, 0, scope, false);
             self.define_head(head, 2);
-            self.read_body(number, head, 3);
-            self.facts.close_all();
+            if head.kind.is_none() {
+                self.broken = true;
+                self.read_body(head, 3);
+            }
+            self.facts.close(0);
         }
     }
 
-    /// Defines and opens a function as its head tells.
-    fn define_head(&mut self, head: &FunctionHead, depth: u32) {
+    /// Defines a type or function as its head tells, and opens a function.
+    fn define_head(&mut self, head: &Head, depth: u32) {
         let bytes = self.facts.bytes;
         let text = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
         let (name, scope) = self.naming_of(head.name.clone(), head.is_composed, &head.scope);
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
-        let last = head.scope.last().map(text);
-        let kind = match last {
-            Some(last) if last == text(&head.name) => SymbolKind::Constructor,
+        let kind = head.kind.unwrap_or_else(|| match head.scope.last() {
+            Some(last) if text(last) == text(&head.name) => SymbolKind::Constructor,
             Some(_) => SymbolKind::Method,
             None if in_type => SymbolKind::Method,
             None => SymbolKind::Function,
-        };
+        });
         let lines = (head.line, head.end_line);
         let fact = SymbolFact {
             scope,
             body_line: head.body_line,
             ..self.facts.fact(kind, name, lines, head.name_line)
         };
+        if head.kind.is_some() {
+            self.facts.define(fact);
+            return;
+        }
         self.facts.define_around(depth, fact, true);
         for token in identifiers(bytes, head.parameters.clone()) {
-            let after = bytes
-                .get(token.range.end..)
-                .unwrap_or_default()
-                .trim_ascii_start();
-            if matches!(after.first(), Some(b',' | b')' | b'[' | b'=')) {
-                let name = self.facts.intern_range(token.range);
+            let after = bytes.get(token.range.end..).unwrap_or_default();
+            let next = after.trim_ascii_start().first();
+            if matches!(next, Some(b',' | b')' | b'[' | b'=')) {
+                let name = self.facts.intern(token.text);
                 self.facts.declare_local(name);
             }
         }
     }
 
-    fn read_body(&mut self, number: usize, head: &FunctionHead, depth: u32) {
-        if let Some(seen) = self.seen.get_mut(number) {
-            *seen = true;
-        }
+    fn read_body(&mut self, head: &Head, depth: u32) {
+        self.seen.insert(head.body.start);
         let row = head.body_line as usize - 1;
         let code = &self.prepared.code;
         match patchwright_source::parse_part(self.spec.language, code, head.body.clone(), row) {
@@ -248,10 +227,8 @@ impl<'a> CVisitor<'a> {
             return self.facts.bytes.get(last.clone())
                 == self.facts.bytes.get(found.name.byte_range());
         }
-        let owner = self.facts.owner().checked_sub(1);
-        owner
-            .and_then(|index| self.facts.symbols.get(index as usize))
-            .is_some_and(|class| class.name == name && scope != 0)
+        let class = self.facts.owner_symbol();
+        class.is_some_and(|class| class.name == name && scope != 0)
     }
 
     /// A declaration: globals and prototypes outside functions, variables

@@ -5,11 +5,12 @@ use super::CVisitor;
 use super::keywords::{KEYWORD, is};
 use super::macros::{RawName, identifiers};
 use super::prepare::Piece;
+use crate::language::between;
 use crate::language::facts::{SymbolFact, Takes};
 use crate::symbol::{SymbolKind, UseKind};
 use std::ops::Range;
 
-impl CVisitor<'_> {
+impl<'a> CVisitor<'a> {
     /// Every macro with the names in its body.
     pub(super) fn macros(&mut self) {
         for piece in &self.prepared.defines {
@@ -21,9 +22,7 @@ impl CVisitor<'_> {
         let bytes = self.facts.bytes;
         let mut tokens = identifiers(bytes, piece.range.clone()).into_iter().skip(1);
         // `#define inline`: a word of the language is no name to be asked for.
-        let is_name =
-            |token: &RawName| !is(bytes.get(token.range.clone()).unwrap_or_default(), KEYWORD);
-        let Some(name) = tokens.next().filter(is_name) else {
+        let Some(name) = tokens.next().filter(|token| !is(token.text, KEYWORD)) else {
             return;
         };
         let value = after_parameters(bytes, piece, &name);
@@ -32,7 +31,7 @@ impl CVisitor<'_> {
         let line_of = |offset| piece.line + lines_in(bytes, piece.range.start, offset);
         let lines = (piece.line, line_of(piece.range.end));
         let name_line = line_of(name.range.start);
-        let id = self.facts.intern_range(name.range.clone());
+        let id = self.facts.intern(name.text);
         let symbol = SymbolFact {
             body_line: if body.trim_ascii().is_empty() {
                 0
@@ -43,40 +42,37 @@ impl CVisitor<'_> {
             ..self.facts.fact(SymbolKind::Macro, id, lines, name_line)
         };
         let symbol = self.facts.define(symbol);
-        let tokens: Vec<RawName> = tokens.collect();
-        let (parameters, names): (Vec<&RawName>, Vec<&RawName>) =
-            tokens.iter().partition(|token| token.range.start < value);
-        let parameters: Vec<&[u8]> = parameters
-            .iter()
-            .filter_map(|token| bytes.get(token.range.clone()))
-            .collect();
+        let (parameters, names): (Vec<RawName<'_>>, Vec<RawName<'_>>) =
+            tokens.partition(|token| token.range.start < value);
         for token in names {
-            let word = bytes.get(token.range.clone()).unwrap_or_default();
-            if is(word, KEYWORD) || parameters.contains(&word) {
-                continue;
+            if parameters.iter().all(|one| one.text != token.text) {
+                self.use_name(&token, piece, symbol);
             }
-            let used = self.facts.intern_range(token.range.clone());
+        }
+    }
+
+    /// Adds a use of a name in raw text, unless it is a word of the language.
+    fn use_name(&mut self, token: &RawName<'a>, piece: &Piece, owner: u32) {
+        if !is(token.text, KEYWORD) {
+            let kind = if token.called {
+                UseKind::Call
+            } else {
+                UseKind::Read
+            };
+            let name = self.facts.intern(token.text);
             let line = piece.line + token.lines_down;
-            self.facts.use_in(used, line, kind_of(token), symbol);
+            self.facts.use_in(name, line, kind, owner);
         }
     }
 
     /// Every file that is included.
     pub(super) fn includes(&mut self) {
         for piece in &self.prepared.includes {
-            let text = self
-                .facts
-                .bytes
-                .get(piece.range.clone())
-                .unwrap_or_default();
-            let quoted = |open: u8, close: u8| {
-                let start = text.iter().position(|byte| *byte == open)? + 1;
-                let rest = text.get(start..)?;
-                rest.get(..rest.iter().position(|byte| *byte == close)?)
-            };
-            if let Some(path) = quoted(b'"', b'"').or_else(|| quoted(b'<', b'>')) {
+            let text = self.facts.bytes.get(piece.range.clone());
+            let text = text.unwrap_or_default();
+            if let Some(path) = between(text, b"\"", b"\"").or_else(|| between(text, b"<", b">")) {
                 let target = self.facts.intern(path);
-                self.facts.import(piece.line, target);
+                self.facts.imports.push((piece.line, target));
             }
         }
     }
@@ -84,7 +80,7 @@ impl CVisitor<'_> {
     /// The names in text that was kept from the parser, outside of functions.
     pub(super) fn unparsed_names(&mut self) {
         let mut from = 0;
-        for function in &self.prepared.functions {
+        for function in self.prepared.functions.values() {
             self.unparsed_names_in(from..function.body.start);
             from = function.body.end;
         }
@@ -94,12 +90,9 @@ impl CVisitor<'_> {
     /// The names in a piece of text, as far as it was kept from the parser.
     pub(super) fn unparsed_names_in(&mut self, text: Range<usize>) {
         let pieces = &self.prepared.unparsed;
-        let first = pieces.partition_point(|piece| piece.range.start < text.start);
-        let inside = pieces.get(first..).unwrap_or_default();
-        for piece in inside
-            .iter()
-            .take_while(|piece| piece.range.start < text.end)
-        {
+        let before = |offset: usize| pieces.partition_point(|piece| piece.range.start < offset);
+        let inside = before(text.start)..before(text.end);
+        for piece in pieces.get(inside).unwrap_or_default() {
             self.names_in(piece);
         }
     }
@@ -110,29 +103,15 @@ impl CVisitor<'_> {
         let owner = self.facts.owner();
         let tokens = identifiers(bytes, piece.range.clone()).into_iter();
         for token in tokens.skip(usize::from(is_directive)) {
-            if !is(bytes.get(token.range.clone()).unwrap_or_default(), KEYWORD) {
-                let kind = kind_of(&token);
-                let name = self.facts.intern_range(token.range);
-                let line = piece.line + token.lines_down;
-                self.facts.use_in(name, line, kind, owner);
-            }
+            self.use_name(&token, piece, owner);
         }
     }
 }
 
-fn kind_of(token: &RawName) -> UseKind {
-    if token.called {
-        UseKind::Call
-    } else {
-        UseKind::Read
-    }
-}
-
 /// Where the body of a macro begins: parameters stand right behind the name.
-fn after_parameters(bytes: &[u8], piece: &Piece, name: &RawName) -> usize {
-    let rest = bytes
-        .get(name.range.end..piece.range.end)
-        .unwrap_or_default();
+fn after_parameters(bytes: &[u8], piece: &Piece, name: &RawName<'_>) -> usize {
+    let rest = bytes.get(name.range.end..piece.range.end);
+    let rest = rest.unwrap_or_default();
     if rest.first() != Some(&b'(') {
         return name.range.end;
     }
@@ -141,7 +120,7 @@ fn after_parameters(bytes: &[u8], piece: &Piece, name: &RawName) -> usize {
 }
 
 /// Returns how many arguments a macro takes.
-fn parameters_of(bytes: &[u8], name: &RawName, value: usize) -> Takes {
+fn parameters_of(bytes: &[u8], name: &RawName<'_>, value: usize) -> Takes {
     let list = bytes.get(name.range.end..value).unwrap_or_default();
     let inside = list
         .strip_prefix(b"(")

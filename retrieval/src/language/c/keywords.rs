@@ -82,9 +82,3 @@ pub(super) fn is_reserved(word: &[u8], is_cpp: bool) -> bool {
     let of_cpp = if is_cpp { RESERVED_CPP } else { 0 };
     is(word, RESERVED | of_cpp)
 }
-
-/// Returns whether a word of a declaration cannot be the name of something.
-pub(super) fn is_no_name(word: &[u8], is_cpp: bool) -> bool {
-    let of_cpp = if is_cpp { VIRTUAL } else { 0 };
-    is_reserved(word, is_cpp) || is(word, SPECIFIER | BUILTIN | ATTRIBUTE | of_cpp)
-}

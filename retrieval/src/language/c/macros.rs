@@ -2,12 +2,13 @@
 //!
 //! Tokens alone: no expansion, no conditionals.
 
-use super::tokens::{Kind, raw_tokens};
+use super::tokens::{Kind, tokens};
 use std::ops::Range;
 
 /// A name in raw C text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RawName {
+pub(crate) struct RawName<'t> {
+    pub(crate) text: &'t [u8],
     pub(crate) range: Range<usize>,
     /// True when an opening parenthesis follows on its line.
     pub(crate) called: bool,
@@ -16,22 +17,22 @@ pub(crate) struct RawName {
 }
 
 /// Finds the identifiers between two offsets; literals and comments hold none.
-pub(crate) fn identifiers(bytes: &[u8], range: Range<usize>) -> Vec<RawName> {
-    let all = raw_tokens(bytes.get(range.clone()).unwrap_or_default());
-    let mut found = Vec::new();
-    for (at, token) in all.iter().enumerate() {
-        if token.kind != Kind::Name {
-            continue;
-        }
+pub(crate) fn identifiers(bytes: &[u8], range: Range<usize>) -> Vec<RawName<'_>> {
+    let all = tokens(bytes.get(range.clone()).unwrap_or_default(), false);
+    let names = all.iter().enumerate();
+    let names = names.filter(|(_, token)| token.kind == Kind::Name);
+    let found = names.map(|(at, token)| {
         let (start, end) = (token.start as usize, token.end as usize);
+        let range = range.start + start..range.start + end;
         let next = all.get(at + 1);
-        found.push(RawName {
-            range: range.start + start..range.start + end,
+        RawName {
+            text: bytes.get(range.clone()).unwrap_or_default(),
+            range,
             called: next.is_some_and(|next| next.is(b'(') && next.line == token.line),
             lines_down: token.line - 1,
-        });
-    }
-    found
+        }
+    });
+    found.collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,76 @@
 //! Declarations made plain: macros are taken out of the words around a name, so
 //! that one type stands before it and nothing but qualifiers behind it.
 
+use super::brackets::Code;
 use super::declarations::{Candidate, Scanner};
 use super::keywords::{ATTRIBUTE, BUILTIN, CLASS_KEY, SPECIFIER, TRAILING, is};
 use super::tokens::Kind;
 use std::ops::Range;
+
+impl Code<'_> {
+    /// Returns whether tokens are a type that needs nothing else: `void`, `const char *`.
+    fn is_plain_type(&self, tokens: Range<usize>) -> bool {
+        let units = self.units(tokens.clone());
+        let count = |kind| units.iter().filter(|unit| unit.kind == kind).count();
+        let types = count(UnitKind::Name) + count(UnitKind::Builtin).min(1);
+        let mut marks = tokens.filter(|at| !self.is_name(*at));
+        marks.all(|at| self.is_mark(at, b'*')) && types == 1 && count(UnitKind::Call) == 0
+    }
+
+    /// Returns what could name a type, piece by piece.
+    fn units(&self, tokens: Range<usize>) -> Vec<Unit> {
+        let mut units = Vec::new();
+        let mut at = tokens.start;
+        while at < tokens.end {
+            if !self.is_name(at) {
+                at = self.after(at);
+                continue;
+            }
+            let word = self.word(at);
+            let (kind, end) = if is(word, CLASS_KEY) {
+                (UnitKind::Builtin, self.after_qualified(at + 1, tokens.end))
+            } else if is(word, BUILTIN)
+                || is(word, ATTRIBUTE) && matches!(word, b"decltype" | b"typeof" | b"__typeof__")
+            {
+                (UnitKind::Builtin, self.after_call(at))
+            } else if is(word, ATTRIBUTE) {
+                at = self.after_call(at);
+                continue;
+            } else if is(word, SPECIFIER) || matches!(word, b"typename" | b"template") {
+                at += 1;
+                continue;
+            } else if self.is_mark(at + 1, b'(') {
+                (UnitKind::Call, self.after(at + 1))
+            } else {
+                (UnitKind::Name, self.after_qualified(at, tokens.end))
+            };
+            units.push(Unit {
+                tokens: at..end.min(tokens.end).max(at + 1),
+                kind,
+            });
+            at = end.max(at + 1);
+        }
+        units
+    }
+
+    /// The place after `A::B<int>::C`.
+    fn after_qualified(&self, from: usize, end: usize) -> usize {
+        let mut at = from;
+        while at < end {
+            if self.is_name(at) {
+                at += 1;
+                if self.is_cpp && self.is_mark(at, b'<') {
+                    at = self.after_angles(at).unwrap_or(at);
+                }
+            }
+            if !self.is_scope(at) {
+                return at;
+            }
+            at += 1;
+        }
+        at
+    }
+}
 
 impl Scanner<'_> {
     /// Takes out of a head what the grammar has no place for: macros before the
@@ -14,7 +80,7 @@ impl Scanner<'_> {
             self.take_out(*at..*at + 1);
         }
         if one.from > tokens.start || one.around.is_empty() {
-            self.plain_type(one, tokens.start);
+            self.leave_one_type(tokens.start..one.from, self.is_typeless(one));
         } else if one.around.first() == Some(&tokens.start) && !self.is_typeless(one) {
             self.write_type(tokens.start);
         }
@@ -22,14 +88,9 @@ impl Scanner<'_> {
         self.plain_end(one.parameters.1.max(last) + 1..tokens.end);
     }
 
-    /// Leaves one type before the name of a function.
-    pub(super) fn plain_type(&mut self, one: &Candidate, start: usize) {
-        self.leave_one_type(start..one.from, self.is_typeless(one));
-    }
-
     /// Leaves one type of several words that could name one.
-    fn leave_one_type(&mut self, tokens: Range<usize>, is_typeless: bool) {
-        let units = self.units(tokens);
+    pub(super) fn leave_one_type(&mut self, tokens: Range<usize>, is_typeless: bool) {
+        let units = self.code.units(tokens);
         let is_name = |unit: &&Unit| unit.kind == UnitKind::Name;
         let is_call = |unit: &&Unit| unit.kind == UnitKind::Call;
         let names = units.iter().filter(is_name).count();
@@ -59,7 +120,7 @@ impl Scanner<'_> {
                 UnitKind::Call if kept == Some(unit.tokens.start) => {
                     let open = unit.tokens.start + 1;
                     let inside = open + 1..unit.tokens.end - 1;
-                    if self.is_plain_type(inside.clone()) {
+                    if self.code.is_plain_type(inside.clone()) {
                         self.take_out(unit.tokens.start..open + 1);
                         self.take_out(inside.end..unit.tokens.end);
                         written = true;
@@ -98,7 +159,7 @@ impl Scanner<'_> {
             }
             return;
         }
-        let units = self.units(head.start..end);
+        let units = self.code.units(head.start..end);
         let [before @ .., one, other] = units.as_slice() else {
             return;
         };
@@ -138,7 +199,7 @@ impl Scanner<'_> {
             is_end || *at == tail.end
         };
         let end = (tail.start..=tail.end).find(ends).unwrap_or(tail.end);
-        let units = self.units(tail.start..end);
+        let units = self.code.units(tail.start..end);
         let Some(name) = units.iter().rposition(|unit| unit.kind == UnitKind::Name) else {
             return;
         };
@@ -155,69 +216,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns whether tokens are a type that needs nothing else: `void`, `const char *`.
-    fn is_plain_type(&self, tokens: Range<usize>) -> bool {
-        let units = self.units(tokens.clone());
-        let count = |kind| units.iter().filter(|unit| unit.kind == kind).count();
-        let types = count(UnitKind::Name) + count(UnitKind::Builtin).min(1);
-        let mut marks = tokens.filter(|at| !self.code.is_name(*at));
-        marks.all(|at| self.code.is_mark(at, b'*')) && types == 1 && count(UnitKind::Call) == 0
-    }
-
-    /// Returns what could name a type, piece by piece.
-    fn units(&self, tokens: Range<usize>) -> Vec<Unit> {
-        let mut units = Vec::new();
-        let mut at = tokens.start;
-        while at < tokens.end {
-            if !self.code.is_name(at) {
-                at = self.code.after(at);
-                continue;
-            }
-            let word = self.code.word(at);
-            let (kind, end) = if is(word, CLASS_KEY) {
-                (UnitKind::Builtin, self.after_qualified(at + 1, tokens.end))
-            } else if is(word, BUILTIN)
-                || is(word, ATTRIBUTE) && matches!(word, b"decltype" | b"typeof" | b"__typeof__")
-            {
-                (UnitKind::Builtin, self.code.after_call(at))
-            } else if is(word, ATTRIBUTE) {
-                at = self.code.after_call(at);
-                continue;
-            } else if is(word, SPECIFIER) || matches!(word, b"typename" | b"template") {
-                at += 1;
-                continue;
-            } else if self.code.is_mark(at + 1, b'(') {
-                (UnitKind::Call, self.code.after(at + 1))
-            } else {
-                (UnitKind::Name, self.after_qualified(at, tokens.end))
-            };
-            units.push(Unit {
-                tokens: at..end.min(tokens.end).max(at + 1),
-                kind,
-            });
-            at = end.max(at + 1);
-        }
-        units
-    }
-
-    /// The place after `A::B<int>::C`.
-    fn after_qualified(&self, from: usize, end: usize) -> usize {
-        let mut at = from;
-        while at < end {
-            if self.code.is_name(at) {
-                at += 1;
-                if self.code.is_cpp && self.code.is_mark(at, b'<') {
-                    at = self.code.after_angles(at).unwrap_or(at);
-                }
-            }
-            if !self.code.is_scope(at) {
-                return at;
-            }
-            at += 1;
-        }
-        at
-    }
-
     /// Takes macros out of what follows the parameters.
     fn plain_end(&mut self, tokens: Range<usize>) {
         let mut at = tokens.start;
@@ -229,7 +227,7 @@ impl Scanner<'_> {
                 return;
             }
             let end = self.code.after_call(at);
-            if kind == Kind::Name && !(self.code.is_cpp && is(self.code.word(at), TRAILING)) {
+            if kind == Kind::Name && !(self.code.is_cpp && self.code.is_word(at, TRAILING)) {
                 self.take_out(at..end.min(tokens.end));
             }
             at = if kind == Kind::Name {
@@ -245,8 +243,8 @@ impl Scanner<'_> {
     pub(super) fn make_value_plain(&mut self, value: Range<usize>) {
         let mut at = value.start;
         while at < value.end {
-            let close = self.code.partner(at).filter(|close| *close > at);
             let is_call = self.code.is_mark(at, b'(') && self.code.is_name(at.wrapping_sub(1));
+            let close = self.code.close(at);
             let Some(close) = close.filter(|_| is_call && !self.code.is_cpp) else {
                 at += 1;
                 continue;

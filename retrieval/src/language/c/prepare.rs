@@ -8,9 +8,10 @@
 use super::brackets::Code;
 use super::conditionals::resolve;
 use super::declarations::scan;
-use super::keywords::{KEYWORD, is};
-use super::outline::{FunctionHead, TypeHead};
+use super::keywords::KEYWORD;
+use super::outline::Head;
 use super::tokens::{Directive, Kind, Token, tokens};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A file ready to be parsed.
@@ -20,10 +21,10 @@ pub(crate) struct Prepared {
     pub(crate) code: Vec<u8>,
     /// The same with empty function bodies.
     pub(crate) declarations: Vec<u8>,
-    /// Every function with a body, in the order of the text.
-    pub(crate) functions: Vec<FunctionHead>,
-    /// Every type with a name and a body, in the order of the text.
-    pub(crate) types: Vec<TypeHead>,
+    /// Every function with a body, by where the body begins.
+    pub(crate) functions: BTreeMap<usize, Head>,
+    /// Every type with a name and a body, by where the name begins.
+    pub(crate) types: BTreeMap<usize, Head>,
     /// `#define` lines.
     pub(crate) defines: Vec<Piece>,
     /// `#include` lines.
@@ -41,7 +42,7 @@ pub(crate) struct Piece {
 
 /// Makes a C or C++ file ready for the parser.
 pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
-    let all = tokens(text);
+    let all = tokens(text, true);
     let resolved = resolve(text, &all);
     let code = Code::new(text, &resolved.live, is_cpp);
     let outline = scan(&code);
@@ -57,12 +58,13 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
             continue;
         };
         blank(&mut prepared.code, &token.range());
-        if is_within(&resolved.dead, token.range().start) {
+        let range = token.range();
+        if resolved.dead.iter().any(|dead| dead.contains(&range.start)) {
             continue;
         }
         let piece = Piece {
             line: token.line,
-            range: token.range(),
+            range,
         };
         match kind {
             Directive::Define => prepared.defines.push(piece),
@@ -77,12 +79,8 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
     for range in rows_of_numbers(&resolved.live) {
         blank(&mut prepared.code, &range);
     }
-    for range in outline
-        .taken_out
-        .into_iter()
-        .chain(resolved.unread)
-        .chain(calls)
-    {
+    let taken_out = outline.taken_out.into_iter();
+    for range in taken_out.chain(resolved.unread).chain(calls) {
         blank(&mut prepared.code, &range);
         let line = line_of(&all, range.start);
         prepared.unparsed.push(Piece { line, range });
@@ -94,7 +92,7 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
     }
     prepared.unparsed.sort_by_key(|piece| piece.range.start);
     prepared.declarations.clone_from(&prepared.code);
-    for function in &prepared.functions {
+    for function in prepared.functions.values() {
         let body = function.body.start + 1..function.body.end.saturating_sub(1);
         blank(&mut prepared.declarations, &body);
     }
@@ -110,10 +108,6 @@ fn blank(text: &mut [u8], range: &Range<usize>) {
     }
 }
 
-fn is_within(ranges: &[Range<usize>], offset: usize) -> bool {
-    ranges.iter().any(|range| range.contains(&offset))
-}
-
 /// The line of the first token at or after an offset.
 fn line_of(tokens: &[Token], offset: usize) -> u32 {
     let after = tokens.partition_point(|token| (token.start as usize) < offset);
@@ -122,10 +116,10 @@ fn line_of(tokens: &[Token], offset: usize) -> u32 {
 }
 
 /// Statements in bodies that are macro calls without a semicolon.
-fn loose_calls(code: &Code<'_>, functions: &[FunctionHead]) -> Vec<Range<usize>> {
+fn loose_calls(code: &Code<'_>, functions: &BTreeMap<usize, Head>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
-    for function in functions {
+    for function in functions.values() {
         let skipped = code.tokens.get(at..).unwrap_or_default();
         at += skipped.partition_point(|token| (token.start as usize) < function.body.start);
         let mut begins = false;
@@ -147,7 +141,7 @@ fn loose_calls(code: &Code<'_>, functions: &[FunctionHead]) -> Vec<Range<usize>>
 
 /// The last token of `NAME(...)` when a new statement begins on the next line.
 fn call_end(code: &Code<'_>, at: usize) -> Option<usize> {
-    if !code.is_name(at) || is(code.word(at), KEYWORD) || !code.is_mark(at + 1, b'(') {
+    if !code.is_name(at) || code.is_word(at, KEYWORD) || !code.is_mark(at + 1, b'(') {
         return None;
     }
     let last = code.partner(at + 1)?;

@@ -60,64 +60,35 @@ impl Token {
     }
 }
 
-/// Cuts a text into tokens; comments and white space are left out.
-pub(super) fn tokens(text: &[u8]) -> Vec<Token> {
-    read(text, true)
-}
-
-/// Cuts a text into tokens in which a preprocessor line is no token of its own.
-pub(super) fn raw_tokens(text: &[u8]) -> Vec<Token> {
-    read(text, false)
-}
-
-fn read(text: &[u8], has_directives: bool) -> Vec<Token> {
-    let mut lexer = Lexer {
-        text,
-        at: 0,
-        line: 1,
-        found: Vec::with_capacity(text.len() / 5),
-    };
+/// Cuts a text into tokens; comments and white space are left out. With directives a preprocessor
+/// line is a token of its own.
+pub(super) fn tokens(text: &[u8], has_directives: bool) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::with_capacity(text.len() / 5);
+    let (mut at, mut line) = (0, 1);
     // The line on which the last token ends.
     let mut last_line = 0;
-    while let Some(byte) = text.get(lexer.at).copied() {
-        if let Some(end) = gap_end(text, lexer.at) {
-            lexer.advance(end);
-            continue;
-        }
-        let (kind, end) = if byte == b'#' && has_directives && lexer.line != last_line {
-            directive(text, lexer.at)
-        } else {
-            token(text, lexer.at)
+    while let Some(byte) = text.get(at).copied() {
+        let begins_directive = byte == b'#' && has_directives && line != last_line;
+        let (kind, end) = match gap_end(text, at) {
+            Some(end) => (None, end),
+            None if begins_directive => directive(text, at),
+            None => token(text, at),
         };
-        lexer.push(kind, end);
-        last_line = lexer.line;
+        let passed = text.get(at..end).unwrap_or_default();
+        let end_line = line + memchr::memchr_iter(b'\n', passed).count() as u32;
+        if let Some(kind) = kind {
+            let (start, end) = (at as u32, end as u32);
+            found.push(Token {
+                kind,
+                start,
+                end,
+                line,
+            });
+            last_line = end_line;
+        }
+        (at, line) = (end, end_line);
     }
-    lexer.found
-}
-
-struct Lexer<'t> {
-    text: &'t [u8],
-    at: usize,
-    line: u32,
-    found: Vec<Token>,
-}
-
-impl Lexer<'_> {
-    fn push(&mut self, kind: Kind, end: usize) {
-        self.found.push(Token {
-            kind,
-            start: self.at as u32,
-            end: end as u32,
-            line: self.line,
-        });
-        self.advance(end);
-    }
-
-    fn advance(&mut self, end: usize) {
-        let passed = self.text.get(self.at..end).unwrap_or_default();
-        self.line += memchr::memchr_iter(b'\n', passed).count() as u32;
-        self.at = end;
-    }
+    found
 }
 
 fn byte_at(text: &[u8], at: usize) -> u8 {
@@ -163,9 +134,9 @@ fn is_continued(text: &[u8], end: usize) -> bool {
 }
 
 /// The kind and the end of the token at an offset.
-fn token(text: &[u8], at: usize) -> (Kind, usize) {
+fn token(text: &[u8], at: usize) -> (Option<Kind>, usize) {
     let next = byte_at(text, at + 1);
-    match byte_at(text, at) {
+    let (kind, end) = match byte_at(text, at) {
         b'"' | b'\'' => (Kind::Text, literal_end(text, at)),
         b'0'..=b'9' => (Kind::Number, number_end(text, at)),
         b':' if next == b':' => (Kind::Scope, at + 2),
@@ -180,12 +151,14 @@ fn token(text: &[u8], at: usize) -> (Kind, usize) {
             let prefix = text.get(at..end).unwrap_or_default();
             if byte_at(text, end) == b'"' && matches!(prefix, b"R" | b"LR" | b"uR" | b"UR" | b"u8R")
             {
-                return (Kind::Text, raw_string_end(text, end + 1));
+                (Kind::Text, raw_string_end(text, end + 1))
+            } else {
+                (Kind::Name, end)
             }
-            (Kind::Name, end)
         }
         mark => (Kind::Mark(mark), at + 1),
-    }
+    };
+    (Some(kind), end)
 }
 
 fn name_end(text: &[u8], at: usize) -> usize {
@@ -236,7 +209,7 @@ fn literal_end(text: &[u8], start: usize) -> usize {
 
 /// A preprocessor line up to its end, continuation lines and comments that
 /// begin on it included.
-fn directive(text: &[u8], start: usize) -> (Kind, usize) {
+fn directive(text: &[u8], start: usize) -> (Option<Kind>, usize) {
     let mut at = start;
     while let Some(byte) = text.get(at).copied() {
         match (byte, byte_at(text, at + 1)) {
@@ -248,7 +221,7 @@ fn directive(text: &[u8], start: usize) -> (Kind, usize) {
         }
     }
     let kind = directive_kind(text.get(start + 1..).unwrap_or_default());
-    (Kind::Directive(kind), at)
+    (Some(Kind::Directive(kind)), at)
 }
 
 fn directive_kind(after: &[u8]) -> Directive {
@@ -286,7 +259,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[(&str, u32)]) {
-        let found: Vec<(&str, u32)> = tokens(text.as_bytes())
+        let found: Vec<(&str, u32)> = tokens(text.as_bytes(), true)
             .iter()
             .map(|token| (&text[token.range()], token.line))
             .collect();
@@ -327,11 +300,13 @@ mod tests {
                 ("c", 9),
             ],
         );
-        let kinds: Vec<Kind> =
-            tokens(b"#if 0 /* x */\n#if 1\n#if 10\n#ifdef A\n#elif B\n#pragma x")
-                .iter()
-                .map(|token| token.kind)
-                .collect();
+        let kinds: Vec<Kind> = tokens(
+            b"#if 0 /* x */\n#if 1\n#if 10\n#ifdef A\n#elif B\n#pragma x",
+            true,
+        )
+        .iter()
+        .map(|token| token.kind)
+        .collect();
         let expected = [
             Directive::IfZero,
             Directive::IfOne,

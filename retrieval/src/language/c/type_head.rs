@@ -1,90 +1,23 @@
 //! The heads of types, enumerations and namespaces: their names, and the macros
 //! among them.
 
-use super::declarations::{Scanner, ScopeKind};
-use super::keywords::{CLASS_KEY, is};
-use super::outline::TypeHead;
+use super::brackets::Code;
+use super::declarations::Scanner;
+use super::keywords::CLASS_KEY;
+use super::outline::Head;
 use super::tokens::Kind;
+use crate::symbol::SymbolKind;
 use std::ops::Range;
 
-impl Scanner<'_> {
-    /// A namespace, a linkage or a type with members: its kind and name.
-    pub(super) fn scope_head(&mut self, head: Range<usize>) -> Option<(ScopeKind, Range<usize>)> {
-        let first = self.code.word(head.start);
-        if first == b"extern" && head.len() == 2 && !self.code.is_name(head.start + 1) {
-            self.take_out(head.start..head.end + 1);
-            return Some((ScopeKind::Linkage, 0..0));
-        }
-        let from = head.start + usize::from(first == b"inline");
-        if self.code.word(from) == b"namespace" {
-            let name = self.namespace_name(from + 1..head.end);
-            return Some((ScopeKind::Namespace, name));
-        }
-        let (key, from, name) = self.type_head(head.clone())?;
-        let kind = match self.code.word(key) {
-            b"enum" => ScopeKind::Enum,
-            _ => ScopeKind::Type,
-        };
-        self.take_out_names(head.start..key);
-        let start = self.code.qualified_start(name.start, from);
-        if !name.is_empty() {
-            self.take_out(from..start);
-        }
-        Some((kind, start.min(name.start)..name.end))
-    }
-
-    /// The key of a type that is defined, the place after it, and its name, which may be empty.
-    fn type_head(&self, head: Range<usize>) -> Option<(usize, usize, Range<usize>)> {
-        let key = self.class_key(head.clone())?;
-        let is_scoped_enum = is(self.code.word(key + 1), CLASS_KEY);
-        let from = key + 1 + usize::from(is_scoped_enum);
-        Some((key, from, self.type_name(from..head.end)?))
-    }
-
-    /// Takes macros out of what stands before `class`.
-    fn take_out_names(&mut self, tokens: Range<usize>) {
-        let names: Vec<usize> = tokens.filter(|at| self.code.may_name(*at)).collect();
-        for at in names {
-            self.take_out(at..self.code.after_call(at));
-        }
-    }
-
-    /// Adds a type with a name and a body; `from` is where its head begins
-    /// without templates.
-    pub(super) fn add_type(&mut self, head: Range<usize>, from: usize) {
-        let open = head.end;
-        let Some((key, _, name)) = self.type_head(from..open) else {
-            return;
-        };
-        if name.is_empty() {
-            return;
-        }
-        let close = self.code.partner(open).filter(|close| *close > open);
-        let tokens = [head.start, key, name.start, open, close.unwrap_or(open)];
-        let [Some(first), Some(key), Some(name), Some(brace), Some(last)] =
-            tokens.map(|at| self.code.token(at).copied())
-        else {
-            return;
-        };
-        self.found.types.push(TypeHead {
-            name: name.range(),
-            key: key.range(),
-            around: self.around(),
-            line: first.line,
-            name_line: name.line,
-            body_line: brace.line,
-            end_line: last.line,
-        });
-    }
-
+impl Code<'_> {
     /// `struct` and its like, unless in the parameters of a function.
     fn class_key(&self, head: Range<usize>) -> Option<usize> {
         let mut at = head.start;
         while at < head.end {
-            if is(self.code.word(at), CLASS_KEY) {
+            if self.is_word(at, CLASS_KEY) {
                 return Some(at);
             }
-            at = self.code.after(at);
+            at = self.after(at);
         }
         None
     }
@@ -95,23 +28,23 @@ impl Scanner<'_> {
         let mut name = tokens.start..tokens.start;
         let mut at = tokens.start;
         while at < tokens.end {
-            match self.code.token(at)?.kind {
+            match self.token(at)?.kind {
                 Kind::Mark(b':') => return Some(name),
-                Kind::Mark(b'<') if !name.is_empty() => at = self.code.after_angles(at)?,
-                Kind::Mark(b'[') => at = self.code.after(at),
+                Kind::Mark(b'<') if !name.is_empty() => at = self.after_angles(at)?,
+                Kind::Mark(b'[') => at = self.after(at),
                 Kind::Scope => at += 1,
-                Kind::Name if self.code.is_mark(at + 1, b'(') => {
-                    let capital = self.code.is_capital(at);
-                    let attribute = self.code.is_no_name(at);
-                    let after = self.code.after(at + 1);
-                    let named_later = after < tokens.end && self.code.is_name(after);
+                Kind::Name if self.is_mark(at + 1, b'(') => {
+                    let capital = self.is_capital(at);
+                    let attribute = self.is_no_name(at);
+                    let after = self.after(at + 1);
+                    let named_later = after < tokens.end && self.is_name(after);
                     if !(attribute || named_later && (name.is_empty() || capital)) {
                         return None;
                     }
                     at = after;
                 }
                 Kind::Name => {
-                    if !matches!(self.code.word(at), b"final" | b"sealed") || name.is_empty() {
+                    if !matches!(self.word(at), b"final" | b"sealed") || name.is_empty() {
                         name = at..at + 1;
                     }
                     at += 1;
@@ -120,6 +53,71 @@ impl Scanner<'_> {
             }
         }
         Some(name)
+    }
+}
+
+impl Scanner<'_> {
+    /// A namespace, a linkage or a type with members: its kind and name. `first` is where the
+    /// head begins with its templates.
+    pub(super) fn scope_head(
+        &mut self,
+        head: Range<usize>,
+        first: usize,
+    ) -> Option<(Option<SymbolKind>, Range<usize>)> {
+        let word = self.code.word(head.start);
+        if word == b"extern" && head.len() == 2 && !self.code.is_name(head.start + 1) {
+            self.take_out(head.start..head.end + 1);
+            return Some((None, 0..0));
+        }
+        let from = head.start + usize::from(word == b"inline");
+        if self.code.word(from) == b"namespace" {
+            let name = self.namespace_name(from + 1..head.end);
+            return Some((Some(SymbolKind::Namespace), name));
+        }
+        let key = self.code.class_key(head.clone())?;
+        // `enum class`
+        let from = key + 1 + usize::from(self.code.is_word(key + 1, CLASS_KEY));
+        let name = self.code.type_name(from..head.end)?;
+        let kind = match self.code.word(key) {
+            b"struct" => SymbolKind::Struct,
+            b"union" => SymbolKind::Union,
+            b"enum" => SymbolKind::Enum,
+            _ => SymbolKind::Class,
+        };
+        if !name.is_empty() {
+            self.add_type(kind, (first, name.start, head.end));
+        }
+        self.take_out_names(head.start..key);
+        let start = self.code.qualified_start(name.start, from);
+        if !name.is_empty() {
+            self.take_out(from..start);
+        }
+        Some((Some(kind), start.min(name.start)..name.end))
+    }
+
+    /// Takes macros out of what stands before `class`.
+    fn take_out_names(&mut self, tokens: Range<usize>) {
+        let names: Vec<usize> = tokens.filter(|at| self.code.may_name(*at)).collect();
+        for at in names {
+            self.take_out(at..self.code.after_call(at));
+        }
+    }
+
+    /// Adds a type by its first token, its name and the brace of its body.
+    fn add_type(&mut self, kind: SymbolKind, (first, name, open): (usize, usize, usize)) {
+        let range = self.code.bytes(&(name..name + 1));
+        let close = self.code.close(open).unwrap_or(open);
+        let head = Head {
+            kind: Some(kind),
+            name: range.clone(),
+            around: self.around(),
+            line: self.code.line(first),
+            name_line: self.code.line(name),
+            body_line: self.code.line(open),
+            end_line: self.code.line(close),
+            ..Head::default()
+        };
+        self.found.types.insert(range.start, head);
     }
 
     /// `a::b` after `namespace`; macros behind it are taken out.

@@ -1,9 +1,10 @@
 //! Gathers names, definitions and uses while an extractor walks a file.
 
 use super::{InheritFact, NameId, SymbolFact, Takes};
+use crate::language::spec::{Key, Spec};
 use crate::language::walk::first_line;
 use crate::symbol::{SymbolKind, UseKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
 use tree_sitter::Node;
@@ -18,18 +19,25 @@ pub(super) struct Site {
     pub(super) member: bool,
     /// One more than the index of the enclosing symbol, 0 for none.
     pub(super) owner: u32,
-    /// The receiver of a call, and the number of its arguments.
-    pub(super) receiver: NameId,
-    pub(super) arguments: i32,
+    pub(super) call: WrittenCall,
 }
+
+/// The receiver of a call, and the number of its arguments.
+pub(super) type WrittenCall = (NameId, i32);
+
+/// Other uses than calls, and calls of which nothing else is known.
+pub(crate) const NO_CALL: WrittenCall = (0, -1);
+
+/// Kind of a use, and what is known of a call.
+type Usage = (UseKind, WrittenCall);
+
+pub(crate) const WRITE: Usage = (UseKind::Write, NO_CALL);
 
 /// Describes how the name at an offset is used.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     offset: usize,
-    kind: UseKind,
-    receiver: NameId,
-    arguments: i32,
+    usage: Usage,
 }
 
 /// A symbol that is open while its subtree is walked.
@@ -54,15 +62,14 @@ pub(crate) struct Collector<'a> {
     pub(crate) symbols: Vec<SymbolFact>,
     pub(super) sites: Vec<Site>,
     scopes: Vec<Scope>,
-    /// Per name, the function in which it is a variable (its running number).
-    local_in: Vec<u32>,
-    functions: u32,
+    /// The variables of the function that is open.
+    locals: FxHashSet<NameId>,
     /// Offsets of names that are not merely read.
     marks: Vec<Mark>,
     /// The types of the variables of the function that is open.
-    local_types: FxHashMap<NameId, NameId>,
+    pub(crate) local_types: FxHashMap<NameId, NameId>,
     pub(super) inherits: Vec<InheritFact>,
-    pub(super) imports: Vec<(u32, NameId)>,
+    pub(crate) imports: Vec<(u32, NameId)>,
 }
 
 impl<'a> Collector<'a> {
@@ -98,16 +105,13 @@ impl<'a> Collector<'a> {
         }
         let id = self.names.len() as NameId;
         self.names.push(name.clone());
-        self.local_in.push(0);
         self.known.insert(name, id);
         id
     }
 
     fn bytes_of(&self, name: NameId) -> &[u8] {
-        self.names
-            .get(name as usize)
-            .map(AsRef::as_ref)
-            .unwrap_or_default()
+        let known = self.names.get(name as usize);
+        known.map(AsRef::as_ref).unwrap_or_default()
     }
 
     /// `scope` and `name` joined in the manner of the language.
@@ -139,18 +143,18 @@ impl<'a> Collector<'a> {
 
     /// The innermost open symbol, as a parent or owner.
     pub(crate) fn owner(&self) -> u32 {
-        self.scopes
-            .iter()
-            .rev()
-            .map(|scope| scope.symbol)
-            .find(|symbol| *symbol != 0)
-            .unwrap_or_default()
+        let mut symbols = self.scopes.iter().rev().map(|scope| scope.symbol);
+        symbols.find(|symbol| *symbol != 0).unwrap_or_default()
+    }
+
+    /// The innermost open symbol itself.
+    pub(crate) fn owner_symbol(&self) -> Option<&SymbolFact> {
+        self.symbols.get(self.owner().checked_sub(1)? as usize)
     }
 
     /// The kind of the innermost open symbol.
     pub(crate) fn owner_kind(&self) -> Option<SymbolKind> {
-        let index = self.owner().checked_sub(1)?;
-        Some(self.symbols.get(index as usize)?.kind)
+        self.owner_symbol().map(|owner| owner.kind)
     }
 
     /// Returns whether the walk is inside a function.
@@ -197,9 +201,6 @@ impl<'a> Collector<'a> {
 
     /// Opens a symbol for the subtree below `depth`.
     pub(crate) fn open(&mut self, depth: u32, symbol: u32, name: NameId, function: bool) {
-        if function && !self.in_function() {
-            self.functions += 1;
-        }
         self.scopes.push(Scope {
             depth,
             symbol,
@@ -220,63 +221,35 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Closes everything.
-    pub(crate) fn close_all(&mut self) {
-        self.close(0);
-    }
-
     fn forget_locals(&mut self, first_site: usize) {
-        let (functions, local_in) = (self.functions, &self.local_in);
-        let mut kept = first_site;
-        for at in first_site..self.sites.len() {
-            let Some(site) = self.sites.get(at).copied() else {
-                break;
-            };
-            let local = local_in.get(site.name as usize) == Some(&functions);
-            if !local || site.member || site.kind == UseKind::Type {
-                self.sites.swap(kept, at);
-                kept += 1;
-            }
-        }
-        self.sites.truncate(kept);
+        let locals = std::mem::take(&mut self.locals);
+        let mut inside = self.sites.split_off(first_site.min(self.sites.len()));
+        inside.retain(|site| {
+            site.member || site.kind == UseKind::Type || !locals.contains(&site.name)
+        });
+        self.sites.append(&mut inside);
     }
 
     /// Notes that a name is a variable of the function that is open.
     pub(crate) fn declare_local(&mut self, name: NameId) {
-        let functions = self.functions;
-        if let Some(slot) = self.local_in.get_mut(name as usize) {
-            *slot = functions;
-        }
+        self.locals.insert(name);
     }
 
     /// Notes how the name at an offset is going to be used.
-    pub(crate) fn mark(&mut self, offset: usize, kind: UseKind) {
-        self.mark_call(offset, kind, (0, -1));
-    }
-
-    /// Notes that the name at an offset is called, on what, and with how many
-    /// arguments.
-    pub(crate) fn mark_call(
-        &mut self,
-        offset: usize,
-        kind: UseKind,
-        (receiver, arguments): (NameId, i32),
-    ) {
+    pub(crate) fn mark(&mut self, offset: usize, usage: Usage) {
         // Marks whose names are never reached would pile up.
         if self.marks.len() > 64 {
             self.marks.clear();
         }
-        self.marks.push(Mark {
-            offset,
-            kind,
-            receiver,
-            arguments,
-        });
+        self.marks.push(Mark { offset, usage });
     }
 
-    /// Notes the type of a variable of the function that is open.
-    pub(crate) fn type_local(&mut self, name: NameId, type_name: NameId) {
-        self.local_types.insert(name, type_name);
+    /// Notes how the last name of the expression in a field is going to be used.
+    pub(crate) fn mark_last(&mut self, spec: &Spec, (node, key): (Node<'_>, Key), usage: Usage) {
+        let part = spec.child(node, key);
+        if let Some(name) = part.and_then(|part| spec.last_name(part, usage.0)) {
+            self.mark(name.start_byte(), usage);
+        }
     }
 
     /// Returns what a call on a variable is written on: its type where the function
@@ -299,7 +272,7 @@ impl<'a> Collector<'a> {
     /// Returns how the name at an offset is used, as far as that was noted.
     pub(crate) fn marked(&self, offset: usize) -> Option<UseKind> {
         let mark = self.marks.iter().rfind(|mark| mark.offset == offset);
-        mark.map(|mark| mark.kind)
+        mark.map(|mark| mark.usage.0)
     }
 
     /// Adds a use of the name that a node is: in the way that was noted, or else in this one. A
@@ -308,15 +281,14 @@ impl<'a> Collector<'a> {
         let offset = node.start_byte();
         let at = self.marks.iter().rposition(|mark| mark.offset == offset);
         let mark = at.map(|at| self.marks.swap_remove(at));
-        let call = mark.filter(|mark| mark.kind == UseKind::Call);
+        let (kind, call) = mark.map_or((otherwise, NO_CALL), |mark| mark.usage);
         let site = Site {
             name: self.intern_range(node.byte_range()),
             line: first_line(node),
-            kind: mark.map_or(otherwise, |mark| mark.kind),
+            kind,
             member,
             owner: self.owner(),
-            receiver: call.map_or(0, |call| call.receiver),
-            arguments: call.map_or(-1, |call| call.arguments),
+            call,
         };
         self.sites.push(site);
     }
@@ -329,8 +301,7 @@ impl<'a> Collector<'a> {
             kind,
             member: false,
             owner,
-            receiver: 0,
-            arguments: -1,
+            call: NO_CALL,
         });
     }
 
@@ -339,9 +310,5 @@ impl<'a> Collector<'a> {
         if let Some(symbol) = symbol.checked_sub(1) {
             self.inherits.push(InheritFact { symbol, base, line });
         }
-    }
-
-    pub(crate) fn import(&mut self, line: u32, target: NameId) {
-        self.imports.push((line, target));
     }
 }

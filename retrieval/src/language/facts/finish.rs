@@ -1,19 +1,17 @@
 //! The end of a collection: sorted, grouped, in the form that is stored.
 
-use super::collector::{Collector, Site};
-use super::{CallFact, Facts, NameId, SymbolFact, encode_site};
+use super::collector::{Collector, Site, WrittenCall};
+use super::{CallFact, Facts, NameId, encode_site};
 use crate::symbol::UseKind;
-use std::fmt::Write as _;
 
 impl Collector<'_> {
     /// Sorts, groups and writes everything in the form in which it is stored.
     pub(crate) fn finish(mut self) -> Facts {
-        self.close_all();
+        self.close(0);
         self.order_symbols();
-        let (mut calls, mut others): (Vec<Site>, Vec<Site>) = self
-            .sites
-            .iter()
-            .partition(|site| site.kind == UseKind::Call);
+        let sites = self.sites.iter();
+        let (mut calls, mut others): (Vec<Site>, Vec<Site>) =
+            sites.partition(|site| site.kind == UseKind::Call);
         let order = |site: &Site| (written(site), site.line);
         calls.sort_unstable_by_key(order);
         calls.dedup_by_key(|site| order(site));
@@ -26,6 +24,7 @@ impl Collector<'_> {
             postings: group_postings(&others),
             inherits: self.inherits,
             imports: self.imports,
+            broken: false,
         }
     }
 
@@ -44,14 +43,11 @@ impl Collector<'_> {
             }
         }
         let moved = |old: u32| new_place.get(old as usize).copied().unwrap_or_default();
-        self.symbols = order
-            .iter()
-            .filter_map(|index| self.symbols.get(*index).copied())
-            .map(|symbol| SymbolFact {
-                parent: moved(symbol.parent),
-                ..symbol
-            })
-            .collect();
+        let ordered = order.iter().filter_map(|index| self.symbols.get(*index));
+        self.symbols = ordered.copied().collect();
+        for symbol in &mut self.symbols {
+            symbol.parent = moved(symbol.parent);
+        }
         for site in &mut self.sites {
             site.owner = moved(site.owner);
         }
@@ -70,8 +66,8 @@ fn text_of(name: &[u8]) -> String {
 }
 
 /// All that calls written alike have in common.
-fn written(call: &Site) -> (u32, NameId, NameId, i32) {
-    (call.owner, call.name, call.receiver, call.arguments)
+fn written(site: &Site) -> (u32, NameId, WrittenCall) {
+    (site.owner, site.name, site.call)
 }
 
 fn group_calls(calls: &[Site]) -> Vec<CallFact> {
@@ -81,8 +77,8 @@ fn group_calls(calls: &[Site]) -> Vec<CallFact> {
         Some(CallFact {
             owner: first.owner,
             name: first.name,
-            receiver: first.receiver,
-            arguments: first.arguments,
+            receiver: first.call.0,
+            arguments: first.call.1,
             lines: write_numbers(group.iter().map(|site| site.line)),
         })
     });
@@ -100,11 +96,6 @@ fn group_postings(others: &[Site]) -> Vec<(NameId, String)> {
 
 /// Writes numbers as in `12,15,19`.
 fn write_numbers(numbers: impl Iterator<Item = u32>) -> String {
-    let mut text = String::new();
-    for number in numbers {
-        let comma = if text.is_empty() { "" } else { "," };
-        // Writing to a string cannot go wrong.
-        let _ = write!(text, "{comma}{number}");
-    }
-    text
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    numbers.join(",")
 }

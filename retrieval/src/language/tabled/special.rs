@@ -1,9 +1,11 @@
 //! The definitions that one language or another writes in its own way.
 
-use super::{Key, Role, Tabled};
+use super::Tabled;
+use crate::language::between;
 use crate::language::facts::SymbolFact;
-use crate::language::walk::{NodeContext, first_line, lines};
-use crate::symbol::SymbolKind;
+use crate::language::spec::{Key, Role};
+use crate::language::walk::{NodeContext, first_line, last_named, lines};
+use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
 use tree_sitter::Node;
 
@@ -15,12 +17,8 @@ impl Tabled<'_> {
         }
         let node = place.node;
         let value = self.spec.child(node, Key::Value);
-        let function = value.filter(|value| {
-            matches!(
-                value.kind(),
-                "arrow_function" | "function_expression" | "function"
-            )
-        });
+        let functions = ["arrow_function", "function_expression", "function"];
+        let function = value.filter(|value| functions.contains(&value.kind()));
         for name_node in self.spec.children(node, key) {
             if !matches!(self.spec.role(name_node), Role::Name | Role::Member) {
                 continue;
@@ -32,10 +30,8 @@ impl Tabled<'_> {
             };
             let mut fact = self.fact(node, name_node, kind);
             if let Some(value) = function {
-                fact.body_line = self
-                    .spec
-                    .child(value, Key::Body)
-                    .map_or(fact.line, first_line);
+                let body = self.spec.child(value, Key::Body);
+                fact.body_line = body.map_or(fact.line, first_line);
                 self.facts.define_around(place.depth, fact, true);
                 return;
             }
@@ -48,10 +44,8 @@ impl Tabled<'_> {
         let node = place.node;
         self.call(node, Key::Type);
         let mut cursor = node.walk();
-        let Some(body) = node
-            .named_children(&mut cursor)
-            .find(|child| child.kind() == "class_body")
-        else {
+        let mut parts = node.named_children(&mut cursor);
+        let Some(body) = parts.find(|part| part.kind() == "class_body") else {
             return;
         };
         let scope = self.scope();
@@ -117,24 +111,20 @@ impl Tabled<'_> {
             return;
         };
         let mut fact = self.fact(node, name_node, SymbolKind::Method);
-        let declared = self
-            .spec
-            .child(node, Key::Receiver)
-            .and_then(|receiver| receiver.named_child(0));
+        let receiver = self.spec.child(node, Key::Receiver);
+        let declared = receiver.and_then(|receiver| receiver.named_child(0));
         let class = declared.map_or(0, |declared| self.type_of(declared));
         fact.scope = self.facts.join(fact.scope, class);
         self.facts.define_around(place.depth, fact, true);
     }
 
     pub(super) fn type_spec(&mut self, place: &NodeContext<'_, '_>) {
-        let kind = self
-            .spec
-            .child(place.node, Key::Type)
-            .map_or(SymbolKind::Typedef, |node| match node.kind() {
-                "struct_type" => SymbolKind::Struct,
-                "interface_type" => SymbolKind::Interface,
-                _ => SymbolKind::Typedef,
-            });
+        let declared = self.spec.child(place.node, Key::Type);
+        let kind = match declared.map(|node| node.kind()) {
+            Some("struct_type") => SymbolKind::Struct,
+            Some("interface_type") => SymbolKind::Interface,
+            _ => SymbolKind::Typedef,
+        };
         self.define(place, kind);
     }
 
@@ -149,57 +139,37 @@ impl Tabled<'_> {
                 match child.kind() {
                     "type_list" | "extends_clause" | "implements_clause" => open.push(child),
                     "type_arguments" | "keyword_argument" => {}
-                    _ => self.base(class, child),
+                    _ => {
+                        if let Some(named) = self.spec.last_name(child, UseKind::Type) {
+                            let base = self.facts.intern_range(named.byte_range());
+                            self.facts.inherit(class, base, first_line(named));
+                        }
+                    }
                 }
             }
-        }
-    }
-
-    fn base(&mut self, class: u32, node: Node<'_>) {
-        if let Some(node) = self.last_name(node) {
-            let base = self.facts.intern_range(node.byte_range());
-            self.facts.inherit(class, base, first_line(node));
-        }
-    }
-
-    pub(super) fn package(&mut self, node: Node<'_>) {
-        if let Some(name) = super::last_named(node) {
-            self.package = self.facts.intern_range(name.byte_range());
         }
     }
 
     /// Returns what is imported, as it is written.
     pub(super) fn import(&mut self, node: Node<'_>) {
         let bytes = self.facts.bytes;
-        let range = match self.spec.language {
-            Language::Java => {
-                let first = node
-                    .named_child(0)
-                    .map_or(node.start_byte(), |child| child.start_byte());
-                let last =
-                    super::last_named(node).map_or(node.end_byte(), |child| child.end_byte());
-                first..last
-            }
-            _ => node.byte_range(),
-        };
+        let mut range = node.byte_range();
+        if self.spec.language == Language::Java
+            && let (Some(first), Some(last)) = (node.named_child(0), last_named(node))
+        {
+            range = first.start_byte()..last.end_byte();
+        }
         let mut text = bytes.get(range).unwrap_or_default().trim_ascii();
         for word in [b"import ".as_slice(), b"from ", b"use "] {
             text = text.strip_prefix(word).unwrap_or(text);
         }
-        if let Some(quoted) = between_quotes(text) {
+        if let Some(quoted) = between(text, b"\"'`", b"\"'`") {
             text = quoted;
         } else if self.spec.language == Language::Python {
             text = text.split(u8::is_ascii_whitespace).next().unwrap_or(text);
         }
         let text = text.strip_suffix(b";").unwrap_or(text);
         let target = self.facts.intern(text);
-        self.facts.import(first_line(node), target);
+        self.facts.imports.push((first_line(node), target));
     }
-}
-
-fn between_quotes(text: &[u8]) -> Option<&[u8]> {
-    let quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
-    let start = text.iter().position(quote)? + 1;
-    let rest = text.get(start..)?;
-    rest.get(..rest.iter().position(quote)?)
 }
