@@ -45,7 +45,7 @@ pub use fold::fold;
 pub use frame_origin::FrameOrigin;
 pub(crate) use java::{read_frame as read_java_frame, root_cause};
 use log_lines::Log;
-pub(crate) use log_lines::ends;
+pub(crate) use log_lines::{ends, visible};
 pub use log_lines::strip_colours;
 pub use pasted::{is_only_shown, read_leading, read_pasted};
 pub(crate) use patchwright_source::{Frame, Role};
