@@ -27,13 +27,7 @@ pub(super) const SIGNAL: Family = Family {
         "|SIG[A-Z]|signal [0-9]",
     ),
     begins: |line| signal(line).is_some(),
-    read: |log, at| {
-        let signal = signal(log.line(at)?)?;
-        let mut draft = Draft::new(Tool::Signal, signal);
-        // The line itself may hold the process id.
-        draft.say(format!("the program was killed by SIG{signal}"));
-        Some(draft)
-    },
+    read: |log, at| Some(killed_by(signal(log.line(at)?)?)),
 };
 
 /// The same in the words of other parents, launchers and debuggers. Programs print such words of their own
@@ -45,11 +39,16 @@ pub(super) const TOLD: Family = Family {
     read: |log, at| {
         let signal = told(log.line(at)?)?;
         let kind = phrases::find("numbers", |number| number == signal).unwrap_or(signal);
-        let mut draft = Draft::new(Tool::Signal, kind);
-        draft.say(format!("the program was killed by SIG{kind}"));
-        Some(draft)
+        Some(killed_by(kind))
     },
 };
+
+fn killed_by(signal: &str) -> Draft {
+    let mut draft = Draft::new(Tool::Signal, signal);
+    // The line itself may hold the process id.
+    draft.say(format!("the program was killed by SIG{signal}"));
+    draft
+}
 
 /// Returns the signal of such a line, by its name or its number.
 fn told(line: &str) -> Option<&str> {

@@ -97,11 +97,8 @@ pub(super) fn read_race(access: &mut Access, text: &str) {
     if !lower.contains(" of size ") || lower.starts_with("previous") {
         return;
     }
-    if lower.contains("write of size") {
-        access.operation = Some(Operation::Write);
-    } else if lower.contains("read of size") {
-        access.operation = Some(Operation::Read);
-    }
+    let operation = group_of(regex!("(write|read) of size"), &lower).and_then(Operation::read);
+    access.operation = operation.or(access.operation);
     access.size = size(&lower);
     access.address = first_address(text);
 }

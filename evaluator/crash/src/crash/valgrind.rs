@@ -110,10 +110,7 @@ fn read_access(draft: &mut Draft, headline: &str) {
 /// Reads a sentence between the stacks; returns the kind where the sentence names a more precise one.
 fn read_note(draft: &mut Draft, text: &str) -> Option<&'static str> {
     draft.say(text);
-    let address = text
-        .strip_prefix("Address ")
-        .and_then(|rest| rest.split(' ').next());
-    if let Some(address) = address {
+    if let Some(address) = group_of(regex!("^Address ([^ ]*)"), text) {
         draft.access.address = Some(address.to_owned());
     }
     if let Some(found) = DISTANCE.captures(text) {
