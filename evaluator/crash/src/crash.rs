@@ -42,14 +42,15 @@ mod valgrind;
 pub use command_line::CommandLine;
 use draft::Draft;
 pub use fold::fold;
+pub use forms::is_only_shown;
 pub use frame_origin::FrameOrigin;
 pub(crate) use java::{read_frame as read_java_frame, root_cause};
 use log_lines::Log;
-pub(crate) use log_lines::ends;
 pub use log_lines::strip_colours;
-pub use pasted::{is_only_shown, read_leading, read_pasted};
+pub(crate) use log_lines::{ends, visible};
+pub use pasted::{read_leading, read_pasted};
+use patchwright_source::built_in_regex_set;
 pub(crate) use patchwright_source::{Frame, Role};
-use patchwright_source::{built_in_regex, built_in_regex_set};
 pub use prose::{Place, ReportInWords, read_words};
 pub(crate) use purify::describe_access;
 pub use purify::stack_text;
@@ -104,21 +105,18 @@ const FAMILIES: [Family; 16] = [
     abort::SIGNAL,
 ];
 
-/// Families with their marks: one expression that most lines of a log do not match, and a
-/// set that tells the families whose mark a line has.
+/// Families, and the set of their marks, which most lines of a log do not have.
 struct Families {
     list: Vec<Family>,
-    any: Regex,
     marks: RegexSet,
 }
 
 impl Families {
     fn new(families: Vec<Family>) -> Self {
-        let marks: Vec<&str> = families.iter().map(|family| family.mark).collect();
+        let marks = built_in_regex_set(families.iter().map(|family| family.mark));
         Self {
-            any: built_in_regex(&marks.join("|")),
-            marks: built_in_regex_set(marks.iter().copied()),
             list: families,
+            marks,
         }
     }
 }
@@ -143,36 +141,35 @@ pub fn parse(text: &str) -> Option<CrashReport> {
 }
 
 fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
-    let Families {
-        list: families,
-        any,
-        marks,
-    } = known;
     let log = Log::new(text);
     let mut starts: Vec<(Strength, usize, usize)> = Vec::new();
-    let mut counts = vec![0usize; families.len()];
     let lines = log.lines().iter().enumerate();
-    for (index, line) in lines.filter(|(_, line)| any.is_match(line)) {
-        for number in marks.matches(line) {
-            let (Some(family), Some(count)) = (families.get(number), counts.get_mut(number)) else {
+    for (index, line) in lines.filter(|(_, line)| known.marks.is_match(line)) {
+        for number in known.marks.matches(line) {
+            let Some(family) = known.list.get(number) else {
                 continue;
             };
-            if *count < MAX_STARTS && (family.begins)(line) {
-                *count += 1;
+            let of_family = starts.iter().filter(|(_, _, other)| *other == number);
+            if of_family.count() < MAX_STARTS && (family.begins)(line) {
                 starts.push((family.strength, index, number));
             }
         }
     }
     starts.sort_unstable();
     starts.into_iter().find_map(|(_, index, number)| {
-        let mut draft = (families.get(number)?.read)(&log, index)?;
+        let mut draft = (known.list.get(number)?.read)(&log, index)?;
         let is_cut = native::is_cut(&log) || forms::is_cut(&log);
         draft.cut |= draft.has_frames() && is_cut;
-        if let Some(half) = native::half(&log) {
-            draft.drop_half(&half);
-        }
+        native::drop_half(&mut draft, &log);
         Some(purify::finish(draft))
     })
+}
+
+/// Returns the first part of a line that a group of an expression found.
+fn group_of<'a>(form: &Regex, line: &'a str) -> Option<&'a str> {
+    let found = form.captures(line)?;
+    let group = found.iter().skip(1).flatten().next()?;
+    Some(group.as_str())
 }
 
 #[cfg(test)]

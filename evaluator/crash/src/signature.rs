@@ -5,7 +5,7 @@
 //! It holds no addresses, arguments, template arguments or numbers of anonymous classes.
 
 use crate::crash::{CrashReport, Frame, FrameOrigin, Role, Stack, root_cause};
-use patchwright_source::Pattern;
+use patchwright_source::{Pattern, regex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,10 +76,8 @@ impl CrashReport {
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.kind)?;
-        for function in &self.functions {
-            write!(f, " | {function}")?;
-        }
-        Ok(())
+        let mut functions = self.functions.iter();
+        functions.try_for_each(|function| write!(f, " | {function}"))
     }
 }
 
@@ -115,12 +113,8 @@ pub fn compare(
 /// Tells whether two hangs are in the same loop. A hang is interrupted anywhere below
 /// the function that loops, so the frames are equal except for the innermost few.
 fn same_loop(old: &[String], new: &[String]) -> bool {
-    let common = old
-        .iter()
-        .rev()
-        .zip(new.iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let pairs = old.iter().rev().zip(new.iter().rev());
+    let common = pairs.take_while(|(a, b)| a == b).count();
     common > 0 && common + 2 >= old.len().min(new.len())
 }
 
@@ -157,25 +151,19 @@ fn project_functions(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) 
 }
 
 fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<String> {
-    let pick = |wanted: &dyn Fn(&Frame) -> bool| -> Vec<String> {
-        stack
-            .above_harness()
-            .iter()
-            .filter(|frame| wanted(frame))
-            .map(name)
-            .collect()
-    };
     let tests: [&dyn Fn(&Frame) -> bool; 4] = [
         &|frame| in_project(frame) && FrameOrigin::of(frame) == FrameOrigin::Project,
         &|frame| FrameOrigin::of(frame) == FrameOrigin::Project,
         &FrameOrigin::is_installed_library,
         &|frame| FrameOrigin::of(frame) == FrameOrigin::Harness,
     ];
-    tests
-        .iter()
-        .map(|test| pick(test))
-        .find(|names| !names.is_empty())
-        .unwrap_or_default()
+    let frames = stack.above_harness();
+    let names = |wanted: &&dyn Fn(&Frame) -> bool| -> Vec<String> {
+        let wanted = frames.iter().filter(|frame| wanted(frame));
+        wanted.map(name).collect()
+    };
+    let mut found = tests.iter().map(names);
+    found.find(|names| !names.is_empty()).unwrap_or_default()
 }
 
 /// Returns the stacks, for Java the last cause first: the exceptions that wrap it are
@@ -193,11 +181,8 @@ fn cycle(names: &[String]) -> Vec<String> {
     for name in names.iter().take(CYCLE_FRAMES) {
         *counts.entry(name).or_default() += 1;
     }
-    let repeated: Vec<String> = counts
-        .into_iter()
-        .filter(|(_, count)| *count >= CYCLE_TIMES)
-        .map(|(name, _)| name.clone())
-        .collect();
+    counts.retain(|_, count| *count >= CYCLE_TIMES);
+    let repeated: Vec<String> = counts.into_keys().cloned().collect();
     if repeated.is_empty() {
         return names.iter().take(FUNCTIONS).cloned().collect();
     }
@@ -242,16 +227,9 @@ pub fn plain_name(function: &str) -> String {
     }
     let kept = kept.trim();
     let kept = kept.strip_suffix(" const").unwrap_or(kept);
-    let kept = match kept.find("operator") {
-        Some(at) => {
-            let start = kept
-                .get(..at)
-                .and_then(|head| head.rfind(' '))
-                .map_or(0, |at| at + 1);
-            kept.get(start..).unwrap_or(kept)
-        }
-        None => kept.rsplit(' ').next().unwrap_or(kept),
-    };
+    let end = kept.find("operator").unwrap_or(kept.len());
+    let space = kept.get(..end).and_then(|head| head.rfind(' '));
+    let kept = kept.get(space.map_or(0, |at| at + 1)..).unwrap_or(kept);
     let kept = CLONE.split(kept).next().unwrap_or(kept);
     let kept = NUMBER.replace_all(kept, "$$").replace("::::", "::");
     kept.trim_start_matches("::").to_owned()
@@ -260,25 +238,13 @@ pub fn plain_name(function: &str) -> String {
 /// Splits off `operator()`, `operator<<` and the like, `<init>` of Java and `(*Type)` of Go,
 /// whose signs are no brackets.
 fn operator_name<'a>(rest: &'a str, before: &str) -> Option<(&'a str, &'a str)> {
-    let made = ["<init>", "<clinit>"];
-    let made = made.iter().find(|name| rest.starts_with(**name));
-    if let Some(name) = made.filter(|_| before.ends_with('.')) {
-        return Some(rest.split_at(name.len()));
-    }
-    if before.ends_with('.') && rest.starts_with("(*") {
-        return Some(rest.split_at(rest.find(')')? + 1));
-    }
-    let signs = rest.strip_prefix("operator")?;
-    if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-        return None;
-    }
-    let length = [
-        "()", "[]", "<<=", ">>=", "<=>", "->*", "<<", ">>", "<=", ">=", "->", "<", ">",
-    ]
-    .iter()
-    .find(|sign| signs.starts_with(**sign))?
-    .len();
-    Some(rest.split_at("operator".len() + length))
+    let of_class = regex!(r"^(?:<(?:cl)?init>|\(\*[^)]*\))").find(rest);
+    let of_operator =
+        regex!(r"^operator(?:\(\)|\[\]|<<=|>>=|<=>|->\*|<<|>>|<=|>=|->|<|>)").find(rest);
+    let is_inside = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let found = of_class.filter(|_| before.ends_with('.'));
+    let found = found.or(of_operator.filter(|_| !is_inside))?;
+    Some(rest.split_at(found.end()))
 }
 
 #[cfg(test)]

@@ -64,6 +64,13 @@ impl TestResult {
             details: None,
         }
     }
+
+    /// A result with what is said of it, where that is a failure.
+    fn told(status: Status, words: &str) -> Self {
+        let mut result = Self::new(status);
+        result.message = short(words, MAX_MESSAGE).filter(|_| status == Status::Failed);
+        result
+    }
 }
 
 /// The results of one run.
@@ -102,19 +109,13 @@ impl Comparison {
 /// The results that one reader found, by name.
 type NamedResults = Vec<(String, TestResult)>;
 
-/// Occurrences of each name: parametrised tests share one.
-#[derive(Default)]
-struct SeenNames(BTreeMap<String, usize>);
-
-impl SeenNames {
-    /// Numbers a name that was there before.
-    fn own_name(&mut self, name: String) -> String {
-        let count = self.0.entry(name.clone()).or_default();
-        *count += 1;
-        match *count {
-            1 => name,
-            count => format!("{name} ({count})"),
-        }
+/// Numbers a name that was there before: parametrised tests share one.
+fn own_name(seen: &mut BTreeMap<String, usize>, name: String) -> String {
+    let count = seen.entry(name.clone()).or_default();
+    *count += 1;
+    match *count {
+        1 => name,
+        count => format!("{name} ({count})"),
     }
 }
 
@@ -276,12 +277,8 @@ fn short(text: &str, limit: usize) -> Option<String> {
         return None;
     }
     let end = text.floor_char_boundary(limit);
-    let mut kept: String = text
-        .get(..end)
-        .unwrap_or_default()
-        .chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-        .collect();
+    let mut kept = text.get(..end).unwrap_or_default().to_owned();
+    kept.retain(|c| !c.is_control() || matches!(c, '\n' | '\t'));
     if end < text.len() {
         kept.push_str("..");
     }
@@ -296,16 +293,12 @@ fn lines(log: &str) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
 
 /// Returns a failed test with the lines that belong to it; the first is its message.
 fn failed(lines: &[String]) -> TestResult {
-    TestResult {
-        status: Status::Failed,
-        message: lines
-            .iter()
-            .find(|line| !line.trim().is_empty())
-            .and_then(|line| short(line.trim(), MAX_MESSAGE)),
-        details: (lines.len() > 1)
-            .then(|| short(&lines.join("\n"), MAX_DETAILS))
-            .flatten(),
+    let first = lines.iter().find(|line| !line.trim().is_empty());
+    let mut result = TestResult::told(Status::Failed, first.map_or("", |line| line.trim()));
+    if lines.len() > 1 {
+        result.details = short(&lines.join("\n"), MAX_DETAILS);
     }
+    result
 }
 
 #[cfg(test)]

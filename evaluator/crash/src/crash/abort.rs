@@ -3,7 +3,7 @@
 
 use super::draft::{Draft, Part};
 use super::log_lines::Log;
-use super::{Family, Strength, Tool, native, phrases};
+use super::{Family, Strength, Tool, group_of, native, phrases};
 use patchwright_source::{Frame, built_in_regex, regex};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -27,13 +27,7 @@ pub(super) const SIGNAL: Family = Family {
         "|SIG[A-Z]|signal [0-9]",
     ),
     begins: |line| signal(line).is_some(),
-    read: |log, at| {
-        let signal = signal(log.line(at)?)?;
-        let mut draft = Draft::new(Tool::Signal, signal);
-        // The line itself may hold the process id.
-        draft.say(format!("the program was killed by SIG{signal}"));
-        Some(draft)
-    },
+    read: |log, at| Some(killed_by(signal(log.line(at)?)?)),
 };
 
 /// The same in the words of other parents, launchers and debuggers. Programs print such words of their own
@@ -45,19 +39,23 @@ pub(super) const TOLD: Family = Family {
     read: |log, at| {
         let signal = told(log.line(at)?)?;
         let kind = phrases::find("numbers", |number| number == signal).unwrap_or(signal);
-        let mut draft = Draft::new(Tool::Signal, kind);
-        draft.say(format!("the program was killed by SIG{kind}"));
-        Some(draft)
+        Some(killed_by(kind))
     },
 };
+
+fn killed_by(signal: &str) -> Draft {
+    let mut draft = Draft::new(Tool::Signal, signal);
+    // The line itself may hold the process id.
+    draft.say(format!("the program was killed by SIG{signal}"));
+    draft
+}
 
 /// Returns the signal of such a line, by its name or its number.
 fn told(line: &str) -> Option<&str> {
     let forms = regex!(
         r"(?:exited on signal |crashed with signal |process has died \[pid \d+, exit code -|Program received signal SIG)([A-Z]+|\d+)|^SIG([A-Z]+): "
     );
-    let found = forms.captures(line)?;
-    Some(found.get(1).or(found.get(2))?.as_str())
+    group_of(forms, line)
 }
 
 /// Lines above an abort in which its reason is searched.
@@ -101,32 +99,23 @@ fn signal(line: &str) -> Option<&'static str> {
         return None;
     }
     let bare = line.trim_end_matches("(core dumped)").trim_end();
+    let told = regex!("terminated (?:by|with)|killed by|rc=-").is_match(line);
     phrases::find("signals", |word| {
         let number = word.starts_with("signal ");
-        let told = line.contains("terminated by")
-            || line.contains("killed by")
-            || line.contains("terminated with")
-            || line.contains("rc=-");
         let shell = bare == word
             || line.ends_with("(core dumped)") && bare.ends_with(word)
-            || bare.ends_with(word) && is_job(bare, word)
+            || bare.strip_suffix(word).is_some_and(is_job)
             || line.contains(&format!("{word} (core dumped)"))
             || is_job_line(line, word);
-        let ends = |text: &str| {
-            text.split_once(word)
-                .is_some_and(|(_, rest)| !rest.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        !number && shell || told && ends(line)
+        let (_, rest) = line.split_once(word).unwrap_or_default();
+        let is_number = rest.starts_with(|c: char| c.is_ascii_digit());
+        !number && shell || told && line.contains(word) && !is_number
     })
 }
 
 /// `sh: line 1:  1234 Segmentation fault`
-fn is_job(line: &str, word: &str) -> bool {
-    let before = line.strip_suffix(word).unwrap_or_default().trim_end();
-    before
-        .rsplit([' ', ':'])
-        .next()
-        .is_some_and(|pid| pid.is_empty() || pid.bytes().all(|byte| byte.is_ascii_digit()))
+fn is_job(before: &str) -> bool {
+    regex!("(?:^|[ :])[0-9]*$").is_match(before.trim_end())
 }
 
 /// `./x.sh: line 3: 1234 Segmentation fault      ./crash "$1"`
@@ -134,7 +123,7 @@ fn is_job_line(line: &str, word: &str) -> bool {
     line.split_once(word).is_some_and(|(before, after)| {
         // Where the signal's name is long, bash leaves no space behind it.
         let command = after.starts_with("  ") || after.starts_with(['.', '/', '(']);
-        before.contains(": ") && command && is_job(&format!("{before}{word}"), word)
+        before.contains(": ") && command && is_job(before)
     })
 }
 
@@ -167,19 +156,20 @@ fn find_before(
     at: usize,
     kind: fn(&str) -> Option<&'static str>,
 ) -> Option<(&'static str, String)> {
-    let (distance, (kind, line)) = log
-        .before(at, REACH)
-        .enumerate()
-        .find_map(|(distance, line)| Some((distance, (kind(line)?, line))))?;
-    let mut sentence = line.trim_start_matches(['#', ' ']).trim_end().to_owned();
-    if kind == "uncaught-exception"
-        && let Some(what) = log
-            .line(at - distance)
-            .filter(|next| next.contains("what():"))
-    {
-        sentence = format!("{sentence}: {}", what.trim());
+    let (above, kind) = log.find_above(at, REACH, kind)?;
+    let sentence = log.line(above)?.trim_start_matches(['#', ' ']);
+    let sentence = sentence.trim_end().to_owned();
+    let what = log.line(above + 1);
+    let what = what.filter(|next| kind == "uncaught-exception" && next.contains("what():"));
+    Some((kind, with_what(sentence, what)))
+}
+
+/// Adds what an exception says of itself.
+fn with_what(sentence: String, what: Option<&str>) -> String {
+    match what {
+        Some(what) => format!("{sentence}: {}", what.trim()),
+        None => sentence,
     }
-    Some((kind, sentence))
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
@@ -194,12 +184,9 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     });
     let line = placed.unwrap_or(line);
     let mut draft = Draft::new(Tool::Glibc, kind);
-    let mut message = line.trim().to_owned();
-    if let Some(what) = log.line(at + 1)
-        && what.trim_start().starts_with("what():")
-    {
-        message = format!("{message}: {}", what.trim());
-    }
+    let what = log.line(at + 1).map(str::trim);
+    let what = what.filter(|what| what.starts_with("what():"));
+    let message = with_what(line.trim().to_owned(), what);
     draft.message.clone_from(&message);
     draft.say(message);
     if let Some(frame) = asserted(line) {

@@ -1,8 +1,9 @@
 //! Memory accesses in sentences of sanitizers: the operation, the size, and the position
 //! relative to the object next to it.
 
-use super::{Access, Operation, Side};
-use patchwright_source::Pattern;
+use super::{Access, Operation, Side, group_of};
+use patchwright_source::{Pattern, regex};
+use regex::Captures;
 
 /// `.. is located 0 bytes to the right of 28-byte region [..)`, in the words of older and
 /// newer releases.
@@ -17,54 +18,50 @@ static VARIABLE: Pattern = Pattern::new(
 
 /// Returns the first `0x..` of a text.
 pub(super) fn first_address(text: &str) -> Option<String> {
-    let at = text.find("0x")?;
-    let digits: String = text
-        .get(at + 2..)?
-        .chars()
-        .take_while(char::is_ascii_hexdigit)
-        .collect();
-    (!digits.is_empty()).then(|| format!("0x{digits}"))
+    let address = regex!("0x[0-9a-fA-F]+").find(text)?;
+    Some(address.as_str().to_owned())
 }
 
-fn number_after(text: &str, mark: &str) -> Option<u64> {
-    let after = text.get(text.find(mark)? + mark.len()..)?;
-    let end = after
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(after.len());
-    after.get(..end)?.parse().ok()
+/// Returns the size that a text names.
+pub(super) fn size(text: &str) -> Option<u64> {
+    group_of(regex!(" of size ([0-9]+)"), text)?.parse().ok()
 }
 
 /// Reads the facts that a sentence states about the access.
 pub(super) fn read(access: &mut Access, text: &str) {
     if access.operation.is_none() {
-        if text.starts_with("READ of size") || text.contains("caused by a READ memory") {
-            access.operation = Some(Operation::Read);
-        } else if text.starts_with("WRITE of size") || text.contains("caused by a WRITE memory") {
-            access.operation = Some(Operation::Write);
-        }
+        let forms = regex!("^(READ|WRITE) of size|caused by a (READ|WRITE) memory");
+        let operation = group_of(forms, text).map(str::to_lowercase);
+        access.operation = operation.and_then(|word| Operation::read(&word));
         if access.operation.is_some() || text.starts_with("ACCESS of size") {
-            access.size = number_after(text, " of size ");
+            access.size = size(text);
         }
     }
-    read_distance(access, text);
+    if let Some(found) = DISTANCE.captures(text).filter(|_| access.side.is_none()) {
+        put_beside(access, &found);
+        if found.name("variable").is_some() {
+            access.object_size = size(text);
+        }
+    }
     read_variable(access, text);
 }
 
-/// Reads the position beside a heap block or a global variable.
-fn read_distance(access: &mut Access, text: &str) {
-    let Some(found) = DISTANCE.captures(text).filter(|_| access.side.is_none()) else {
-        return;
-    };
+/// Puts an access beside the object of an expression that names its parts `distance`, `side`, and
+/// the size of a `block` or a `variable`.
+pub(super) fn put_beside(access: &mut Access, found: &Captures<'_>) {
     let group = |name: &str| found.name(name).map(|group| group.as_str());
-    let number = |name: &str| group(name)?.parse().ok();
+    let number = |name: &str| group(name)?.replace(',', "").parse().ok();
     access.distance = number("distance");
-    access.side = group("side").map(side);
+    access.side = group("side").map(|words| match words {
+        "to the right of" | "after" => Side::After,
+        "to the left of" | "before" => Side::Before,
+        _ => Side::Inside,
+    });
     if let Some(size) = number("block") {
         access.object = Some("a heap block".to_owned());
         access.object_size = Some(size);
     } else if let Some(name) = group("variable") {
         access.object = Some(format!("'{name}'"));
-        access.object_size = number_after(text, " of size ");
     }
 }
 
@@ -76,38 +73,22 @@ pub(super) fn operation(text: &str, read: &str, write: &str) -> Option<Operation
     text.starts_with(write).then_some(Operation::Write)
 }
 
-/// Returns the side that words of a sanitizer or of Valgrind name.
-pub(super) fn side(words: &str) -> Side {
-    match words {
-        "to the right of" | "after" => Side::After,
-        "to the left of" | "before" => Side::Before,
-        _ => Side::Inside,
-    }
-}
-
 /// Reads the position beside a variable of the stack.
-fn read_variable(access: &mut Access, text: &str) {
-    let Some(found) = VARIABLE.captures(text) else {
-        return;
-    };
+fn read_variable(access: &mut Access, text: &str) -> Option<()> {
+    let found = VARIABLE.captures(text)?;
     let number = |name: &str| found.name(name)?.as_str().parse::<u64>().ok();
-    let (Some(start), Some(end), Some(offset)) = (number("start"), number("end"), number("offset"))
-    else {
-        return;
-    };
-    let (side, distance) = if offset >= end {
-        (Side::After, offset - end)
-    } else if offset < start {
-        (Side::Before, start - offset)
-    } else {
-        (Side::Inside, offset - start)
+    let (start, end, offset) = (number("start")?, number("end")?, number("offset")?);
+    let (side, distance) = match offset {
+        offset if offset >= end => (Side::After, offset - end),
+        offset if offset < start => (Side::Before, start - offset),
+        offset => (Side::Inside, offset - start),
     };
     access.side = Some(side);
     access.distance = Some(distance);
-    access.object = found
-        .name("name")
-        .map(|name| format!("'{}'", name.as_str()));
+    let name = found.name("name").map(|name| name.as_str());
+    access.object = name.map(|name| format!("'{name}'"));
     access.object_size = Some(end.saturating_sub(start));
+    Some(())
 }
 
 /// `Write of size 4 at 0x.. by thread T1:`
@@ -116,11 +97,8 @@ pub(super) fn read_race(access: &mut Access, text: &str) {
     if !lower.contains(" of size ") || lower.starts_with("previous") {
         return;
     }
-    if lower.contains("write of size") {
-        access.operation = Some(Operation::Write);
-    } else if lower.contains("read of size") {
-        access.operation = Some(Operation::Read);
-    }
-    access.size = number_after(&lower, " of size ");
+    let operation = group_of(regex!("(write|read) of size"), &lower).and_then(Operation::read);
+    access.operation = operation.or(access.operation);
+    access.size = size(&lower);
     access.address = first_address(text);
 }

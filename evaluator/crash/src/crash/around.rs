@@ -1,6 +1,7 @@
 //! Surroundings of a piece of a sentence: what stands next to a name says what it names. Which words
 //! say what is decided by who asks.
 
+use patchwright_source::regex;
 use regex::Captures;
 
 /// The text around a piece of a sentence.
@@ -28,14 +29,8 @@ impl<'a> Around<'a> {
         let joins = |c: char| c == '/' || c.is_alphanumeric() && c < '\u{2e80}';
         let letter = |c: Option<char>| c.is_some_and(joins);
         // Between a dot and a letter a longer name goes on, which is of no known form.
-        let goes_on = |mut text: std::str::Chars<'_>| {
-            text.next() == Some('.') && text.next().is_some_and(|c| c.is_ascii_alphanumeric())
-        };
-        let dotted = goes_on(behind.chars())
-            || before.ends_with('.')
-                && before
-                    .trim_end_matches('.')
-                    .ends_with(|c: char| c.is_ascii_alphanumeric());
+        let dotted = regex!(r"^\.[A-Za-z0-9]").is_match(behind)
+            || regex!(r"[A-Za-z0-9]\.+$").is_match(before);
         let edge = |c: char| !c.is_ascii_alphanumeric();
         let last = before.trim_end_matches(edge).rsplit(edge).next();
         let first = behind.trim_start_matches(edge).split(edge).next();

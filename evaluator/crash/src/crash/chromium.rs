@@ -10,12 +10,12 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, frame_origin, native, phrases};
-use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
+use patchwright_source::{Frame, Pattern};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
     mark: r"# Fatal (error|JavaScript|process)|:FATAL:",
-    begins: |line| v8(line).is_some() || logged(line).is_some(),
+    begins: |line| headline(line).is_some(),
     read,
 };
 
@@ -31,62 +31,40 @@ const REPORTERS: &str = "base::debug::|logging::|v8::base::debug::|v8::base::(an
 static V8_FRAME: Pattern =
     Pattern::new(r"^(?P<module>[^(]*)\((?P<function>.*)\+0x[^+)]*\)\s*\[0x[^\[\]]*\]$");
 
-/// A place in the source and the message that goes with it.
-type Fatal<'a> = (Option<(&'a str, u32)>, &'a str);
+/// `# Fatal error in FILE, line N`; the message is on the line below.
+static V8: Pattern = Pattern::new(
+    r"^\s*# Fatal (?:error in \s*(?:(?P<file>\S(?:.*\S)?)\s*)?, line \s*(?P<line>\d+)\s*$|(?P<said>(?:JavaScript |process out of memory|process OOM).*))",
+);
+/// `[..:FATAL:file.cc(12)] message`, or `file.cc:12` in newer releases.
+static LOGGED: Pattern =
+    Pattern::new(r"^\s*\[.*?:FATAL:(?P<file>[^\]]+)[(:](?P<line>\d+)\)?\](?P<said>.*)$");
 
-/// Reads `# Fatal error in FILE, line N`; the message is on the line below.
-fn v8(line: &str) -> Option<Fatal<'_>> {
-    let rest = line.trim().strip_prefix("# Fatal ")?;
-    if let Some(place) = rest.strip_prefix("error in ") {
-        let (file, number) = place.rsplit_once(", line ")?;
-        let place = Some((file.trim(), number.trim().parse().ok()?));
-        return Some((place.filter(|(file, _)| !file.is_empty()), ""));
-    }
-    let memory = ["JavaScript ", "process out of memory", "process OOM"];
-    let known = memory.iter().any(|words| rest.starts_with(words));
-    known.then_some((None, rest))
-}
-
-/// Reads `[..:FATAL:file.cc(12)] message`, or `file.cc:12` in newer releases.
-fn logged(line: &str) -> Option<Fatal<'_>> {
-    let (before, rest) = line.split_once(":FATAL:")?;
-    let (place, message) = rest.split_once(']')?;
-    let (file, number) = match place.strip_suffix(')') {
-        Some(place) => place.rsplit_once('(')?,
-        None => place.rsplit_once(':')?,
-    };
-    let inside = before.trim_start().starts_with('[') && !file.is_empty();
-    let place = Some((file, number.parse().ok()?));
-    inside.then_some((place, message.trim()))
+/// Reads a first line: the place in the source, and the message where it stands there too.
+fn headline(line: &str) -> Option<(Option<Frame>, &str)> {
+    let found = V8.captures(line).or_else(|| LOGGED.captures(line))?;
+    let said = found.name("said").map_or("", |said| said.as_str().trim());
+    Some((native::captured(&found), said))
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
-    let line = log.line(at)?;
-    let (place, said) = v8(line).or_else(|| logged(line))?;
-    let below = || {
-        let next = log.line(at + 1)?.trim();
-        Some(next.strip_prefix('#')?.trim())
-    };
-    let message = if said.is_empty() {
-        below().unwrap_or_default()
-    } else {
-        said
-    };
+    let (place, said) = headline(log.line(at)?)?;
+    let below = || Some(log.line(at + 1)?.trim().strip_prefix('#')?.trim());
+    let told = Some(said).filter(|said| !said.is_empty());
+    let message = told.or_else(below).unwrap_or_default();
     let mut draft = Draft::new(Tool::Chromium, kind(message));
     message.clone_into(&mut draft.message);
-    let named = place.map(|(file, line)| format!("{file}:{line}: "));
-    draft.say(format!("{}{message}", named.unwrap_or_default()));
+    let named = place.as_ref().map(ToString::to_string).unwrap_or_default();
+    draft.say(match named.strip_prefix("?? ") {
+        Some(place) => format!("{place}: {message}"),
+        None => message.to_owned(),
+    });
     let mut frames = stack(log, at + 1);
     match (frames.first_mut(), place) {
-        (Some(first), Some((file, line))) if first.file.is_none() => {
-            first.file = Some(file.to_owned());
-            first.line = Some(line);
+        (Some(first), Some(place)) if first.file.is_none() => {
+            first.file = place.file;
+            first.line = place.line;
         }
-        (None, Some((file, line))) => draft.place(Frame {
-            file: Some(file.to_owned()),
-            line: Some(line),
-            ..Frame::named(UNKNOWN_FUNCTION)
-        }),
+        (None, Some(place)) => draft.place(place),
         _ => {}
     }
     for frame in frames {
@@ -102,17 +80,10 @@ fn kind(message: &str) -> &'static str {
 
 /// Returns the stack below the message without the functions that write it.
 fn stack(log: &Log<'_>, from: usize) -> Vec<Frame> {
-    let mut frames: Vec<Frame> = Vec::new();
-    for line in log.from(from, MAX_LINES) {
-        if v8(line).is_some() || logged(line).is_some() {
-            break;
-        }
-        match frame(line) {
-            Some(frame) => frames.push(frame),
-            None if frames.is_empty() => {}
-            None => break,
-        }
-    }
+    let lines = log.from(from, MAX_LINES);
+    let own = lines.take_while(|line| headline(line).is_none()).map(frame);
+    let stack = own.skip_while(Option::is_none);
+    let mut frames: Vec<Frame> = stack.map_while(|frame| frame).collect();
     let written = |frame: &Frame| frame_origin::begins(&frame.function, REPORTERS);
     let own = frames.iter().rposition(written).map_or(0, |last| last + 1);
     frames.split_off(own)
@@ -137,7 +108,7 @@ fn frame(line: &str) -> Option<Frame> {
 
 #[cfg(test)]
 mod tests {
-    use super::{frame, kind, logged, v8};
+    use super::{frame, headline, kind};
 
     #[test]
     fn places_are_read_in_both_forms() {
@@ -163,9 +134,9 @@ mod tests {
             ("a log level called :FATAL: in a text", None),
             ("# Fatal flaws of this file", None),
         ] {
-            let read = v8(line).or_else(|| logged(line));
-            let place = read.map(|(place, _)| {
-                place.map_or_else(String::new, |(file, line)| format!("{file}:{line}"))
+            let place = headline(line).map(|(place, _)| {
+                let place = place.as_ref().map(ToString::to_string);
+                place.map_or_else(String::new, |place| place.replace("?? ", ""))
             });
             assert_eq!(place.as_deref(), expected, "{line}");
         }

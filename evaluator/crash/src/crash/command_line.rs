@@ -1,7 +1,7 @@
 //! Command lines in reports: the program that was run, its options and its files.
 
+use super::group_of;
 use patchwright_source::{Pattern, regex};
-use regex::Regex;
 use serde::Serialize;
 
 /// A command that somebody ran, as it stands in a text.
@@ -67,25 +67,15 @@ pub(super) fn is_preparing(line: &str) -> bool {
 /// Finds the commands of a line: behind a prompt or a label, between backticks, or as the
 /// whole line where the line is code.
 pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
-    let behind = |mark: &Regex| {
-        Some(
-            mark.captures(line)?
-                .iter()
-                .skip(1)
-                .flatten()
-                .next()?
-                .as_str(),
-        )
-    };
     let with_variables = regex!(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+(\.{0,2}/\S.*)$");
-    let told = behind(&PROMPT).or_else(|| behind(&ENDED));
-    if let Some(command) = told.or_else(|| behind(with_variables)) {
+    let told = group_of(&PROMPT, line).or_else(|| group_of(&ENDED, line));
+    if let Some(command) = told.or_else(|| group_of(with_variables, line)) {
         return read(command).into_iter().collect();
     }
     let bare = LISTED
         .find(line)
         .map_or(line, |mark| line.split_at(mark.end()).1);
-    let whole = behind(&LABELLED).or_else(|| {
+    let whole = group_of(&LABELLED, line).or_else(|| {
         let mut folders = ["./", "../", "/", "~/"].iter();
         let with_folder = folders.any(|folder| bare.starts_with(folder));
         (is_code || with_folder).then_some(bare)
@@ -141,16 +131,13 @@ fn read(text: &str) -> Option<CommandLine> {
             let mut pieces = command.arguments.iter().chain(&command.input);
             let stands =
                 text.contains(&command.program) && pieces.all(|piece| text.contains(piece));
-            let asks = matches!(&*command.arguments, [only] if is_question(only));
+            // A program with such an argument alone only tells of itself.
+            let questions = ["--version", "-version", "-V", "-v", "--help", "-h"];
+            let asks = matches!(&*command.arguments, [only] if questions.contains(&only.as_str()));
             return (stands && !asks && PROGRAM.is_match(&command.program)).then_some(command);
         }
     }
     None
-}
-
-/// Tells whether a program with this argument alone only tells of itself.
-fn is_question(argument: &str) -> bool {
-    ["--version", "-version", "-V", "-v", "--help", "-h"].contains(&argument)
 }
 
 /// Reads the words between two operators of the shell.
@@ -219,11 +206,9 @@ impl CommandLine {
 
     /// Returns the names of the options, without their values.
     pub fn options(&self) -> impl Iterator<Item = &str> {
-        let names = self.arguments.iter().filter(|word| {
-            let mut letters = word.trim_start_matches('-').chars();
-            word.starts_with('-') && letters.next().is_some_and(char::is_alphabetic)
-        });
-        names.map(|word| word.split('=').next().unwrap_or(word))
+        let form = regex!(r"^-+\p{Alphabetic}[^=]*");
+        let found = self.arguments.iter().filter_map(|word| form.find(word));
+        found.map(|name| name.as_str())
     }
 
     /// Tells whether a file is the program, or one that it is given and does not read.
@@ -234,13 +219,8 @@ impl CommandLine {
 
     /// Returns the arguments that name files, and where standard input came from.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        let named = |word: &&String| {
-            FILE.is_match(word)
-                && !word.starts_with('-')
-                && !word.starts_with("/dev/")
-                && !word.contains("://")
-                && !word.contains(":=")
-        };
+        let no_file = regex!("^-|^/dev/|://|:=");
+        let named = |word: &&String| FILE.is_match(word) && !no_file.is_match(word);
         // Behind `-jar` stands the program.
         let is_jar = self.arguments.iter().position(|word| word == "-jar");
         let others = self.arguments.iter().enumerate();

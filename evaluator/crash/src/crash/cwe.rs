@@ -36,27 +36,24 @@ const MEMORY: &str = "heap-buffer-overflow|stack-buffer-overflow|dynamic-stack-b
 
 /// Names out-of-bounds accesses by direction and kind of memory.
 fn by_access(kind: &str, access: Option<&Access>) -> Option<u32> {
-    let write = access.and_then(|access| access.operation) == Some(Operation::Write);
-    match kind {
-        "stack-buffer-underflow" if write => Some(124),
-        "stack-buffer-underflow" => Some(127),
-        "heap-buffer-overflow" if write => Some(122),
-        "stack-buffer-overflow" | "dynamic-stack-buffer-overflow" if write => Some(121),
-        "SEGV" | "BUS" | "access-violation" | "invalid-read" | "invalid-write"
-            if access.is_some_and(Access::is_near_null) =>
+    let operation = access.and_then(|access| access.operation);
+    let is_near_null = access.is_some_and(Access::is_near_null);
+    Some(match (kind, operation) {
+        ("stack-buffer-underflow", Some(Operation::Write)) => 124,
+        ("stack-buffer-underflow", _) => 127,
+        ("heap-buffer-overflow", Some(Operation::Write)) => 122,
+        ("stack-buffer-overflow" | "dynamic-stack-buffer-overflow", Some(Operation::Write)) => 121,
+        ("SEGV" | "BUS" | "access-violation" | "invalid-read" | "invalid-write", _)
+            if is_near_null =>
         {
-            Some(476)
+            476
         }
-        "ILL" | "TRAP" | "ABRT" => Some(617),
-        _ if MEMORY.split('|').any(|known| known == kind) => {
-            Some(match access.and_then(|access| access.operation) {
-                Some(Operation::Write) => 787,
-                Some(Operation::Read) => 125,
-                None => 119,
-            })
-        }
-        _ => None,
-    }
+        ("ILL" | "TRAP" | "ABRT", _) => 617,
+        _ if !MEMORY.split('|').any(|known| known == kind) => return None,
+        (_, Some(Operation::Write)) => 787,
+        (_, Some(Operation::Read)) => 125,
+        (_, None) => 119,
+    })
 }
 
 #[cfg(test)]

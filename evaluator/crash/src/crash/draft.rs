@@ -1,6 +1,5 @@
 //! Draft of a crash report: the stacks and sentences that a reader has gathered so far.
 
-use super::native::Half;
 use super::scrub::scrub;
 use super::{Access, Frame, Role, Stack, Tool};
 use patchwright_source::UNKNOWN_FUNCTION;
@@ -36,7 +35,8 @@ pub(crate) struct Draft {
     /// True where a frame was cut off in the middle.
     pub(crate) cut: bool,
     next: Role,
-    open: bool,
+    /// True while frames belong to the last stack.
+    pub(crate) open: bool,
 }
 
 impl Draft {
@@ -66,11 +66,6 @@ impl Draft {
     /// Sets the role of the next stack.
     pub(crate) fn expect(&mut self, role: Role) {
         self.next = role;
-        self.open = false;
-    }
-
-    /// Ends the current stack.
-    pub(crate) fn close(&mut self) {
         self.open = false;
     }
 
@@ -111,22 +106,9 @@ impl Draft {
         });
     }
 
-    /// Drops the half of a name or a path, with which the text ends.
-    pub(crate) fn drop_half(&mut self, half: &Half) {
-        let Some(stack) = self.stacks.last_mut() else {
-            return;
-        };
-        self.cut = true;
-        match (half, stack.frames.last_mut()) {
-            (Half::Name(name), Some(frame)) if frame.function == *name => drop(stack.frames.pop()),
-            (Half::Path(path), Some(frame)) => drop(frame.file.take_if(|file| file == path)),
-            _ => {}
-        }
-    }
-
-    /// Tells whether a stack is open for frames.
-    pub(crate) fn in_stack(&self) -> bool {
-        self.open
+    /// The frames of the first stack.
+    pub(crate) fn frames(&self) -> &[Frame] {
+        self.stacks.first().map_or(&[], |stack| &stack.frames)
     }
 
     /// Tells whether any stack has a frame.

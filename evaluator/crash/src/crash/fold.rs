@@ -25,24 +25,17 @@ pub fn fold<T: PartialEq>(items: &[T]) -> Vec<Fold> {
     let mut folds: Vec<Fold> = Vec::new();
     let mut at = 0;
     while at < items.len() {
-        if let Some((period, times)) = cycle(items.get(at..).unwrap_or_default()) {
-            folds.push(Fold {
+        let rest = items.get(at..).unwrap_or_default();
+        let (period, times) = cycle(rest).unwrap_or((1, 1));
+        match folds.last_mut() {
+            Some(last) if times == 1 && last.times == 1 => last.period += 1,
+            _ => folds.push(Fold {
                 start: at,
                 period,
                 times,
-            });
-            at += period * times;
-            continue;
-        }
-        match folds.last_mut() {
-            Some(last) if last.times == 1 => last.period += 1,
-            _ => folds.push(Fold {
-                start: at,
-                period: 1,
-                times: 1,
             }),
         }
-        at += 1;
+        at += period * times;
     }
     folds
 }
@@ -51,11 +44,8 @@ pub fn fold<T: PartialEq>(items: &[T]) -> Vec<Fold> {
 fn cycle<T: PartialEq>(items: &[T]) -> Option<(usize, usize)> {
     (1..=MAX_PERIOD.min(items.len() / MIN_TIMES)).find_map(|period| {
         let shifted = items.get(period..)?;
-        let same = items
-            .iter()
-            .zip(shifted)
-            .take_while(|(a, b)| a == b)
-            .count();
+        let pairs = items.iter().zip(shifted);
+        let same = pairs.take_while(|(a, b)| a == b).count();
         let times = same / period + 1;
         (times >= MIN_TIMES).then_some((period, times))
     })

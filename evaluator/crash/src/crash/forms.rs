@@ -7,10 +7,10 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Operation, Role, Strength, Tool, access, native, phrases, sanitizer};
-use patchwright_source::{Frame, UNKNOWN_FUNCTION, built_in_regex, regex};
+use super::{Family, Role, Strength, Tool, access, native, phrases};
+use patchwright_source::{Frame, built_in_regex, regex};
 use regex::{Captures, Regex};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -45,15 +45,11 @@ const GAP: usize = 12;
 #[serde(deny_unknown_fields)]
 struct Form {
     tool: Tool,
-    #[serde(deserialize_with = "expression")]
-    begin: Regex,
-    #[serde(default, deserialize_with = "some_expression")]
-    frame: Option<Regex>,
+    begin: Expression,
+    frame: Option<Expression>,
     /// Frames of what reports the crash, which are no part of it.
-    #[serde(default, deserialize_with = "some_expression")]
-    reporter: Option<Regex>,
-    #[serde(default, deserialize_with = "some_expression")]
-    thread: Option<Regex>,
+    reporter: Option<Expression>,
+    thread: Option<Expression>,
     #[serde(default)]
     outermost_first: bool,
     /// The kind, where the line that begins it names none.
@@ -64,12 +60,15 @@ struct Form {
     bare: bool,
 }
 
-fn expression<'de, D: Deserializer<'de>>(text: D) -> Result<Regex, D::Error> {
-    String::deserialize(text).map(|text| built_in_regex(&text))
-}
+/// An expression of the table.
+#[derive(Deserialize)]
+#[serde(from = "String")]
+struct Expression(Regex);
 
-fn some_expression<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Regex>, D::Error> {
-    expression(text).map(Some)
+impl From<String> for Expression {
+    fn from(text: String) -> Self {
+        Self(built_in_regex(&text))
+    }
 }
 
 #[expect(
@@ -82,8 +81,8 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     table.into_values().flatten().collect()
 });
 
-/// Tells whether a tool reports crashes of a language that is not repaired.
-pub(super) fn is_foreign(tool: Tool) -> bool {
+/// Tells whether a crash of this tool is located and shown, but not repaired.
+pub fn is_only_shown(tool: Tool) -> bool {
     matches!(
         tool,
         Tool::Go
@@ -99,13 +98,12 @@ pub(super) fn is_foreign(tool: Tool) -> bool {
 /// Tells whether a line is a frame of a form; those of Go look like any call.
 pub(super) fn is_frame(line: &str) -> bool {
     let mut forms = FORMS.iter().filter(|form| form.tool != Tool::Go);
-    forms.any(|form| matches!(&form.frame, Some(frame) if frame.is_match(line)))
+    forms.any(|form| matches!(&form.frame, Some(frame) if frame.0.is_match(line)))
 }
 
 /// Tells whether a text ends in the middle of a frame of one of the forms.
 pub(super) fn is_cut(log: &Log<'_>) -> bool {
-    let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
-    last.is_some_and(|line| {
+    log.last().is_some_and(|line| {
         let open = line.matches('(').count() > line.matches(')').count();
         // The beginning of a frame of lldb or of macOS, which never ends with the name.
         let begun = regex!(r#"^\s*File "[^"]*(?:", line ?\d*)?$|^\s*at [\w$.<>/]+(?:\([^)]*)?$|^\s*(?:\* )?frame #\d+:|^\d+\s+\S+\s+0x[0-9a-f]{8,16} [^+]*$|^/[^\s(]+\([\w:~]*$|^[\w.-]+/[\w./-]+\.\(\*?\w*$"#);
@@ -117,7 +115,7 @@ pub(super) fn is_cut(log: &Log<'_>) -> bool {
 fn begun(line: &str) -> Option<(&'static Form, Captures<'_>)> {
     FORMS
         .iter()
-        .find_map(|form| Some((form, form.begin.captures(line)?)))
+        .find_map(|form| Some((form, form.begin.0.captures(line)?)))
 }
 
 fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<Draft> {
@@ -136,7 +134,7 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
     draft.say(log.line(at)?.trim());
     note(&mut draft, form, log.line(at)?, false);
     if let Some(frame) = &form.frame {
-        read_stacks(&mut draft, (form, frame), log, at);
+        read_stacks(&mut draft, (form, &frame.0), log, at);
     }
     if !draft.has_frames()
         && let Some(place) = native::captured(begin)
@@ -157,7 +155,7 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
     let is_frame = log.line(at).is_some_and(|line| expression.is_match(line));
     draft.cut |= is_frame;
     for line in log.from(at + usize::from(!is_frame), MAX_LINES) {
-        if let Some(thread) = form.thread.as_ref().and_then(|mark| mark.captures(line)) {
+        if let Some(thread) = form.thread.as_ref().and_then(|mark| mark.0.captures(line)) {
             of_another_thread = thread.name("crashed").is_none();
         } else if let Some(found) = expression.captures(line) {
             gap = 0;
@@ -172,11 +170,10 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
                 frames.clear();
             }
             let reporter = form.reporter.as_ref();
-            if reporter.is_some_and(|reporter| reporter.is_match(line)) {
+            if reporter.is_some_and(|reporter| reporter.0.is_match(line)) {
                 continue;
             }
-            let unnamed = || Frame::named(UNKNOWN_FUNCTION);
-            frames.push(native::captured(&found).unwrap_or_else(unnamed));
+            frames.push(native::captured(&found).unwrap_or_else(native::unnamed));
         } else if form.tool == Tool::Go && line.starts_with("panic(") {
             // What was deferred runs on top of the call that panicked.
             frames.clear();
@@ -192,11 +189,7 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
             gap += 1;
             // Below a crashed thread other threads follow, each behind an empty line.
             ended |= line.trim().is_empty() && !frames.is_empty();
-            let far = if form.tool == Tool::Kernel {
-                4 * GAP
-            } else {
-                GAP
-            };
+            let far = GAP * if form.tool == Tool::Kernel { 4 } else { 1 };
             if gap > far && !frames.is_empty() {
                 break;
             }
@@ -221,30 +214,18 @@ fn note(draft: &mut Draft, form: &Form, line: &str, after_frames: bool) {
     let violation = regex!(
         r"(?i)(?:access.violation.*?|\bAV Type *: *|attempt to )\b(read|writ)(?:ing|e)?(?: of| at| from| to)?(?: location| address)? (?:0x)?([0-9a-f]{4,16})\b"
     );
+    let address = regex!(
+        r"(?:fault addr 0x|_ADDRESS at 0x|Crash address: 0x|page fault for address: |SEGV\) at 0x|^address 0x)([^ ,]*)"
+    );
     let text = line.trim();
-    let addresses = [
-        "fault addr 0x",
-        "_ADDRESS at 0x",
-        "Crash address: 0x",
-        "page fault for address: ",
-        "SEGV) at 0x",
-    ];
-    let address = addresses.iter().find_map(|words| text.split_once(words));
-    let address = address.map(|(_, address)| address);
-    if let Some(address) = address.or_else(|| text.strip_prefix("address 0x")) {
-        let digits = address.split([' ', ',']).next().unwrap_or(address);
+    if let Some(found) = address.captures(text) {
+        let (_, [digits]) = found.extract();
         draft.access.address = Some(format!("0x{digits}"));
     } else if let Some(code) = text.strip_prefix("Exception code: ") {
         draft.kind = plain_kind(code);
     } else if let Some(found) = violation.captures(text) {
-        let access = found.get(1).map_or("", |access| access.as_str());
-        let operation = if access.starts_with(['w', 'W']) {
-            Operation::Write
-        } else {
-            Operation::Read
-        };
-        draft.access.operation = Some(operation);
-        let address = found.get(2).map_or("", |address| address.as_str());
+        let (_, [operation, address]) = found.extract();
+        draft.access.operation = access::operation(&operation.to_lowercase(), "read", "writ");
         draft.access.address = Some(format!("0x{}", address.to_lowercase()));
     } else if let Some(kind) = super::abort::of_message(text).filter(|_| draft.kind == "ABRT") {
         kind.clone_into(&mut draft.kind);
@@ -292,5 +273,5 @@ fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
 
 /// Returns the role of the stack that a sentence announces.
 fn role(line: &str) -> Option<Role> {
-    phrases::find("stacks of forms", |phrase| line.contains(phrase)).and_then(sanitizer::role)
+    phrases::find("stacks of forms", |phrase| line.contains(phrase)).and_then(Role::read)
 }

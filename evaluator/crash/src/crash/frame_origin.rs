@@ -1,11 +1,9 @@
 //! Frame origin: the code that a frame belongs to, judged by its names and paths.
 
-use patchwright_source::{Frame, UNKNOWN_FUNCTION};
-use serde::{Deserialize, Serialize};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION, regex};
 
 /// The code that a frame belongs to, judged by its names and paths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameOrigin {
     /// The program under repair.
     Project,
@@ -67,7 +65,8 @@ impl FrameOrigin {
     /// Classifies a frame. A caller that has the tree knows better and decides first.
     pub fn of(frame: &Frame) -> Self {
         let file = frame.file.as_deref().unwrap_or_default();
-        if is_java(file) || (frame.file.is_none() && is_java_name(&frame.function)) {
+        let is_java = regex!(r"\.(?:java|kt|scala|groovy|clj)$").is_match(file);
+        if is_java || (frame.file.is_none() && is_java_name(&frame.function)) {
             return Self::of_java(&frame.function);
         }
         if is_runtime(frame, file) {
@@ -100,16 +99,12 @@ impl FrameOrigin {
 
     fn of_java(function: &str) -> Self {
         let starts = |prefixes| begins(function, prefixes);
-        let class = function.rsplit('.').nth(1).unwrap_or_default();
+        let of_fuzzer = regex!(
+            r"\.fuzzer(?:TestOneInput|Initialize)$|(?:^|\.)[^.$]*Fuzz(?:er|Test)?(?:\$[^.]*)?\.[^.]*$"
+        );
         if starts(JAVA_RUNTIME) || starts(JAVA_HARNESS) && !function.ends_with("OneInput") {
             Self::Runtime
-        } else if starts(JAVA_HARNESS)
-            || function.ends_with(".fuzzerTestOneInput")
-            || function.ends_with(".fuzzerInitialize")
-            || class.split('$').next().is_some_and(|class| {
-                class.ends_with("Fuzzer") || class.ends_with("FuzzTest") || class.ends_with("Fuzz")
-            })
-        {
+        } else if starts(JAVA_HARNESS) || of_fuzzer.is_match(function) {
             Self::Harness
         } else {
             Self::Project
@@ -141,15 +136,9 @@ fn is_runtime(frame: &Frame, file: &str) -> bool {
 /// Tells whether a frame is of Go's own packages, whose paths have no host: `os/exec` below
 /// `GOROOT/src`.
 fn is_go_library(function: &str, file: &str) -> bool {
-    let start = function.rfind('/').unwrap_or(0);
-    let end = function.get(start..).and_then(|name| name.find('.'));
-    let package = end
-        .and_then(|end| function.get(..start + end))
-        .unwrap_or(function);
-    let hosted = package
-        .split('/')
-        .next()
-        .is_some_and(|host| host.contains('.'));
+    let package = regex!("^(?:.*/)?[^.]*").find(function);
+    let package = package.map_or(function, |package| package.as_str());
+    let hosted = regex!(r"^[^/]*\.").is_match(package);
     file.rsplit('.').next() == Some("go") && !hosted && file.contains(&format!("/src/{package}/"))
 }
 
@@ -162,11 +151,8 @@ fn is_file_of_libc(file: &str, function: &str) -> bool {
 
 /// Classifies a frame without a source file by its module and name.
 fn is_bare_runtime(frame: &Frame, name: &str) -> bool {
-    let name = name
-        .trim_start_matches('_')
-        .split('@')
-        .next()
-        .unwrap_or(name);
+    let name = name.trim_start_matches('_');
+    let name = name.split('@').next().unwrap_or(name);
     let stem = ["_sse2", "_avx", "_evex", "_unaligned", "_erms", "_chk"]
         .iter()
         .find_map(|suffix| name.find(suffix))
@@ -187,37 +173,20 @@ fn is_java_name(function: &str) -> bool {
         || function.ends_with(".fuzzerTestOneInput")
 }
 
-fn is_java(file: &str) -> bool {
-    [".java", ".kt", ".scala", ".groovy", ".clj"]
-        .iter()
-        .any(|extension| file.ends_with(extension))
-}
-
 /// `std::vector<..>::push_back(..)`, `void std::sort<..>(..)`, `core::panic..`.
 fn is_standard_library(bare: &str) -> bool {
-    let own = [
-        "std::",
-        "core::",
-        "alloc::",
-        "__gnu_cxx::",
-        "__rust",
-        "_rust_begin_unwind",
-    ];
-    let is_own = |name: &str| own.iter().any(|prefix| name.starts_with(prefix));
+    let own = "std::|core::|alloc::|__gnu_cxx::|__rust|_rust_begin_unwind";
     // `<core::A as core::B>::c` of Rust.
-    let mut parts = bare.strip_prefix('<').unwrap_or("").split(" as ");
+    if let Some(pair) = bare.strip_prefix('<') {
+        return pair.split(" as ").all(|part| begins(part, own));
+    }
     let head = bare.split('<').next().unwrap_or(bare);
-    is_own(head.rsplit(' ').next().unwrap_or(head)) || bare.starts_with('<') && parts.all(is_own)
+    begins(head.rsplit(' ').next().unwrap_or(head), own)
 }
 
 fn is_harness_file(file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    !stem.is_empty()
-        && (stem == "harness"
-            || stem.ends_with("fuzzer")
-            || stem.ends_with("_fuzz")
-            || stem.starts_with("fuzz_"))
+    regex!(r"(?i)(?:^|/)(?:harness|[^/.]*fuzzer|[^/.]*_fuzz|fuzz_[^/.]*)(?:\.[^/]*)?$")
+        .is_match(file)
 }
 
 fn is_system_module(module: &str) -> bool {

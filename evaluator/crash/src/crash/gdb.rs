@@ -8,8 +8,8 @@
 
 use super::draft::Draft;
 use super::log_lines::{Log, MAX_LINE};
-use super::{Family, FrameOrigin, Stack, Strength, Tool, native};
-use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
+use super::{Family, FrameOrigin, Strength, Tool, group_of, native};
+use patchwright_source::{Frame, Pattern, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
@@ -36,34 +36,27 @@ static ASSERTION: Pattern = Pattern::new(
 
 /// Returns the signal of a stop.
 fn stopped(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    let rest = if line.starts_with("Program ") || line.starts_with("Thread ") {
-        line.split_once(" received signal ")
-            .or_else(|| line.split_once(" terminated with signal "))
-            .map(|(_, rest)| rest)?
-    } else {
-        return None;
-    };
-    Some(rest.split([',', '.', ':', ' ']).next().unwrap_or(rest))
+    let form =
+        regex!(r"^\s*(?:Program|Thread) (?:.*? )?(?:received|terminated with) signal ([^,.: ]*)");
+    group_of(form, line)
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let line = log.line(at)?;
-    let signal = stopped(line).map_or("stopped", |signal| signal.trim_start_matches("SIG"));
+    let stop = stopped(line);
+    let signal = stop.map_or("stopped", |signal| signal.trim_start_matches("SIG"));
     // A person interrupts what does not end.
     let kind = if signal == "INT" { "hang" } else { signal };
     let mut draft = Draft::new(Tool::Gdb, kind);
-    let begin = if stopped(line).is_some() {
+    let (mut begin, mut pending) = (at, None);
+    if stop.is_some() {
         draft.say(line.trim());
-        at + 1
-    } else {
-        at
-    };
-    let stop = (begin > at).then(|| frame_of_stop(log, begin)).flatten();
-    let (begin, mut pending) = match stop {
-        Some((below, frame)) => (below, Some(frame)),
-        None => (begin, None),
-    };
+        begin = at + 1;
+        if let Some((below, frame)) = frame_of_stop(log, begin) {
+            begin = below;
+            pending = Some(frame);
+        }
+    }
     let mut stopped_in = None;
     for line in log.from(begin, MAX_LINES) {
         let first = line.starts_with("#0 ");
@@ -72,17 +65,13 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             // gdb stops, then prints the frame once more for `bt`; a further
             // one belongs to another thread.
             if first && draft.has_frames() {
-                if draft
-                    .stacks
-                    .first()
-                    .is_some_and(|stack| stack.frames.len() > 1)
-                {
+                if draft.frames().len() > 1 {
                     break;
                 }
                 stopped_in = draft.stacks.pop().and_then(|mut stack| stack.frames.pop());
                 draft.stacks.clear();
                 draft.parts.truncate(1);
-                draft.close();
+                draft.open = false;
             }
             pending = Some(line.to_owned());
         } else if let Some(text) = &mut pending
@@ -95,8 +84,9 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             text.push_str(line.trim());
         } else {
             push(&mut draft, &pending.take().unwrap_or_default());
-            let whole = |stack: &Stack| stack.frames.len() > 1;
-            if !is_beside_frames(line) && draft.stacks.first().is_some_and(whole) {
+            // Lines that gdb prints between frames.
+            let is_beside = regex!("^(?:    |No locals|--Type )").is_match(line);
+            if !is_beside && draft.frames().len() > 1 {
                 break;
             }
         }
@@ -106,12 +96,6 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     recognise(&mut draft, log, at);
     add_asserted_place(&mut draft);
     draft.has_frames().then_some(draft)
-}
-
-/// Tells whether a line is one of those that gdb prints between frames.
-fn is_beside_frames(line: &str) -> bool {
-    let beginnings = ["    ", "No locals", "--Type "];
-    beginnings.iter().any(|begin| line.starts_with(begin))
 }
 
 /// Gives the first frame the place that the stop named, where its own was cut off.
@@ -161,8 +145,7 @@ fn push(draft: &mut Draft, text: &str) {
     {
         assertion.as_str().clone_into(&mut draft.message);
         "assertion-failure".clone_into(&mut draft.kind);
-        let unnamed = || Frame::named(UNKNOWN_FUNCTION);
-        draft.asserted = Some(native::captured(&found).unwrap_or_else(unnamed));
+        draft.asserted = Some(native::captured(&found).unwrap_or_else(native::unnamed));
     }
     draft.cut |= format!("{text} ").contains(") at ") && !native::is_whole(text);
     draft.push(frame);
@@ -185,15 +168,13 @@ fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
     if ["ABRT", "stopped"].contains(&draft.kind.as_str()) {
         super::abort::explain_told(draft, log, at);
     }
-    let top = draft.stacks.first().and_then(|stack| stack.frames.first());
-    if draft.kind == "stopped" && top.is_some_and(|top| WAITING.is_match(&top.function)) {
-        "hang".clone_into(&mut draft.kind);
-    }
-    let deep = draft
-        .stacks
-        .first()
-        .is_some_and(|stack| stack.frames.len() >= 1000);
-    if deep && draft.kind == "SEGV" {
-        "stack-overflow".clone_into(&mut draft.kind);
+    let frames = draft.frames();
+    let top = frames.first();
+    let waits = top.is_some_and(|top| WAITING.is_match(&top.function));
+    let is_deep = frames.len() >= 1000;
+    match draft.kind.as_str() {
+        "stopped" if waits => "hang".clone_into(&mut draft.kind),
+        "SEGV" if is_deep => "stack-overflow".clone_into(&mut draft.kind),
+        _ => {}
     }
 }

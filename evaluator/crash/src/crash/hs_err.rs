@@ -3,8 +3,8 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Operation, Strength, Tool, java, native};
-use patchwright_source::{Frame, Pattern};
+use super::{Family, Operation, Strength, Tool, group_of, java, native};
+use patchwright_source::{Frame, Pattern, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -83,10 +83,10 @@ fn read_box(draft: &mut Draft, text: &str) -> Option<Frame> {
 fn read_stacks(draft: &mut Draft, line: &str, inside: &mut bool) {
     if line.starts_with("Native frames:") || line.starts_with("Java frames:") {
         *inside = true;
-        draft.close();
+        draft.open = false;
     } else if line.trim().is_empty() {
         *inside = false;
-        draft.close();
+        draft.open = false;
     } else if *inside && let Some(frame) = read_frame(line).or_else(|| java::read_frame(line)) {
         draft.push(frame);
     }
@@ -97,9 +97,7 @@ fn signal(text: &str) -> Option<&str> {
     if text.starts_with("EXCEPTION_ACCESS_VIOLATION") {
         return Some("access-violation");
     }
-    let rest = text.strip_prefix("SIG")?;
-    let (name, rest) = rest.split_once(' ')?;
-    rest.starts_with("(0x").then_some(name)
+    group_of(regex!(r"^SIG([^ ]*) \(0x"), text)
 }
 
 /// `siginfo: si_signo: 11 (SIGSEGV), si_code: 1 (SEGV_MAPERR), si_addr: 0x0`
@@ -119,19 +117,13 @@ fn read_detail(draft: &mut Draft, line: &str) {
 /// `j  pkg.Class.method(I)V+12`, `J 12 c2 pkg.Class.method()V (9 bytes) @ ..`,
 /// `v  ~StubRoutines::call_stub`.
 fn read_frame(line: &str) -> Option<Frame> {
-    let line = line.trim_end();
-    let mut letters = line.chars();
-    let letter = letters.next()?;
-    let rest = letters.as_str();
-    if !rest.starts_with(' ') {
-        return None;
-    }
+    let (letter, rest) = line.trim_end().split_once(' ')?;
     let rest = rest.trim_start();
     match letter {
-        'C' | 'V' => native::captured(&NATIVE_FRAME.captures(rest)?),
-        'j' => java_frame(rest.split_whitespace().next()?),
-        'J' => java_frame(rest.split_whitespace().find(|word| word.contains('.'))?),
-        'v' => Some(Frame {
+        "C" | "V" => native::captured(&NATIVE_FRAME.captures(rest)?),
+        "j" => java_frame(rest.split_whitespace().next()?),
+        "J" => java_frame(rest.split_whitespace().find(|word| word.contains('.'))?),
+        "v" => Some(Frame {
             module: Some("libjvm.so".to_owned()),
             ..Frame::named(rest.trim_start_matches('~').split(' ').next()?)
         }),
@@ -162,13 +154,11 @@ fn drop_repeated_java_frames(draft: &mut Draft) {
     let [native, java, ..] = draft.stacks.as_slice() else {
         return;
     };
-    let known = java.frames.iter().all(|frame| {
-        native
-            .frames
-            .iter()
-            .any(|other| other.function == frame.function)
-    });
-    if known {
+    let is_known = |frame: &Frame| {
+        let mut known = native.frames.iter();
+        known.any(|known| known.function == frame.function)
+    };
+    if java.frames.iter().all(is_known) {
         draft.stacks.truncate(1);
         draft
             .parts

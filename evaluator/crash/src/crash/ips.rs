@@ -1,5 +1,6 @@
 //! Crash reports of macOS in JSON (`.ips`), put into the words of its older crash logs.
 
+use patchwright_source::regex;
 use serde_json::{Deserializer, Value};
 use std::fmt::Write as _;
 
@@ -7,39 +8,27 @@ use std::fmt::Write as _;
 pub(super) fn as_text(text: &str) -> Option<String> {
     text.find("\"faultingThread\"")?;
     // A header of one line stands before the report.
-    let starts = text.match_indices('{').map(|(at, _)| at);
-    let lines = starts.filter(|at| {
-        text.get(..*at)
-            .is_some_and(|before| before.is_empty() || before.ends_with('\n'))
-    });
+    let starts = regex!(r"(?m)^\{").find_iter(text);
+    let starts: Vec<usize> = starts.map(|brace| brace.start()).collect();
+    let head = text.get(..*starts.first()?)?;
     let read = |at: usize| {
-        let mut values = Deserializer::from_str(text.get(at..)?).into_iter::<Value>();
-        let value = values.next()?.ok()?;
+        let json = Deserializer::from_str(text.get(at..)?);
+        let value = json.into_iter::<Value>().next()?.ok()?;
         let thread = value.get("faultingThread")?.as_u64()?;
-        let frames = value
-            .pointer(&format!("/threads/{thread}/frames"))?
-            .as_array()?
-            .clone();
+        let frames = value.pointer(&format!("/threads/{thread}/frames"))?;
+        let frames = frames.as_array()?.clone();
         Some((value, frames))
     };
-    let first = lines.clone().next()?;
-    let (report, frames) = lines.take(MAX_STARTS).find_map(read)?;
+    let (report, frames) = starts.into_iter().take(MAX_STARTS).find_map(read)?;
     let string =
         |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let exception = |key: &str| string(report.pointer(&format!("/exception/{key}")));
-    let mut log = text.get(..first)?.to_owned();
-    let _ = writeln!(
-        log,
-        "Exception Type:  {} ({})",
-        exception("type"),
-        exception("signal")
-    );
+    let mut log = head.to_owned();
+    let (kind, signal) = (exception("type"), exception("signal"));
+    let _ = writeln!(log, "Exception Type:  {kind} ({signal})");
     let _ = writeln!(log, "Exception Codes: {}", exception("subtype"));
     for (number, frame) in frames.iter().enumerate() {
-        let image = frame
-            .get("imageIndex")
-            .and_then(Value::as_u64)
-            .unwrap_or_default();
+        let image = frame.get("imageIndex").and_then(Value::as_u64).unwrap_or(0);
         let module = string(report.pointer(&format!("/usedImages/{image}/name")));
         let (symbol, file) = (string(frame.get("symbol")), string(frame.get("sourceFile")));
         let symbol = if symbol.is_empty() { "0x0" } else { &symbol };

@@ -4,8 +4,8 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::native::{looks_like_file, read_position};
-use super::{Family, Role, Stack, Strength, Tool};
-use patchwright_source::{Frame, Pattern};
+use super::{Family, Role, Stack, Strength, Tool, group_of};
+use patchwright_source::{Frame, Pattern, regex};
 
 /// An exception that ended a thread.
 pub(super) const THROWN: Family = Family {
@@ -21,11 +21,8 @@ pub(super) const PRINTED: Family = Family {
     mark: r"^\s+at ",
     begins: |line| read_frame(line).is_some(),
     read: |log, at| {
-        let (distance, headline) = log
-            .before(at, MAX_MESSAGE)
-            .enumerate()
-            .find_map(|(distance, line)| Some((distance, headline(line)?)))?;
-        let draft = read(log, at - 1 - distance, headline, Tool::Java)?;
+        let (above, headline) = log.find_above(at, MAX_MESSAGE, headline)?;
+        let draft = read(log, above, headline, Tool::Java)?;
         draft.has_frames().then_some(draft)
     },
 };
@@ -42,19 +39,14 @@ pub(super) const HEADLESS: Family = Family {
         if let Some(head) = head {
             return read(log, at - 1, head, Tool::Java);
         }
-        let above = log.before(at, MAX_MESSAGE).enumerate();
-        let mut causes = above.filter_map(|(distance, line)| {
-            Some((distance, line.trim_start().strip_prefix("Caused by: ")?))
-        });
-        if let Some((distance, cause)) = causes.next() {
-            let mut draft = read(log, at - 1 - distance, cause, Tool::Java)?;
+        if let Some((above, cause)) = log.find_above(at, MAX_MESSAGE, cause) {
+            let mut draft = read(log, above, cause, Tool::Java)?;
             draft.cut = true;
             return Some(draft);
         }
         let frames = || log.from(at, MAX_LINES).map_while(read_frame);
         let below = at + frames().count();
-        let cause = log.line(below).map(str::trim_start);
-        let cause = cause.and_then(|line| line.strip_prefix("Caused by: "));
+        let cause = log.line(below).and_then(cause);
         let mut draft = match cause {
             Some(cause) => read(log, below, cause, Tool::Java)?,
             None => Draft::new(Tool::Java, "uncaught-exception"),
@@ -77,20 +69,20 @@ const MAX_LINES: usize = 20_000;
 /// The most lines of a message before its first frame.
 const MAX_MESSAGE: usize = 40;
 
+fn cause(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("Caused by: ")
+}
+
 fn thrown(line: &str) -> Option<&str> {
-    let rest = line
-        .strip_prefix("Exception in thread \"")
-        .or_else(|| line.strip_prefix("Exception: "))?;
-    let (_, rest) = rest.split_once("\" ")?;
-    exception(rest).map(|_| rest)
+    let form = regex!(r#"^Exception(?: in thread "|: ).*?" (.*)$"#);
+    let thrown = group_of(form, line)?;
+    exception(thrown).map(|_| thrown)
 }
 
 /// Tells whether a line by itself begins a trace.
 pub(super) fn looks_like_exception(line: &str) -> bool {
-    let ends = ["Exception", "Error", "Throwable", "Failure"];
-    exception(line).is_some_and(|(class, _)| {
-        class.contains('.') || ends.iter().any(|end| class.ends_with(end))
-    })
+    let throwable = regex!("(?:Exception|Error|Throwable|Failure)$");
+    exception(line).is_some_and(|(class, _)| class.contains('.') || throwable.is_match(class))
 }
 
 /// Returns the exception of a line that begins a trace; a logger may write something before a
@@ -114,36 +106,26 @@ pub(super) fn exception(text: &str) -> Option<(&str, &str)> {
     // A class that a method declares has a number before its name.
     let simple = class.rsplit(['.', '$']).next()?;
     let simple = simple.trim_start_matches(|c: char| c.is_ascii_digit());
-    let word = |part: &str| {
-        !part.is_empty()
-            && part
-                .chars()
-                .all(|c| c.is_alphanumeric() || c == '_' || c == '$')
-            && !part.starts_with(|c: char| c.is_numeric())
-    };
+    let name = regex!(r"^[\p{Alphabetic}_$&&\P{N}][\p{Alphabetic}\p{N}_$]*$");
+    let word = |part: &str| name.is_match(part);
     let looks = class.split('.').all(word) && simple.starts_with(char::is_uppercase);
     (looks && class.len() < 300).then_some((class, message))
 }
 
 /// Reads `at module@version/pkg.Class.method(File.java:12)`, and Android's form of it.
 pub(crate) fn read_frame(line: &str) -> Option<Frame> {
-    let text = line.trim_start().strip_prefix("at ")?;
     // Android's runtime writes `at void pkg.Class.method(int) (File.java:12)`.
-    let android = text
-        .split_once(' ')
-        .filter(|(_, rest)| rest.contains(") ("));
-    let text = android.map_or(text, |(_, rest)| rest);
-    let (name, rest) = text.split_at(text.find('(')?);
-    let rest = android
-        .and_then(|_| Some(rest.split_once(") ")?.1))
-        .unwrap_or(rest);
-    let place = rest.strip_prefix('(')?.split_once(')')?.0;
+    let form =
+        regex!(r"^\s*at (?:[^ ]* (?P<android>[^(]*)\(.*?\) |(?P<name>[^(]*))\((?P<place>[^)]*)\)");
+    let found = form.captures(line)?;
     // The console of Google Play puts a space in front of the place.
-    let name = strip_module(name.trim_end());
+    let name = found.name("android").or(found.name("name"))?;
+    let name = strip_module(name.as_str().trim_end());
     if !name.contains('.') || name.contains(' ') {
         return None;
     }
     let mut frame = Frame::named(name);
+    let place = found.name("place")?.as_str();
     let (file, line, _) = read_position(place);
     // `Native Method` is none, nor is a name that was cut and joined with another line.
     if looks_like_file(place) && file.contains('.') && !file.contains('/') {
@@ -155,11 +137,8 @@ pub(crate) fn read_frame(line: &str) -> Option<Frame> {
 
 /// Drops `app//` and `java.base@17.0.15/`, and the number of a hidden class.
 fn strip_module(name: &str) -> &str {
-    let end = name.find("/0x").unwrap_or(name.len());
-    let start = name
-        .get(..end)
-        .and_then(|head| head.rfind('/'))
-        .map_or(0, |at| at + 1);
+    let visible = name.split("/0x").next().unwrap_or(name);
+    let start = visible.rfind('/').map_or(0, |at| at + 1);
     name.get(start..).unwrap_or(name)
 }
 
@@ -238,19 +217,24 @@ impl Trace {
             return self.take(cause) && self.take(frame);
         }
         let depth = line.len() - line.trim_start_matches('\t').len();
-        if text.starts_with("Caused by: ") {
-            self.open(Role::Cause, depth, text);
-            return true;
-        }
-        if text.starts_with("Suppressed: ") {
-            self.open(Role::Suppressed, depth, text);
+        let role = match text.split_once(": ") {
+            Some(("Caused by", _)) => Some(Role::Cause),
+            Some(("Suppressed", _)) => Some(Role::Suppressed),
+            _ => None,
+        };
+        if let Some(role) = role {
+            self.open(role, depth, text);
             return true;
         }
         if let Some(rest) = text.strip_prefix("... ") {
             self.restore(rest);
             return rest.ends_with(" more");
         }
-        if text.starts_with('[') && (text.ends_with("more frames]") || text.contains("CIRCULAR")) {
+        let is_beside_frames = text.starts_with("- locked")
+            || text.starts_with("- waiting")
+            || text.starts_with('[')
+                && (text.ends_with("more frames]") || text.contains("CIRCULAR"));
+        if is_beside_frames {
             return true;
         }
         // The text ends here: a frame without its place is the beginning of one.
@@ -268,16 +252,13 @@ impl Trace {
             }
             return false;
         }
-        if text.starts_with("- locked") || text.starts_with("- waiting") {
-            return true;
-        }
         self.message(line)
     }
 
     /// Reads a line of a message, which comes before the first frame.
     fn message(&mut self, line: &str) -> bool {
         self.message_lines += 1;
-        let fresh = !self.draft.in_stack() && self.message_lines <= MAX_MESSAGE;
+        let fresh = !self.draft.open && self.message_lines <= MAX_MESSAGE;
         let ends = line.trim().is_empty() && self.draft.has_frames()
             || line.starts_with("== ")
             || line.starts_with("DEDUP_TOKEN")
@@ -307,24 +288,16 @@ impl Trace {
     /// Restores the frames that `... n more` left out: the last n of the enclosing
     /// exception.
     fn restore(&mut self, rest: &str) {
-        let Some(count) = rest
-            .strip_suffix(" more")
-            .and_then(|n| n.parse::<usize>().ok())
-        else {
-            return;
-        };
-        let frames: Vec<Frame> = self
-            .draft
-            .stacks
-            .get(self.enclosing)
-            .map(|stack| &stack.frames)
-            .and_then(|frames| frames.get(frames.len().saturating_sub(count)..))
-            .unwrap_or_default()
-            .to_vec();
+        let count = rest.strip_suffix(" more").map(str::parse);
+        let Some(Ok(count)) = count else { return };
+        let enclosing = self.draft.stacks.get(self.enclosing);
+        let frames = enclosing.map(|stack| stack.frames.clone());
+        let mut frames = frames.unwrap_or_default();
+        let frames = frames.split_off(frames.len().saturating_sub(count));
         for frame in frames {
             self.draft.push(frame);
         }
-        self.draft.close();
+        self.draft.open = false;
     }
 }
 

@@ -38,15 +38,12 @@ fn finding(class: &str, message: &str) -> String {
         .split([':', '(', '\n', ','])
         .next()
         .unwrap_or_default();
-    let words: Vec<String> = named
-        .split_whitespace()
-        .map(|word| {
-            word.trim_matches(|c: char| !c.is_alphanumeric())
-                .to_ascii_lowercase()
-        })
-        .filter(|word| !word.is_empty())
-        .take(KIND_WORDS)
-        .collect();
+    let words = named.split_whitespace().map(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.to_ascii_lowercase()
+    });
+    let words = words.filter(|word| !word.is_empty()).take(KIND_WORDS);
+    let words: Vec<String> = words.collect();
     if words.is_empty() {
         class.rsplit('.').next().unwrap_or(class).to_owned()
     } else {

@@ -54,12 +54,10 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             break;
         }
         if let Some((number, frame)) = native::read(line) {
-            if number == 0 && draft.in_stack() {
-                draft.close();
-            }
+            draft.open &= number > 0;
             draft.push(frame);
         } else {
-            draft.close();
+            draft.open = false;
         }
     }
     Some(draft)

@@ -3,6 +3,7 @@
 //! Terminal colours, carriage returns and overlong lines are handled here once for
 //! all readers of reports. Logs beyond a limit lose their middle.
 
+use patchwright_source::regex;
 use std::borrow::Cow;
 
 /// The bytes of a log that are read, half of them from each end. A thousand times
@@ -36,20 +37,32 @@ impl<'a> Log<'a> {
         self.lines.get(index).map(AsRef::as_ref)
     }
 
+    /// The last line that is not empty.
+    pub(crate) fn last(&self) -> Option<&str> {
+        let mut lines = self.lines.iter().rev().map(AsRef::as_ref);
+        lines.find(|line: &&str| !line.trim().is_empty())
+    }
+
     /// The lines from here on, at most `limit` of them.
     pub(crate) fn from(&self, index: usize, limit: usize) -> impl Iterator<Item = &str> {
         self.lines.iter().skip(index).take(limit).map(AsRef::as_ref)
     }
 
+    /// Finds something in the nearest of the lines before this one; returns its number too.
+    pub(crate) fn find_above<'l, T>(
+        &'l self,
+        index: usize,
+        limit: usize,
+        find: impl Fn(&'l str) -> Option<T>,
+    ) -> Option<(usize, T)> {
+        let mut above = self.before(index, limit).enumerate();
+        above.find_map(|(distance, line)| Some((index - 1 - distance, find(line)?)))
+    }
+
     /// The lines before this one, nearest first, at most `limit` of them.
     pub(crate) fn before(&self, index: usize, limit: usize) -> impl Iterator<Item = &str> {
-        let end = index.min(self.lines.len());
-        self.lines
-            .get(end.saturating_sub(limit)..end)
-            .unwrap_or_default()
-            .iter()
-            .rev()
-            .map(AsRef::as_ref)
+        let before = self.lines.get(..index).unwrap_or(&self.lines);
+        before.iter().rev().take(limit).map(AsRef::as_ref)
     }
 }
 
@@ -67,42 +80,23 @@ pub(crate) fn ends(text: &str, limit: usize) -> (&str, &str) {
 }
 
 fn clean(line: &str) -> Cow<'_, str> {
-    let line = line
-        .get(..line.floor_char_boundary(MAX_LINE))
-        .unwrap_or(line);
+    let end = line.floor_char_boundary(MAX_LINE);
+    visible(line.get(..end).unwrap_or(line))
+}
+
+/// Returns what a terminal would leave of a line.
+pub(crate) fn visible(line: &str) -> Cow<'_, str> {
     // What a carriage return overwrote was progress, not text.
     let line = line.trim_end_matches('\r');
     let line = line.rsplit_once('\r').map_or(line, |(_, last)| last);
     strip_colours(line)
 }
 
-/// Drops terminal control sequences.
+/// Drops terminal control sequences: CSI with parameters up to a final byte in `@`..`~`, OSC with a
+/// text up to BEL or ESC, and those of one character.
 pub fn strip_colours(line: &str) -> Cow<'_, str> {
-    if !line.contains('\u{1b}') {
-        return Cow::Borrowed(line);
-    }
-    let mut kept = String::with_capacity(line.len());
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        if character != '\u{1b}' {
-            kept.push(character);
-            continue;
-        }
-        match characters.next() {
-            // CSI: parameters up to a final byte in `@`..`~`.
-            Some('[') => while characters.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
-            // OSC: a text up to BEL or ESC.
-            Some(']') => {
-                while characters
-                    .next()
-                    .is_some_and(|c| c != '\u{7}' && c != '\u{1b}')
-                {}
-                characters.next_if_eq(&'\\');
-            }
-            _ => {}
-        }
-    }
-    Cow::Owned(kept)
+    let sequence = regex!(r"(?s)\x1b(?:\[[^@-~]*[@-~]?|\][^\x07\x1b]*[\x07\x1b]?\\?|.)?");
+    sequence.replace_all(line, "")
 }
 
 #[cfg(test)]

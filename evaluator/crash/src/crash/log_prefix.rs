@@ -4,8 +4,8 @@
 //! left out, is a prefix, and is removed wherever it begins a line. A line alone shows no
 //! prefix.
 
-use patchwright_source::Pattern;
-use regex::Regex;
+use patchwright_source::{Pattern, regex};
+use regex::{Captures, Regex};
 use std::collections::BTreeMap;
 
 /// Bytes of the longest prefix, and the most of them in one text.
@@ -47,28 +47,17 @@ pub(super) fn without_prefixes<'a>(lines: impl Iterator<Item = &'a str> + Clone)
 
 /// Returns the expression of a prefix: any digits for digits, any space for space.
 fn form(prefix: &str) -> String {
-    let mut form = "^".to_owned();
-    let mut rest = prefix;
-    while let Some(first) = rest.chars().next() {
-        let space = rest.len() - rest.trim_start().len();
-        let behind = rest.get(space..).unwrap_or_default();
-        let digits = behind.len()
-            - behind
-                .trim_start_matches(|c: char| c.is_ascii_digit())
-                .len();
-        let taken = if digits > 0 {
-            form.push_str(r"\s*\d+");
-            space + digits
-        } else if space > 0 {
-            form.push_str(r"\s+");
-            space
+    let pieces = regex!(r"(?P<digits>\s*[0-9]+)|(?P<space>\s+)|[^\s0-9]+");
+    let form = pieces.replace_all(prefix, |found: &Captures<'_>| {
+        if found.name("digits").is_some() {
+            r"\s*\d+".to_owned()
+        } else if found.name("space").is_some() {
+            r"\s+".to_owned()
         } else {
-            form.push_str(&regex::escape(first.encode_utf8(&mut [0; 4])));
-            first.len_utf8()
-        };
-        rest = rest.get(taken..).unwrap_or_default();
-    }
-    form + " ?"
+            regex::escape(found.get(0).map_or("", |text| text.as_str()))
+        }
+    });
+    format!("^{form} ?")
 }
 
 #[cfg(test)]

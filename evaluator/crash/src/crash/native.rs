@@ -9,8 +9,9 @@
 //! #1  0x00007ffff7df0d0a in ?? () from /lib/x86_64-linux-gnu/libc.so.6
 //! ```
 
+use super::draft::Draft;
 use super::log_lines::Log;
-use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
+use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION, regex};
 use regex::Captures;
 
 /// A library in the place of a function.
@@ -48,46 +49,40 @@ pub(crate) fn is_frame_start(line: &str) -> bool {
 /// Tells whether a log ends in the middle of a frame, which always says more than its address,
 /// or with the heading of a stack.
 pub(super) fn is_cut(log: &Log<'_>) -> bool {
-    let last = log.lines().iter().rfind(|line| !line.trim().is_empty());
-    if last.is_some_and(|line| line.ends_with(" here:") || line.starts_with("Caused by: ")) {
-        return true;
-    }
-    let mut words = last.map_or("", |line| line.as_ref()).split_whitespace();
-    let number = words.next().and_then(|word| word.strip_prefix('#'));
-    let numbered = number.is_some_and(|number| number.parse::<u32>().is_ok());
-    let address = words.next().is_none_or(|word| word.starts_with("0x"));
-    numbered && address && words.next().is_none()
+    let last = log.last().unwrap_or_default();
+    last.ends_with(" here:")
+        || last.starts_with("Caused by: ")
+        || regex!(r"^\s*#[0-9]+(?:\s+0x\S*)?\s*$").is_match(last)
 }
 
-/// The half of a frame that a log ends with.
-pub(super) enum Half {
-    /// A name without anything behind it, where others have a place.
-    Name(String),
-    /// A path without a line, where others have one.
-    Path(String),
-    /// Anything else: what was read of the frame is whole.
-    Rest,
-}
-
-/// Returns what a log that ends in the middle of a frame has of it.
-pub(super) fn half(log: &Log<'_>) -> Option<Half> {
-    let last = log.lines().iter().rfind(|line| !line.trim().is_empty())?;
-    let (_, frame) = read(last)?;
+/// Drops the half of a name or a path from a draft whose log ends in the middle of a frame.
+pub(super) fn drop_half(draft: &mut Draft, log: &Log<'_>) -> Option<()> {
+    let last = log.last()?;
+    let (_, half) = read(last)?;
     let others = || log.lines().iter().filter_map(|line| read(line));
-    let placed = || others().any(|(_, frame)| frame.file.is_some() || frame.module.is_some());
-    let named = frame.function != UNKNOWN_FUNCTION && last.trim_end().ends_with(&frame.function);
-    if last.matches('(').count() > last.matches(')').count() && !named {
-        return Some(Half::Rest);
+    let named = half.function != UNKNOWN_FUNCTION && last.trim_end().ends_with(&half.function);
+    let unnamed = half.function == UNKNOWN_FUNCTION && !last.contains(['(', '/']);
+    let is_open = last.matches('(').count() > last.matches(')').count() && !named;
+    // A name without anything behind it, where others have a place.
+    let is_name = half.file.is_none()
+        && half.module.is_none()
+        && (named || unnamed)
+        && others().any(|(_, frame)| frame.file.is_some() || frame.module.is_some());
+    // A path without a line, where others have one.
+    let is_path = half.file.is_some()
+        && half.line.is_none()
+        && others().any(|(_, frame)| frame.line.is_some());
+    if !(is_open || is_name || is_path) {
+        return None;
     }
-    let unnamed = frame.function == UNKNOWN_FUNCTION && !last.contains(['(', '/']);
-    match (frame.file, frame.line, frame.module) {
-        (None, _, None) if unnamed && placed() => Some(Half::Name(frame.function)),
-        (None, _, None) if named && placed() => Some(Half::Name(frame.function)),
-        (Some(file), None, _) if others().any(|(_, frame)| frame.line.is_some()) => {
-            Some(Half::Path(file))
-        }
-        _ => None,
+    let frames = &mut draft.stacks.last_mut()?.frames;
+    draft.cut = true;
+    if !is_open && is_name {
+        frames.pop_if(|frame| frame.function == half.function);
+    } else if !is_open && let Some(frame) = frames.last_mut() {
+        frame.file.take_if(|file| half.file.as_ref() == Some(file));
     }
+    Some(())
 }
 
 /// Splits `#12 rest`.
@@ -145,13 +140,13 @@ pub(crate) fn is_whole(line: &str) -> bool {
 /// Returns the function before its arguments. They begin after a space, and the name may
 /// hold parentheses of its own.
 fn called(head: &str) -> &str {
-    let operator = |at: &usize| {
-        head.get(..*at)
-            .is_some_and(|name| name.ends_with("operator"))
-    };
-    let mut spaces = head.match_indices(" (").map(|(at, _)| at);
-    let arguments = spaces.find(|at| !operator(at));
-    match arguments.and_then(|at| head.get(..at)).unwrap_or(head) {
+    let mut names = head
+        .match_indices(" (")
+        .filter_map(|(at, _)| head.get(..at));
+    match names
+        .find(|name| !name.ends_with("operator"))
+        .unwrap_or(head)
+    {
         "" | "???" => UNKNOWN_FUNCTION,
         name => name,
     }
@@ -159,21 +154,18 @@ fn called(head: &str) -> &str {
 
 /// Reads `function file:line:column (module+0x..)`, each part optional.
 pub(crate) fn read_place(text: &str) -> Frame {
-    let mut frame = Frame::named(UNKNOWN_FUNCTION);
+    let mut frame = unnamed();
     let mut text = text.trim();
     while let Some((before, inside)) = last_parenthesis(text) {
-        if inside.starts_with("BuildId: ") || inside == "inlined by" || inside == "[clone]" {
-            text = before;
-        } else if let Some((module, offset)) = inside.rsplit_once("+0x")
+        let said = ["inlined by", "[clone]", "<unknown module>"];
+        if let Some((module, offset)) = inside.rsplit_once("+0x")
             && offset.bytes().all(|byte| byte.is_ascii_hexdigit())
         {
             frame.module = Some(without_architecture(module).to_owned());
-            text = before;
-        } else if inside == "<unknown module>" {
-            text = before;
-        } else {
+        } else if !inside.starts_with("BuildId: ") && !said.contains(&inside) {
             break;
         }
+        text = before;
     }
     let (function, place) = split_function(uncut(text));
     let function = whole_name(without_offset(function));
@@ -288,6 +280,11 @@ pub(super) fn captured(found: &Captures<'_>) -> Option<Frame> {
         module,
         ..Frame::named(function.unwrap_or(UNKNOWN_FUNCTION))
     })
+}
+
+/// Returns a frame of which nothing is known yet.
+pub(super) fn unnamed() -> Frame {
+    Frame::named(UNKNOWN_FUNCTION)
 }
 
 /// Puts a frame at `file:line:column`.

@@ -8,12 +8,13 @@
 use super::command_line::{is_announced, read_line};
 use super::draft::Draft;
 use super::{
-    CrashReport, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,
+    CrashReport, Frame, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,
     parse_with, purify, sanitizer, undefined, valgrind,
 };
 use patchwright_source::{Pattern, built_in_regex};
 use regex::Regex;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The most reports that are told apart in one text.
@@ -40,41 +41,29 @@ static PREFIX: Pattern = Pattern::new(
 /// Parts that lines lost on their way, with their repair: the escape of colours, the process
 /// of Valgrind's lines, and the usual form of a Java frame.
 static LOST: LazyLock<[(Regex, &str); 10]> = LazyLock::new(|| {
-    let valgrind = r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on ))";
-    let errors = r"^\s*(Invalid (?:read|write|free)|Conditional jump|Use of uninit|Possible data race|This conflicts with|[\d,]+ bytes in [\d,]+ blocks are )";
-    [
-        (built_in_regex(r"\[(?:\d+;)*\d+m"), ""),
-        (
-            built_in_regex(
-                r"^#{1,6} ((?:ERROR|WARNING): |(?:READ|WRITE) of |0x[0-9a-f]+ is |terminate called )",
-            ),
-            "$1",
-        ),
-        (
-            built_in_regex(r"^(\d{1,3})  (0x[0-9a-f]+ in .*\()"),
-            "#$1  $2",
-        ),
+    let frame_of_valgrind =
+        r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on ))";
+    let error_of_valgrind = r"^\s*(Invalid (?:read|write|free)|Conditional jump|Use of uninit|Possible data race|This conflicts with|[\d,]+ bytes in [\d,]+ blocks are )";
+    let heading =
+        r"^#{1,6} ((?:ERROR|WARNING): |(?:READ|WRITE) of |0x[0-9a-f]+ is |terminate called )";
+    let kotlin = r"^\s*([\w$]+\.(?:java|kt):\d+) - ([\w$]+(?:\.[\w$<>]+)+)$";
+    let lost = [
+        (r"\[(?:\d+;)*\d+m", ""),
+        (heading, "$1"),
+        (r"^(\d{1,3})  (0x[0-9a-f]+ in .*\()", "#$1  $2"),
         // With `--time-stamp=yes`.
+        (r"^==(?:\d\d:){3}\d\d\.\d+ (\d+)==", "==$1=="),
+        (frame_of_valgrind, "==0== $1"),
+        (error_of_valgrind, "==0== $1"),
+        (r"^\s*([\w./$<>]+)::([\w$]+\.java:\d+)\s*$", "\tat $1($2)"),
+        (r"::([\w$]+\.java:\d+)", "($1)"),
+        (kotlin, "\tat $2($1)"),
         (
-            built_in_regex(r"^==(?:\d\d:){3}\d\d\.\d+ (\d+)=="),
-            "==$1==",
-        ),
-        (built_in_regex(valgrind), "==0== $1"),
-        (built_in_regex(errors), "==0== $1"),
-        (
-            built_in_regex(r"^\s*([\w./$<>]+)::([\w$]+\.java:\d+)\s*$"),
-            "\tat $1($2)",
-        ),
-        (built_in_regex(r"::([\w$]+\.java:\d+)"), "($1)"),
-        (
-            built_in_regex(r"^\s*([\w$]+\.(?:java|kt):\d+) - ([\w$]+(?:\.[\w$<>]+)+)$"),
-            "\tat $2($1)",
-        ),
-        (
-            built_in_regex(r"^\*\*([\w.$]+\.\w+(?:Exception|Error))\*\* in \*\*.*\*\*$"),
+            r"^\*\*([\w.$]+\.\w+(?:Exception|Error))\*\* in \*\*.*\*\*$",
             "$1",
         ),
-    ]
+    ];
+    lost.map(|(lost, whole)| (built_in_regex(lost), whole))
 });
 /// Comments, entities and marks of HTML, and pictures of a screen.
 static ENTITY: Pattern = Pattern::new(
@@ -123,7 +112,7 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
         .find(|at| !blank(*at))
         .filter(|at| blank(at + 1));
     let begun = |line: &str| {
-        if !PASTED.any.is_match(line) {
+        if !PASTED.marks.is_match(line) {
             return None;
         }
         let begun = PASTED.list.iter().filter(|family| (family.begins)(line));
@@ -142,32 +131,13 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
             .collect();
         has_log |= !logs.is_empty() || part.iter().any(|line| begun(line).is_some());
         let whole = block % 2 == 1 && logs.len() > 1;
-        // What is indented together is one block too.
-        let mut runs = vec![0];
-        for run in part.chunk_by(|one, next| class(one) == class(next)) {
-            runs.push(runs.last().copied().unwrap_or(0) + run.len());
-        }
-        let in_log = |at: usize, line: &str| {
-            let next = runs.partition_point(|begin| *begin <= at);
-            let run = runs.get(next.wrapping_sub(1)).zip(runs.get(next));
-            let Some((&from, &to)) = run.filter(|_| class(line).is_some()) else {
-                return false;
-            };
-            // Right below a frame stand its variables.
-            let head = part.get(from).is_some_and(|line| !line.trim().is_empty());
-            let below = head && logs.iter().any(|log| log + 1 == from);
-            below || logs.iter().any(|log| (from..to).contains(log))
-        };
-        for (at, line) in part.iter().enumerate() {
-            let next = logs.partition_point(|log| *log < at);
-            let before = next.checked_sub(1).and_then(|last| logs.get(last));
-            let near = logs
-                .get(next)
-                .is_some_and(|log| *log == at || before.is_some_and(|last| log - last <= GAP));
+        for (at, (line, hidden)) in part.iter().zip(in_logs(part, &logs)).enumerate() {
             // In a block the command stands right above what it printed.
             let above = block % 2 == 1 && logs.first() == Some(&(at + 1));
-            let command = is_announced(line) || above && !read_line(line, true).is_empty();
-            if command || !(whole || near || in_log(at, line)) {
+            if !(whole || hidden)
+                || is_announced(line)
+                || above && !read_line(line, true).is_empty()
+            {
                 words.push_str(line);
                 words.push('\n');
             }
@@ -177,6 +147,35 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
     }
     words.truncate(words.len() - "```\n".len());
     (words, has_log)
+}
+
+/// Tells of each line whether it belongs to the logs of which some lines are known.
+fn in_logs(lines: &[&str], logs: &[usize]) -> Vec<bool> {
+    let mut inside = vec![false; lines.len()];
+    let mut put_inside = |lines: Range<usize>| inside.get_mut(lines).map(|lines| lines.fill(true));
+    let mut last = None;
+    for log in logs {
+        let near = last.filter(|last| log - last <= GAP);
+        put_inside(near.unwrap_or(*log)..log + 1);
+        last = Some(*log);
+    }
+    // What is indented together is one block too.
+    let mut begin = 0;
+    for run in lines.chunk_by(|one, next| class(one) == class(next)) {
+        let end = begin + run.len();
+        if let Some(head) = run.first().filter(|line| class(line).is_some()) {
+            // Right below a frame stand its variables.
+            let below = |log: usize| !head.trim().is_empty() && log + 1 == begin;
+            if logs
+                .iter()
+                .any(|log| (begin..end).contains(log) || below(*log))
+            {
+                put_inside(begin..end);
+            }
+        }
+        begin = end;
+    }
+    inside
 }
 
 /// Returns the mark of a line of a block that is one piece: indented as code is, or empty
@@ -213,23 +212,21 @@ pub fn read_pasted(text: &str) -> Vec<CrashReport> {
 /// Finds further reports of a tool that tells many errors of one run, or whose reports need
 /// no frame of their own line.
 fn further(text: &str, found: &[CrashReport]) -> Vec<CrashReport> {
-    let tools = [Tool::Valgrind, Tool::UndefinedBehaviorSanitizer, Tool::Java];
+    let tools: [(Tool, fn(&str) -> bool); 3] = [
+        (Tool::Valgrind, valgrind::FAMILY.begins),
+        (Tool::UndefinedBehaviorSanitizer, undefined::FAMILY.begins),
+        (Tool::Java, java::looks_like_exception),
+    ];
     let mut further: Vec<CrashReport> = Vec::new();
-    for tool in tools {
-        let begins = match tool {
-            Tool::Valgrind => valgrind::FAMILY.begins,
-            Tool::Java => java::looks_like_exception,
-            _ => undefined::FAMILY.begins,
-        };
+    for (tool, begins) in tools {
         if !found.iter().any(|report| report.tool == tool) {
             continue;
         }
-        for part in parts(text, begins) {
-            let report = parse_with(&PASTED, part);
-            let report = report.filter(|report| report.tool == tool && !report.stacks.is_empty());
-            further.extend(
-                report.filter(|report| !is_known(found, report) && !is_known(&further, report)),
-            );
+        for report in parts(text, begins).filter_map(|part| parse_with(&PASTED, part)) {
+            let is_whole = report.tool == tool && !report.stacks.is_empty();
+            if is_whole && !is_known(found, &report) && !is_known(&further, &report) {
+                further.push(report);
+            }
         }
     }
     further
@@ -269,7 +266,7 @@ fn bare(text: &str) -> String {
     let own_line = |found: &regex::Captures<'_>| {
         let code = found.get(1).or(found.get(2));
         let code = code.map_or("", |code| code.as_str());
-        if PASTED.any.is_match(code) {
+        if PASTED.marks.is_match(code) {
             format!("\n{code}\n")
         } else {
             format!("`{code}`")
@@ -297,67 +294,51 @@ fn by_site(report: CrashReport) -> Vec<CrashReport> {
             sites.push(site);
         }
     }
-    // Only the last one can be cut.
-    let whole = sites.len().saturating_sub(1);
-    sites
-        .iter_mut()
-        .take(whole)
-        .for_each(|site| site.cut = false);
-    match sites.len() {
-        0 | 1 => vec![report],
-        _ => sites,
+    if sites.len() < 2 {
+        return vec![report];
     }
+    // Only the last one can be cut.
+    for site in sites.iter_mut().rev().skip(1) {
+        site.cut = false;
+    }
+    sites
 }
 
 /// Counts the frames of the project with a place.
 fn project_frames(report: &CrashReport) -> usize {
-    let frames = report
-        .main_stack()
-        .into_iter()
-        .flat_map(|stack| &stack.frames);
-    frames
-        .filter(|frame| frame.line.is_some() && FrameOrigin::of(frame) == FrameOrigin::Project)
-        .count()
+    let is_placed =
+        |frame: &&Frame| frame.line.is_some() && FrameOrigin::of(frame) == FrameOrigin::Project;
+    let stack = report.main_stack();
+    stack.map_or(0, |stack| stack.frames.iter().filter(is_placed).count())
 }
 
 /// Cuts a text where a further report of a family begins.
-fn parts(text: &str, begins: fn(&str) -> bool) -> Vec<&str> {
-    let mut starts = vec![0];
+fn parts(text: &str, begins: fn(&str) -> bool) -> impl Iterator<Item = &str> {
     let mut at = 0;
-    let mut seen = false;
+    let mut starts = Vec::new();
     for line in text.split_inclusive('\n') {
-        if begins(line.trim_end()) {
-            if seen && starts.len() < MAX_REPORTS {
-                starts.push(at);
-            }
-            seen = true;
+        if begins(line.trim_end()) && starts.len() < MAX_REPORTS {
+            starts.push(at);
         }
         at += line.len();
     }
-    starts.push(text.len());
-    starts
-        .iter()
-        .zip(starts.iter().skip(1))
-        .filter_map(|(from, to)| text.get(*from..*to))
-        .collect()
+    // What stands above the first report belongs to it.
+    let starts = starts.into_iter().skip(1).chain([text.len()]);
+    starts.scan(0, move |from, to| text.get(std::mem::replace(from, to)..to))
 }
 
 /// Reads an exception that stands alone: the JVM leaves the stack of one that it threw
 /// often out (`OmitStackTraceInFastThrow`).
 fn bare_exception(text: &str) -> Option<CrashReport> {
-    let alone = |line: &&str| {
-        let class = java::exception(line).map(|(class, _)| class);
-        class.is_some_and(|class| {
-            let throwable = class.ends_with("Exception") || class.ends_with("Error");
-            class.contains('.') && throwable
-        })
-    };
     // Games write `Error: ` in front.
     let lines = text
         .lines()
         .map(|line| line.trim().trim_start_matches("Error: "));
-    let line = lines.clone().find(alone)?;
-    let (class, message) = java::exception(line)?;
+    let mut exceptions = lines.filter_map(|line| Some((line, java::exception(line)?)));
+    let (line, (class, message)) = exceptions.find(|(_, (class, _))| {
+        let throwable = class.ends_with("Exception") || class.ends_with("Error");
+        class.contains('.') && throwable
+    })?;
     let mut draft = Draft::new(Tool::Java, class);
     message.clone_into(&mut draft.message);
     draft.say(line);
@@ -391,8 +372,7 @@ fn clean(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let is_logged = |at: usize| {
         let line = lines.get(at).filter(|line| !line.starts_with('>'));
-        line.and_then(|line| PREFIX.find(line))
-            .is_some_and(|prefix| !prefix.is_empty())
+        line.is_some_and(|line| PREFIX.is_match(line))
     };
     // Between two lines of a logger an empty one is nobody's.
     let spaced = |at: usize, line: &str| {
@@ -433,7 +413,7 @@ fn clean_line(line: &str) -> Cow<'_, str> {
         return Cow::Owned(format!("$ ./{command}"));
     }
     let mut rest = line;
-    while let Some(found) = PREFIX.find(rest).filter(|found| !found.is_empty()) {
+    while let Some(found) = PREFIX.find(rest) {
         rest = rest.get(found.end()..).unwrap_or_default();
     }
     if let Some(cell) = rest
@@ -474,27 +454,19 @@ fn join_wrapped(lines: &[&str]) -> String {
         };
         // The kernel's line for a program that died, which a frame's width does not measure.
         let kernel = line.contains("segfault at ") && line.trim_end().ends_with(" sp");
-        if let Some(next) = lines.peek().filter(|_| kernel) {
+        let goes_on = |next: &str| {
+            kernel
+                || WRAPPED.contains(&line.chars().count())
+                    && line.trim_start().starts_with('#')
+                    && !next.trim_start().starts_with(['#', '='])
+                    && place(line).is_none()
+                    && place(&format!("{} {}", line.trim_end(), next.trim())).is_some()
+        };
+        if let Some(next) = lines.next_if(|next| goes_on(next)) {
             text.push(' ');
             text.push_str(next.trim());
-            lines.next();
-        } else if let Some(next) = lines.peek()
-            && WRAPPED.contains(&line.chars().count())
-            && line.trim_start().starts_with('#')
-            && !next.trim_start().starts_with(['#', '='])
-            && place(line).is_none()
-            && place(&format!("{} {}", line.trim_end(), next.trim())).is_some()
-        {
-            text.push(' ');
-            text.push_str(next.trim());
-            lines.next();
         }
         text.push('\n');
     }
     text
-}
-
-/// Tells whether a crash of this tool is located and shown, but not repaired.
-pub fn is_only_shown(tool: Tool) -> bool {
-    forms::is_foreign(tool)
 }

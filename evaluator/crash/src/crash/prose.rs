@@ -204,13 +204,11 @@ impl ReportInWords {
         // A fence that nothing closes ends with the text.
         code.pop();
         prose.push_str(&self.read_code(&code));
-        let mut known: Vec<CommandLine> = Vec::new();
-        for command in self.commands.drain(..) {
-            if !known.contains(&command) && known.len() < MAX_NAMES {
-                known.push(command);
+        for command in std::mem::take(&mut self.commands) {
+            if !self.commands.contains(&command) && self.commands.len() < MAX_NAMES {
+                self.commands.push(command);
             }
         }
-        self.commands = known;
         prose
     }
 
@@ -249,10 +247,8 @@ impl ReportInWords {
             given.for_each(|name| add(&mut self.inputs, name));
         }
         for found in ATTACHED.captures_iter(prose) {
-            add(
-                &mut self.inputs,
-                found.get(1).map_or("", |name| name.as_str()),
-            );
+            let (_, [name]) = found.extract();
+            add(&mut self.inputs, name);
         }
         let of_command = |name: &str| {
             let is_part = |command: &CommandLine| command.arguments.iter().any(|word| word == name);
@@ -381,18 +377,20 @@ impl ReportInWords {
                 .name("hash")
                 .filter(|hash| hash.as_str().contains(|c: char| c.is_ascii_digit()));
             let version = found.name("named").or(found.name("short")).or(hash);
-            let version = version.or(found.name("whole"));
-            let before = version.and_then(|version| text.get(..version.start()));
-            let line = before.map(|before| before.rsplit('\n').next().unwrap_or(before));
-            if before.is_some_and(|before| OF_SYSTEM.is_match(before))
-                || line.is_some_and(|line| OF_JAVA.is_match(line))
-                || version.is_some_and(|version| OTHER.is_match(version.as_str()))
-            {
+            let Some(version) = version.or(found.name("whole")) else {
                 continue;
+            };
+            let before = text.get(..version.start()).unwrap_or_default();
+            let line = before.rsplit('\n').next().unwrap_or(before);
+            let version = version.as_str();
+            let is_other =
+                OF_SYSTEM.is_match(before) || OF_JAVA.is_match(line) || OTHER.is_match(version);
+            if !is_other {
+                add(
+                    &mut self.versions,
+                    version.trim_end_matches(['.', '-', '+']),
+                );
             }
-            let version = version.map_or("", |version| version.as_str());
-            let version = version.trim_end_matches(['.', '-', '+']);
-            add(&mut self.versions, version);
         }
     }
 

@@ -6,7 +6,8 @@
 
 use super::draft::{Draft, Part};
 use super::scrub::{scrub, scrub_function, shorten};
-use super::{Access, CrashReport, Frame, FrameOrigin, Operation, Role, Side, Stack, cwe, fold};
+use super::{Access, CrashReport, Frame, FrameOrigin, Operation, Role, cwe, fold};
+use patchwright_source::counted;
 use std::fmt::Write as _;
 
 /// Lines of a stack that are shown from its top, and from its bottom.
@@ -40,57 +41,39 @@ pub(super) fn finish(draft: Draft) -> CrashReport {
 pub(super) fn summary(report: &CrashReport, message: &str) -> String {
     let mut line = format!("{}: {}", report.tool, report.kind);
     if !message.is_empty() {
-        line.push_str(": ");
-        line.push_str(&shorten(&scrub(message), 300));
+        let _ = write!(line, ": {}", shorten(&scrub(message), 300));
     }
-    if let Some(access) = &report.access {
-        let sentence = describe_access(access);
-        if !sentence.is_empty() {
-            line.push_str(", ");
-            line.push_str(&sentence);
-        }
+    let sentence = report.access.as_ref().map(describe_access);
+    if let Some(sentence) = sentence.filter(|sentence| !sentence.is_empty()) {
+        let _ = write!(line, ", {sentence}");
     }
     if let Some(frame) = report.leading_frame() {
-        line.push_str(" in ");
         let place = scrub(&frame.to_string());
-        let place = place.trim_start_matches("?? ");
-        line.push_str(&shorten(place, 300));
+        let place = shorten(place.trim_start_matches("?? "), 300);
+        let _ = write!(line, " in {place}");
     }
     line
 }
 
 /// Returns the lines of a stack, folded and purified.
 pub fn stack_text(frames: &[Frame]) -> String {
-    let stack = Stack {
-        role: Role::Crash,
-        title: None,
-        frames: frames.to_vec(),
-    };
     let mut text = String::new();
-    render_stack(&mut text, &stack, false);
+    render_stack(&mut text, frames, false);
     text
 }
 
 /// Describes an access: "read of 4 bytes, 0 bytes after 'buf' of 2048 bytes".
 pub(crate) fn describe_access(access: &Access) -> String {
-    let mut text = match (access.operation, access.size) {
-        (Some(Operation::Read), Some(size)) => format!("read of {}", bytes(size)),
-        (Some(Operation::Write), Some(size)) => format!("write of {}", bytes(size)),
-        (Some(Operation::Read), None) => "read".to_owned(),
-        (Some(Operation::Write), None) => "write".to_owned(),
-        (None, Some(size)) => format!("access of {}", bytes(size)),
-        (None, None) => String::new(),
+    let operation = access.operation.map(Operation::as_str);
+    let mut text = match access.size {
+        Some(size) => format!("{} of {}", operation.unwrap_or("access"), bytes(size)),
+        None => operation.unwrap_or_default().to_owned(),
     };
     if access.is_near_null() {
         text.push_str(" near null");
     }
     let (Some(distance), Some(side)) = (access.distance, access.side) else {
         return text.trim_start().to_owned();
-    };
-    let side = match side {
-        Side::Before => "before",
-        Side::Inside => "inside",
-        Side::After => "after",
     };
     let object = access.object.as_deref().unwrap_or("a memory region");
     let _ = write!(text, " {} {side} {object}", bytes(distance));
@@ -101,10 +84,7 @@ pub(crate) fn describe_access(access: &Access) -> String {
 }
 
 fn bytes(number: u64) -> String {
-    match number {
-        1 => "1 byte".to_owned(),
-        number => format!("{number} bytes"),
-    }
+    counted(number, "byte")
 }
 
 /// Renders the sentences and stacks of a draft.
@@ -124,7 +104,9 @@ fn render(draft: &Draft) -> String {
                 if let Some(stack) = draft.stacks.get(*number)
                     && shown <= SHOWN_STACKS
                 {
-                    render_stack(&mut text, stack, overflow);
+                    // The frame of a turn in which the stack ran out is random.
+                    let by_chance = overflow && stack.role != Role::Suppressed;
+                    render_stack(&mut text, &stack.frames, by_chance);
                 }
             }
         }
@@ -135,8 +117,8 @@ fn render(draft: &Draft) -> String {
     text.trim_matches('\n').to_owned()
 }
 
-fn render_stack(text: &mut String, stack: &Stack, overflow: bool) {
-    let lines = stack_lines(stack, overflow);
+fn render_stack(text: &mut String, frames: &[Frame], by_chance: bool) {
+    let lines = stack_lines(frames, by_chance);
     let hidden = lines.len().saturating_sub(TOP_FRAMES + BOTTOM_FRAMES);
     for (index, line) in lines.iter().enumerate() {
         if hidden == 0 || index < TOP_FRAMES || index >= TOP_FRAMES + hidden {
@@ -148,40 +130,28 @@ fn render_stack(text: &mut String, stack: &Stack, overflow: bool) {
 }
 
 /// Returns the lines of a stack, folded and without the runtime's frames at its bottom.
-fn stack_lines(stack: &Stack, overflow: bool) -> Vec<String> {
+fn stack_lines(frames: &[Frame], by_chance: bool) -> Vec<String> {
     let last = |test: &dyn Fn(FrameOrigin) -> bool| {
-        stack
-            .frames
-            .iter()
-            .rposition(|frame| test(FrameOrigin::of(frame)))
+        let mut origins = frames.iter().map(FrameOrigin::of);
+        origins.rposition(test)
     };
     // A fuzzer's own `main` below the harness looks like the project's.
     let own = last(&|place| place == FrameOrigin::Harness)
         .or(last(&|place| place != FrameOrigin::Runtime));
-    let frames: Vec<String> = stack
-        .frames
-        .get(..own.map_or(stack.frames.len(), |last| last + 1))
-        .unwrap_or_default()
-        .iter()
-        .map(render_frame)
-        .collect();
+    let shown = own.map_or(frames.len(), |last| last + 1);
+    let frames: Vec<String> = frames.iter().take(shown).map(render_frame).collect();
     let folds = fold(&frames);
-    // The frame of a turn in which the stack ran out is random.
-    let chance =
-        overflow && stack.role != Role::Suppressed && folds.iter().any(|run| run.times > 1);
-    let first = if chance {
-        folds.iter().position(|run| run.times > 1).unwrap_or(0)
-    } else {
-        0
-    };
+    let repeated = folds.iter().position(|run| run.times > 1);
+    let chance = by_chance && repeated.is_some();
+    let first = repeated.filter(|_| chance).unwrap_or(0);
+    let is_within_a_turn = chance && ends_within_a_turn(&frames, &folds);
     let mut lines = Vec::new();
     for (index, run) in folds.iter().enumerate().skip(first) {
         let turn = frames
             .get(run.start..run.start + run.period)
             .unwrap_or_default();
         if run.times == 1 {
-            let partial = index > 0 && is_partial_turn(&frames, &folds, index);
-            if !(chance && partial) {
+            if !(is_within_a_turn && index + 1 == folds.len()) {
                 lines.extend(turn.iter().cloned());
             }
             continue;
@@ -203,17 +173,12 @@ fn stack_lines(stack: &Stack, overflow: bool) -> Vec<String> {
     lines
 }
 
-/// Tells whether a run is an incomplete turn of the cycle before it, at the end of
-/// the stack.
-fn is_partial_turn(frames: &[String], folds: &[fold::Fold], index: usize) -> bool {
-    let (Some(run), Some(cycle)) = (
-        folds.get(index),
-        index.checked_sub(1).and_then(|i| folds.get(i)),
-    ) else {
+/// Tells whether the last run is an incomplete turn of the cycle before it.
+fn ends_within_a_turn(frames: &[String], folds: &[fold::Fold]) -> bool {
+    let [.., cycle, run] = folds else {
         return false;
     };
-    index + 1 == folds.len()
-        && run.period < cycle.period
+    run.period < cycle.period
         && frames.get(run.start..) == frames.get(cycle.start..cycle.start + run.period)
 }
 

@@ -6,73 +6,73 @@
 
 use super::scrub::replace_path;
 use super::{Frame, FrameOrigin, Role};
-use patchwright_source::UNKNOWN_FUNCTION;
+use patchwright_source::{UNKNOWN_FUNCTION, words};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Frames of an overflowed stack in which its recursion is searched.
 const RECURSION: usize = 128;
 
-/// Declares the tools, each with the name that it gives itself.
-macro_rules! tools {
-    ($($tool:ident = $name:literal,)*) => {
-        /// The tool that noticed a crash.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum Tool {
-            $(#[serde(rename = $name)] $tool,)*
-        }
-
-        impl Tool {
-            /// The name as the tool spells it.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$tool => $name,)*
-                }
-            }
-        }
-    };
+/// The tool that noticed a crash, by the name that it gives itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Tool {
+    AddressSanitizer,
+    HWAddressSanitizer,
+    LeakSanitizer,
+    MemorySanitizer,
+    ThreadSanitizer,
+    UndefinedBehaviorSanitizer,
+    #[serde(rename = "libFuzzer")]
+    LibFuzzer,
+    Jazzer,
+    Java,
+    #[serde(rename = "JVM")]
+    Jvm,
+    Valgrind,
+    #[serde(rename = "gdb")]
+    Gdb,
+    #[serde(rename = "glibc")]
+    Glibc,
+    Rust,
+    Chromium,
+    #[serde(rename = "signal")]
+    Signal,
+    CrashReporter,
+    #[serde(rename = "lldb")]
+    Lldb,
+    Coredump,
+    #[serde(rename = "GWP-ASan")]
+    GwpAsan,
+    #[serde(rename = "KASAN")]
+    Kasan,
+    #[serde(rename = "kernel")]
+    Kernel,
+    Backtrace,
+    Android,
+    DrMingw,
+    Breakpad,
+    Go,
+    Python,
+    JavaScript,
+    #[serde(rename = ".NET")]
+    DotNet,
+    Zig,
+    Erlang,
+    Ruby,
+    Windows,
 }
 
-tools! {
-    AddressSanitizer = "AddressSanitizer",
-    HWAddressSanitizer = "HWAddressSanitizer",
-    LeakSanitizer = "LeakSanitizer",
-    MemorySanitizer = "MemorySanitizer",
-    ThreadSanitizer = "ThreadSanitizer",
-    UndefinedBehaviorSanitizer = "UndefinedBehaviorSanitizer",
-    LibFuzzer = "libFuzzer",
-    Jazzer = "Jazzer",
-    Java = "Java",
-    Jvm = "JVM",
-    Valgrind = "Valgrind",
-    Gdb = "gdb",
-    Glibc = "glibc",
-    Rust = "Rust",
-    Chromium = "Chromium",
-    Signal = "signal",
-    CrashReporter = "CrashReporter",
-    Lldb = "lldb",
-    Coredump = "Coredump",
-    GwpAsan = "GWP-ASan",
-    Kasan = "KASAN",
-    Kernel = "kernel",
-    Backtrace = "Backtrace",
-    Android = "Android",
-    DrMingw = "DrMingw",
-    Breakpad = "Breakpad",
-    Go = "Go",
-    Python = "Python",
-    JavaScript = "JavaScript",
-    DotNet = ".NET",
-    Zig = "Zig",
-    Erlang = "Erlang",
-    Ruby = "Ruby",
-    Windows = "Windows",
+impl Tool {
+    /// Returns the tool of a name.
+    pub(super) fn read(name: &str) -> Option<Self> {
+        serde_json::from_value(name.into()).ok()
+    }
 }
 
 impl fmt::Display for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.serialize(f)
     }
 }
 
@@ -92,10 +92,8 @@ impl Stack {
     /// Returns the frames down to the harness. Below it is the fuzzer, whose `main`
     /// looks like the project's own.
     pub fn above_harness(&self) -> &[Frame] {
-        let harness = self
-            .frames
-            .iter()
-            .rposition(|frame| FrameOrigin::of(frame) == FrameOrigin::Harness);
+        let is_harness = |frame| FrameOrigin::of(frame) == FrameOrigin::Harness;
+        let harness = self.frames.iter().rposition(is_harness);
         match harness {
             Some(last) => self.frames.get(..=last).unwrap_or_default(),
             None => &self.frames,
@@ -113,6 +111,8 @@ pub enum Operation {
     Write,
 }
 
+words!(Operation: Read "read", Write "write");
+
 /// The position of an access, seen from the object next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -123,6 +123,8 @@ pub enum Side {
     /// After its last byte.
     After,
 }
+
+words!(Side: Before "before", Inside "inside", After "after");
 
 /// The invalid access to memory, as far as the report describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -254,13 +256,9 @@ impl CrashReport {
     ///
     /// `rebase` returns the path in the tree, or none for a foreign file.
     pub fn rebase(&mut self, rebase: &dyn Fn(&str) -> Option<String>) {
-        let mut known: std::collections::BTreeMap<String, Option<String>> =
-            std::collections::BTreeMap::new();
+        let mut known: BTreeMap<String, Option<String>> = BTreeMap::new();
         let frames = self.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
-        for frame in frames {
-            let Some(file) = frame.file.as_mut() else {
-                continue;
-            };
+        for file in frames.filter_map(|frame| frame.file.as_mut()) {
             let new = known
                 .entry(file.clone())
                 .or_insert_with(|| rebase(file).filter(|new| new != file));
@@ -269,12 +267,12 @@ impl CrashReport {
             }
         }
         // Longest first, so that no path is replaced inside a longer one.
-        let mut changed: Vec<(String, String)> = known
-            .into_iter()
-            .filter_map(|(old, new)| Some((old, new?)))
-            .collect();
+        let changed = known
+            .iter()
+            .filter_map(|(old, new)| Some((old, new.as_ref()?)));
+        let mut changed: Vec<(&String, &String)> = changed.collect();
         changed.sort_by_key(|(old, _)| std::cmp::Reverse(old.len()));
-        for (old, new) in &changed {
+        for (old, new) in changed {
             self.purified = replace_path(&self.purified, old, new);
             self.summary = replace_path(&self.summary, old, new);
         }

@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Family, FrameOrigin, Strength, Tool, native, phrases};
-use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
+use patchwright_source::{Frame, Pattern};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -29,22 +29,19 @@ fn panicked(line: &str) -> Option<&str> {
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let rest = panicked(log.line(at)?)?;
     let mut draft = Draft::new(Tool::Rust, "panic");
-    let (place, message) = match rest.strip_prefix('\'') {
-        Some(quoted) => {
-            let (message, place) = quoted.rsplit_once("', ")?;
-            (place, message.to_owned())
+    let (message, place) = match rest.strip_prefix('\'') {
+        Some(quoted) => quoted.rsplit_once("', ")?,
+        None => {
+            let below = log.line(at + 1).unwrap_or_default();
+            (below.trim(), rest.trim_end_matches(':'))
         }
-        None => (
-            rest.trim_end_matches(':'),
-            log.line(at + 1).unwrap_or_default().trim().to_owned(),
-        ),
     };
     draft.say(format!("panicked at {place}: {message}"));
     if let Some(kind) = phrases::find("panics", |phrase| message.contains(phrase)) {
         kind.clone_into(&mut draft.kind);
     }
-    draft.message = message;
-    let mut position = Frame::named(UNKNOWN_FUNCTION);
+    message.clone_into(&mut draft.message);
+    let mut position = native::unnamed();
     native::put_at(&mut position, place);
     read_backtrace(&mut draft, log, at);
     // The backtrace may be cut before it reaches the program.
@@ -57,36 +54,25 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
 
 /// `   3: crate::function` and below it `             at src/main.rs:3:5`.
 fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
-    let mut pending: Option<Frame> = None;
-    let mut inside = false;
-    for line in log.from(at + 1, MAX_LINES) {
-        if line.starts_with("stack backtrace:") {
-            inside = true;
-            continue;
-        }
-        if !inside {
-            if panicked(line).is_some() {
-                break;
-            }
-            continue;
-        }
+    let heading = |line: &&str| line.starts_with("stack backtrace:");
+    let own = log
+        .from(at + 1, MAX_LINES)
+        .take_while(|line| panicked(line).is_none());
+    let lines = own.skip_while(|line| !heading(line));
+    let mut frames: Vec<Frame> = Vec::new();
+    for line in lines.filter(|line| !heading(line)) {
         let text = line.trim();
         if let Some(place) = text.strip_prefix("at ") {
-            if let Some(frame) = &mut pending {
+            if let Some(frame) = frames.last_mut() {
                 native::put_at(frame, place);
             }
-            continue;
-        }
-        if let Some(frame) = pending.take() {
-            draft.push(frame);
-        }
-        let Some(found) = FRAME.captures(text) else {
+        } else if let Some(found) = FRAME.captures(text) {
+            frames.push(native::captured(&found).unwrap_or_else(native::unnamed));
+        } else {
             break;
-        };
-        let unnamed = || Frame::named(UNKNOWN_FUNCTION);
-        pending = Some(native::captured(&found).unwrap_or_else(unnamed));
+        }
     }
-    if let Some(frame) = pending {
+    for frame in frames {
         draft.push(frame);
     }
 }

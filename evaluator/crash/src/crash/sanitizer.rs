@@ -4,7 +4,7 @@
 use super::draft::Draft;
 use super::log_lines::Log;
 use super::{Access, Family, Role, Stack, Strength, Tool, abort, access, native, phrases};
-use patchwright_source::Pattern;
+use patchwright_source::{Pattern, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -40,15 +40,6 @@ static SUMMARY: Pattern = Pattern::new(
 /// hundred lines for each leak.
 const MAX_LINES: usize = 20_000;
 
-const TOOLS: [Tool; 6] = [
-    Tool::AddressSanitizer,
-    Tool::HWAddressSanitizer,
-    Tool::LeakSanitizer,
-    Tool::MemorySanitizer,
-    Tool::ThreadSanitizer,
-    Tool::UndefinedBehaviorSanitizer,
-];
-
 /// Sentences that say nothing about the program.
 const NOISE: &str = "HINT: this may be a false positive|(longjmp and C++ exceptions|\
      Sanitizer can not provide|AddressSanitizer:DEADLYSIGNAL|\
@@ -78,7 +69,7 @@ fn headline(line: &str) -> Option<(Tool, &str)> {
     let rest = line.get(from..)?;
     let (name, rest) = rest.split_once(' ')?;
     let name = name.trim_end_matches(':');
-    let tool = TOOLS.into_iter().find(|tool| tool.name() == name)?;
+    let tool = Tool::read(name)?;
     Some((tool, rest)).filter(|(_, rest)| !rest.starts_with("failed to intercept"))
 }
 
@@ -87,16 +78,12 @@ fn kind(tool: Tool, text: &str) -> String {
     if let Some(kind) = phrases::find("sanitizers", |phrase| text.starts_with(phrase)) {
         return kind.to_owned();
     }
-    let ends: &[&str] = match tool {
-        Tool::ThreadSanitizer => &[" on unknown", " (", ": "],
-        _ => &[" on ", " (", ": ", " of ", " in "],
+    let end = match tool {
+        Tool::ThreadSanitizer => regex!(r" on unknown| \(|: "),
+        _ => regex!(r" on | \(|: | of | in "),
     };
-    let end = ends
-        .iter()
-        .filter_map(|mark| text.find(mark))
-        .min()
-        .unwrap_or(text.len());
-    let name = text.get(..end).unwrap_or(text).trim_end_matches(':');
+    let name = end.split(text).next().unwrap_or(text);
+    let name = name.trim_end_matches(':');
     name.split_whitespace()
         .take(6)
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
@@ -110,11 +97,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     if text.trim_end().ends_with('-') {
         return None;
     }
-    let mut kind = kind(tool, text);
-    if tool == Tool::ThreadSanitizer && text.starts_with("data race on vptr") {
-        "data-race-on-vptr".clone_into(&mut kind);
-    }
-    let mut draft = Draft::new(tool, kind);
+    let mut draft = Draft::new(tool, kind(tool, text));
     draft.say(format!("{tool}: {text}"));
     draft.access.address = access::first_address(text);
     if text == MEMORY_LIMIT {
@@ -128,12 +111,11 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         if line.starts_with("SUMMARY: ") || headline(line).is_some() {
             break;
         }
-        skipping = match line {
-            line if line.starts_with("Shadow byte") => true,
-            line if line.starts_with("Memory tags around") => true,
-            line if line.starts_with("==") => false,
-            _ => skipping,
-        };
+        if line.starts_with("Shadow byte") || line.starts_with("Memory tags around") {
+            skipping = true;
+        } else if line.starts_with("==") {
+            skipping = false;
+        }
         if !skipping && !read_line(&mut draft, line) {
             break;
         }
@@ -149,16 +131,11 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
 fn read_headless(log: &Log<'_>, at: usize) -> Option<Draft> {
     let found = SUMMARY.captures(log.line(at)?)?;
     let group = |name: &str| found.name(name).map_or("", |group| group.as_str());
-    let tool = TOOLS
-        .into_iter()
-        .find(|tool| tool.name() == group("tool"))?;
+    let tool = Tool::read(group("tool"))?;
     let leaked = found.name("leaked").is_some();
-    let mut draft = if leaked {
-        Draft::new(Tool::LeakSanitizer, "memory-leak")
-    } else {
-        Draft::new(tool, kind(tool, group("kind")))
-    };
+    let mut draft = Draft::new(tool, kind(tool, group("kind")));
     if leaked {
+        draft = Draft::new(Tool::LeakSanitizer, "memory-leak");
         draft.expect(Role::Allocated);
     }
     draft.cut = true;
@@ -172,10 +149,8 @@ fn read_headless(log: &Log<'_>, at: usize) -> Option<Draft> {
     }
     let top = native::read_place(&format!("{} {}", group("function"), group("place")));
     let named = |stack: &Stack| {
-        stack
-            .frames
-            .iter()
-            .any(|frame| frame.function == top.function)
+        let mut frames = stack.frames.iter();
+        frames.any(|frame| frame.function == top.function)
     };
     let mut stacks = draft.stacks.iter_mut();
     match stacks.find(|stack| stack.role == Role::Crash) {
@@ -210,9 +185,7 @@ fn read_beheaded(log: &Log<'_>, at: usize) -> Option<Draft> {
 /// Reads one line; returns false where the report ends.
 fn read_line(draft: &mut Draft, line: &str) -> bool {
     if let Some((number, frame)) = native::read(line) {
-        if number == 0 && draft.in_stack() {
-            draft.close();
-        }
+        draft.open &= number > 0;
         draft.push(frame);
         return true;
     }
@@ -226,12 +199,12 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
         return false;
     }
     if text.is_empty() {
-        draft.close();
+        draft.open = false;
         return true;
     }
     if NOISE.split('|').any(|noise| text.contains(noise))
         || text.chars().all(|c| matches!(c, '=' | '-'))
-        || is_register(text)
+        || regex!(r"^\S{2,4}\s* = 0x").is_match(text)
     {
         return true;
     }
@@ -248,9 +221,8 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
     }
     let role = match text {
         "and:" => Some(Role::Previous),
-        text => {
-            phrases::find("stacks of sanitizers", |phrase| text.contains(phrase)).and_then(role)
-        }
+        text => phrases::find("stacks of sanitizers", |phrase| text.contains(phrase))
+            .and_then(Role::read),
     };
     draft.say(line.trim_end());
     match role {
@@ -259,16 +231,4 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
         None => draft.expect(Role::Crash),
     }
     true
-}
-
-pub(super) fn role(name: &str) -> Option<Role> {
-    use Role::{Allocated, Crash, Created, Freed, Previous, Stored};
-    let roles = [Allocated, Crash, Created, Freed, Previous, Stored];
-    roles.into_iter().find(|role| role.as_str() == name)
-}
-
-/// `rax = 0x..  rbx = 0x..`
-fn is_register(text: &str) -> bool {
-    text.split_once(" = 0x")
-        .is_some_and(|(name, _)| (2..=4).contains(&name.trim().len()))
 }

@@ -4,18 +4,17 @@
 use super::draft::Draft;
 use super::frame_origin::FrameOrigin;
 use super::log_lines::Log;
-use super::{Family, Role, Strength, Tool, java};
-use patchwright_source::Frame;
+use super::{Family, Role, Strength, Tool, group_of, java};
+use patchwright_source::{Frame, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
-    mark: r"^Full thread dump |^Found one Java-level deadlock|^DALVIK THREADS",
-    begins: |line| {
-        let begins = ["Full thread dump ", DEADLOCK, "DALVIK THREADS"];
-        begins.iter().any(|begin| line.starts_with(begin))
-    },
+    mark: BEGINS,
+    begins: |line| regex!(BEGINS).is_match(line),
     read,
 };
+
+const BEGINS: &str = "^Full thread dump |^Found one Java-level deadlock|^DALVIK THREADS";
 
 /// The headline of threads that wait for each other; their stacks stand below it.
 const DEADLOCK: &str = "Found one Java-level deadlock";
@@ -65,18 +64,15 @@ pub(super) fn read_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Thread
                 state: String::new(),
                 frames: Vec::new(),
             });
-            continue;
-        }
-        let Some(thread) = threads.last_mut() else {
-            continue;
-        };
-        if let Some(state) = line.trim().strip_prefix("java.lang.Thread.State: ") {
-            let state = state.split(' ').next().unwrap_or(state);
-            state.clone_into(&mut thread.state);
-        } else if let Some(frame) = java::read_frame(line)
-            && thread.frames.len() < MAX_FRAMES
-        {
-            thread.frames.push(frame);
+        } else if let Some(thread) = threads.last_mut() {
+            if let Some(state) = line.trim().strip_prefix("java.lang.Thread.State: ") {
+                let state = state.split(' ').next().unwrap_or(state);
+                state.clone_into(&mut thread.state);
+            } else if let Some(frame) = java::read_frame(line)
+                && thread.frames.len() < MAX_FRAMES
+            {
+                thread.frames.push(frame);
+            }
         }
     }
     threads
@@ -84,19 +80,10 @@ pub(super) fn read_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Thread
 
 /// `"main" #1 prio=5 ..` or `Thread[main,5,main]`.
 fn thread_name(line: &str) -> Option<String> {
-    if let Some(rest) = line.strip_prefix("Thread[") {
-        let inner = rest.strip_suffix(']')?;
-        // A name may hold commas; priority and group follow it.
-        let name = inner.rsplitn(3, ',').nth(2)?;
-        return Some(name.trim_start_matches('#').to_owned());
-    }
-    let rest = line.strip_prefix('"')?;
-    if let Some(name) = rest.strip_suffix("\":") {
-        return Some(name.to_owned());
-    }
-    let (name, rest) = rest.rsplit_once("\" ")?;
-    (rest.contains("prio=") || rest.contains("tid=") || rest.starts_with('#'))
-        .then(|| name.to_owned())
+    // A name may hold commas; priority and group follow it.
+    let form =
+        regex!(r#"^(?:Thread\[#*(.*),[^,]*,[^,]*\]|"(.*)":|"(.*)" (?:#|.*(?:prio|tid)=).*)$"#);
+    group_of(form, line).map(str::to_owned)
 }
 
 /// Returns the thread that hangs in the project's code: the one below the fuzz target,
@@ -137,12 +124,8 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         ("hang", vec![busiest_thread(&threads)?])
     };
     let mut draft = Draft::new(Tool::Java, kind);
-    for (number, thread) in shown.iter().enumerate() {
-        let role = if number == 0 {
-            Role::Crash
-        } else {
-            Role::Previous
-        };
+    let roles = std::iter::once(Role::Crash).chain(std::iter::repeat(Role::Previous));
+    for (thread, role) in shown.into_iter().zip(roles) {
         show(&mut draft, thread, role);
     }
     draft.has_frames().then_some(draft)

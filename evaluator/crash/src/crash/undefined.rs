@@ -1,7 +1,7 @@
 //! UndefinedBehaviorSanitizer reports: one sentence with a position, and a stack
 //! where the user asked for one.
 
-use super::draft::{Draft, Part};
+use super::draft::Draft;
 use super::frame_origin::FrameOrigin;
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, access, native, phrases};
@@ -39,12 +39,8 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let kind = kind.unwrap_or("undefined-behavior");
     let mut draft = Draft::new(Tool::UndefinedBehaviorSanitizer, kind);
     message.clone_into(&mut draft.message);
-    let place_said = if place.is_empty() {
-        String::new()
-    } else {
-        format!("{place}: ")
-    };
-    draft.say(format!("{place_said}runtime error: {message}"));
+    let said = format!("{place}: runtime error: {message}");
+    draft.say(said.trim_start_matches(": "));
     read_access(&mut draft, message);
     let position = position(place);
     read_stack(&mut draft, log, at);
@@ -79,7 +75,7 @@ fn position(place: &str) -> Option<Frame> {
         file: Some(file.to_owned()),
         line,
         column,
-        ..Frame::named(patchwright_source::UNKNOWN_FUNCTION)
+        ..native::unnamed()
     })
 }
 
@@ -102,28 +98,17 @@ fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
     }
     if foreign && let Some(stack) = draft.stacks.first_mut() {
         // The top is the handler of the signal.
-        let own = stack
-            .frames
-            .iter()
-            .position(|frame| FrameOrigin::of(frame) != FrameOrigin::Runtime)
-            .unwrap_or(0);
+        let is_own = |frame: &Frame| FrameOrigin::of(frame) != FrameOrigin::Runtime;
+        let own = stack.frames.iter().position(is_own).unwrap_or(0);
         stack.frames.drain(..own);
-        if stack.frames.is_empty() {
-            draft.stacks.clear();
-            draft.parts.retain(|part| matches!(part, Part::Text(_)));
-        }
     }
 }
 
 /// Adds the column that only the sentence names to the first frame of the stack.
 fn place_first(draft: &mut Draft, position: &Frame) {
-    if let Some(top) = draft
-        .stacks
-        .first_mut()
-        .and_then(|stack| stack.frames.first_mut())
-        && top.line == position.line
-        && top.column.is_none()
-    {
-        top.column = position.column;
+    let first = draft.stacks.first_mut();
+    let top = first.and_then(|stack| stack.frames.first_mut());
+    if let Some(top) = top.filter(|top| top.line == position.line) {
+        top.column = top.column.or(position.column);
     }
 }

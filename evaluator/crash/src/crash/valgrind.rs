@@ -9,8 +9,8 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Access, Family, Role, Side, Strength, Tool, access, native, phrases};
-use patchwright_source::{Frame, Pattern, UNKNOWN_FUNCTION};
+use super::{Family, Role, Side, Strength, Tool, access, group_of, native, phrases};
+use patchwright_source::{Frame, Pattern, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -28,16 +28,12 @@ static FRAME: Pattern = Pattern::new(
 );
 /// `Address 0x4a57068 is 0 bytes after a block of size 40 alloc'd`
 static DISTANCE: Pattern = Pattern::new(
-    r"(?P<distance>[\d,]+) bytes (?P<side>after|before|inside) a block(?:.* of size (?P<size>[\d,]+))?",
+    r"(?P<distance>[\d,]+) bytes (?P<side>after|before|inside) a block(?:.* of size (?P<block>[\d,]+))?",
 );
 
 /// Returns the text of one of Valgrind's lines, with its indentation.
 fn body(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix("==")?;
-    let (pid, rest) = rest.split_once("==")?;
-    pid.bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then_some(rest)
+    group_of(regex!("^==[0-9]*==(.*)"), line)
 }
 
 fn kind(text: &str) -> Option<&'static str> {
@@ -72,7 +68,8 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
             continue;
         };
         // Behind a gap, only what explains the error belongs to it.
-        if gap > 0 && draft.has_frames() && !is_explained(text.trim()) {
+        let explains = regex!(r"^\s*(?:Address 0x|Block was alloc'd|This conflicts with)");
+        if gap > 0 && draft.has_frames() && !explains.is_match(text) {
             break;
         }
         gap = 0;
@@ -103,32 +100,24 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     Some(draft)
 }
 
-/// Tells whether a sentence tells more of the error above it.
-fn is_explained(text: &str) -> bool {
-    let beginnings = ["Address 0x", "Block was alloc'd", "This conflicts with"];
-    beginnings.iter().any(|begin| text.starts_with(begin))
-}
-
 fn read_access(draft: &mut Draft, headline: &str) {
     draft.access.operation = access::operation(headline, "Invalid read", "Invalid write");
     if draft.access.operation.is_some() {
-        draft.access.size = headline
-            .rsplit(' ')
-            .next()
-            .and_then(|size| size.parse().ok());
+        draft.access.size = access::size(headline);
     }
 }
 
 /// Reads a sentence between the stacks; returns the kind where the sentence names a more precise one.
 fn read_note(draft: &mut Draft, text: &str) -> Option<&'static str> {
     draft.say(text);
-    let address = text
-        .strip_prefix("Address ")
-        .and_then(|rest| rest.split(' ').next());
-    if let Some(address) = address {
+    if let Some(address) = group_of(regex!("^Address ([^ ]*)"), text) {
         draft.access.address = Some(address.to_owned());
     }
-    read_distance(&mut draft.access, text);
+    if let Some(found) = DISTANCE.captures(text) {
+        draft.access.object = Some("a heap block".to_owned());
+        draft.access.object_size = None;
+        access::put_beside(&mut draft.access, &found);
+    }
     let role = role(text);
     draft.expect(role);
     let is_access = matches!(draft.kind.as_str(), "invalid-read" | "invalid-write");
@@ -157,27 +146,10 @@ fn role(text: &str) -> Role {
     }
 }
 
-/// Reads how far an access is from a block.
-fn read_distance(access: &mut Access, text: &str) {
-    let Some(found) = DISTANCE.captures(text) else {
-        return;
-    };
-    let group = |name: &str| {
-        found
-            .name(name)
-            .map(|group| group.as_str().replace(',', ""))
-    };
-    access.distance = group("distance").and_then(|number| number.parse().ok());
-    access.object_size = group("size").and_then(|number| number.parse().ok());
-    access.object = Some("a heap block".to_owned());
-    access.side = group("side").as_deref().map(access::side);
-}
-
 /// `at 0x109189: N::f(int) (bad.cc:7)` or `by 0x48: ??? (in /usr/lib/x.so)`.
 fn read_frame(text: &str) -> Option<Frame> {
     let found = FRAME.captures(text.trim_start())?;
-    let unnamed = || Frame::named(UNKNOWN_FUNCTION);
-    let mut frame = native::captured(&found).unwrap_or_else(unnamed);
+    let mut frame = native::captured(&found).unwrap_or_else(native::unnamed);
     // Valgrind's own replacements of the allocator.
     let replaced = |file: &mut String| file.starts_with("vg_replace");
     if frame.file.take_if(replaced).is_some() {

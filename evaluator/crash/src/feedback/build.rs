@@ -3,7 +3,7 @@
 
 use super::excerpt::{clean, cut, excerpt, steady};
 use super::{LocationTranslator, bytes};
-use patchwright_source::built_in_regex_set;
+use patchwright_source::{built_in_regex_set, regex};
 use regex::RegexSet;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -82,21 +82,23 @@ impl Reader {
                 }
             }
             LineClass::Note | LineClass::Detail => self.detail(line),
-            LineClass::Other if line.trim().is_empty() => {
-                // CMake and Gradle continue after an empty line, indented.
-                self.detail(line);
-            }
+            // CMake and Gradle continue after an empty line, indented.
+            LineClass::Other if line.trim().is_empty() || self.is_headed() => self.detail(line),
             LineClass::Other => {
-                let what = self.current.as_ref().is_some_and(Diagnostic::is_headed);
-                if what {
-                    self.detail(line);
-                } else {
-                    self.close();
-                    self.context.clear();
-                    self.in_warning = false;
-                }
+                self.close();
+                self.context.clear();
+                self.in_warning = false;
             }
         }
+    }
+
+    /// Tells whether the error is so far a heading of Gradle, whose text follows below.
+    fn is_headed(&self) -> bool {
+        let lines = self
+            .current
+            .as_ref()
+            .map(|current| current.lines.as_slice());
+        matches!(lines, Some([line]) if line.starts_with("* What went"))
     }
 
     fn open(&mut self, line: &str, follows: bool) {
@@ -125,13 +127,11 @@ impl Reader {
         let Some(mut current) = self.current.take() else {
             return;
         };
-        while current
+        let last = current
             .lines
-            .last()
-            .is_some_and(|line| line.trim().is_empty())
-        {
-            current.lines.pop();
-        }
+            .iter()
+            .rposition(|line| !line.trim().is_empty());
+        current.lines.truncate(last.map_or(0, |last| last + 1));
         if current.key.contains("cannot find symbol") {
             // Only the details name the symbol: one line may lack several.
             let details = current.lines.iter().filter(|line| line.contains("symbol:"));
@@ -141,17 +141,6 @@ impl Reader {
         if self.seen.insert(current.key.clone()) {
             self.found.push(current);
         }
-    }
-}
-
-impl Diagnostic {
-    /// Tells whether this is a heading of Gradle, whose text follows below.
-    fn is_headed(&self) -> bool {
-        self.lines.len() == 1
-            && self
-                .lines
-                .iter()
-                .any(|line| line.starts_with("* What went"))
     }
 }
 
@@ -165,19 +154,16 @@ fn key(line: &str) -> String {
 /// the beginning and the end of the log.
 pub fn build(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
     let found = diagnostics(log);
-    let telling = found.iter().filter(|found| !found.follows).count();
-    if telling == 0 {
+    if found.iter().all(|found| found.follows) {
         return excerpt(log, places, tokens);
     }
     let limit = bytes(tokens);
     let mut text = String::new();
     let mut left_out = 0;
     for diagnostic in found.iter().filter(|found| !found.follows) {
-        let lines: Vec<String> = diagnostic
-            .lines
-            .iter()
-            .map(|line| steady(&places.translate(line)))
-            .collect();
+        let lines = diagnostic.lines.iter();
+        let lines = lines.map(|line| steady(&places.translate(line)));
+        let lines: Vec<String> = lines.collect();
         // One large error must not hide the others.
         let block = cut(&lines, (limit / 2).max(400));
         if !text.is_empty() && text.len() + block.len() > limit {
@@ -285,18 +271,11 @@ fn classify(line: &str) -> LineClass {
 /// Recognises overloads of the standard library that do not fit: hundreds of lines.
 fn is_candidate(text: &str) -> bool {
     let system = text.starts_with("/usr/") || text.contains("/c++/");
-    let words = [
-        "candidate",
-        "template argument deduction",
-        "is not derived from",
-    ];
-    system && words.iter().any(|word| text.contains(word))
+    let words = regex!("candidate|template argument deduction|is not derived from");
+    system && words.is_match(text)
 }
 
 /// Recognises the carets below a line of code.
 fn is_caret(text: &str) -> bool {
-    text.contains('^')
-        && text
-            .chars()
-            .all(|c| matches!(c, '^' | '~' | ' ' | '|' | '\t'))
+    regex!(r"^[\^~ |\t]*\^[\^~ |\t]*$").is_match(text)
 }

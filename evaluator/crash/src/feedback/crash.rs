@@ -3,7 +3,9 @@
 
 use super::excerpt::cut;
 use super::{LocationTranslator, bytes};
-use crate::crash::{CrashReport, Frame, FrameOrigin, busiest_thread, read_threads, stack_text};
+use crate::crash::{
+    CrashReport, Frame, FrameOrigin, busiest_thread, describe_access, read_threads, stack_text,
+};
 use crate::signature::{Change, compare, plain_name};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -54,34 +56,29 @@ fn describe_change(
     };
     differs("kind", &before.kind, &now.kind);
     let access = |report: &CrashReport| {
-        let words = report.access.as_ref().map(crate::crash::describe_access);
-        words
-            .filter(|words| !words.is_empty())
-            .unwrap_or_else(|| "none".to_owned())
+        let words = report.access.as_ref().map(describe_access);
+        let words = words.filter(|words| !words.is_empty());
+        words.unwrap_or_else(|| "none".to_owned())
     };
     differs("access", &access(before), &access(now));
     let place = |report: &CrashReport| {
-        report
-            .first_project_frame()
-            .map_or_else(|| "unknown".to_owned(), ToString::to_string)
+        let frame = report.first_project_frame();
+        frame.map_or_else(|| "unknown".to_owned(), ToString::to_string)
     };
     differs("place", &place(before), &places.translate(&place(now)));
     let (old, new) = (functions(before), functions(now));
-    let gone: Vec<&str> = old.difference(&new).map(String::as_str).take(8).collect();
-    let added: Vec<&str> = new.difference(&old).map(String::as_str).take(8).collect();
-    if !gone.is_empty() {
-        let _ = writeln!(text, "- no longer on the stack: {}", gone.join(", "));
-    }
-    if !added.is_empty() {
-        let _ = writeln!(text, "- new on the stack: {}", added.join(", "));
+    for (words, one, other) in [("no longer", &old, &new), ("new", &new, &old)] {
+        let names: Vec<&str> = one.difference(other).map(String::as_str).take(8).collect();
+        if !names.is_empty() {
+            let _ = writeln!(text, "- {words} on the stack: {}", names.join(", "));
+        }
     }
 }
 
 fn functions(report: &CrashReport) -> BTreeSet<String> {
-    let frames = report.main_stack().map(|stack| stack.frames.as_slice());
-    frames
-        .unwrap_or_default()
-        .iter()
+    let stack = report.main_stack().into_iter();
+    stack
+        .flat_map(|stack| &stack.frames)
         .filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project)
         .map(|frame| plain_name(&frame.function))
         .collect()

@@ -1,8 +1,8 @@
 //! Log excerpt: the beginning and the end of a log, without noise and repetitions.
 
 use super::{LocationTranslator, bytes};
-use crate::crash::{ends, fold, scrub, strip_colours};
-use patchwright_source::Pattern;
+use crate::crash::{ends, fold, scrub, visible};
+use patchwright_source::{Pattern, regex};
 use std::fmt::Write as _;
 
 /// The longest line that is shown, in bytes.
@@ -38,13 +38,8 @@ pub fn steady(text: &str) -> String {
 
 /// Cleans a line of colours and overwritten text; none for noise.
 pub(super) fn clean(line: &str) -> Option<String> {
-    let line = line.trim_end_matches('\r');
-    let line = line.rsplit_once('\r').map_or(line, |(_, last)| last);
-    let line = strip_colours(line);
-    let line: String = line
-        .chars()
-        .filter(|c| !c.is_control() || *c == '\t')
-        .collect();
+    let mut line = visible(line).into_owned();
+    line.retain(|c| !c.is_control() || c == '\t');
     let text = line.trim();
     let progress = NOISE.split('|').any(|noise| text.starts_with(noise)) || is_progress(text);
     (!progress).then(|| crate::crash::shorten(line.trim_end(), MAX_LINE))
@@ -52,42 +47,26 @@ pub(super) fn clean(line: &str) -> Option<String> {
 
 /// `[ 45%] Building C object ..`, `[12/80] Compiling ..`, `#######  12.3%`.
 fn is_progress(text: &str) -> bool {
-    let Some(inner) = text.strip_prefix('[') else {
-        return text.ends_with('%') && text.trim_start_matches(['#', ' ', '=', '>', '.']).len() < 8;
-    };
-    let Some((count, rest)) = inner.split_once(']') else {
-        return false;
-    };
-    let count = count.trim();
-    let counts = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_count = count.strip_suffix('%').is_some_and(counts)
-        || count
-            .split_once('/')
-            .is_some_and(|(done, all)| counts(done) && counts(all));
-    is_count && !rest.contains("rror")
+    if text.starts_with('[') {
+        let counted = regex!(r"^\[\s*[0-9]+(?:%|/[0-9]+)\s*\]").is_match(text);
+        return counted && !text.contains("rror");
+    }
+    text.ends_with('%') && text.trim_start_matches(['#', ' ', '=', '>', '.']).len() < 8
 }
 
 /// Returns the beginning and the end of a log within a budget.
 pub fn excerpt(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
     let (head, tail) = ends(log, MAX_LOG);
     let lines = head.lines().chain(tail.lines());
-    let lines: Vec<String> = lines.filter_map(clean).collect();
-    let lines = fold_lines(&drop_empty_runs(lines));
+    let lines = lines.filter_map(clean).skip_while(String::is_empty);
+    let mut lines: Vec<String> = lines.collect();
+    lines.dedup_by(|line, last| line.is_empty() && last.is_empty());
+    let lines = fold_lines(&lines);
     let text: Vec<String> = lines
         .iter()
         .map(|line| steady(&places.translate(line)))
         .collect();
     cut(&text, bytes(tokens))
-}
-
-fn drop_empty_runs(lines: Vec<String>) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::with_capacity(lines.len());
-    for line in lines {
-        if !line.trim().is_empty() || kept.last().is_some_and(|last| !last.is_empty()) {
-            kept.push(line);
-        }
-    }
-    kept
 }
 
 /// Folds repeated lines and groups of lines.

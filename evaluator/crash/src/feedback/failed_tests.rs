@@ -23,8 +23,9 @@ pub fn tests(
 ) -> String {
     let mut text = String::new();
     let limit = bytes(tokens);
+    let number_of = |names: &[String]| counted(names.len() as u64, "test");
     if !comparison.broken.is_empty() {
-        let count = number_of(comparison.broken.len());
+        let count = number_of(&comparison.broken);
         let _ = writeln!(text, "{count} failing now and not before:");
         for name in comparison.broken.iter().take(SHOWN) {
             if text.len() > limit {
@@ -33,27 +34,20 @@ pub fn tests(
             let share = (limit.saturating_sub(text.len()) / 2).clamp(600, limit.max(600));
             one(&mut text, name, report, places, share);
         }
-        names(
-            &mut text,
-            "also",
-            comparison.broken.get(SHOWN..).unwrap_or_default(),
-        );
+        let further = comparison.broken.get(SHOWN..).unwrap_or_default();
+        names(&mut text, "also", further);
     }
     if !comparison.missing.is_empty() {
-        let count = number_of(comparison.missing.len());
+        let count = number_of(&comparison.missing);
         let _ = writeln!(text, "\n{count} that passed before, not run now:");
         names(&mut text, "missing", &comparison.missing);
     }
     if !comparison.still_failing.is_empty() {
-        let count = number_of(comparison.still_failing.len());
+        let count = number_of(&comparison.still_failing);
         let _ = writeln!(text, "\n({count} failing with and without the patch.)");
     }
-    let told = comparison.broken.iter().any(|name| {
-        report
-            .tests
-            .get(name)
-            .is_some_and(|test| test.details.is_some())
-    });
+    let details = |name: &String| report.tests.get(name)?.details.as_ref();
+    let told = comparison.broken.iter().any(|name| details(name).is_some());
     // The log may have the details that the results lack.
     if !told && limit > text.len() + 600 {
         let rest = (limit - text.len()) / super::BYTES_PER_TOKEN;
@@ -108,10 +102,6 @@ fn own_lines(details: &str) -> Vec<String> {
         return details.lines().take(20).map(str::to_owned).collect();
     }
     kept
-}
-
-fn number_of(count: usize) -> String {
-    counted(count as u64, "test")
 }
 
 fn names(text: &mut String, word: &str, names: &[String]) {

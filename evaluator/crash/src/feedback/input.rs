@@ -31,16 +31,14 @@ pub fn input(bytes: &[u8]) -> String {
         return dump(bytes);
     }
     both_ends(bytes, "of text, other bytes as \\xNN", |part| {
-        let mut text = String::new();
-        for byte in part {
+        let shown = part.iter().map(|byte| {
             if odd(&byte) {
-                // Writing to a string cannot fail.
-                let _ = write!(text, "\\x{byte:02x}");
+                format!("\\x{byte:02x}")
             } else {
-                text.push(char::from(*byte));
+                char::from(*byte).to_string()
             }
-        }
-        text
+        });
+        shown.collect()
     })
 }
 
@@ -65,14 +63,6 @@ fn both_ends(bytes: &[u8], what: &str, show: impl Fn(&[u8]) -> String) -> String
     }
 }
 
-fn head(what: &str, shown: usize, all: usize) -> String {
-    if shown == all {
-        format!("({all} bytes {what})\n")
-    } else {
-        format!("(the first {shown} of {all} bytes {what})\n")
-    }
-}
-
 /// Dumps the beginning of an input; lines like the one before are a `*`, as `hexdump` has it.
 fn dump(bytes: &[u8]) -> String {
     let (mut text, mut covered, mut lines) = (String::new(), 0, 0);
@@ -91,7 +81,12 @@ fn dump(bytes: &[u8]) -> String {
         covered += line.len();
         last = Some(line);
     }
-    head("in hex", covered, bytes.len()) + &text
+    let all = bytes.len();
+    if covered == all {
+        format!("({all} bytes in hex)\n{text}")
+    } else {
+        format!("(the first {covered} of {all} bytes in hex)\n{text}")
+    }
 }
 
 fn write_line(text: &mut String, offset: usize, line: &[u8]) {

@@ -40,14 +40,8 @@ static LOCATION: Pattern = Pattern::new(
 impl LocationTranslator<'_> {
     /// Translates all locations of a text.
     pub fn translate(&self, text: &str) -> String {
-        let mut translated = String::with_capacity(text.len());
-        for (number, line) in text.lines().enumerate() {
-            if number > 0 {
-                translated.push('\n');
-            }
-            translated.push_str(&self.translate_line(line));
-        }
-        translated
+        let lines = text.lines().map(|line| self.translate_line(line));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn translate_line(&self, line: &str) -> String {

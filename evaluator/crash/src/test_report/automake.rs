@@ -41,10 +41,8 @@ pub(super) fn read(log: &str) -> NamedResults {
         }
     }
     for (_, test) in &mut found {
-        test.details = test
-            .details
-            .take()
-            .and_then(|text| short(&text, MAX_DETAILS));
+        let whole = test.details.take();
+        test.details = whole.and_then(|text| short(&text, MAX_DETAILS));
     }
     let automake = log.contains("# TOTAL:") || log.contains("tests passed") || found.len() > 1;
     if automake { found } else { Vec::new() }
@@ -71,27 +69,16 @@ fn result(line: &str) -> Option<(&str, Status)> {
 
 /// `:test-result: FAIL reason`, named after its file.
 pub(super) fn read_trs(name: &str, text: &str) -> NamedResults {
-    let base = name
-        .rsplit('/')
-        .next()
-        .unwrap_or(name)
-        .trim_end_matches(".trs");
-    let worst = lines(text)
-        .filter_map(|line| {
-            let rest = line.strip_prefix(":test-result: ")?.to_owned();
-            let word = rest.split(' ').next()?.to_owned();
-            let (_, status) = WORDS
-                .iter()
-                .find(|(known, _)| known.trim_end_matches(": ") == word)?;
-            Some((*status, rest))
-        })
-        .max();
-    worst
-        .map(|(status, words)| {
-            let mut result = TestResult::new(status);
-            result.message = short(&words, MAX_MESSAGE).filter(|_| status == Status::Failed);
-            (base.to_owned(), result)
-        })
-        .into_iter()
-        .collect()
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let results = lines(text).filter_map(|line| {
+        let words = line.strip_prefix(":test-result: ")?;
+        let mut known = WORDS.iter();
+        let word = words.split(' ').next();
+        let (_, status) = known.find(|(known, _)| known.strip_suffix(": ") == word)?;
+        Some((*status, words.to_owned()))
+    });
+    let result = |(status, words): (Status, String)| TestResult::told(status, &words);
+    let worst = results.max().map(result);
+    let name = base.trim_end_matches(".trs").to_owned();
+    worst.map(|result| (name, result)).into_iter().collect()
 }

@@ -2,7 +2,7 @@
 //! ` 2/16 suite / name   FAIL   0.03s   exit status 1`.
 
 use super::{NamedResults, Status, TestResult, failed, lines};
-use patchwright_source::Pattern;
+use patchwright_source::regex;
 
 /// The most lines of a failing test's output that are kept.
 const MAX_OUTPUT: usize = 60;
@@ -37,13 +37,12 @@ pub(super) fn read(log: &str) -> NamedResults {
     found
 }
 
-static OF_MESON: Pattern = Pattern::new(
-    r"^\s*\d+/\d+ (?P<name>.*?) (?P<word>OK|EXPECTEDFAIL|SKIP|FAIL|ERROR|TIMEOUT|UNEXPECTEDPASS) \s*[\d.]+s(?:\s|$)",
-);
-
 /// Returns the test's name and its result, in CTest's words where it has some, of a line of Meson.
 fn of_meson(line: &str) -> Option<(&str, &str)> {
-    let found = OF_MESON.captures(line)?;
+    let form = regex!(
+        r"^\s*\d+/\d+ (?P<name>.*?) (?P<word>OK|EXPECTEDFAIL|SKIP|FAIL|ERROR|TIMEOUT|UNEXPECTEDPASS) \s*[\d.]+s(?:\s|$)"
+    );
+    let found = form.captures(line)?;
     let group = |name: &str| found.name(name).map(|group| group.as_str());
     let result = match group("word")? {
         "OK" | "EXPECTEDFAIL" => "Passed",
@@ -55,22 +54,10 @@ fn of_meson(line: &str) -> Option<(&str, &str)> {
 
 /// Returns the test's name and the words after the dots.
 fn result(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim_start();
-    let (before, rest) = line.split_once(" Test ")?;
-    let (done, all) = before.trim().split_once('/')?;
-    if done.parse::<u32>().is_err() || all.parse::<u32>().is_err() || !line.ends_with(" sec") {
-        return None;
-    }
-    let (_, rest) = rest.trim_start().strip_prefix('#')?.split_once(": ")?;
-    let (name, words) = match rest.split_once(" .") {
-        Some((name, words)) => (name, words.trim_start_matches('.')),
-        None => rest.split_once("...")?,
-    };
-    Some((
-        name.trim(),
-        words
-            .trim_start_matches('.')
-            .trim_start()
-            .trim_start_matches('*'),
-    ))
+    let form = regex!(
+        r"^\s*\d{1,9}/\d{1,9}\s* Test \s*#.*?: (?:(?P<name>.*?) \.|(?P<long>.*?)\.\.\.)\.*\s*\**(?P<words>.* sec)$"
+    );
+    let found = form.captures(line)?;
+    let name = found.name("name").or(found.name("long"))?;
+    Some((name.as_str().trim(), found.name("words")?.as_str()))
 }

@@ -7,40 +7,29 @@ const MAX_OUTPUT: usize = 120;
 
 pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
+    let died = |(name, output): (String, Vec<String>)| (name, failed(&output));
     let mut running: Option<(String, Vec<String>)> = None;
     for line in lines(log) {
         if let Some(name) = line.strip_prefix("[ RUN      ] ") {
             // The one before never ended: it took its process with it.
-            if let Some((name, output)) = running.take() {
-                found.push((name, failed(&output)));
+            let next = (name.trim().to_owned(), Vec::new());
+            found.extend(running.replace(next).map(died));
+        } else if let Some((status, rest)) = ended(&line) {
+            // The list at the end names the failures once more, without a time.
+            let ended = rest.split([' ', ',']).next();
+            match running.take() {
+                Some((name, _)) if ended != Some(&name) => {}
+                Some(test) if status == Status::Failed => found.push(died(test)),
+                Some((name, _)) => found.push((name, TestResult::new(status))),
+                None => {}
             }
-            running = Some((name.trim().to_owned(), Vec::new()));
-            continue;
-        }
-        let Some((status, rest)) = ended(&line) else {
-            if let Some((_, output)) = &mut running
-                && output.len() < MAX_OUTPUT
-            {
-                output.push(line.into_owned());
-            }
-            continue;
-        };
-        // The list at the end names the failures once more, without a time.
-        let Some((name, output)) = running.take() else {
-            continue;
-        };
-        let ended = rest.split([' ', ',']).next().unwrap_or(rest);
-        if ended == name {
-            let result = match status {
-                Status::Failed => failed(&output),
-                status => TestResult::new(status),
-            };
-            found.push((name, result));
+        } else if let Some((_, output)) = &mut running
+            && output.len() < MAX_OUTPUT
+        {
+            output.push(line.into_owned());
         }
     }
-    if let Some((name, output)) = running {
-        found.push((name, failed(&output)));
-    }
+    found.extend(running.map(died));
     found
 }
 

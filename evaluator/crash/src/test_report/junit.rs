@@ -4,11 +4,12 @@
 //! references, and keeps no output of tests that passed.
 
 use super::{
-    MAX_DETAILS, MAX_MESSAGE, MAX_TESTS, NamedResults, SeenNames, Status, TestReport, TestResult,
+    MAX_DETAILS, MAX_MESSAGE, MAX_TESTS, NamedResults, Status, TestReport, TestResult, own_name,
     short,
 };
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
+use std::collections::BTreeMap;
 
 /// The deepest nesting that is read; no report comes near it.
 const MAX_DEPTH: usize = 64;
@@ -16,15 +17,12 @@ const MAX_DEPTH: usize = 64;
 pub(super) fn read(file: &str, text: &str) -> Option<TestReport> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
+    reader.config_mut().expand_empty_elements = true;
     reader.config_mut().allow_dangling_amp = true;
     let mut state = State::default();
     let problem = loop {
         match reader.read_event() {
             Ok(Event::Start(tag)) => state.open(&tag),
-            Ok(Event::Empty(tag)) => {
-                state.open(&tag);
-                state.close(local(tag.name().as_ref()));
-            }
             Ok(Event::End(tag)) => state.close(local(tag.name().as_ref())),
             Ok(Event::Text(text)) => state.text(&text.xml10_content()),
             Ok(Event::CData(text)) => state.text(&text.xml10_content()),
@@ -41,9 +39,7 @@ pub(super) fn read(file: &str, text: &str) -> Option<TestReport> {
         return None;
     }
     let mut report = TestReport::default();
-    if state.current.is_some() {
-        state.finish();
-    }
+    state.finish();
     report.add(state.found);
     // The missing part may have held more tests.
     report.partial = problem.is_some() || state.depth > 0;
@@ -62,7 +58,7 @@ struct State {
     in_failure: bool,
     text: String,
     found: NamedResults,
-    seen: SeenNames,
+    seen: BTreeMap<String, usize>,
 }
 
 impl State {
@@ -82,9 +78,7 @@ impl State {
     }
 
     fn open_case(&mut self, tag: &BytesStart<'_>) {
-        if self.current.is_some() {
-            self.finish();
-        }
+        self.finish();
         self.is_junit = true;
         let name = attribute(tag, "name").unwrap_or_default();
         let class = attribute(tag, "classname")
@@ -109,10 +103,7 @@ impl State {
         let Some((_, result)) = &mut self.current else {
             return;
         };
-        result.status = result.status.max(status);
-        if status == Status::Skipped {
-            result.status = status;
-        }
+        result.status = status;
         if result.message.is_none() {
             let message = attribute(tag, "message").unwrap_or_default();
             let class = attribute(tag, "type").unwrap_or_default();
@@ -177,7 +168,8 @@ impl State {
         let Some((name, result)) = self.current.take() else {
             return;
         };
-        self.found.push((self.seen.own_name(name), result));
+        let name = own_name(&mut self.seen, name);
+        self.found.push((name, result));
     }
 }
 

@@ -8,17 +8,10 @@ pub(super) fn read(log: &str) -> NamedResults {
     let mut wants_message = false;
     for line in lines(log) {
         let text = line.trim_start_matches("[ERROR]").trim();
-        if let Some(name) = surefire(text) {
-            found.push((name, TestResult::new(Status::Failed)));
-            wants_message = true;
-            continue;
-        }
-        if let Some((name, status)) = gradle(text) {
+        if let Some((name, status)) = surefire(text).or_else(|| gradle(text)) {
             found.push((name, TestResult::new(status)));
             wants_message = status == Status::Failed;
-            continue;
-        }
-        if wants_message
+        } else if wants_message
             && !text.is_empty()
             && let Some((_, result)) = found.last_mut()
         {
@@ -31,7 +24,7 @@ pub(super) fn read(log: &str) -> NamedResults {
 
 /// `org.acme.ATest.f -- Time elapsed: 0.01 s <<< FAILURE!`, and the older
 /// `f(org.acme.ATest)  Time elapsed: 0.01 s  <<< ERROR!`
-fn surefire(text: &str) -> Option<String> {
+fn surefire(text: &str) -> Option<(String, Status)> {
     let (head, mark) = text.split_once("<<< ")?;
     if !(mark.starts_with("FAILURE!") || mark.starts_with("ERROR!")) {
         return None;
@@ -42,12 +35,13 @@ fn surefire(text: &str) -> Option<String> {
     if name.starts_with("Tests run:") || name.is_empty() {
         return None;
     }
-    Some(match name.split_once('(') {
+    let name = match name.split_once('(') {
         Some((method, class)) if class.ends_with(')') && class.contains('.') => {
             format!("{}.{method}", class.trim_end_matches(')'))
         }
         _ => name.to_owned(),
-    })
+    };
+    Some((name, Status::Failed))
 }
 
 /// `org.acme.ATest > f() FAILED`

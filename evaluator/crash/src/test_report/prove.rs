@@ -33,17 +33,15 @@ fn is_result(line: &str) -> bool {
 }
 
 fn result(words: &str) -> TestResult {
-    if words.starts_with("ok") {
-        TestResult::new(Status::Passed)
-    } else if words.starts_with("skipped") {
-        TestResult::new(Status::Skipped)
-    } else {
-        TestResult {
-            status: Status::Failed,
-            message: Some(words.trim().to_owned()).filter(|words| !words.is_empty()),
-            details: None,
-        }
-    }
+    let status = match words {
+        words if words.starts_with("ok") => Status::Passed,
+        words if words.starts_with("skipped") => Status::Skipped,
+        _ => Status::Failed,
+    };
+    let mut result = TestResult::new(status);
+    let told = status == Status::Failed && !words.trim().is_empty();
+    result.message = told.then(|| words.trim().to_owned());
+    result
 }
 
 /// `t/01-basic.t .... ok`
@@ -62,19 +60,14 @@ fn file_line(line: &str) -> Option<(&str, &str)> {
 fn summary_line(found: &mut NamedResults, line: &str) {
     if let Some((file, counts)) = line.split_once(" (Wstat: ") {
         let message = format!("Wstat: {}", counts.trim_end_matches(')'));
-        match found.iter_mut().find(|(name, _)| name == file.trim()) {
-            Some((_, result)) => {
-                result.status = Status::Failed;
-                result.details = Some(message);
-            }
-            None => found.push((
-                file.trim().to_owned(),
-                TestResult {
-                    status: Status::Failed,
-                    message: Some(message),
-                    details: None,
-                },
-            )),
+        let name = file.trim();
+        if let Some((_, result)) = found.iter_mut().find(|(known, _)| known == name) {
+            result.status = Status::Failed;
+            result.details = Some(message);
+        } else {
+            let mut result = TestResult::new(Status::Failed);
+            result.message = Some(message);
+            found.push((name.to_owned(), result));
         }
     } else if line.starts_with("  ")
         && let Some((_, result)) = found

@@ -1,6 +1,6 @@
 //! pytest output: a line for each test with `-v`, else the failures of its short summary.
 
-use super::{MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
+use super::{NamedResults, Status, TestResult, lines};
 
 const WORDS: [(&str, Status); 6] = [
     ("PASSED", Status::Passed),
@@ -12,19 +12,11 @@ const WORDS: [(&str, Status); 6] = [
 ];
 
 pub(super) fn read(log: &str) -> NamedResults {
-    let mut found: NamedResults = Vec::new();
-    for line in lines(log) {
-        if let Some((name, status, rest)) = verbose(&line) {
-            let mut result = TestResult::new(status);
-            result.message = short(rest, MAX_MESSAGE).filter(|_| status == Status::Failed);
-            found.push((name.to_owned(), result));
-        } else if let Some((name, message)) = summary(&line) {
-            let mut result = TestResult::new(Status::Failed);
-            result.message = short(message, MAX_MESSAGE);
-            found.push((name.to_owned(), result));
-        }
-    }
-    found
+    let found = lines(log).filter_map(|line| {
+        let (name, status, words) = verbose(&line).or_else(|| summary(&line))?;
+        Some((name.to_owned(), TestResult::told(status, words)))
+    });
+    found.collect()
 }
 
 /// `tests/test_a.py::test_x[1-2] PASSED    [ 10%]`
@@ -42,10 +34,11 @@ fn verbose(line: &str) -> Option<(&str, Status, &str)> {
 }
 
 /// `FAILED tests/test_a.py::test_x - assert 1 == 2`
-fn summary(line: &str) -> Option<(&str, &str)> {
+fn summary(line: &str) -> Option<(&str, Status, &str)> {
     let rest = line
         .strip_prefix("FAILED ")
         .or_else(|| line.strip_prefix("ERROR "))?;
     let (name, message) = rest.split_once(" - ").unwrap_or((rest, ""));
-    name.contains(".py").then_some((name.trim(), message))
+    let named = (name.trim(), Status::Failed, message);
+    name.contains(".py").then_some(named)
 }

@@ -1,13 +1,15 @@
 //! Test Anything Protocol (TAP), version 12 to 14.
 
-use super::{NamedResults, SeenNames, Status, TestResult, failed, lines};
+use super::{NamedResults, Status, TestResult, failed, lines, own_name};
+use patchwright_source::regex;
+use std::collections::BTreeMap;
 
 /// The most diagnostic lines of one test that are kept.
 const MAX_DIAGNOSTICS: usize = 60;
 
 pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
-    let mut seen = SeenNames::default();
+    let mut seen = BTreeMap::new();
     let mut plan: Option<usize> = None;
     let mut points = 0;
     let mut diagnostics: Vec<String> = Vec::new();
@@ -22,12 +24,9 @@ pub(super) fn read(log: &str) -> NamedResults {
             attach(&mut found, &mut diagnostics);
             points += 1;
             let number = number.unwrap_or(points);
-            let name = if description.is_empty() {
-                format!("test {number}")
-            } else {
-                description.to_owned()
-            };
-            found.push((seen.own_name(name), TestResult::new(status)));
+            let described = Some(description.to_owned()).filter(|words| !words.is_empty());
+            let name = described.unwrap_or_else(|| format!("test {number}"));
+            found.push((own_name(&mut seen, name), TestResult::new(status)));
         } else if line.starts_with("Bail out!") {
             found.push((line.into_owned(), TestResult::new(Status::Failed)));
         } else if !found.is_empty()
@@ -68,38 +67,23 @@ fn attach(found: &mut NamedResults, diagnostics: &mut Vec<String>) {
 
 /// `not ok 2 - name # TODO reason`
 fn point(line: &str) -> Option<(Status, Option<usize>, &str)> {
-    let (ok, rest) = match line.strip_prefix("not ok") {
-        Some(rest) => (false, rest),
-        None => (true, line.strip_prefix("ok")?),
+    let form = regex!(r"^(not )?ok(?: \s*(?:([0-9]{1,19})(?: |$))?(.*)|$)");
+    let found = form.captures(line)?;
+    let is_ok = found.get(1).is_none();
+    let number = found.get(2).and_then(|number| number.as_str().parse().ok());
+    let rest = found.get(3).map_or("", |rest| rest.as_str().trim_start());
+    let (description, directive) = match rest.strip_prefix("# ") {
+        Some(directive) => ("", directive),
+        None => rest.split_once(" # ").unwrap_or((rest, "")),
     };
-    if !(rest.is_empty() || rest.starts_with(' ')) {
-        return None;
-    }
-    let rest = rest.trim_start();
-    let (number, rest) = match rest.split_once(' ') {
-        Some((first, others)) if first.parse::<usize>().is_ok() => (first.parse().ok(), others),
-        None if rest.parse::<usize>().is_ok() => (rest.parse().ok(), ""),
-        _ => (None, rest),
-    };
-    let (description, directive) = rest.split_once(" # ").unwrap_or((rest, ""));
     let directive = directive.trim().to_ascii_uppercase();
-    let directive = if let Some(rest) = description.strip_prefix("# ") {
-        rest.trim().to_ascii_uppercase()
-    } else {
-        directive
-    };
-    let status = if directive.starts_with("SKIP") || directive.starts_with("TODO") && !ok {
+    let status = if directive.starts_with("SKIP") || directive.starts_with("TODO") && !is_ok {
         Status::Skipped
-    } else if ok {
+    } else if is_ok {
         Status::Passed
     } else {
         Status::Failed
     };
     let description = description.trim().trim_start_matches("- ").trim();
-    let description = if description.starts_with("# ") {
-        ""
-    } else {
-        description
-    };
     Some((status, number, description))
 }

@@ -136,7 +136,7 @@ async fn each_pov_runs_under_the_sanitizer_of_its_own() {
     let baseline = target.baseline().await.unwrap();
     let tools = baseline.povs.iter().map(|pov| {
         let crash = pov.replay.crash.as_ref().unwrap();
-        crash.tool.name()
+        crash.tool.to_string()
     });
     let tools: Vec<_> = tools.collect();
     assert_eq!(tools, ["AddressSanitizer", "UndefinedBehaviorSanitizer"]);
