@@ -145,14 +145,14 @@ impl Field {
         &self,
         script: &str,
         limits: Limits,
-        (argument, variables): (&str, &[(String, String)]),
+        (argument, variables): (&str, &[(&str, String)]),
     ) -> Result<Execution> {
         let host = self.work()?;
         let maps = self.sandbox.maps_paths();
         let inside = if maps { INSIDE.into() } else { host.clone() };
         let mut environment: BTreeMap<String, OsString> = variables
             .iter()
-            .map(|(name, value)| (name.clone(), value.into()))
+            .map(|(name, value)| ((*name).to_owned(), value.into()))
             .collect();
         for name in ["WORK", "HOME", "TMPDIR"] {
             environment.insert(name.to_owned(), inside.clone().into());

@@ -6,6 +6,7 @@
 
 use rustix::fs::{AtFlags, Gid, Uid, chownat};
 use rustix::thread::{CapabilitySet, capabilities};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -32,7 +33,8 @@ const NEEDED: &[(CapabilitySet, &str)] = &[
 ];
 
 /// A user and a group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ids {
     pub user: u32,
     pub group: u32,

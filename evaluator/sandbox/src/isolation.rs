@@ -31,11 +31,11 @@ use rustix::process::DumpableBehavior;
 use seccomp::Surroundings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use supervisor::Supervised;
+use supervisor::Supervision;
 pub use supervisor::enter_from_arguments;
 
 /// Runs every script.
@@ -280,7 +280,7 @@ impl Sandbox {
         words.extend([enter::WORD, step].map(OsString::from));
         words.extend(COMMON.map(OsString::from));
         words.extend(own.iter().map(OsString::from));
-        words.push("--".into());
+        words.push(enter::END_OF_WORDS.into());
         words
     }
 
@@ -314,25 +314,22 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
         _ => None,
     };
     let divided = namespace.is_some();
-    let (program, arguments, filter) = if let Mode::Bubblewrap(own) = mode {
-        let mut arguments = bubblewrap::arguments(host, command, (own, divided));
-        arguments.push(inner_helper().into());
-        arguments.extend(entered(host, command, &bubblewrap::doors(divided)));
-        (OsStr::new("bwrap"), arguments, Some(around))
-    } else {
-        let doors = doors(mode, host, command, around);
-        let arguments = entered(host, command, &doors);
-        (host.helper.as_os_str(), arguments, None)
-    };
-    let supervised = Supervised {
-        program,
-        arguments,
+    let supervision = Supervision {
         divided,
         group: group.as_ref().map(Group::paths),
-        filter,
+        filter: matches!(mode, Mode::Bubblewrap(_)).then_some(around),
     };
+    let mut arguments = supervision.words();
+    if let Mode::Bubblewrap(own) = mode {
+        arguments.push("bwrap".into());
+        arguments.extend(bubblewrap::arguments(host, command, (own, divided)));
+        arguments.push(inner_helper().into());
+        arguments.extend(entered(host, command, bubblewrap::doors(divided)));
+    } else {
+        arguments.push(host.helper.clone().into());
+        arguments.extend(entered(host, command, doors(mode, host, command, around)));
+    }
     let writable = command.places.iter().filter(|place| place.writable);
-    let arguments = supervised.words();
     let launch = Launch {
         program: host.helper.clone(),
         arguments,
@@ -379,22 +376,15 @@ fn surroundings(mode: Mode, command: &Command<'_>, group: Option<&Group>) -> Sur
 }
 
 /// The words with which our own program closes the doors and becomes the command.
-fn entered(host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
-    let mut shell: Vec<OsString> = [SHELL, "-eu", "-c", command.script, "sh"]
-        .map(OsString::from)
-        .into();
-    shell.extend(command.arguments.iter().cloned());
-    let mut words: Vec<OsString> = [enter::WORD, enter::ENTER].map(OsString::from).into();
+fn entered(host: &Host, command: &Command<'_>, doors: Doors) -> Vec<OsString> {
     let step = Become {
         doors,
-        folder: command.folder,
+        folder: command.folder.into(),
         file_size: command.file_size,
         handed_on: host.environment(command.network).into_keys().collect(),
-        environment: command.environment.clone().into_iter().collect(),
-        program: shell,
     };
-    words.extend(step.words());
-    words
+    let shell = [SHELL, "-eu", "-c", command.script, "sh"];
+    step.words(command.environment.clone(), &shell, command.arguments)
 }
 
 /// The words of a call, which the isolations write each in their own way.

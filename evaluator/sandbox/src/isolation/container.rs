@@ -6,7 +6,7 @@
 //! its command, with our process, or with a limit, and is removed after that.
 
 use super::engine::{self, Engine, Image, OWNER, failed};
-use super::enter::{self, Become, Doors};
+use super::enter::{Become, Doors};
 use super::seccomp::Surroundings;
 use super::{Command, Host, IN_MEMORY, Place, SHELL, inner_helper};
 use crate::process::{Collector, Ending, Execution, Limit, Watch};
@@ -259,21 +259,16 @@ impl Container {
             }),
             ..Doors::default()
         };
-        let mut program: Vec<OsString> = [SHELL, "-c", FIRST, "sh", command.script, "sh"]
-            .map(OsString::from)
-            .into();
-        program.extend(command.arguments.iter().cloned());
         let step = Become {
-            doors: &doors,
-            folder: command.folder,
+            doors,
+            folder: command.folder.into(),
             file_size: command.file_size,
             handed_on: host.network_variables.keys().cloned().collect(),
-            environment: self.environment(command).into_iter().collect(),
-            program,
         };
+        let first = [SHELL, "-c", FIRST, "sh", command.script, "sh"];
+        let environment = self.environment(command);
         let mut words = self.helper();
-        words.extend([enter::WORD, enter::ENTER].map(OsString::from));
-        words.extend(step.words());
+        words.extend(step.words(environment, &first, command.arguments));
         words
     }
 

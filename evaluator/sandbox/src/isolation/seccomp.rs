@@ -10,6 +10,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
@@ -20,7 +21,8 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Made<T> = Result<T, Box<dyn Error>>;
 
 /// Other protection of the host: it decides what the filter may leave to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Surroundings {
     /// Processes, IPC, and (without network) sockets are the command's own.
     pub(super) namespaces: bool,
@@ -32,33 +34,6 @@ pub(super) struct Surroundings {
     pub(super) open_files: bool,
     /// It runs as the user that runs us, who owns other files too.
     pub(super) same_user: bool,
-}
-
-impl Surroundings {
-    /// The letters that tell it to the process which puts the filter on.
-    pub(super) fn word(self) -> String {
-        let letters = [
-            (self.namespaces, 'n'),
-            (self.network, 'w'),
-            (self.counted, 'c'),
-            (self.open_files, 'o'),
-            (self.same_user, 's'),
-        ];
-        let set = letters.iter().filter(|(on, _)| *on);
-        std::iter::once('-')
-            .chain(set.map(|(_, letter)| *letter))
-            .collect()
-    }
-
-    pub(super) fn from_word(word: &str) -> Self {
-        Self {
-            namespaces: word.contains('n'),
-            network: word.contains('w'),
-            counted: word.contains('c'),
-            open_files: word.contains('o'),
-            same_user: word.contains('s'),
-        }
-    }
 }
 
 /// All flags of `clone` and `unshare` that ask for a namespace, `CLONE_NEWTIME`
@@ -281,7 +256,9 @@ mod tests {
                 same_user: number & 8 != 0,
                 open_files: number & 16 != 0,
             };
-            assert_eq!(Surroundings::from_word(&around.word()), around);
+            let told = serde_json::to_string(&around).unwrap();
+            let read: Surroundings = serde_json::from_str(&told).unwrap();
+            assert_eq!(format!("{read:?}"), format!("{around:?}"));
             let filter = program(around).unwrap();
             assert_eq!(bytes(&filter).len(), filter.len() * 8);
             let second = of_own_files(around).unwrap();
