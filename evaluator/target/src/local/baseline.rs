@@ -1,22 +1,21 @@
 //! Baseline: the unpatched program, prepared, built, crashed and tested once.
 
 use super::command::Job;
-use super::{LocalTarget, blocking};
+use super::{LocalTarget, blocking, locked};
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, Target, TestRun, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
 use crate::{Result, TargetError};
 use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 impl LocalTarget {
     /// Names the part of the baseline that is being made.
     fn begin(&self, part: impl Into<Option<String>>) {
-        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
-        *doing = part.into();
+        *locked(&self.doing) = part.into();
     }
 
     /// Returns the tree as `prepare` left it.
@@ -113,7 +112,7 @@ impl LocalTarget {
             let build = builds
                 .get(&name)
                 .ok_or_else(|| TargetError::invalid(format!("there is no build {name:?}")))?;
-            povs.push(self.measure_staged(build, pov).await?);
+            povs.push(self.on(build, pov).measure().await?);
         }
         reproducible(&povs)?;
         if self.task.commands.test.is_some() {
@@ -141,7 +140,7 @@ impl LocalTarget {
         let known = kept.is_some();
         let (povs, tests) = match kept {
             Some(kept) => {
-                self.needs.restore(kept.needs);
+                *locked(&self.needs) = kept.needs;
                 (kept.povs, kept.tests)
             }
             None => self.observe(&builds).await?,

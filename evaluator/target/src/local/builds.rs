@@ -1,14 +1,14 @@
 //! Builds of the tree, pristine or changed. The last few are kept for the following rungs;
 //! `build_cache` keeps them beyond the run.
 
-use super::{Job, LocalTarget};
+use super::{Job, LocalTarget, locked};
 use crate::runner::{Build, BuildKind};
 use crate::workspace::Workspace;
 use crate::{Result, TargetError};
 use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use std::ffi::OsString;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Runs the build `$1` with less weight than other commands, where the system does not weigh
 /// sessions instead; with enough that it ends on a busy machine.
@@ -41,15 +41,13 @@ impl LocalTarget {
     }
 
     pub(super) fn at_hand(&self, key: &BuildKey) -> Option<Build> {
-        let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-        built
-            .iter()
-            .find(|(known, _)| known == key)
-            .map(|(_, build)| build.clone())
+        let built = locked(&self.built);
+        let found = built.iter().find(|(known, _)| known == key);
+        found.map(|(_, build)| build.clone())
     }
 
     pub(super) fn keep(&self, key: BuildKey, build: &Build) {
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = locked(&self.built);
         built.retain(|(known, _)| *known != key);
         built.push((key, build.clone()));
         if built.len() > KEPT_BUILDS {
