@@ -82,10 +82,8 @@ async fn carry_out(sandbox: Sandbox) -> Result<Attack> {
     let text = execution.text();
     if !text.lines().any(|line| line == END) {
         let last = text.lines().next_back().unwrap_or_default();
-        let what = format!(
-            "the attack did not come to its end ({}): {last}",
-            execution.ending
-        );
+        let ending = execution.ending;
+        let what = format!("the attack did not come to its end ({ending}): {last}");
         return Err(SandboxError::machinery(what, "attack"));
     }
     let mut escapes: Vec<Escape> = text.lines().filter_map(read_line).collect();

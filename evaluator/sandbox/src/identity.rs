@@ -40,6 +40,16 @@ pub struct Ids {
     pub group: u32,
 }
 
+impl Ids {
+    /// Returns the user and the group that run us.
+    pub(crate) fn of_caller() -> Self {
+        Self {
+            user: rustix::process::geteuid().as_raw(),
+            group: rustix::process::getegid().as_raw(),
+        }
+    }
+}
+
 /// The user that runs us, as far as it matters for commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
@@ -56,12 +66,8 @@ pub fn caller() -> &'static Caller {
     static CALLER: OnceLock<Caller> = OnceLock::new();
     CALLER.get_or_init(|| {
         let maps = ["uid_map", "gid_map"].map(|map| read_map(&format!("/proc/self/{map}")));
-        let held = capabilities(None).map(|sets| sets.effective);
-        decide(
-            rustix::process::geteuid().is_root(),
-            &maps,
-            held.unwrap_or(CapabilitySet::empty()),
-        )
+        let held = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
+        decide(rustix::process::geteuid().is_root(), &maps, held)
     })
 }
 

@@ -17,8 +17,8 @@ mod probe;
 mod seccomp;
 mod supervisor;
 
-use crate::identity;
-use crate::process::{self, Execution, Group, Launch, Limits, Namespace};
+use crate::identity::{self, Ids};
+use crate::process::{self, Execution, Group, Launch, Limits};
 use crate::{Result, SandboxError};
 use bubblewrap::Own;
 use container::Container;
@@ -177,10 +177,8 @@ impl Sandbox {
             .iter()
             .map(|(kind, reason)| format!("{}: {reason}", kind.name()))
             .collect();
-        Err(SandboxError::machinery(
-            format!("no sandbox works here: {}", reasons.join("; ")),
-            "sandbox.choice",
-        ))
+        let what = format!("no sandbox works here: {}", reasons.join("; "));
+        Err(SandboxError::machinery(what, "sandbox.choice"))
     }
 
     /// Gets a task's image ready for its commands.
@@ -231,10 +229,7 @@ impl Sandbox {
     /// Tells whether every workspace can be shown at the same paths; otherwise they take
     /// turns at one.
     pub fn maps_paths(&self) -> bool {
-        matches!(
-            self.world,
-            World::Host(Mode::Bubblewrap(_)) | World::Image(_)
-        )
+        self.needs_configuration() || matches!(self.world, World::Image(_))
     }
 
     /// Tells whether commands need a copy of the system's configuration: they have a root of
@@ -307,10 +302,16 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
     let group = Group::make(&command.limits);
     let around = surroundings(mode, command, group.as_ref());
     let ids = identity::of_commands();
+    // Root, whose folders are shown in it, and the user of the command.
+    let of_root = |inside: u32, ids: Ids| Some(vec![(0, Ids::default()), (inside, ids)]);
     let namespace = match (mode, ids) {
-        (Mode::Bubblewrap(_), Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
-        (Mode::Landlock { own_mounts: true }, Some(ids)) => Some(Namespace::of_root(ids.user, ids)),
-        (Mode::Landlock { own_mounts: true }, None) => Some(Namespace::of_caller()),
+        (Mode::Bubblewrap(_), Some(ids)) => of_root(bubblewrap::USER, ids),
+        (Mode::Landlock { own_mounts: true }, Some(ids)) => of_root(ids.user, ids),
+        // The one who makes it keeps the number.
+        (Mode::Landlock { own_mounts: true }, None) => {
+            let own = Ids::of_caller();
+            Some(vec![(own.user, own)])
+        }
         _ => None,
     };
     let divided = namespace.is_some();

@@ -130,7 +130,7 @@ impl Outside {
     /// Returns the escapes that are seen from outside.
     pub(super) fn seen(&self) -> Vec<Escape> {
         let file = self.folder.join("canary");
-        let content = fs::read_to_string(&file).unwrap_or_default();
+        let intact = fs::read_to_string(&file).is_ok_and(|content| content == self.canary);
         let facts = Facts::of(&file).ok();
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut names: Vec<String> = names
@@ -151,11 +151,7 @@ impl Outside {
             let _ = Command::new("ipcrm").args(["-M", &segment]).status();
         }
         vec![
-            escape(
-                "seen outside: the file's content",
-                content == self.canary,
-                "",
-            ),
+            escape("seen outside: the file's content", intact, ""),
             escape(
                 "seen outside: the file's mode, owner, times and links",
                 facts.as_ref() == Some(&self.before),

@@ -111,7 +111,7 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
         .map_err(|e| format!("{}: {e}", step.folder.display()))?;
     let mut command = Command::new(program);
     command.args(arguments).env_clear();
-    command.envs(step.handed_on.iter().filter_map(handed_on));
+    command.envs(step.handed_on.iter().filter_map(|name| handed_on(name)));
     command.envs(variables);
     if step.doors.ends_domain || step.doors.keep_privileges {
         // What the supervisor orders by is none of the command's business.
@@ -156,7 +156,7 @@ pub(super) fn before_program(words: &[OsString]) -> (&[OsString], &[OsString]) {
 
 /// Returns a variable as it was given to this step.
 #[expect(clippy::disallowed_methods, reason = "what one step gives to the next")]
-fn handed_on(name: &String) -> Option<(&String, OsString)> {
+fn handed_on(name: &str) -> Option<(&str, OsString)> {
     Some((name, std::env::var_os(name)?))
 }
 

@@ -89,13 +89,11 @@ pub(super) fn prepare(fence: &Fence) -> Result<RulesetCreated, Box<dyn Error>> {
     if !fence.network {
         ruleset = ruleset.handle_access(AccessNet::from_all(WANTED))?;
     }
+    let of_devices = AccessFs::ReadFile | AccessFs::WriteFile;
     Ok(ruleset
         .create()?
         .add_rules(path_beneath_rules(&fence.read, AccessFs::from_read(WANTED)))?
-        .add_rules(path_beneath_rules(
-            DEVICES,
-            AccessFs::ReadFile | AccessFs::WriteFile,
-        ))?
+        .add_rules(path_beneath_rules(DEVICES, of_devices))?
         .add_rules(path_beneath_rules(&fence.write, AccessFs::from_all(WANTED)))?)
 }
 

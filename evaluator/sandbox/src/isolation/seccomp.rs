@@ -71,11 +71,8 @@ pub(super) fn program(around: Surroundings) -> Made<BpfProgram> {
     }
     processes(&mut rules, around)?;
     sockets(&mut rules, around)?;
-    compile(
-        rules,
-        SeccompAction::Errno(libc::ENOSYS.unsigned_abs()),
-        SeccompAction::Allow,
-    )
+    let unknown = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+    compile(rules, unknown, SeccompAction::Allow)
 }
 
 /// A second filter for a command that could change files besides its own:
@@ -125,10 +122,8 @@ pub(super) fn of_core_dumps() -> Made<BpfProgram> {
     let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, Ne, 0)?;
     let resource = SeccompCondition::new(1, SeccompCmpArgLen::Dword, Eq, core)?;
     let mut rules: Rules = BTreeMap::new();
-    rules.insert(
-        libc::SYS_prlimit64,
-        vec![SeccompRule::new(vec![resource, sets])?],
-    );
+    let sets_core = SeccompRule::new(vec![resource, sets])?;
+    rules.insert(libc::SYS_prlimit64, vec![sets_core]);
     #[cfg(target_arch = "x86_64")]
     rules.insert(libc::SYS_setrlimit, vec![rule(&[(0, Eq, core)])?]);
     compile(rules, SeccompAction::Allow, SeccompAction::Errno(0))
@@ -172,10 +167,8 @@ fn processes(rules: &mut Rules, around: Surroundings) -> Made<()> {
     let unspaced = rule(&[(0, MaskedEq(NAMESPACES | NEW_TIME), 0)])?;
     rules.insert(libc::SYS_unshare, vec![unspaced]);
     let harmless = rule(&[(0, MaskedEq(!PERSONALITIES & ASK), 0)])?;
-    rules.insert(
-        libc::SYS_personality,
-        vec![harmless, rule(&[(0, Eq, ASK)])?],
-    );
+    let asks = rule(&[(0, Eq, ASK)])?;
+    rules.insert(libc::SYS_personality, vec![harmless, asks]);
     // Neither types at a terminal.
     let typing = [(1, Ne, libc::TIOCSTI), (1, Ne, libc::TIOCLINUX)];
     rules.insert(libc::SYS_ioctl, vec![rule(&typing)?]);
@@ -194,10 +187,8 @@ fn processes(rules: &mut Rules, around: Surroundings) -> Made<()> {
     }
     let own = rule(&[(0, Eq, 0)])?;
     let asks = SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?;
-    rules.insert(
-        libc::SYS_prlimit64,
-        vec![own, SeccompRule::new(vec![asks])?],
-    );
+    let asks = SeccompRule::new(vec![asks])?;
+    rules.insert(libc::SYS_prlimit64, vec![own, asks]);
     let own = |kind: u64| rule(&[(0, Eq, kind), (1, Eq, 0)]);
     rules.insert(libc::SYS_setpriority, vec![own(0)?]);
     rules.insert(libc::SYS_ioprio_set, vec![own(1)?]);

@@ -141,10 +141,8 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if Some(pid) == main => {
                 let signal = status.terminating_signal().map(|signal| 128 + signal);
-                break status
-                    .exit_status()
-                    .or(signal)
-                    .unwrap_or(OWN_FAILURE.into());
+                let status = status.exit_status().or(signal);
+                break status.unwrap_or(OWN_FAILURE.into());
             }
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
@@ -167,10 +165,8 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
 fn end_with_caller() {
     std::thread::spawn(|| {
         // Nothing is ever sent any more.
-        let _ = std::io::copy(
-            &mut std::io::stdin().lock().take(u64::MAX),
-            &mut std::io::sink(),
-        );
+        let mut caller = std::io::stdin().lock().take(u64::MAX);
+        let _ = std::io::copy(&mut caller, &mut std::io::sink());
         end_all();
         std::process::exit(OWN_FAILURE.into());
     });

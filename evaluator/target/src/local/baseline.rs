@@ -66,11 +66,8 @@ impl LocalTarget {
     async fn build_pristine(&self, name: &str) -> Result<Build> {
         let prepared = self.prepared().await?;
         let workspace = Arc::new(self.copy(&prepared).await?);
-        self.begin(
-            format!("building the unpatched tree {name}")
-                .trim_end()
-                .to_owned(),
-        );
+        let part = format!("building the unpatched tree {name}");
+        self.begin(part.trim_end().to_owned());
         let digest = Changes::default().digest();
         let mut build = self.run_build(workspace, name, &digest).await?;
         succeeded(&build.execution, "the build of the unpatched tree")?;
@@ -88,11 +85,8 @@ impl LocalTarget {
     async fn kept_pristine(&self, name: &str) -> Option<Build> {
         let (workspace, execution) = self.kept_whole(&["pristine", name]).await?;
         let unchanged = Changes::default().digest();
-        Some(Build::in_workspace(
-            (name, &unchanged),
-            execution,
-            workspace,
-        ))
+        let of = (name, unchanged.as_str());
+        Some(Build::in_workspace(of, execution, workspace))
     }
 
     /// Runs the PoVs and the tests on the unpatched builds.
@@ -103,11 +97,8 @@ impl LocalTarget {
         let mut povs = Vec::new();
         let count = self.task.povs.len();
         for (index, pov) in self.task.povs.iter().enumerate() {
-            let number = index + 1;
-            self.begin(format!(
-                "running the PoV {} ({number} of {count})",
-                pov.name()
-            ));
+            let (shown, number) = (pov.name(), index + 1);
+            self.begin(format!("running the PoV {shown} ({number} of {count})"));
             let name = self.task.build_of(pov);
             let build = builds
                 .get(&name)
@@ -130,10 +121,8 @@ impl LocalTarget {
         let mut builds = BTreeMap::new();
         for name in self.task.used_builds() {
             let build = self.pristine(&name).await?;
-            self.keep(
-                (build.changes.clone(), name.clone(), BuildKind::Incremental),
-                &build,
-            );
+            let key = (build.changes.clone(), name.clone(), BuildKind::Incremental);
+            self.keep(key, &build);
             builds.insert(name, build);
         }
         let kept = self.kept_baseline().await;

@@ -111,7 +111,13 @@ impl BatchRun<'_> {
             while !left.is_empty() && WorkTime::now() < until {
                 let mut done = self.driven(&left).await?;
                 if done.is_empty() {
-                    done = self.started_for_each(&left, until).await?;
+                    // In the way in which what is captured can be had.
+                    done = match self.inputs.capture {
+                        Capture::Values(_) | Capture::Coverage(_) if java => {
+                            self.watched(&left).await?
+                        }
+                        _ => self.one_by_one(&left, until).await?,
+                    };
                 }
                 if done.is_empty() {
                     break;
@@ -125,15 +131,6 @@ impl BatchRun<'_> {
 
     fn lanes(&self) -> usize {
         (self.of.target.task.limits.jobs as usize).clamp(1, 8)
-    }
-
-    /// Runs a batch input by input, in the way in which what is captured can be had.
-    async fn started_for_each(&self, batch: &[usize], until: WorkTime) -> Result<Vec<InputRun>> {
-        let java = self.of.target.task.language == Language::Java;
-        match self.inputs.capture {
-            Capture::Values(_) | Capture::Coverage(_) if java => self.watched(batch).await,
-            _ => self.one_by_one(batch, until).await,
-        }
     }
 
     fn wanted_indexes(&self) -> Box<dyn Iterator<Item = usize> + '_> {

@@ -119,11 +119,7 @@ impl LocalTarget {
         let Some((entry, kept)) = self.kept::<KeptBuild>(&parts(key)).await else {
             return Ok(None);
         };
-        let workspace = match key.2 {
-            BuildKind::Incremental => self.copy_of_pristine(&key.1).await?,
-            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
-        };
-        workspace.apply(changes)?;
+        let workspace = self.changed(changes, key).await?;
         let gone = kept.gone;
         let applied = blocking(CACHE, move || {
             // Of a failed build no file is kept.

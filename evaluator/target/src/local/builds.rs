@@ -65,12 +65,7 @@ impl LocalTarget {
         if let Some(build) = self.known(changes, &key).await? {
             return Ok(build);
         }
-        let workspace = match how {
-            BuildKind::Incremental => self.copy_of_pristine(name).await?,
-            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
-        };
-        let workspace = Arc::new(workspace);
-        workspace.apply(changes)?;
+        let workspace = Arc::new(self.changed(changes, &key).await?);
         let build = self.run_build(workspace, name, &key.0).await?;
         self.keep_build(&key, &build).await?;
         self.keep(key, &build);
@@ -85,8 +80,7 @@ impl LocalTarget {
         if !self.maps_paths() || self.known(changes, &key).await?.is_some() {
             return Ok(());
         }
-        let workspace = Arc::new(self.copy(&self.prepared().await?).await?);
-        workspace.apply(changes)?;
+        let workspace = Arc::new(self.changed(changes, &key).await?);
         let arguments = [OsString::from(&self.task.commands.build)];
         let job = Job {
             wall: self.task.limits.build,
@@ -100,6 +94,20 @@ impl LocalTarget {
             self.keep(key, &build);
         }
         Ok(())
+    }
+
+    /// Returns a copy of the tree, built or prepared, with the changes of a build.
+    pub(super) async fn changed(
+        &self,
+        changes: &Changes,
+        (_, name, how): &BuildKey,
+    ) -> Result<Workspace> {
+        let workspace = match how {
+            BuildKind::Incremental => self.copy_of_pristine(name).await?,
+            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
+        };
+        workspace.apply(changes)?;
+        Ok(workspace)
     }
 
     /// Returns a build of this run or of an earlier one.

@@ -123,17 +123,7 @@ impl CommandView {
 }
 
 /// The variables of a task's command.
-const VARIABLES: [&str; 9] = [
-    "TREE",
-    "OUT",
-    "TASK",
-    "WORK",
-    "NOTES",
-    "POV",
-    "HARNESS",
-    "SANITIZER",
-    "JOBS",
-];
+const VARIABLES: &str = "TREE OUT TASK WORK NOTES POV HARNESS SANITIZER JOBS";
 
 impl LocalTarget {
     /// Runs one command of the task in a workspace.
@@ -286,7 +276,7 @@ impl LocalTarget {
     fn script(&self, job: &Job<'_>, seen: &mut CommandView) -> String {
         let judged = self.judged(seen);
         let (own, export) = if job.hides {
-            (assigned(&mut seen.environment, &VARIABLES), "")
+            (assigned(&mut seen.environment, VARIABLES), "")
         } else {
             (String::new(), "export POV; ")
         };

@@ -74,11 +74,8 @@ pub(super) fn names_of_programs(build: &Build) -> Result<[(&'static str, String)
     let names = |part: &str| {
         let of_part = programs.iter().filter(|program| program.part == part);
         let names = of_part.filter(|program| program.runs && !program.path.contains('\n'));
-        let names: Vec<&str> = names.map(|program| program.path.as_str()).collect();
-        names
-            .get(..MOST.min(names.len()))
-            .unwrap_or_default()
-            .join("\n")
+        let names = names.take(MOST).map(|program| program.path.as_str());
+        names.collect::<Vec<&str>>().join("\n")
     };
     Ok([("OUT_PROGRAMS", names(OUT)), ("TREE_PROGRAMS", names(TREE))])
 }

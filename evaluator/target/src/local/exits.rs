@@ -111,10 +111,8 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
     let Ok(contained) = ContainedFolder::open(folder) else {
         return Vec::new();
     };
-    let entries = contained.below(Path::new("exits"));
-    let entries = entries
-        .and_then(|exits| exits.entries())
-        .unwrap_or_default();
+    let exits = contained.below(Path::new("exits"));
+    let entries = exits.and_then(|exits| exits.entries()).unwrap_or_default();
     let entries = entries.iter();
     let mut numbers: Vec<u64> = entries
         .filter_map(|entry| entry.name.to_str()?.strip_suffix(".json")?.parse().ok())

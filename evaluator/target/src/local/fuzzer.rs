@@ -90,12 +90,8 @@ async fn takes_options(run: PovRun<'_>, time: Duration) -> Result<bool> {
         ..stage.job(&script)
     };
     // The usage text names every option.
-    Ok(run
-        .target
-        .command(job)
-        .await?
-        .text()
-        .contains("max_total_time"))
+    let told = run.target.command(job).await?.text();
+    Ok(told.contains("max_total_time"))
 }
 
 /// Returns the number of executions that a fuzzer prints at its end.

@@ -66,12 +66,11 @@ fn report(samples: &[Vec<Frame>]) -> Option<CrashReport> {
         .min()?;
     let steady = last.get(last.len().checked_sub(common)?..)?;
     let first = steady.first()?;
-    let summary = format!("a hang in {}", first.function);
+    let (function, looks) = (&first.function, samples.len());
+    let summary = format!("a hang in {function}");
+    let stack = stack_text(last);
     let purified = format!(
-        "The program does not come to an end. In each of {} looks it was inside of {}; in the last one it was here:\n{}",
-        samples.len(),
-        first.function,
-        stack_text(last)
+        "The program does not come to an end. In each of {looks} looks it was inside of {function}; in the last one it was here:\n{stack}"
     );
     Some(CrashReport {
         cut: false,

@@ -99,10 +99,8 @@ impl BatchRun<'_> {
         }
         let left = self.until.left_on_the_wall();
         let each = self.inputs.each.as_millis();
-        let script = format!(
-            "EACH_MILLISECONDS={each}\nexport EACH_MILLISECONDS\n{}",
-            with_agent(START)
-        );
+        let start = with_agent(START);
+        let script = format!("EACH_MILLISECONDS={each}\nexport EACH_MILLISECONDS\n{start}");
         self.execute(&script, folder.path(), (left + STARTS, None))
             .await?;
         let outputs = folder.left()?;

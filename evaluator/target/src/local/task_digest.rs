@@ -51,10 +51,8 @@ impl TaskDigest {
     pub async fn entry_name(&self, parts: &[&str]) -> Option<String> {
         let base = self.digest.get_or_init(|| async {
             let (task, host) = (self.task.clone(), self.host.clone());
-            tokio::task::spawn_blocking(move || digest(&task, &host))
-                .await
-                .ok()
-                .flatten()
+            let made = tokio::task::spawn_blocking(move || digest(&task, &host));
+            made.await.ok().flatten()
         });
         let base = base.await.as_deref()?;
         let image = self.image.as_deref().unwrap_or_default();
@@ -87,12 +85,8 @@ fn digest(task: &TargetTask, host: &Host) -> Option<String> {
     hash.update(format!("{named:?}"));
     hash.update(format!("{:?} {:?}", host.path, host.variables));
     for name in COMPILERS {
-        let found = host
-            .path
-            .iter()
-            .map(|folder| folder.join(name))
-            .find(|path| path.is_file());
-        if let Some(path) = found {
+        let mut paths = host.path.iter().map(|folder| folder.join(name));
+        if let Some(path) = paths.find(|path| path.is_file()) {
             program(&mut hash, &path);
         }
     }

@@ -170,10 +170,8 @@ fn simple_name(name: &str) -> String {
 /// Tells whether a method on the stack declares the exception in the unpatched tree.
 fn declares(source: (&Tree, &[TreePath]), crash: &CrashReport) -> bool {
     let exception = simple_name(&crash.kind);
-    let mut frames = crash
-        .main_stack()
-        .into_iter()
-        .flat_map(|stack| &stack.frames);
+    let stack = crash.main_stack().into_iter();
+    let mut frames = stack.flat_map(|stack| &stack.frames);
     frames.any(|frame| {
         let method = simple_name(&frame.function);
         let head = format!(r"\b{method}\s*\([^(){{}};]*\)\s*throws\s[^{{}};]*\b{exception}\b");
