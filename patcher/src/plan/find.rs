@@ -110,11 +110,9 @@ fn is_apart(a: &Match, b: &Match) -> bool {
 /// An original of nothing is a place only in an empty file.
 fn empty_original(file: &Pristine, edit: &LineEdit<'_>) -> Result<Found, Refusal> {
     if file.count() > 0 {
-        return Err(Refusal::new(
-            Rule::Incomplete,
-            "the original is empty; quote the lines that are replaced, or send \
-             <insert file=\"..\" after=\"N\"> for new lines",
-        ));
+        let reason = "the original is empty; quote the lines that are replaced, or send \
+                      <insert file=\"..\" after=\"N\"> for new lines";
+        return Err(Refusal::new(Rule::Incomplete, reason));
     }
     Ok(Found {
         place: Match::aligned(0, 0, PlacementKind::Exact),

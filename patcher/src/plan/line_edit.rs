@@ -120,11 +120,9 @@ pub(super) fn line_edit_of<'a>(edit: &'a Edit, file: &Pristine) -> Result<LineEd
             ..
         } => {
             let Some(original) = original else {
-                let mut refusal = Refusal::new(
-                    Rule::Incomplete,
-                    "the edit does not quote the lines as they are; without <original> its \
-                     place cannot be checked",
-                );
+                let reason = "the edit does not quote the lines as they are; without <original> \
+                              its place cannot be checked";
+                let mut refusal = Refusal::new(Rule::Incomplete, reason);
                 show_range(file, wanted.lines, &mut refusal);
                 return Err(refusal);
             };

@@ -234,13 +234,41 @@ fn give_up_privileges(ids: Option<Ids>) -> Result<(), Errno> {
 
 #[cfg(test)]
 mod tests {
-    use super::pair;
-    use std::ffi::OsStr;
+    use super::{Become, Doors, Fence, before_program, pair};
+    use std::collections::BTreeMap;
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
     #[test]
     fn a_variable_may_hold_an_equals_sign() {
         let word = "A=b=c".into();
         assert_eq!(pair(&word), Some((OsStr::new("A"), OsStr::new("b=c"))));
         assert_eq!(pair(&"A".into()), None);
+    }
+
+    #[test]
+    fn a_step_comes_back_with_every_byte() {
+        let folder = OsString::from_vec(b"/a\xff b".to_vec());
+        let fence = Fence {
+            write: vec![folder.clone()],
+            ..Fence::default()
+        };
+        let doors = Doors {
+            fence: Some(fence),
+            ..Doors::default()
+        };
+        let step = Become {
+            doors,
+            folder: folder.clone(),
+            file_size: 7,
+            handed_on: vec!["PROXY".to_owned()],
+        };
+        let environment = BTreeMap::from([("A".to_owned(), folder.clone())]);
+        let words = step.words(environment, &["sh", "-c"], &["--".into()]);
+        let (told, program) = before_program(&words[2..]);
+        assert_eq!(program, ["sh", "-c", "--"]);
+        let read: Become = serde_json::from_slice(told[0].as_bytes()).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{step:?}"));
+        assert_eq!(pair(&told[1]), Some((OsStr::new("A"), folder.as_os_str())));
     }
 }

@@ -48,7 +48,8 @@ impl Drop for SpareWorkspaces {
     /// Waits for copies, since nothing may be written after the scratch folder is removed.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        for (_, copy) in std::mem::take(&mut *locked(&self.ready)) {
+        let ready = std::mem::take(&mut *locked(&self.ready));
+        for (_, copy) in ready {
             let _ = copy.join();
         }
     }
