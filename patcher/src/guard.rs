@@ -7,8 +7,8 @@
 
 mod content;
 
-use crate::refusal::Denied;
-use crate::{PatcherError, Rule};
+use crate::refusal::refuse;
+use crate::{PatcherError, Refusal, Rule};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use patchwright_source::{Language, TreePath, is_version_control};
 
@@ -83,7 +83,7 @@ impl Guard {
     }
 
     /// Judges a path alone.
-    pub(crate) fn check_path(&self, path: &TreePath) -> Result<(), Denied> {
+    pub(crate) fn check_path(&self, path: &TreePath) -> Result<(), Refusal> {
         let name = path.as_str();
         let protected = self.protected.matches(name);
         let pattern = protected.first().and_then(|at| self.patterns.get(*at));
@@ -94,46 +94,41 @@ impl Guard {
             (Rule::OutsideTree, "version control is no part of the tree")
         } else if let Some(pattern) = pattern {
             let reason = format!("the task protects {pattern:?}; repair the program elsewhere");
-            return Err((Rule::Protected, reason));
+            return refuse(Rule::Protected, reason);
         } else if for_tests && !path.is_test() {
             (Rule::Protected, "only tests may be written here")
         } else if !for_tests && path.is_build_file() {
             let reason = "build files may not be changed; repair the program itself";
             (Rule::BuildFile, reason)
         } else if !for_tests && path.is_test() {
-            (
-                Rule::Test,
-                "tests may not be changed; repair the program itself",
-            )
+            let reason = "tests may not be changed; repair the program itself";
+            (Rule::Test, reason)
         } else {
             return Ok(());
         };
-        Err((rule, reason.to_owned()))
+        refuse(rule, reason)
     }
 
     /// Judges a file by what it is, before or after the patch.
-    pub(crate) fn check_content(&self, path: &TreePath, bytes: &[u8]) -> Result<(), Denied> {
-        if bytes.len() > self.max_file_bytes {
-            let reason = format!(
-                "the file has {} bytes, more than the {} that are edited",
-                bytes.len(),
-                self.max_file_bytes
-            );
-            return Err((Rule::TooLarge, reason));
+    pub(crate) fn check_content(&self, path: &TreePath, bytes: &[u8]) -> Result<(), Refusal> {
+        let (size, most) = (bytes.len(), self.max_file_bytes);
+        if size > most {
+            let reason = format!("the file has {size} bytes, more than the {most} that are edited");
+            return refuse(Rule::TooLarge, reason);
         }
         if bytes.contains(&0) {
-            return Err((Rule::Binary, "the file is binary".to_owned()));
+            return refuse(Rule::Binary, "the file is binary");
         }
         let language = Language::of_path(path);
         if let Some(entry) = content::harness_entry(language, bytes) {
             let reason = format!(
                 "the file defines {entry}, so it is a fuzzing harness; repair the program itself"
             );
-            return Err((Rule::Harness, reason));
+            return refuse(Rule::Harness, reason);
         }
         if self.scope == Scope::Program && content::is_test(language, bytes) {
-            let reason = "the file holds tests; repair the program itself".to_owned();
-            return Err((Rule::Test, reason));
+            let reason = "the file holds tests; repair the program itself";
+            return refuse(Rule::Test, reason);
         }
         Ok(())
     }
@@ -153,7 +148,7 @@ mod tests {
             .check_path(&path)
             .and_then(|()| guard.check_content(&path, content.as_bytes()));
         assert_eq!(
-            found.err().map(|(rule, _)| rule),
+            found.err().map(|refusal| refusal.rule),
             expected,
             "{path} {content}"
         );
@@ -206,7 +201,7 @@ mod tests {
             let found = guard
                 .check_path(&path)
                 .and_then(|()| guard.check_content(&path, content));
-            assert_eq!(found.err().map(|(rule, _)| rule), expected, "{path}");
+            assert_eq!(found.err().map(|refusal| refusal.rule), expected, "{path}");
         }
     }
 

@@ -90,16 +90,11 @@ impl Indent {
         if let Some((_, to)) = self.pairs.iter().rev().find(|(from, _)| from == old) {
             return to.clone();
         }
-        let below = self
-            .pairs
-            .iter()
-            .filter(|(from, _)| old.starts_with(from.as_str()))
-            .max_by_key(|(from, _)| from.len());
-        let above = self
-            .pairs
-            .iter()
-            .filter(|(from, _)| from.starts_with(old))
-            .min_by_key(|(from, _)| from.len());
+        let pairs = self.pairs.iter();
+        let below = pairs.filter(|(from, _)| old.starts_with(from.as_str()));
+        let below = below.max_by_key(|(from, _)| from.len());
+        let above = self.pairs.iter().filter(|(from, _)| from.starts_with(old));
+        let above = above.min_by_key(|(from, _)| from.len());
         match (below, above) {
             (Some((from, to)), _) if !from.is_empty() || above.is_none() => {
                 to.clone() + &self.restyle(old.get(from.len()..).unwrap_or_default())
@@ -150,10 +145,8 @@ fn style(leads: &[String]) -> Style {
 /// The usual difference between the indentations of two lines that follow each
 /// other; lines that continue another one make few of them.
 fn step<'a>(leads: impl Iterator<Item = &'a str>) -> usize {
-    let widths: Vec<usize> = leads
-        .filter(|lead| lead.chars().all(|c| c == ' '))
-        .map(str::len)
-        .collect();
+    let leads = leads.filter(|lead| lead.chars().all(|c| c == ' '));
+    let widths: Vec<usize> = leads.map(str::len).collect();
     let count = |step: &usize| {
         let pairs = widths.windows(2);
         let differing = pairs.filter(|pair| matches!(pair, [a, b] if a.abs_diff(*b) == *step));

@@ -14,7 +14,7 @@ mod pairing;
 mod tests;
 
 use crate::PlacementKind;
-use crate::pristine::{Pristine, bare, is_space, key, says_something};
+use crate::pristine::{Pristine, bare, key, says_something, solid};
 use crate::script::Change;
 use std::ops::Range;
 
@@ -54,6 +54,9 @@ impl Quote<'_> {
     }
 }
 
+/// Lines of the file that quoted lines stand for, one for each of these.
+type Pairs = Vec<Option<usize>>;
+
 /// Lines of a file that are the quoted ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Match {
@@ -61,7 +64,7 @@ pub(crate) struct Match {
     pub(crate) kind: PlacementKind,
     /// For each quoted line the line of the file that it stands for, if the
     /// two can be paired at all.
-    pub(crate) pairs: Option<Vec<Option<usize>>>,
+    pub(crate) pairs: Option<Pairs>,
     /// Quoted lines that are only alike and must not be changed.
     pub(crate) fixed: Vec<usize>,
 }
@@ -110,14 +113,14 @@ pub(crate) struct Difference {
     /// The first line of the place.
     pub(crate) place: usize,
     /// For each quoted line the line of the file that it stands for.
-    pub(crate) pairs: Vec<Option<usize>>,
+    pub(crate) pairs: Pairs,
     /// Quoted lines that do not stand there.
     pub(crate) foreign: Vec<usize>,
 }
 
 /// Finds the place of lines by all rules but alignment.
 pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
-    let count = quote.lines.len();
+    let at = |start, kind| Located::At(Match::aligned(start, quote.lines.len(), kind));
     if quote.lines.iter().all(|line| key(line) == 0) {
         return blank_lines(file, quote);
     }
@@ -126,30 +129,20 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
         let mut signs = quote.lines.iter().flat_map(|line| line.chars());
         if !signs.any(char::is_alphanumeric) {
             return if file.fits_exactly(hint, quote.lines) {
-                Located::At(Match::aligned(hint, count, PlacementKind::Exact))
+                at(hint, PlacementKind::Exact)
             } else {
                 Located::Nowhere
             };
         }
-        let around: Vec<usize> = (hint.saturating_sub(SLACK)..=hint + SLACK)
-            .filter(|at| file.fits(*at, quote.lines))
-            .collect();
-        let exact: Vec<usize> = around
-            .iter()
-            .copied()
-            .filter(|at| file.fits_exactly(*at, quote.lines))
-            .collect();
+        let around =
+            (hint.saturating_sub(SLACK)..=hint + SLACK).filter(|at| file.fits(*at, quote.lines));
+        let around: Vec<usize> = around.collect();
+        let exact = exactly(file, quote, &around);
         let is_near = |at: &usize| at.abs_diff(hint) <= NEAR;
         match (exact.as_slice(), around.as_slice()) {
-            (exact, _) if exact.contains(&hint) => {
-                return Located::At(Match::aligned(hint, count, PlacementKind::Exact));
-            }
-            ([at], _) if is_near(at) => {
-                return Located::At(Match::aligned(*at, count, PlacementKind::Shifted));
-            }
-            ([], [at]) if is_near(at) => {
-                return Located::At(Match::aligned(*at, count, PlacementKind::Whitespace));
-            }
+            (exact, _) if exact.contains(&hint) => return at(hint, PlacementKind::Exact),
+            ([near], _) if is_near(near) => return at(*near, PlacementKind::Shifted),
+            ([], [near]) if is_near(near) => return at(*near, PlacementKind::Whitespace),
             ([], several) | (several, _) if several.iter().any(is_near) => {
                 return Located::Several(several.to_vec());
             }
@@ -183,21 +176,20 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     contradiction::find(file, quote, place).map_or(located, Located::Tied)
 }
 
+/// Returns the places among these where the quote stands as it is written.
+fn exactly(file: &Pristine, quote: Quote<'_>, places: &[usize]) -> Vec<usize> {
+    let mut exact = places.to_vec();
+    exact.retain(|at| file.fits_exactly(*at, quote.lines));
+    exact
+}
+
 /// The place in the whole file, if it is the only one.
 fn anywhere(file: &Pristine, quote: Quote<'_>) -> Located {
-    let count = quote.lines.len();
     let all = places(file, quote.lines);
-    let exact: Vec<usize> = all
-        .iter()
-        .copied()
-        .filter(|at| file.fits_exactly(*at, quote.lines))
-        .collect();
-    let far = |unhinted: PlacementKind| {
-        if quote.hint.is_some() {
-            PlacementKind::Moved
-        } else {
-            unhinted
-        }
+    let exact = exactly(file, quote, &all);
+    let at = |start, unhinted| {
+        let kind = quote.hint.map_or(unhinted, |_| PlacementKind::Moved);
+        Located::At(Match::aligned(start, quote.lines.len(), kind))
     };
     // Braces and blanks are a place only where they are said to be.
     if quote.hint.is_some() && !all.is_empty() && !says_something(quote.lines.iter()) {
@@ -214,14 +206,14 @@ fn anywhere(file: &Pristine, quote: Quote<'_>) -> Located {
         ([_], several @ [_, _, ..]) if !align::says_enough(quote.lines) => {
             Located::Several(several.to_vec())
         }
-        ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
-        ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
+        ([place], _) => at(*place, PlacementKind::Exact),
+        ([], [place]) => at(*place, PlacementKind::Whitespace),
         ([], []) => match reflowed(file, quote) {
             Located::Nowhere => cut_short(file, quote),
             located => located,
         },
         ([], several) | (several, _) => match decided(file, quote, several) {
-            Some(at) => Located::At(Match::aligned(at, count, PlacementKind::Moved)),
+            Some(place) => at(place, PlacementKind::Moved),
             None => Located::Several(several.to_vec()),
         },
     }
@@ -232,20 +224,17 @@ fn anywhere(file: &Pristine, quote: Quote<'_>) -> Located {
 /// contradict each other.
 fn decided(file: &Pristine, quote: Quote<'_>, starts: &[usize]) -> Option<usize> {
     let nearest = quote.hint.and_then(|hint| {
-        let distance = |at: &usize| at.abs_diff(hint);
-        let mut by_distance: Vec<usize> = starts.to_vec();
-        by_distance.sort_by_key(distance);
-        let (first, second) = (*by_distance.first()?, *by_distance.get(1)?);
-        (distance(&second) > distance(&first)).then_some((
-            first,
-            distance(&first),
-            distance(&second),
-        ))
+        let mut by_distance: Vec<(usize, usize)> =
+            starts.iter().map(|at| (at.abs_diff(hint), *at)).collect();
+        by_distance.sort_by_key(|(distance, _)| *distance);
+        let [(near, first), (far, _), ..] = *by_distance.as_slice() else {
+            return None;
+        };
+        (far > near).then_some((first, near, far))
     });
     let named = quote.heading.and_then(|heading| {
-        let mut inside = starts
-            .iter()
-            .filter(|at| align::is_in_section(file, **at, heading));
+        let places = starts.iter();
+        let mut inside = places.filter(|at| align::is_in_section(file, **at, heading));
         let first = inside.next()?;
         inside.next().is_none().then_some(*first)
     });
@@ -317,21 +306,15 @@ fn blank_lines(file: &Pristine, quote: Quote<'_>) -> Located {
 /// The place of lines that were broken differently, or lack blank lines: the
 /// same characters, from the start of a line to the end of one.
 fn reflowed(file: &Pristine, quote: Quote<'_>) -> Located {
-    let needle: String = quote
-        .lines
-        .iter()
-        .flat_map(|line| line.chars())
-        .filter(|next| !is_space(*next))
-        .collect();
+    let needle: String = quote.lines.iter().flat_map(|line| solid(line)).collect();
     let stream = file.stream();
     let mut found: Vec<Range<usize>> = Vec::new();
     for (offset, _) in stream.text.match_indices(needle.as_str()) {
         let end = offset + needle.len();
         let first = stream.starts.partition_point(|start| *start <= offset);
         let after = stream.starts.partition_point(|start| *start < end);
-        let begins = first
-            .checked_sub(1)
-            .filter(|at| stream.starts.get(*at) == Some(&offset));
+        let before = first.checked_sub(1);
+        let begins = before.filter(|at| stream.starts.get(*at) == Some(&offset));
         let ends = stream.starts.get(after) == Some(&end);
         if let Some(begin) = begins.filter(|_| ends) {
             found.push(begin..after);
@@ -340,11 +323,8 @@ fn reflowed(file: &Pristine, quote: Quote<'_>) -> Located {
             break;
         }
     }
-    let near = |range: &&Range<usize>| {
-        quote
-            .hint
-            .is_some_and(|hint| range.start.abs_diff(hint) <= NEAR)
-    };
+    let is_near = |start: usize| quote.hint.is_some_and(|hint| start.abs_diff(hint) <= NEAR);
+    let near = |range: &&Range<usize>| is_near(range.start);
     let close: Vec<Range<usize>> = found.iter().filter(near).cloned().collect();
     let (range, kind) = match (close.as_slice(), found.as_slice()) {
         ([range], _) => (range.clone(), PlacementKind::Whitespace),
@@ -384,10 +364,8 @@ fn cut_short(file: &Pristine, quote: Quote<'_>) -> Located {
                 old.start > edge
             }
         });
-        let part = quote
-            .lines
-            .get(edge)
-            .map_or(String::new(), |line| bare(line));
+        let part = quote.lines.get(edge);
+        let part = part.map_or(String::new(), |line| bare(line));
         let weak = part.is_empty() || !says_something(lines.iter());
         if weak || !untouched || loose_places(file, lines).len() > 1 {
             continue;
@@ -413,11 +391,7 @@ fn cut_short(file: &Pristine, quote: Quote<'_>) -> Located {
 }
 
 /// Pairs the lines, if only blank ones are missing or too many.
-fn pair_non_blank(
-    file: &Pristine,
-    lines: &[String],
-    range: &Range<usize>,
-) -> Option<Vec<Option<usize>>> {
+fn pair_non_blank(file: &Pristine, lines: &[String], range: &Range<usize>) -> Option<Pairs> {
     let mut rest = range.clone().filter(|at| file.key(*at) != Some(0));
     let mut pairs = Vec::with_capacity(lines.len());
     for line in lines {

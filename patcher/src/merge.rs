@@ -21,19 +21,22 @@ pub(crate) enum Line {
     New(String),
 }
 
-/// A reason why an edit has no clear result at its place; each names a line of
+/// A reason why an edit has no clear result at its place; each is about a line of
 /// the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obstacle {
     /// The quote leaves this line out where the edit adds or removes lines.
-    LeftOut(usize),
+    LeftOut,
     /// The quote leaves this line out, and the new lines hold it.
-    Repeated(usize),
+    Repeated,
     /// The edit changes this line, and quotes it differently.
-    Misquoted(usize),
+    Misquoted,
     /// The edit adds lines between two quoted ones that stand the other way round.
-    Exchanged(usize),
+    Exchanged,
 }
+
+/// A result, or an obstacle and the line of the file that it is about.
+pub(crate) type Merged<T> = Result<T, (Obstacle, usize)>;
 
 /// Computes the result of an edit. `diff`: a program wrote it; then the new lines are meant as
 /// they are where the old ones fit as they are.
@@ -43,7 +46,7 @@ pub(crate) fn merge(
     old: &[String],
     new: &[String],
     diff: bool,
-) -> Result<Vec<Line>, Obstacle> {
+) -> Merged<Vec<Line>> {
     let verbatim = diff && file.fits_exactly(place.range.start, old);
     let written = old.iter().chain(new).map(String::as_str);
     let Some(pairs) = &place.pairs else {
@@ -124,10 +127,10 @@ impl Merger<'_> {
         self.at = self.at.max(to);
     }
 
-    fn change(&mut self, old: Range<usize>, new: Vec<String>) -> Result<(), Obstacle> {
+    fn change(&mut self, old: Range<usize>, new: Vec<String>) -> Merged<()> {
         let fixed = self.place.fixed.iter().find(|index| old.contains(index));
         if let Some(at) = fixed.and_then(|index| self.pair(*index)) {
-            return Err(Obstacle::Misquoted(at));
+            return Err((Obstacle::Misquoted, at));
         }
         let gone: Vec<usize> = old.clone().filter_map(|index| self.pair(index)).collect();
         match (gone.first(), gone.last()) {
@@ -143,14 +146,14 @@ impl Merger<'_> {
     }
 
     /// Puts new lines between the last quoted line and the next one.
-    fn insert(&mut self, old: Range<usize>, new: Vec<String>) -> Result<(), Obstacle> {
+    fn insert(&mut self, old: Range<usize>, new: Vec<String>) -> Merged<()> {
         let next = self.next_pair(old.end);
         if self.is_adrift(&old) {
-            return Err(Obstacle::LeftOut(next.unwrap_or(self.at)));
+            return Err((Obstacle::LeftOut, next.unwrap_or(self.at)));
         }
         let gap = self.at..next.unwrap_or(self.at);
         if let Some(at) = self.exchanged(&old, &gap) {
-            return Err(Obstacle::Exchanged(at));
+            return Err((Obstacle::Exchanged, at));
         }
         let left_out = self.code_in(&gap);
         if let Some(first) = left_out.first() {
@@ -163,7 +166,7 @@ impl Merger<'_> {
                 (false, true) => {}
                 _ => {
                     if !self.hold(&new, &left_out) {
-                        return Err(Obstacle::LeftOut(*first));
+                        return Err((Obstacle::LeftOut, *first));
                     }
                     self.at = gap.end;
                 }
@@ -177,22 +180,19 @@ impl Merger<'_> {
     /// out stay: all of them where the new lines hold them in this order, or
     /// where there are no new lines and each part that goes is whole by
     /// itself.
-    fn replace(&mut self, gone: &[usize], new: Vec<String>) -> Result<(), Obstacle> {
+    fn replace(&mut self, gone: &[usize], new: Vec<String>) -> Merged<()> {
         let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
             return Ok(());
         };
         let between = (*first..*last).filter(|at| !gone.contains(at));
         let stays: Vec<usize> = between.filter(|at| self.file.key(*at) != Some(0)).collect();
-        let code: Vec<usize> = stays
-            .iter()
-            .copied()
-            .filter(|at| self.file.is_code(*at))
-            .collect();
+        let mut code = stays.clone();
+        code.retain(|at| self.file.is_code(*at));
         if let Some(left_out) = code.first() {
             if new.is_empty() && self.are_whole(gone) {
                 self.out.extend(stays.into_iter().map(Line::Kept));
             } else if !self.hold(&new, &code) {
-                return Err(Obstacle::LeftOut(*left_out));
+                return Err((Obstacle::LeftOut, *left_out));
             }
         } else {
             self.out.extend(stays.into_iter().map(Line::Kept));
@@ -227,56 +227,42 @@ impl Merger<'_> {
         mut new: Vec<String>,
         before: &Range<usize>,
         behind: &Range<usize>,
-    ) -> Result<Vec<String>, Obstacle> {
+    ) -> Merged<Vec<String>> {
         let left_out = self.code_in(behind);
         if let Some(first) = left_out.first() {
+            let tail = |start: usize| self.code_of(new.get(start..).unwrap_or_default());
             let start = (0..new.len()).find(|start| {
-                let tail = self.code_of(new.get(*start..).unwrap_or_default());
+                let tail = tail(*start);
                 tail.len() <= left_out.len() && self.are_lines(&tail, &left_out)
             });
-            if let Some(start) = start {
-                let count = self.code_of(new.get(start..).unwrap_or_default()).len();
-                if count < left_out.len() {
-                    return Err(Obstacle::Repeated(*first));
-                }
-                new.truncate(start);
+            if start.is_some_and(|start| tail(start).len() < left_out.len()) {
+                return Err((Obstacle::Repeated, *first));
             }
+            new.truncate(start.unwrap_or(new.len()));
         }
         let left_out = self.code_in(before);
         if let Some(last) = left_out.last() {
+            let head = |end: usize| self.code_of(new.get(..end).unwrap_or_default());
             let end = (1..=new.len()).rev().find(|end| {
-                let head = self.code_of(new.get(..*end).unwrap_or_default());
+                let head = head(*end);
                 let skipped = left_out.len().checked_sub(head.len());
                 let tail = skipped.and_then(|skipped| left_out.get(skipped..));
                 tail.is_some_and(|tail| self.are_lines(&head, tail))
             });
-            if let Some(end) = end {
-                if self.code_of(new.get(..end).unwrap_or_default()).len() < left_out.len() {
-                    return Err(Obstacle::Repeated(*last));
-                }
-                new.drain(..end);
+            if end.is_some_and(|end| head(end).len() < left_out.len()) {
+                return Err((Obstacle::Repeated, *last));
             }
+            new.drain(..end.unwrap_or(0));
         }
-        self.without_copy_beside(new, before, behind)
-    }
-
-    /// Refuses new lines that hold a left-out line which stays right beside them:
-    /// it would stand twice.
-    fn without_copy_beside(
-        &self,
-        new: Vec<String>,
-        before: &Range<usize>,
-        behind: &Range<usize>,
-    ) -> Result<Vec<String>, Obstacle> {
-        let beside = [
-            self.code_in(before).last().copied(),
-            self.code_in(behind).first().copied(),
-        ];
+        // A left-out line that stays right beside new lines which hold it would stand twice.
+        let left_out = [self.code_in(before), self.code_in(behind)];
+        let [above, below] = &left_out;
+        let beside = [above.last().copied(), below.first().copied()];
         let again = beside.into_iter().flatten().find(|at| {
             let text = self.file.line(*at).into_owned();
             says_something(std::iter::once(&text)) && new.iter().any(|line| self.is_line(line, *at))
         });
-        again.map_or(Ok(new), |at| Err(Obstacle::Repeated(at)))
+        again.map_or(Ok(new), |at| Err((Obstacle::Repeated, at)))
     }
 
     /// Returns true when new lines are those of the file, one by one, and say enough for

@@ -11,6 +11,8 @@ const MOST_NAMES: usize = 100;
 /// Words that look like a call and are none.
 const NO_CALLS: &str = include_str!("names/no_calls.txt");
 
+/// Words among these that begin the head of a function all the same.
+const TYPES: &str = "void int char long unsigned bool double float short auto const";
 /// Names that every program has, whether or not its headers were indexed.
 const STANDARD: &str = include_str!("names/standard.txt");
 
@@ -39,23 +41,19 @@ pub(crate) fn unknown_names(
     knows: &dyn Fn(&str) -> bool,
 ) -> Vec<String> {
     let code = without_comments(file.language, new_lines.iter().map(String::as_str));
-    let mut warnings = BTreeSet::new();
+    let (path, mut warnings) = (&file.path, BTreeSet::new());
     for (line, text) in code.iter().zip(new_lines) {
         if let Some(module) = import_of(file.language, text) {
             if !is_standard_module(&module) && !knows_module(&module, knows) {
-                warnings.insert(format!(
-                    "{}: {module:?} is imported and nowhere to be found",
-                    file.path
-                ));
+                let warning = format!("{path}: {module:?} is imported and nowhere to be found");
+                warnings.insert(warning);
             }
         } else {
             for name in calls(line) {
                 let known = file.names().contains(name) || is_standard(name) || knows(name);
                 if !known {
-                    warnings.insert(format!(
-                        "{}: {name}() is called and nowhere to be found",
-                        file.path
-                    ));
+                    let warning = format!("{path}: {name}() is called and nowhere to be found");
+                    warnings.insert(warning);
                 }
             }
         }
@@ -97,12 +95,7 @@ fn is_definition(line: &str) -> bool {
     let ends = line.trim_end();
     count >= 2
         && !head.contains(['=', '.'])
-        && !is_among(NO_CALLS, first)
-            | [
-                "void", "int", "char", "long", "unsigned", "bool", "double", "float", "short",
-                "auto", "const",
-            ]
-            .contains(&first)
+        && (!is_among(NO_CALLS, first) || is_among(TYPES, first))
         && (ends.ends_with(['{', ')', ',', '}']) || ends.ends_with(");"))
 }
 
@@ -125,11 +118,8 @@ fn import_of(language: Option<Language>, line: &str) -> Option<String> {
     let line = line.trim();
     let name = match language? {
         Language::C | Language::Cpp => {
-            let rest = line
-                .strip_prefix('#')?
-                .trim_start()
-                .strip_prefix("include")?
-                .trim();
+            let rest = line.strip_prefix('#')?.trim_start();
+            let rest = rest.strip_prefix("include")?.trim();
             let rest = rest.strip_prefix(['<', '"'])?;
             rest.split(['>', '"']).next()?
         }

@@ -5,15 +5,11 @@
 //! alone does not tell an echo from code (`1: ret`, `80: "http"`); what does is
 //! that the text with its numbers stands nowhere, and without them it does.
 
-use patchwright_source::Language;
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{Language, Pattern};
 
 /// The form in which code is shown: the number right-aligned by spaces, a
 /// colon, a space.
-#[expect(clippy::expect_used, reason = "the pattern is a constant")]
-static FORM: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^ *(\d{1,7}):(.*)$").expect("a valid pattern"));
+static FORM: Pattern = Pattern::new(r"^ *(\d{1,7}):(.*)$");
 
 /// Numbers are counted against the place by this tolerance.
 const NEAR: u32 = 3;
@@ -106,11 +102,7 @@ pub(crate) fn new_beside_numbered(
     let near = read.numbers.first().is_some_and(|start| {
         (first.saturating_sub(NEAR)..=last.saturating_add(NEAR)).contains(start)
     });
-    let rising = read
-        .numbers
-        .windows(2)
-        .all(|pair| matches!(pair, [a, b] if a <= b));
-    match (near && rising, code_like) {
+    match (near && read.numbers.is_sorted(), code_like) {
         (true, false) => Some(read.lines),
         (true, true) if read.consecutive && read.lines.iter().any(|line| split(line).is_some()) => {
             Some(read.lines)
@@ -153,11 +145,9 @@ pub(crate) fn new_beside_plain(
     let Some(read) = numbered(new).filter(|read| read.consecutive && !code_like) else {
         return new.to_vec();
     };
-    let fits = read
-        .numbers
-        .first()
-        .is_some_and(|first| expected.contains(first));
-    let many = read.numbers.len() > 1 && read.numbers.first().is_some_and(|first| *first > 1);
+    let first = read.numbers.first();
+    let fits = first.is_some_and(|first| expected.contains(first));
+    let many = read.numbers.len() > 1 && first.is_some_and(|first| *first > 1);
     if fits && (never_begins_with_number(language) || many) {
         read.lines
     } else {
@@ -167,10 +157,8 @@ pub(crate) fn new_beside_plain(
 
 /// Languages in which no line of code has the form of a numbered one.
 fn never_begins_with_number(language: Option<Language>) -> bool {
-    matches!(
-        language,
-        Some(Language::C | Language::Cpp | Language::Java | Language::Go | Language::Rust)
-    )
+    use Language::{C, Cpp, Go, Java, Rust};
+    matches!(language, Some(C | Cpp | Java | Go | Rust))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! dropped where that leads to a file; where the original lines will be found
 //! in the file this is safe, elsewhere only foreign prefixes are dropped.
 
-use crate::refusal::Denied;
-use crate::{Guard, Rule};
+use crate::refusal::refuse;
+use crate::{Guard, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(crate) struct Paths<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) guard: &'a Guard,
     files: OnceCell<Vec<TreePath>>,
-    resolved: HashMap<(String, bool), Result<TreePath, Denied>>,
+    resolved: HashMap<(String, bool), Result<TreePath, Refusal>>,
 }
 
 impl<'a> Paths<'a> {
@@ -36,7 +36,7 @@ impl<'a> Paths<'a> {
 
     /// The existing file that is meant. `verified`: its content will be
     /// compared, so that a wrong guess cannot do harm.
-    pub(crate) fn existing(&mut self, given: &str, verified: bool) -> Result<TreePath, Denied> {
+    pub(crate) fn existing(&mut self, given: &str, verified: bool) -> Result<TreePath, Refusal> {
         let key = (given.to_owned(), verified);
         if let Some(known) = self.resolved.get(&key) {
             return known.clone();
@@ -46,7 +46,7 @@ impl<'a> Paths<'a> {
         found
     }
 
-    fn find(&self, given: &str, verified: bool) -> Result<TreePath, Denied> {
+    fn find(&self, given: &str, verified: bool) -> Result<TreePath, Refusal> {
         let name = clean(given)?;
         let foreign = is_foreign(&name);
         let direct = (!name.starts_with('/'))
@@ -67,10 +67,8 @@ impl<'a> Paths<'a> {
     /// The only file whose path ends in this one.
     fn by_end(&self, name: &str) -> Option<TreePath> {
         let end = format!("/{}", name.trim_start_matches('/'));
-        let mut fitting = self
-            .files()
-            .iter()
-            .filter(|path| path.as_str().ends_with(&end));
+        let files = self.files().iter();
+        let mut fitting = files.filter(|path| path.as_str().ends_with(&end));
         let first = fitting.next()?;
         fitting.next().is_none().then(|| first.clone())
     }
@@ -80,23 +78,20 @@ impl<'a> Paths<'a> {
         self.files.get_or_init(|| self.tree.files())
     }
 
-    fn not_found(&self, name: &str) -> Denied {
+    fn not_found(&self, name: &str) -> Refusal {
         if name.starts_with('/') {
             let reason = format!("{name:?} is absolute and names no file of the tree");
-            return (Rule::OutsideTree, reason);
+            return Refusal::new(Rule::OutsideTree, reason);
         }
         if self.tree.root().join(name).is_dir() {
-            return (Rule::NoSuchFile, format!("{name:?} is a folder"));
+            return Refusal::new(Rule::NoSuchFile, format!("{name:?} is a folder"));
         }
-        let near = self.nearest_names(name);
-        let reason = match near.as_slice() {
-            [] => format!("there is no file {name:?} in the tree"),
-            near => format!(
-                "there is no file {name:?} in the tree; did you mean {}?",
-                near.join(" or ")
-            ),
+        let near = self.nearest_names(name).join(" or ");
+        let reason = match near.as_str() {
+            "" => format!("there is no file {name:?} in the tree"),
+            near => format!("there is no file {name:?} in the tree; did you mean {near}?"),
         };
-        (Rule::NoSuchFile, reason)
+        Refusal::new(Rule::NoSuchFile, reason)
     }
 
     /// Files of the same name elsewhere, or else of nearly the same path.
@@ -126,7 +121,7 @@ impl<'a> Paths<'a> {
     }
 
     /// The new file that is meant. It must not exist.
-    pub(crate) fn fresh(&self, given: &str) -> Result<TreePath, Denied> {
+    pub(crate) fn fresh(&self, given: &str) -> Result<TreePath, Refusal> {
         let name = clean(given)?;
         let path = if is_foreign(&name) {
             self.foreign_fresh(&name)
@@ -134,14 +129,14 @@ impl<'a> Paths<'a> {
             TreePath::new(&name).ok()
         };
         let reason = format!("{name:?} is no path inside of the tree");
-        let path = path.ok_or((Rule::OutsideTree, reason))?;
+        let path = path.ok_or_else(|| Refusal::new(Rule::OutsideTree, reason))?;
         self.guard.check_path(&path)?;
         self.check_links(&path)?;
         let mut folder = path.folder();
         while !folder.is_empty() {
             if TreePath::new(folder).is_ok_and(|path| self.tree.has_file(&path)) {
                 let reason = format!("{folder:?} is a file, not a folder");
-                return Err((Rule::NoSuchFile, reason));
+                return refuse(Rule::NoSuchFile, reason);
             }
             folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
         }
@@ -170,7 +165,7 @@ impl<'a> Paths<'a> {
 
     /// No part of a path may be a link: what is written there would land
     /// somewhere else, or the link would become a file.
-    fn check_links(&self, path: &TreePath) -> Result<(), Denied> {
+    fn check_links(&self, path: &TreePath) -> Result<(), Refusal> {
         let mut at = self.tree.root().to_path_buf();
         for part in path.as_str().split('/') {
             at.push(part);
@@ -181,7 +176,7 @@ impl<'a> Paths<'a> {
                 let reason = format!(
                     "{path} is or passes through a symbolic link; edit the file that it leads to"
                 );
-                return Err((Rule::Link, reason));
+                return refuse(Rule::Link, reason);
             }
         }
         Ok(())
@@ -197,10 +192,10 @@ fn is_foreign(name: &str) -> bool {
 }
 
 /// Slashes and dots put right; what climbs out is refused.
-fn clean(given: &str) -> Result<String, Denied> {
+fn clean(given: &str) -> Result<String, Refusal> {
     let given = given.trim();
     if given.is_empty() {
-        return Err((Rule::Incomplete, "the edit names no file".to_owned()));
+        return refuse(Rule::Incomplete, "the edit names no file");
     }
     let slashed = if given.contains('/') {
         given.to_owned()
@@ -213,8 +208,7 @@ fn clean(given: &str) -> Result<String, Denied> {
             "" | "." => {}
             ".." => {
                 if parts.pop().is_none() {
-                    let reason = format!("{given:?} leaves the tree");
-                    return Err((Rule::OutsideTree, reason));
+                    return refuse(Rule::OutsideTree, format!("{given:?} leaves the tree"));
                 }
             }
             part => parts.push(part),

@@ -12,7 +12,7 @@ mod whole;
 use crate::merge::Line;
 use crate::paths::Paths;
 use crate::pristine::{Pristine, line_number, says_something};
-use crate::refusal::Denied;
+use crate::refusal::refuse;
 use crate::splice::Splice;
 use crate::{Background, Edit, Guard, Placement, PlacementKind, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
@@ -120,10 +120,8 @@ impl<'a> Plan<'a> {
             matches!(edit, Some(Edit::Delete { .. }))
         };
         let deletions = self.refusals.extract_if(.., |refusal| {
-            let forbidden = matches!(
-                refusal.rule,
-                Rule::BuildFile | Rule::Test | Rule::Protected | Rule::Harness
-            );
+            use Rule::{BuildFile, Harness, Protected, Test};
+            let forbidden = matches!(refusal.rule, BuildFile | Test | Protected | Harness);
             forbidden && is_deletion(refusal.edit)
         });
         self.warnings.extend(deletions.map(|refusal| {
@@ -149,17 +147,19 @@ impl<'a> Plan<'a> {
                 text,
                 latin1,
                 unterminated,
-            } => self.create(number, file, |path| {
-                text::new_file(path, text, *latin1, *unterminated)
-            }),
+            } => {
+                let path = self.paths.fresh(file)?;
+                let bytes = text::new_file(&path, text, *latin1, *unterminated)?;
+                self.create(number, path, bytes)
+            }
             Edit::Delete { file, original } => self.delete(number, file, original.as_deref()),
             Edit::Rename { from, to } => self.rename(number, from, to),
-            Edit::Unsupported { what, rule, .. } => Err(Refusal::new(*rule, what)),
+            Edit::Unsupported { what, rule, .. } => refuse(*rule, what),
         }
     }
 
     /// The plan of an existing file; read and judged when first asked for.
-    pub(crate) fn file(&mut self, path: &TreePath) -> Result<&mut FilePlan, Denied> {
+    pub(crate) fn file(&mut self, path: &TreePath) -> Result<&mut FilePlan, Refusal> {
         if !self.files.contains_key(path) {
             let plan = FilePlan {
                 pristine: self.load(path)?,
@@ -168,19 +168,18 @@ impl<'a> Plan<'a> {
             };
             self.files.insert(path.clone(), plan);
         }
-        self.files
-            .get_mut(path)
-            .ok_or_else(|| (Rule::NoSuchFile, format!("{path} cannot be read")))
+        let plan = self.files.get_mut(path);
+        plan.ok_or_else(|| Refusal::new(Rule::NoSuchFile, format!("{path} cannot be read")))
     }
 
-    fn load(&self, path: &TreePath) -> Result<Pristine, Denied> {
+    fn load(&self, path: &TreePath) -> Result<Pristine, Refusal> {
         let limit = u64::try_from(self.paths.guard.max_file_bytes).unwrap_or(u64::MAX);
         let text = self.paths.tree.read_up_to(path, limit).map_err(|error| {
             let rule = match error {
                 patchwright_source::SourceError::TooLarge { .. } => Rule::TooLarge,
                 _ => Rule::NoSuchFile,
             };
-            (rule, error.to_string())
+            Refusal::new(rule, error.to_string())
         })?;
         self.paths.guard.check_content(path, text.bytes())?;
         Ok(Pristine::new(path.clone(), text))
@@ -189,17 +188,16 @@ impl<'a> Plan<'a> {
     /// The old name of a file that this patch renames to `given`.
     pub(crate) fn renamed_from(&self, given: &str) -> Option<TreePath> {
         let given = TreePath::new(given).ok()?;
-        self.renamed
-            .iter()
-            .find(|(_, (_, to))| *to == given)
-            .map(|(from, _)| from.clone())
+        let mut renamed = self.renamed.iter();
+        let (from, _) = renamed.find(|(_, (_, to))| *to == given)?;
+        Some(from.clone())
     }
 
     /// Places an insertion, or a hunk that only adds and has no context.
     fn insert(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
         let after = line_before(edit)?;
         if matches!(edit, Edit::Insert { text, .. } if text.is_empty()) {
-            return Err(Refusal::new(Rule::Incomplete, "there is nothing to insert"));
+            return refuse(Rule::Incomplete, "there is nothing to insert");
         }
         let path = self.path_of(edit, false)?;
         let plan = self.file(&path)?;
@@ -207,7 +205,7 @@ impl<'a> Plan<'a> {
         let count = file.count();
         if after > count {
             let reason = format!("line {after} does not exist; the file has {count} lines");
-            return Err(Refusal::new(Rule::NotFound, reason));
+            return refuse(Rule::NotFound, reason);
         }
         let (lines, raw) = match edit {
             Edit::Insert { text, .. } => (text::inserted(file, after, text), false),
@@ -217,16 +215,13 @@ impl<'a> Plan<'a> {
         let is_insert = matches!(edit, Edit::Insert { .. });
         if is_insert && says_something(lines.iter()) && file.fits(after, &lines) {
             let reason = format!("these lines stand at line {} already", after + 1);
-            return Err(Refusal::new(Rule::AlreadyApplied, reason));
+            return refuse(Rule::AlreadyApplied, reason);
         }
         let lines: Vec<Line> = lines.into_iter().map(Line::New).collect();
         let new = text::encode(file, after..after, &lines, raw)?;
         plan.pieces.push(Piece {
             edit: number,
-            splice: Splice {
-                old: after..after,
-                new,
-            },
+            splice: Splice::new(after..after, new),
             shares_context: false,
         });
         let range = (after.saturating_sub(1), after.max(1));
@@ -253,7 +248,7 @@ impl<'a> Plan<'a> {
 }
 
 /// Returns the line that an insertion says it follows.
-fn line_before(edit: &Edit) -> Result<usize, Denied> {
+fn line_before(edit: &Edit) -> Result<usize, Refusal> {
     let (after, reason) = match edit {
         Edit::Hunk(hunk) => (
             hunk.start,
@@ -266,9 +261,8 @@ fn line_before(edit: &Edit) -> Result<usize, Denied> {
         ),
         _ => (None, "the edit is no insertion"),
     };
-    after
-        .and_then(|line| usize::try_from(line).ok())
-        .ok_or_else(|| (Rule::Incomplete, reason.to_owned()))
+    let after = after.and_then(|line| usize::try_from(line).ok());
+    after.ok_or_else(|| Refusal::new(Rule::Incomplete, reason))
 }
 
 /// Returns true when the new lines of a refused edit stand where it names them.

@@ -40,12 +40,9 @@ pub fn prepare_after(
         let reason = "there is no edit in the patch";
         return Err(vec![Refusal::new(Rule::Incomplete, reason)]);
     }
-    if patch.edits.len() > guard.max_edits {
-        let reason = format!(
-            "the patch has {} edits, more than the {} that are taken",
-            patch.edits.len(),
-            guard.max_edits
-        );
+    let (count, most) = (patch.edits.len(), guard.max_edits);
+    if count > most {
+        let reason = format!("the patch has {count} edits, more than the {most} that are taken");
         return Err(vec![Refusal::new(Rule::TooLarge, reason)]);
     }
     let mut plan = Plan::make(tree, &patch.edits, guard, background);
@@ -80,7 +77,7 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
             refusals.push(refusal_of(edits, number, Rule::NoChange, reason));
         }
         let name = plan.renamed.get(path).map_or(path, |(_, to)| to);
-        if let Err((rule, reason)) = guard.check_content(name, &outcome.bytes) {
+        if let Err(Refusal { rule, reason, .. }) = guard.check_content(name, &outcome.bytes) {
             refusals.push(refusal_of(edits, number, rule, reason));
         }
         refusals.extend(
@@ -90,11 +87,9 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
         outcomes.insert(path.clone(), outcome);
     }
     let count = outcomes.len() + plan.created.len() + plan.deleted.len() + plan.renamed.len();
-    if count > guard.max_files {
-        let reason = format!(
-            "the patch touches {count} files, more than {}",
-            guard.max_files
-        );
+    let most = guard.max_files;
+    if count > most {
+        let reason = format!("the patch touches {count} files, more than {most}");
         refusals.push(Refusal::new(Rule::TooLarge, reason));
     }
     if !refusals.is_empty() {
@@ -121,11 +116,9 @@ fn broken_by_alignment(
 ) -> Option<(usize, String)> {
     let errors = outcome.syntax.as_ref()?;
     let first = errors.first()?;
-    let aligned: Vec<&Placement> = plan
-        .placements
-        .iter()
-        .filter(|place| place.how == PlacementKind::Similar && place.file == *path)
-        .collect();
+    let is_aligned =
+        |place: &&Placement| place.how == PlacementKind::Similar && place.file == *path;
+    let aligned: Vec<&Placement> = plan.placements.iter().filter(is_aligned).collect();
     let place = aligned.first()?;
     let edits: Vec<usize> = aligned.iter().map(|place| place.edit).collect();
     let without = outcome_of(plan.files.get(path)?, &edits).syntax;

@@ -10,25 +10,28 @@ use std::collections::{HashMap, HashSet};
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Characters that make no difference when whitespace does not count.
-pub(crate) fn is_space(character: char) -> bool {
+fn is_space(character: char) -> bool {
     character.is_whitespace() || character == BYTE_ORDER_MARK || character == '\u{200b}'
+}
+
+/// Returns the characters of a text but whitespace.
+pub(crate) fn solid(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|next| !is_space(*next))
 }
 
 /// Returns a line without whitespace.
 pub(crate) fn bare(line: &str) -> String {
-    line.chars().filter(|next| !is_space(*next)).collect()
+    solid(line).collect()
 }
 
 /// Returns true when a line holds nothing but whitespace.
 pub(crate) fn is_blank(line: &str) -> bool {
-    line.chars().all(is_space)
+    solid(line).next().is_none()
 }
 
 /// Returns true when two lines differ in whitespace at most.
 pub(crate) fn same_but_space(a: &str, b: &str) -> bool {
-    a.chars()
-        .filter(|character| !is_space(*character))
-        .eq(b.chars().filter(|character| !is_space(*character)))
+    solid(a).eq(solid(b))
 }
 
 /// Returns true when lines hold more than braces and blanks, so that finding them twice
@@ -45,11 +48,16 @@ pub(crate) fn key(line: &str) -> u64 {
     // with the same key are still compared.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut any = false;
-    for character in line.chars().filter(|character| !is_space(*character)) {
+    for character in solid(line) {
         any = true;
         hash = (hash ^ u64::from(character)).wrapping_mul(0x0100_0000_01b3);
     }
     if any { hash.max(1) } else { 0 }
+}
+
+/// The index of a line that is counted from 1.
+pub(crate) fn line_index(number: u32) -> Option<usize> {
+    usize::try_from(number).ok()?.checked_sub(1)
 }
 
 /// The number of a line that is counted from 0.
@@ -137,26 +145,21 @@ impl Pristine {
 
     /// Returns true when the lines from `at` on are these, whitespace aside.
     pub(crate) fn fits(&self, at: usize, lines: &[String]) -> bool {
+        let mut pairs = (at..).zip(lines);
         at + lines.len() <= self.count()
-            && lines
-                .iter()
-                .enumerate()
-                .all(|(offset, line)| same_but_space(&self.line(at + offset), line))
+            && pairs.all(|(at, line)| same_but_space(&self.line(at), line))
     }
 
     /// Returns true when the lines from `at` on are exactly these.
     pub(crate) fn fits_exactly(&self, at: usize, lines: &[String]) -> bool {
-        lines
-            .iter()
-            .enumerate()
-            .all(|(offset, line)| *self.line(at + offset) == **line)
+        let mut pairs = (at..).zip(lines);
+        pairs.all(|(at, line)| *self.line(at) == **line)
     }
 
     /// The lines that have a key.
     pub(crate) fn with_key(&self, key: u64) -> &[usize] {
-        let index = self
-            .index
-            .get_or_init(|| places_of(self.keys.iter().copied()));
+        let keys = self.keys.iter().copied();
+        let index = self.index.get_or_init(|| places_of(keys));
         index.get(&key).map_or(&[], Vec::as_slice)
     }
 
@@ -166,7 +169,7 @@ impl Pristine {
             let mut starts = Vec::with_capacity(self.count() + 1);
             for at in 0..self.count() {
                 starts.push(text.len());
-                text.extend(self.line(at).chars().filter(|next| !is_space(*next)));
+                text.extend(solid(&self.line(at)));
             }
             starts.push(text.len());
             Stream { text, starts }
@@ -205,10 +208,8 @@ impl Pristine {
 
     /// The lines of code with this key, counted among the lines of code.
     pub(crate) fn with_code(&self, key: u64) -> &[usize] {
-        self.code_index()
-            .places
-            .get(&key)
-            .map_or(&[], Vec::as_slice)
+        let places = self.code_index().places.get(&key);
+        places.map_or(&[], Vec::as_slice)
     }
 
     /// The number in the file of a line of code.

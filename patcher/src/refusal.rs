@@ -92,13 +92,9 @@ impl Refusal {
     }
 }
 
-/// A refusal without its edit: the rule and the reason.
-pub(crate) type Denied = (Rule, String);
-
-impl From<Denied> for Refusal {
-    fn from((rule, reason): Denied) -> Self {
-        Self::new(rule, reason)
-    }
+/// Refuses an edit that is not known here.
+pub(crate) fn refuse<T>(rule: Rule, reason: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::new(rule, reason))
 }
 
 impl fmt::Display for Refusal {

@@ -83,9 +83,9 @@ pub struct Problem {
     pub what: String,
 }
 
-impl Problem {
-    fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into() }
+impl Reply {
+    fn add_problem(&mut self, what: impl Into<String>) {
+        self.problems.push(Problem { what: what.into() });
     }
 }
 
@@ -105,7 +105,7 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
     if text.len() > LONGEST_REPLY {
         text.truncate(text.floor_char_boundary(LONGEST_REPLY));
         reply.cut_off = true;
-        reply.problems.push(Problem::new("the reply is too long"));
+        reply.add_problem("the reply is too long");
     }
     let scan = scan(&text);
     reply.analysis.clone_from(&scan.analysis);
@@ -149,9 +149,9 @@ fn gather(scan: Scan, text: &str, reply: &mut Reply) {
         match item {
             Item::Questions(questions) => {
                 if let Some(name) = questions.unclosed {
-                    reply.problems.push(Problem::new(format!(
+                    reply.add_problem(format!(
                         "the query <{name}> is not closed; close it with </{name}>"
-                    )));
+                    ));
                 }
                 reply.queries.extend(questions.queries);
                 reply.probes.extend(questions.probes);
@@ -160,9 +160,9 @@ fn gather(scan: Scan, text: &str, reply: &mut Reply) {
         }
     }
     if level == Level::Loose && patches.len() > 1 {
-        reply.problems.push(Problem::new(
+        reply.add_problem(
             "several patches stand in thinking that was never closed; send one patch outside",
-        ));
+        );
         return;
     }
     if patches.is_empty() && reply.queries.is_empty() && reply.probes.is_empty() {
@@ -183,10 +183,10 @@ fn join(patches: Vec<patch::Found>, text: &str, reply: &mut Reply) {
         let incomplete = found.incomplete || (reply.cut_off && !found.closed && at_end);
         if incomplete {
             reply.cut_off = true;
-            reply.problems.push(Problem::new(
+            reply.add_problem(
                 "the patch is cut off and was not used; send it again in whole, with every \
                  tag closed, and shorter if need be",
-            ));
+            );
             return;
         }
         let Patch { explanation, edits } = found.patch;
@@ -201,9 +201,7 @@ fn join(patches: Vec<patch::Found>, text: &str, reply: &mut Reply) {
         }
     }
     if any && whole.edits.is_empty() {
-        reply.problems.push(Problem::new(
-            "the patch holds no <edit>, <insert>, <create>, <delete> or <rename>",
-        ));
+        reply.add_problem("the patch holds no <edit>, <insert>, <create>, <delete> or <rename>");
     } else if any {
         reply.patch = Some(whole);
     }
@@ -212,21 +210,13 @@ fn join(patches: Vec<patch::Found>, text: &str, reply: &mut Reply) {
 /// No tag at all: the formats that models are used to.
 fn fall_back(visible: &str, reply: &mut Reply) {
     let found = fallback::read(visible, None);
-    let open_fence = visible
-        .lines()
-        .filter(|line| line.trim_start().starts_with("```"))
-        .count()
-        % 2
-        == 1;
+    let is_fence = |line: &&str| line.trim_start().starts_with("```");
+    let open_fence = visible.lines().filter(is_fence).count() % 2 == 1;
     if found.incomplete || (reply.cut_off && !found.edits.is_empty() && open_fence) {
         reply.cut_off = true;
-        reply.problems.push(Problem::new(
-            "the patch is cut off and was not used; send it again in whole",
-        ));
+        reply.add_problem("the patch is cut off and was not used; send it again in whole");
     } else if reply.cut_off && !found.edits.is_empty() && !visible.contains("```") {
-        reply.problems.push(Problem::new(
-            "the reply was cut off, so its diff may lack an end and was not used",
-        ));
+        reply.add_problem("the reply was cut off, so its diff may lack an end and was not used");
     } else {
         reply.patch = (!found.edits.is_empty()).then_some(Patch {
             explanation: None,
@@ -241,5 +231,5 @@ fn nothing_found(reply: &mut Reply) {
         (false, true) => "the reply holds neither <queries>, nor a <probe>, nor a <patch>",
         (false, false) => return,
     };
-    reply.problems.push(Problem::new(what));
+    reply.add_problem(what);
 }

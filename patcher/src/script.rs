@@ -10,24 +10,8 @@ const LONGEST_ELISION: usize = 120;
 const LONGEST_REMARK: usize = 6;
 
 /// Words of comments that stand for code: statements about it, and names for it.
-const UNCHANGED: [&str; 7] = [
-    "unchanged",
-    "as before",
-    "omitted",
-    "the same",
-    "existing",
-    "remaining",
-    "rest of the",
-];
-const CODE: [&str; 7] = [
-    "rest",
-    "code",
-    "lines",
-    "function",
-    "body",
-    "everything",
-    "logic",
-];
+const UNCHANGED: &str = "unchanged, as before, omitted, the same, existing, remaining, rest of the";
+const CODE: &str = "rest, code, lines, function, body, everything, logic";
 
 /// Old lines that go, and the new ones that come in their place.
 #[derive(Debug, Clone)]
@@ -88,9 +72,9 @@ pub(crate) fn is_elision(line: &str) -> bool {
         return bare.is_empty() || (is_comment || rest.starts_with(' ')) && words(rest);
     }
     let lower = inner.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let says = |words: &str| words.split(", ").any(|word| lower.contains(word));
     let short = inner.split_whitespace().count() <= LONGEST_REMARK;
-    is_comment && short && words(inner) && says(&UNCHANGED) && says(&CODE)
+    is_comment && short && words(inner) && says(UNCHANGED) && says(CODE)
 }
 
 #[cfg(test)]

@@ -15,6 +15,10 @@ pub(crate) struct Splice {
 }
 
 impl Splice {
+    pub(crate) fn new(old: Range<usize>, new: Vec<Vec<u8>>) -> Self {
+        Self { old, new }
+    }
+
     /// Returns by how many lines the file grows.
     pub(crate) fn growth(&self) -> isize {
         self.new.len().cast_signed() - self.old.len().cast_signed()
@@ -23,11 +27,8 @@ impl Splice {
 
 /// Reduces a splice to the lines that differ.
 pub(crate) fn reduce(text: &Text, splice: &Splice) -> Vec<Splice> {
-    let old: Vec<&[u8]> = splice
-        .old
-        .clone()
-        .filter_map(|line| text.raw_line(line + 1))
-        .collect();
+    let old = splice.old.clone();
+    let old: Vec<&[u8]> = old.filter_map(|line| text.raw_line(line + 1)).collect();
     let new: Vec<&[u8]> = splice.new.iter().map(Vec::as_slice).collect();
     if old.len() + new.len() > COMPARE_LIMIT {
         return if old == new {
@@ -43,10 +44,8 @@ pub(crate) fn reduce(text: &Text, splice: &Splice) -> Vec<Splice> {
         }
         let (gone, come) = (op.old_range(), op.new_range());
         let base = splice.old.start;
-        parts.push(Splice {
-            old: base + gone.start..base + gone.end,
-            new: splice.new.get(come).unwrap_or_default().to_vec(),
-        });
+        let new = splice.new.get(come).unwrap_or_default().to_vec();
+        parts.push(Splice::new(base + gone.start..base + gone.end, new));
     }
     join_neighbours(parts)
 }

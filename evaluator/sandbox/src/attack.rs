@@ -82,10 +82,8 @@ async fn carry_out(sandbox: Sandbox) -> Result<Attack> {
     let text = execution.text();
     if !text.lines().any(|line| line == END) {
         let last = text.lines().next_back().unwrap_or_default();
-        let what = format!(
-            "the attack did not come to its end ({}): {last}",
-            execution.ending
-        );
+        let ending = execution.ending;
+        let what = format!("the attack did not come to its end ({ending}): {last}");
         return Err(SandboxError::machinery(what, "attack"));
     }
     let mut escapes: Vec<Escape> = text.lines().filter_map(read_line).collect();
@@ -145,14 +143,14 @@ impl Field {
         &self,
         script: &str,
         limits: Limits,
-        (argument, variables): (&str, &[(String, String)]),
+        (argument, variables): (&str, &[(&str, String)]),
     ) -> Result<Execution> {
         let host = self.work()?;
         let maps = self.sandbox.maps_paths();
         let inside = if maps { INSIDE.into() } else { host.clone() };
         let mut environment: BTreeMap<String, OsString> = variables
             .iter()
-            .map(|(name, value)| (name.clone(), value.into()))
+            .map(|(name, value)| ((*name).to_owned(), value.into()))
             .collect();
         for name in ["WORK", "HOME", "TMPDIR"] {
             environment.insert(name.to_owned(), inside.clone().into());

@@ -137,11 +137,8 @@ impl ContainedFolder {
             Some(folder.and_then(|folder| {
                 let entries = folder.entries()?;
                 let below = entries.iter().filter(|entry| entry.is_folder());
-                open.extend(
-                    below
-                        .map(|entry| path.join(&entry.name))
-                        .filter(|path| enters(path)),
-                );
+                let below = below.map(|entry| path.join(&entry.name));
+                open.extend(below.filter(|path| enters(path)));
                 Ok(Visited {
                     path,
                     folder,

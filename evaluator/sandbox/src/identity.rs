@@ -6,6 +6,7 @@
 
 use rustix::fs::{AtFlags, Gid, Uid, chownat};
 use rustix::thread::{CapabilitySet, capabilities};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -32,10 +33,21 @@ const NEEDED: &[(CapabilitySet, &str)] = &[
 ];
 
 /// A user and a group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ids {
     pub user: u32,
     pub group: u32,
+}
+
+impl Ids {
+    /// Returns the user and the group that run us.
+    pub(crate) fn of_caller() -> Self {
+        Self {
+            user: rustix::process::geteuid().as_raw(),
+            group: rustix::process::getegid().as_raw(),
+        }
+    }
 }
 
 /// The user that runs us, as far as it matters for commands.
@@ -54,12 +66,8 @@ pub fn caller() -> &'static Caller {
     static CALLER: OnceLock<Caller> = OnceLock::new();
     CALLER.get_or_init(|| {
         let maps = ["uid_map", "gid_map"].map(|map| read_map(&format!("/proc/self/{map}")));
-        let held = capabilities(None).map(|sets| sets.effective);
-        decide(
-            rustix::process::geteuid().is_root(),
-            &maps,
-            held.unwrap_or(CapabilitySet::empty()),
-        )
+        let held = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
+        decide(rustix::process::geteuid().is_root(), &maps, held)
     })
 }
 

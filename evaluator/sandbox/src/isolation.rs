@@ -17,8 +17,8 @@ mod probe;
 mod seccomp;
 mod supervisor;
 
-use crate::identity;
-use crate::process::{self, Execution, Group, Launch, Limits, Namespace};
+use crate::identity::{self, Ids};
+use crate::process::{self, Execution, Group, Launch, Limits};
 use crate::{Result, SandboxError};
 use bubblewrap::Own;
 use container::Container;
@@ -31,11 +31,11 @@ use rustix::process::DumpableBehavior;
 use seccomp::Surroundings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use supervisor::Supervised;
+use supervisor::Supervision;
 pub use supervisor::enter_from_arguments;
 
 /// Runs every script.
@@ -177,10 +177,8 @@ impl Sandbox {
             .iter()
             .map(|(kind, reason)| format!("{}: {reason}", kind.name()))
             .collect();
-        Err(SandboxError::machinery(
-            format!("no sandbox works here: {}", reasons.join("; ")),
-            "sandbox.choice",
-        ))
+        let what = format!("no sandbox works here: {}", reasons.join("; "));
+        Err(SandboxError::machinery(what, "sandbox.choice"))
     }
 
     /// Gets a task's image ready for its commands.
@@ -231,10 +229,7 @@ impl Sandbox {
     /// Tells whether every workspace can be shown at the same paths; otherwise they take
     /// turns at one.
     pub fn maps_paths(&self) -> bool {
-        matches!(
-            self.world,
-            World::Host(Mode::Bubblewrap(_)) | World::Image(_)
-        )
+        self.needs_configuration() || matches!(self.world, World::Image(_))
     }
 
     /// Tells whether commands need a copy of the system's configuration: they have a root of
@@ -280,7 +275,7 @@ impl Sandbox {
         words.extend([enter::WORD, step].map(OsString::from));
         words.extend(COMMON.map(OsString::from));
         words.extend(own.iter().map(OsString::from));
-        words.push("--".into());
+        words.push(enter::END_OF_WORDS.into());
         words
     }
 
@@ -307,32 +302,35 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
     let group = Group::make(&command.limits);
     let around = surroundings(mode, command, group.as_ref());
     let ids = identity::of_commands();
+    // Root, whose folders are shown in it, and the user of the command.
+    let of_root = |inside: u32, ids: Ids| Some(vec![(0, Ids::default()), (inside, ids)]);
     let namespace = match (mode, ids) {
-        (Mode::Bubblewrap(_), Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
-        (Mode::Landlock { own_mounts: true }, Some(ids)) => Some(Namespace::of_root(ids.user, ids)),
-        (Mode::Landlock { own_mounts: true }, None) => Some(Namespace::of_caller()),
+        (Mode::Bubblewrap(_), Some(ids)) => of_root(bubblewrap::USER, ids),
+        (Mode::Landlock { own_mounts: true }, Some(ids)) => of_root(ids.user, ids),
+        // The one who makes it keeps the number.
+        (Mode::Landlock { own_mounts: true }, None) => {
+            let own = Ids::of_caller();
+            Some(vec![(own.user, own)])
+        }
         _ => None,
     };
     let divided = namespace.is_some();
-    let (program, arguments, filter) = if let Mode::Bubblewrap(own) = mode {
-        let mut arguments = bubblewrap::arguments(host, command, (own, divided));
-        arguments.push(inner_helper().into());
-        arguments.extend(entered(host, command, &bubblewrap::doors(divided)));
-        (OsStr::new("bwrap"), arguments, Some(around))
-    } else {
-        let doors = doors(mode, host, command, around);
-        let arguments = entered(host, command, &doors);
-        (host.helper.as_os_str(), arguments, None)
-    };
-    let supervised = Supervised {
-        program,
-        arguments,
+    let supervision = Supervision {
         divided,
         group: group.as_ref().map(Group::paths),
-        filter,
+        filter: matches!(mode, Mode::Bubblewrap(_)).then_some(around),
     };
+    let mut arguments = supervision.words();
+    if let Mode::Bubblewrap(own) = mode {
+        arguments.push("bwrap".into());
+        arguments.extend(bubblewrap::arguments(host, command, (own, divided)));
+        arguments.push(inner_helper().into());
+        arguments.extend(entered(host, command, bubblewrap::doors(divided)));
+    } else {
+        arguments.push(host.helper.clone().into());
+        arguments.extend(entered(host, command, doors(mode, host, command, around)));
+    }
     let writable = command.places.iter().filter(|place| place.writable);
-    let arguments = supervised.words();
     let launch = Launch {
         program: host.helper.clone(),
         arguments,
@@ -379,22 +377,15 @@ fn surroundings(mode: Mode, command: &Command<'_>, group: Option<&Group>) -> Sur
 }
 
 /// The words with which our own program closes the doors and becomes the command.
-fn entered(host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
-    let mut shell: Vec<OsString> = [SHELL, "-eu", "-c", command.script, "sh"]
-        .map(OsString::from)
-        .into();
-    shell.extend(command.arguments.iter().cloned());
-    let mut words: Vec<OsString> = [enter::WORD, enter::ENTER].map(OsString::from).into();
+fn entered(host: &Host, command: &Command<'_>, doors: Doors) -> Vec<OsString> {
     let step = Become {
         doors,
-        folder: command.folder,
+        folder: command.folder.into(),
         file_size: command.file_size,
         handed_on: host.environment(command.network).into_keys().collect(),
-        environment: command.environment.clone().into_iter().collect(),
-        program: shell,
     };
-    words.extend(step.words());
-    words
+    let shell = [SHELL, "-eu", "-c", command.script, "sh"];
+    step.words(command.environment.clone(), &shell, command.arguments)
 }
 
 /// The words of a call, which the isolations write each in their own way.

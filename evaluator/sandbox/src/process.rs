@@ -156,28 +156,8 @@ pub(crate) struct Launch {
     pub(crate) in_memory: &'static [&'static str],
     /// The control group that it is put into.
     pub(crate) group: Option<Group>,
-    /// The users of the namespace that the supervisor asks for.
-    pub(crate) namespace: Option<Namespace>,
-}
-
-/// The users of a user namespace, each with its number inside.
-#[derive(Debug, Clone)]
-pub(crate) struct Namespace(Vec<(u32, Ids)>);
-
-impl Namespace {
-    /// The one who made it, who keeps the number.
-    pub(crate) fn of_caller() -> Self {
-        let own = Ids {
-            user: rustix::process::geteuid().as_raw(),
-            group: rustix::process::getegid().as_raw(),
-        };
-        Self(vec![(own.user, own)])
-    }
-
-    /// Root, whose folders are shown in it, and the user of the command.
-    pub(crate) fn of_root(inside: u32, outside: Ids) -> Self {
-        Self(vec![(0, Ids::default()), (inside, outside)])
-    }
+    /// The users of the namespace that the supervisor asks for, each with its number inside.
+    pub(crate) namespace: Option<Vec<(u32, Ids)>>,
 }
 
 /// Limits of one command.

@@ -27,9 +27,8 @@ const SHARED: &[&str] = &[
 /// Returns the commands of a task as they were run, for whoever looks for the fault.
 pub fn commands_as_run(task: &TargetTask) -> Vec<String> {
     let povs = pov_commands(task).map(|command| format!("pov: {command}"));
-    std::iter::once(format!("build: {}", task.commands.build))
-        .chain(povs)
-        .collect()
+    let build = format!("build: {}", task.commands.build);
+    std::iter::once(build).chain(povs).collect()
 }
 
 fn pov_commands(task: &TargetTask) -> impl Iterator<Item = &str> {

@@ -55,10 +55,8 @@ pub async fn inspect(
     let file = input.map(|bytes| InputFile::like(pov, bytes)).transpose()?;
     let pov = file.as_ref().map_or(pov, InputFile::pov);
     let observations = target.probe(&build, pov, &asked).await?;
-    Ok(asked
-        .iter()
-        .zip(&maps)
-        .enumerate()
+    let answers = asked.iter().zip(&maps).enumerate();
+    Ok(answers
         .map(|(index, (asked, map))| answer(asked, map.as_ref(), &observations, index))
         .collect())
 }

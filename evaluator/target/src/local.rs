@@ -34,7 +34,6 @@ mod task_check;
 mod task_digest;
 mod test_reports;
 mod uncaught;
-mod values;
 
 pub use build_cache::put_record;
 pub use disguise::quoted;
@@ -60,7 +59,7 @@ use scratch::CommandFolder;
 use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use task_check::checked;
 use tokio::sync::OnceCell;
@@ -91,7 +90,7 @@ pub struct LocalTarget {
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
     /// The needs of the commands of PoVs.
-    needs: stage::KnownNeeds,
+    needs: Mutex<stage::KnownNeeds>,
     /// Exits of the unpatched program by input, which every attempt is compared with.
     usual_exits: exits::UsualExits,
     answers: uncaught::Answers,
@@ -137,9 +136,9 @@ impl LocalTarget {
             pristine: tokio::sync::Mutex::default(),
             baseline: OnceCell::new(),
             built: Mutex::default(),
-            needs: stage::KnownNeeds::default(),
-            usual_exits: exits::UsualExits::default(),
-            answers: uncaught::Answers::default(),
+            needs: Mutex::default(),
+            usual_exits: Mutex::default(),
+            answers: Mutex::default(),
             cache: None,
             digest: Arc::new(digest),
             agent: OnceCell::new(),
@@ -182,15 +181,11 @@ impl LocalTarget {
     fn batch_folder(&self) -> Result<CommandFolder> {
         CommandFolder::create(self.scratch.path().join(disguise::fresh_name()))
     }
+}
 
-    fn pov_command<'a>(&'a self, pov: &'a Pov) -> Result<&'a str> {
-        pov.command
-            .as_deref()
-            .or(self.task.commands.pov.as_deref())
-            .ok_or_else(|| {
-                TargetError::invalid(format!("there is no command that runs {}", pov.name()))
-            })
-    }
+/// Returns what is behind a lock, also where a thread ended that held it.
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does blocking work on a thread for it; `what` names it in an error.
@@ -209,8 +204,7 @@ impl Target for LocalTarget {
     }
 
     fn doing(&self) -> Option<String> {
-        let doing = self.doing.lock();
-        doing.unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.doing).clone()
     }
 
     async fn baseline(&self) -> Result<Arc<Baseline>> {
@@ -227,26 +221,26 @@ impl Target for LocalTarget {
     }
 
     async fn replay(&self, build: &Build, pov: &Pov) -> Result<Replay> {
-        let stage = self.stage(build, pov).await?;
+        let run = self.on(build, pov);
+        let stage = run.stage().await?;
         let job = Job {
             wall: pov.timeout.unwrap_or(self.task.limits.pov),
             pov: Some(&pov.file),
-            harness: pov.harness.as_deref(),
-            ..stage.job(self.pov_command(pov)?)
+            ..stage.job(run.command()?)
         };
         let execution = self.command(job).await?;
         let replay = Replay {
             unwatched: None,
             ..Replay::judged(execution, pov.ran.as_deref())?
         };
-        uncaught::look(self, build, pov, replay).await
+        uncaught::look(run, replay).await
     }
 
     async fn test(&self, build: &Build) -> Result<Option<TestRun>> {
         let Some(test) = &self.task.commands.test else {
             return Ok(None);
         };
-        let stage = self.stage_of(build, None).await?;
+        let stage = self.stage_of_tests(build).await?;
         let job = Job {
             wall: self.task.limits.test,
             ..stage.job(test)
@@ -257,13 +251,13 @@ impl Target for LocalTarget {
     }
 
     async fn run_inputs(&self, build: &Build, pov: &Pov, inputs: &Inputs) -> Result<Vec<InputRun>> {
-        let mut runs = batch::run(self, build, pov, inputs).await?;
-        self.answers.take_out(&mut runs);
+        let mut runs = batch::run(self.on(build, pov), inputs).await?;
+        uncaught::take_answers_out(&self.answers, &mut runs);
         Ok(runs)
     }
 
     async fn probe(&self, build: &Build, pov: &Pov, probes: &[Probe]) -> Result<Observations> {
-        debugger::run(self, build, pov, probes).await
+        debugger::run(self.on(build, pov), probes).await
     }
 
     async fn instrumented_build(
@@ -282,7 +276,15 @@ impl Target for LocalTarget {
         most: Duration,
     ) -> Result<Option<Coverage>> {
         match self.task.language {
-            Language::Java => observed_tests::covered(self, build, counted, most).await,
+            Language::Java => {
+                let asked = Observed {
+                    functions: Vec::new(),
+                    counted: counted.clone(),
+                    most,
+                };
+                let observed = self.observed_run(build, None, &asked).await?;
+                Ok(observed.map(|run| run.coverage))
+            }
             _ => coverage::tests(self, build, counted, most).await,
         }
     }
@@ -297,7 +299,7 @@ impl Target for LocalTarget {
     }
 
     async fn exits(&self, build: &Build, pov: &Pov, watched: &Counted) -> Result<Exits> {
-        exits::run(self, build, pov, watched).await
+        exits::run(self.on(build, pov), watched).await
     }
 
     async fn run_script(&self, build: &Build, script: &str) -> Result<Result<Vec<u8>, String>> {
@@ -305,7 +307,7 @@ impl Target for LocalTarget {
     }
 
     async fn stack_of_hang(&self, build: &Build, pov: &Pov) -> Result<Option<CrashReport>> {
-        hang::stack(self, build, pov).await
+        hang::stack(self.on(build, pov)).await
     }
 
     async fn fuzz(
@@ -315,7 +317,7 @@ impl Target for LocalTarget {
         seeds: &[Vec<u8>],
         time: Duration,
     ) -> Result<Option<Fuzzed>> {
-        fuzzer::fuzz(self, build, pov, (seeds, time)).await
+        fuzzer::fuzz(self.on(build, pov), seeds, time).await
     }
 }
 

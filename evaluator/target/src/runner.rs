@@ -17,8 +17,7 @@ mod task;
 use crate::probe::{Observations, Probe};
 use crate::sanitizer_hooks;
 pub use crate::sanitizer_hooks::Gained;
-use crate::workspace::programs;
-use crate::workspace::programs::Program;
+use crate::workspace::programs::{self, Program};
 use crate::workspace::{Workspace, products};
 use crate::{Result, TargetError};
 use async_trait::async_trait;
@@ -289,9 +288,8 @@ pub trait Target: Send + Sync + fmt::Debug {
     /// Runs a Python script that nobody trusts, and returns what it writes to its standard
     /// output, or why there is nothing. Not every target runs scripts.
     async fn run_script(&self, _build: &Build, _script: &str) -> Result<Result<Vec<u8>, String>> {
-        Ok(Err(
-            "no script can be run where this program runs".to_owned()
-        ))
+        let reason = "no script can be run where this program runs";
+        Ok(Err(reason.to_owned()))
     }
 
     /// Runs a PoV that hangs once more and returns where it is after a while; none where

@@ -95,11 +95,8 @@ fn read(bytes: &[u8]) -> BTreeSet<Hook> {
     let Ok(file) = object::File::parse(bytes) else {
         return BTreeSet::new();
     };
-    let symbols: Vec<Symbol<'_>> = file
-        .symbols()
-        .chain(file.dynamic_symbols())
-        .filter_map(|symbol| Symbol::read(&symbol))
-        .collect();
+    let all = file.symbols().chain(file.dynamic_symbols());
+    let symbols: Vec<Symbol<'_>> = all.filter_map(|symbol| Symbol::read(&symbol)).collect();
     // Each place in the code with a name that tells whose it is.
     let owners: BTreeMap<u64, bool> = symbols
         .iter()

@@ -76,11 +76,8 @@ fn pace_of(stat: &str) -> Option<f64> {
     };
     let processors = stat.lines().filter(is_processor).count() as f64;
     let mut lines = stat.lines();
-    let running: f64 = lines
-        .find_map(|line| line.strip_prefix("procs_running "))?
-        .trim()
-        .parse()
-        .ok()?;
+    let running = lines.find_map(|line| line.strip_prefix("procs_running "))?;
+    let running: f64 = running.trim().parse().ok()?;
     Some((processors / (running - 1.0).max(processors)).max(SLOWEST))
 }
 

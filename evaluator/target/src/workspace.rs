@@ -31,6 +31,7 @@ pub(crate) const TREE: &str = "tree";
 pub(crate) const OUT: &str = "out";
 /// The temporary home.
 pub(crate) const HOME: &str = "home";
+const PARTS: [&str; 3] = [TREE, OUT, HOME];
 
 /// A folder with a tree, an out folder and a home, removed when dropped.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl Workspace {
             kept: None,
             copied: None,
         };
-        let parts = [TREE, OUT, HOME].map(|part| workspace.root.join(part));
+        let parts = PARTS.map(|part| workspace.root.join(part));
         let root = std::iter::once(&workspace.root);
         for path in root.chain(&parts) {
             lent_folder(path)
@@ -62,10 +63,7 @@ impl Workspace {
     /// Opens one in the cache; the entry itself where it is no workspace.
     pub(crate) fn kept(entry: Entry) -> Result<Self, Entry> {
         let root = entry.path().to_path_buf();
-        if ![TREE, OUT, HOME]
-            .iter()
-            .all(|part| root.join(part).is_dir())
-        {
+        if !PARTS.iter().all(|part| root.join(part).is_dir()) {
             return Err(entry);
         }
         Ok(Self {
@@ -96,7 +94,7 @@ impl Workspace {
     /// Copies another one, unless `stop` becomes true.
     pub(crate) fn copy_unless(other: &Self, root: PathBuf, stop: &AtomicBool) -> Result<Self> {
         let mut workspace = Self::create(root)?;
-        for part in [TREE, OUT, HOME] {
+        for part in PARTS {
             copy_tree(&other.root.join(part), &workspace.part(part), None, stop)?;
         }
         workspace.copied = Moment::now(&workspace.root).ok();

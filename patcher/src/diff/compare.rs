@@ -61,24 +61,14 @@ pub(crate) fn diff_of_splices<'a>(
 fn replaced(old: &Text, new: &[u8]) -> Vec<Splice> {
     let new = Text::new(new.to_vec());
     let (before, after) = (lines(old), lines(&new));
-    let head = before
-        .iter()
-        .zip(&after)
-        .take_while(|(left, right)| left == right)
-        .count();
+    let pairs = before.iter().zip(&after);
+    let head = pairs.take_while(|(left, right)| left == right).count();
     let most = before.len().min(after.len()) - head;
-    let tail = before
-        .iter()
-        .rev()
-        .zip(after.iter().rev())
-        .take(most)
-        .take_while(|(left, right)| left == right)
-        .count();
+    let pairs = before.iter().rev().zip(after.iter().rev()).take(most);
+    let tail = pairs.take_while(|(left, right)| left == right).count();
     let middle = after.get(head..after.len() - tail).unwrap_or_default();
-    let whole = Splice {
-        old: head..before.len() - tail,
-        new: middle.iter().map(|line| line.to_vec()).collect(),
-    };
+    let middle = middle.iter().map(|line| line.to_vec()).collect();
+    let whole = Splice::new(head..before.len() - tail, middle);
     if whole.old.is_empty() && whole.new.is_empty() {
         return Vec::new();
     }

@@ -4,6 +4,7 @@
 //! Line numbers are hints and counts are not trusted; what is placed where is
 //! decided by the rules that hold for every edit.
 
+use super::as_text;
 use crate::{Edit, Hunk, Patch, Rule};
 use patchwright_source::{HunkHeader, NO_FILE, Side, common_name, git_names, name_in};
 
@@ -11,10 +12,7 @@ impl Patch {
     /// Reads the edits of a unified diff that somebody else made: git, svn or plain,
     /// with or without headers. Bytes that are no UTF-8 are read as Latin-1.
     pub fn from_diff(diff: &[u8]) -> Self {
-        let (text, latin1) = match std::str::from_utf8(diff) {
-            Ok(text) => (text.to_owned(), false),
-            Err(_) => (diff.iter().map(|byte| char::from(*byte)).collect(), true),
-        };
+        let (text, latin1) = as_text(diff);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         Self {
             explanation: None,
@@ -224,14 +222,11 @@ impl Reader<'_> {
     /// Returns true when a line is behind the hunk that is being read.
     fn ends_hunk(&self, line: &str, full: bool) -> bool {
         let next = self.line(self.at + 1);
-        let header = line.starts_with("@@")
-            || line.starts_with("diff --git ")
-            || line.starts_with("Index: ")
-            || line.starts_with("*** ")
-            || line.starts_with("```")
-            || (line.starts_with("--- ")
-                && next.starts_with("+++ ")
-                && (full || self.line(self.at + 2).starts_with("@@")));
+        let heads = ["@@", "diff --git ", "Index: ", "*** ", "```"];
+        let names_files = line.starts_with("--- ")
+            && next.starts_with("+++ ")
+            && (full || self.line(self.at + 2).starts_with("@@"));
+        let header = names_files || heads.iter().any(|head| line.starts_with(head));
         if header || (line.is_empty() && self.at + 1 >= self.lines.len()) {
             return true;
         }

@@ -1,26 +1,20 @@
 //! Kind of a file by its content: a harness or a test.
 
-use patchwright_source::{Language, without_comments};
-use regex::Regex;
-use std::sync::LazyLock;
+use patchwright_source::{Language, Pattern, without_comments};
 
 /// Definitions of fuzzing entry points: the head and the brace that opens the
 /// body. A declaration or a call is none.
-#[expect(clippy::expect_used, reason = "the pattern is a constant")]
-static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?x)
-        (?P<c> \b [\w>*&\]] [\w\s:*&]*? [\s*&]
-            (?: LLVMFuzzer (?: TestOneInput | CustomMutator | CustomCrossOver ) | fuzzerTestOneInput )
-            \s* \( [^;{}]* \) [\w\s,.:<>]* \{ )
-        | (?P<macro> \b (?: DEFINE_ (?: TEXT_ | BINARY_ )? PROTO_FUZZER | FUZZ_TEST(?:_F)? ) \s* \( )
-        | (?P<java> @FuzzTest \b )
-        | (?P<rust> \b fuzz_target ! \s* [({] )
-        | (?P<go> \b func \s+ Fuzz \w* \s* \( \s* \w+ \s+ (?: \*testing\.F | \[\]byte ) )
-        ",
-    )
-    .expect("a valid pattern")
-});
+static DEFINITION: Pattern = Pattern::new(
+    r"(?x)
+    (?P<c> \b [\w>*&\]] [\w\s:*&]*? [\s*&]
+        (?: LLVMFuzzer (?: TestOneInput | CustomMutator | CustomCrossOver ) | fuzzerTestOneInput )
+        \s* \( [^;{}]* \) [\w\s,.:<>]* \{ )
+    | (?P<macro> \b (?: DEFINE_ (?: TEXT_ | BINARY_ )? PROTO_FUZZER | FUZZ_TEST(?:_F)? ) \s* \( )
+    | (?P<java> @FuzzTest \b )
+    | (?P<rust> \b fuzz_target ! \s* [({] )
+    | (?P<go> \b func \s+ Fuzz \w* \s* \( \s* \w+ \s+ (?: \*testing\.F | \[\]byte ) )
+    ",
+);
 
 /// Words of which one stands in every file that [`DEFINITION`] can match.
 const MARKS: [&str; 7] = [
@@ -56,12 +50,8 @@ fn without_strings(lines: &[String]) -> String {
     let mut out = String::new();
     for line in lines {
         for token in crate::tokens::tokens(line) {
-            let quoted = token.starts_with('"') && token.len() > 1;
-            out.push_str(if quoted && token != "\"C\"" {
-                "\"\""
-            } else {
-                token
-            });
+            let quoted = token.starts_with('"') && token.len() > 1 && token != "\"C\"";
+            out.push_str(if quoted { "\"\"" } else { token });
             out.push(' ');
         }
         out.push('\n');

@@ -5,7 +5,7 @@
 //! backslash that was lost, a name with a slip of the pen. A number, an
 //! operator, another name that exists or a preprocessor line may not.
 
-use super::{Difference, Located, Match, Quote};
+use super::{Difference, Located, Match, Pairs, Quote};
 use crate::PlacementKind;
 use crate::names::is_standard;
 use crate::pristine::{Pristine, bare, is_blank, key, same_but_space};
@@ -33,7 +33,7 @@ pub(super) struct Pairing<'a> {
 
 /// The partners found so far.
 struct Partners {
-    pairs: Vec<Option<usize>>,
+    pairs: Pairs,
     /// Lines that are only alike and must not be changed.
     fixed: Vec<usize>,
     /// Lines that stand nowhere.
@@ -220,12 +220,8 @@ impl Pairing<'_> {
                     .all(|next| next.is_alphanumeric() || next == '_')
                 && token.starts_with(|first: char| !first.is_ascii_digit())
         };
-        let digits = |token: &str| {
-            token
-                .chars()
-                .filter(char::is_ascii_digit)
-                .collect::<String>()
-        };
+        let digits =
+            |token: &str| -> String { token.chars().filter(char::is_ascii_digit).collect() };
         is_name(ours)
             && is_name(theirs)
             && digits(ours) == digits(theirs)

@@ -7,26 +7,26 @@ use crate::pristine::{Pristine, key, says_something};
 use crate::{PlacementKind, Refusal, Rule};
 
 /// The place is known, and what would stand there is not.
-pub(super) fn blocked(file: &Pristine, place: &Match, obstacle: Obstacle) -> Refusal {
-    let (Obstacle::LeftOut(at)
-    | Obstacle::Repeated(at)
-    | Obstacle::Misquoted(at)
-    | Obstacle::Exchanged(at)) = obstacle;
+pub(super) fn blocked(
+    file: &Pristine,
+    place: &Match,
+    (obstacle, at): (Obstacle, usize),
+) -> Refusal {
     let line = at + 1;
     let reason = match obstacle {
-        Obstacle::LeftOut(_) => format!(
+        Obstacle::LeftOut => format!(
             "the original leaves out line {line}, right where the edit changes something; \
              quote it too, so that it is clear whether it stays"
         ),
-        Obstacle::Repeated(_) => format!(
+        Obstacle::Repeated => format!(
             "the original leaves out line {line}, and the new lines hold it again; \
              quote every line from there to the next one that is changed"
         ),
-        Obstacle::Misquoted(_) => format!(
+        Obstacle::Misquoted => format!(
             "the original differs from the file at line {line}, which the edit changes; \
              quote it as it is"
         ),
-        Obstacle::Exchanged(_) => format!(
+        Obstacle::Exchanged => format!(
             "the lines around what is added stand the other way round in the file, line {line} \
              among them; quote them in the order of the file"
         ),
@@ -45,11 +45,9 @@ pub(super) fn is_unchanged(
     merged: &[Line],
     new: &[Vec<u8>],
 ) -> bool {
-    let kept = place.range.clone().map(Line::Kept);
-    let lines = place
-        .range
-        .clone()
-        .map(|at| file.text.raw_line(at + 1).unwrap_or_default());
+    let range = place.range.clone();
+    let kept = range.clone().map(Line::Kept);
+    let lines = range.map(|at| file.text.raw_line(at + 1).unwrap_or_default());
     merged.iter().cloned().eq(kept) || lines.eq(new.iter().map(Vec::as_slice))
 }
 
@@ -70,21 +68,15 @@ pub(super) fn stands_already(
     let mut places = (0..=new.len() - old.len())
         .filter(|offset| new_keys.get(*offset..offset + old.len()) == Some(&old_keys));
     places.any(|offset| {
-        let added = new
-            .iter()
-            .take(offset)
-            .chain(new.iter().skip(offset + old.len()));
+        let before = new.iter().take(offset);
+        let added = before.chain(new.iter().skip(offset + old.len()));
         let start = place.range.start.checked_sub(offset);
         says_something(added) && start.is_some_and(|start| file.fits(start, new))
     })
 }
 
 /// Counts the lines at the end of the result that stand once more behind it.
-pub(super) fn repeats_what_follows(
-    file: &Pristine,
-    place: &Match,
-    merged: &[Line],
-) -> Option<usize> {
+pub(super) fn repeated_behind(file: &Pristine, place: &Match, merged: &[Line]) -> Option<usize> {
     let line = |line: &Line| match line {
         Line::Kept(at) => file.key(*at).unwrap_or_default(),
         Line::New(line) => key(line),
@@ -95,10 +87,8 @@ pub(super) fn repeats_what_follows(
     (2..=longest.min(50)).rev().find(|count| {
         let tail = merged.get(merged.len() - count..).unwrap_or_default();
         let new = tail.iter().any(|line| matches!(line, Line::New(_)));
-        new && tail
-            .iter()
-            .enumerate()
-            .all(|(offset, end)| file.key(place.range.end + offset) == Some(line(end)))
+        let mut pairs = (place.range.end..).zip(tail);
+        new && pairs.all(|(at, end)| file.key(at) == Some(line(end)))
     })
 }
 

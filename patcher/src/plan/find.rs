@@ -80,14 +80,11 @@ pub(super) fn find(
 fn tied(file: &Pristine, reading: &Reading, tie: &Tie) -> Refusal {
     let Tie { line, places } = *tie;
     let numbers = places.map(line_number);
-    let text = reading.old.get(line).map_or("", String::as_str);
+    let text = head(reading.old.get(line).map_or("", |line| line.trim()));
+    let [one, other] = numbers;
     let reason = format!(
-        "the original leaves lines out, and its line `{}` fits as well at line {}; \
-         quote the lines around it as they are",
-        head(text.trim()),
-        numbers
-            .map(|number| number.to_string())
-            .join(" as at line ")
+        "the original leaves lines out, and its line `{text}` fits as well at line {one} as at \
+         line {other}; quote the lines around it as they are"
     );
     let start = places.into_iter().min().unwrap_or_default();
     Refusal {
@@ -110,29 +107,12 @@ fn is_apart(a: &Match, b: &Match) -> bool {
     a.range.end <= b.range.start || b.range.end <= a.range.start
 }
 
-/// One numbered line alone is weak: `1: ret` may be code. It is an echo only
-/// where the number is right.
-fn is_credible(
-    place: &Match,
-    reading: &Reading,
-    hint: Option<usize>,
-    echoed: Option<usize>,
-) -> bool {
-    let alone = reading
-        .numbered
-        .as_ref()
-        .is_some_and(|read| read.numbers.len() == 1);
-    !alone || [echoed, hint].iter().all(|at| place.is_near(*at))
-}
-
 /// An original of nothing is a place only in an empty file.
 fn empty_original(file: &Pristine, edit: &LineEdit<'_>) -> Result<Found, Refusal> {
     if file.count() > 0 {
-        return Err(Refusal::new(
-            Rule::Incomplete,
-            "the original is empty; quote the lines that are replaced, or send \
-             <insert file=\"..\" after=\"N\"> for new lines",
-        ));
+        let reason = "the original is empty; quote the lines that are replaced, or send \
+                      <insert file=\"..\" after=\"N\"> for new lines";
+        return Err(Refusal::new(Rule::Incomplete, reason));
     }
     Ok(Found {
         place: Match::aligned(0, 0, PlacementKind::Exact),
@@ -151,11 +131,8 @@ fn replacement_stands(file: &Pristine, edit: &LineEdit<'_>, ways: &[Reading]) ->
         forms.push(text::split(&unescape(&edit.new.join("\n"))));
     }
     let adds = |lines: &[String]| {
-        let olds: Vec<u64> = ways
-            .iter()
-            .flat_map(|way| &way.old)
-            .map(|line| key(line))
-            .collect();
+        let olds = ways.iter().flat_map(|way| &way.old);
+        let olds: Vec<u64> = olds.map(|line| key(line)).collect();
         lines.iter().any(|line| !olds.contains(&key(line)))
     };
     forms
@@ -179,11 +156,10 @@ fn ambiguous(file: &Pristine, edit: &LineEdit<'_>, places: &[usize]) -> Refusal 
     let list: Vec<String> = lines.iter().take(SHOWN).map(ToString::to_string).collect();
     let exact = places.iter().all(|at| file.fits_exactly(*at, &edit.old));
     let aside = if exact { "" } else { ", whitespace aside," };
+    let (count, list) = (lines.len(), list.join(", "));
     let reason = format!(
-        "the original stands{aside} at {} places, at lines {}; name the right lines or quote \
-         more of them",
-        lines.len(),
-        list.join(", ")
+        "the original stands{aside} at {count} places, at lines {list}; name the right lines or \
+         quote more of them"
     );
     let shown = edit.old.len().min(3);
     let nearest = places.first().map(|at| file.excerpt(*at, at + shown));
@@ -216,6 +192,11 @@ impl Seeker<'_> {
         for reading in ways {
             let echoed = reading.first_number();
             let hint = edit.hint().or(echoed);
+            // One numbered line alone is weak: `1: ret` may be code. It is an echo only where the
+            // number is right.
+            let numbered = reading.numbered.as_ref();
+            let alone = numbered.is_some_and(|read| read.numbers.len() == 1);
+            let near = |place: &Match| [echoed, hint].iter().all(|at| place.is_near(*at));
             let new = reading.new_side(edit);
             let quote = Quote {
                 lines: &reading.old,
@@ -225,10 +206,9 @@ impl Seeker<'_> {
                 changes: &changes(&reading.old, &new),
             };
             match look(quote) {
-                Located::At(place) if is_credible(&place, reading, hint, echoed) => {
-                    if let Some((other, _)) =
-                        best.as_ref().filter(|(other, _)| is_apart(other, &place))
-                    {
+                Located::At(place) if !alone || near(&place) => {
+                    let other = best.as_ref().filter(|(other, _)| is_apart(other, &place));
+                    if let Some((other, _)) = other {
                         let places = [other.range.start, place.range.start];
                         return Err(ambiguous(file, edit, &places));
                     }
@@ -244,10 +224,8 @@ impl Seeker<'_> {
                     return Err(tied(file, reading, &tie));
                 }
                 Located::Differs(difference) => {
-                    let fewer = nearly
-                        .as_ref()
-                        .is_none_or(|(other, _)| difference.foreign.len() < other.foreign.len());
-                    if fewer {
+                    let other = nearly.as_ref().map(|(other, _)| other.foreign.len());
+                    if other.is_none_or(|fewest| difference.foreign.len() < fewest) {
                         nearly = Some((difference, reading));
                     }
                 }
@@ -262,17 +240,14 @@ impl Seeker<'_> {
 
     /// Refuses an edit of which most of the original has a place, but not all of it.
     fn differs(&self, reading: &Reading, difference: &Difference) -> Refusal {
-        let foreign: Vec<&String> = difference
-            .foreign
-            .iter()
-            .filter_map(|at| reading.old.get(*at))
-            .collect();
+        let foreign = difference.foreign.iter();
+        let foreign: Vec<&String> = foreign.filter_map(|at| reading.old.get(*at)).collect();
         let count = reading.old.len().clamp(3, SHOWN);
         let attempt = self.background.attempt_that_added(&foreign);
-        let mut refusal = attempt.map_or_else(
-            || strangers(difference.place, &foreign),
-            |number| earlier(number, &foreign),
-        );
+        let mut refusal = match attempt {
+            Some(number) => earlier(number, &foreign),
+            None => strangers(difference.place, &foreign),
+        };
         refusal.nearest = self.excerpt_beside(&reading.old, difference, count);
         refusal
     }
@@ -286,12 +261,8 @@ impl Seeker<'_> {
     ) -> Vec<ShownLine> {
         let start = difference.place;
         let mut lines: Vec<Vec<ShownLine>> = vec![Vec::new()];
-        lines.extend(
-            self.file
-                .excerpt(start, start + count)
-                .into_iter()
-                .map(|line| vec![line]),
-        );
+        let shown = self.file.excerpt(start, start + count).into_iter();
+        lines.extend(shown.map(|line| vec![line]));
         let mut behind = 0;
         for (at, line) in old.iter().enumerate() {
             if let Some(Some(line)) = difference.pairs.get(at) {
@@ -319,11 +290,10 @@ impl Seeker<'_> {
         let attempt = self.background.attempt_that_added(&foreign);
         let blank = edit.old.iter().all(|line| line.trim().is_empty());
         let elided = edit.old.iter().any(|line| is_elision(line));
+        let (stand, list) = (stand(foreign.len()), list(&foreign));
         let strangers = format!(
-            "the original stands nowhere in the file, and {} nowhere in it at all: {}; quote the \
-             lines of the unpatched file, not those of an earlier patch",
-            stand(foreign.len()),
-            list(&foreign)
+            "the original stands nowhere in the file, and {stand} nowhere in it at all: {list}; \
+             quote the lines of the unpatched file, not those of an earlier patch"
         );
         let reason = if blank {
             "the original is empty, and there is no blank line at its place; quote the lines that \
@@ -339,10 +309,8 @@ impl Seeker<'_> {
             Some(number) => earlier(number, &foreign),
             None => Refusal::new(Rule::NotFound, reason),
         };
-        let best = ways
-            .iter()
-            .rev()
-            .find(|way| way.numbered.is_some() || way.escape != Escape::None);
+        let mut ways = ways.iter().rev();
+        let best = ways.find(|way| way.numbered.is_some() || way.escape != Escape::None);
         let old = best.map_or(&edit.old, |way| &way.old);
         let quote = Quote {
             lines: old,
@@ -364,12 +332,10 @@ impl Seeker<'_> {
 
 /// Refuses an edit of which some original lines are not at its place.
 fn strangers(place: usize, foreign: &[&String]) -> Refusal {
+    let (place, stand, list) = (place + 1, stand(foreign.len()), list(foreign));
     let reason = format!(
-        "most of the original stands around line {}, but {} nowhere there: {}; quote the lines \
-         of the unpatched file, not those of an earlier patch",
-        place + 1,
-        stand(foreign.len()),
-        list(foreign)
+        "most of the original stands around line {place}, but {stand} nowhere there: {list}; quote \
+         the lines of the unpatched file, not those of an earlier patch"
     );
     Refusal::new(Rule::NotFound, reason)
 }

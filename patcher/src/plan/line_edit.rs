@@ -3,7 +3,8 @@
 use super::text;
 use crate::locate::Match;
 use crate::numbers::{self, Numbered};
-use crate::pristine::Pristine;
+use crate::pristine::{Pristine, line_index};
+use crate::refusal::refuse;
 use crate::unescape::{unescape, with_tabs};
 use crate::{Edit, Hunk, Refusal, Rule};
 use patchwright_source::Encoding;
@@ -28,8 +29,7 @@ pub(super) struct LineEdit<'a> {
 
 impl LineEdit<'_> {
     pub(super) fn hint(&self) -> Option<usize> {
-        let (first, _) = self.lines?;
-        usize::try_from(first).ok()?.checked_sub(1)
+        line_index(self.lines?.0)
     }
 
     /// Returns true when both sides are the same, the end of the last line included.
@@ -94,8 +94,7 @@ impl Reading {
 
     /// The line, from 0, that an echoed number names.
     pub(super) fn first_number(&self) -> Option<usize> {
-        let number = self.numbered.as_ref()?.numbers.first()?;
-        usize::try_from(*number).ok()?.checked_sub(1)
+        line_index(*self.numbered.as_ref()?.numbers.first()?)
     }
 }
 
@@ -110,11 +109,8 @@ pub(super) fn line_edit_of<'a>(edit: &'a Edit, file: &Pristine) -> Result<LineEd
         Edit::Hunk(hunk) => {
             wanted.hunk = true;
             wanted.heading = hunk.heading.as_deref();
-            wanted.old = hunk
-                .old
-                .iter()
-                .map(|line| foreign(file, line, hunk.latin1))
-                .collect();
+            let old = hunk.old.iter();
+            wanted.old = old.map(|line| foreign(file, line, hunk.latin1)).collect();
             (wanted.new, wanted.raw) = hunk_lines(file, hunk);
             wanted.open = Some((hunk.old_unterminated, hunk.new_unterminated));
         }
@@ -124,19 +120,15 @@ pub(super) fn line_edit_of<'a>(edit: &'a Edit, file: &Pristine) -> Result<LineEd
             ..
         } => {
             let Some(original) = original else {
-                let mut refusal = Refusal::new(
-                    Rule::Incomplete,
-                    "the edit does not quote the lines as they are; without <original> its \
-                     place cannot be checked",
-                );
+                let reason = "the edit does not quote the lines as they are; without <original> \
+                              its place cannot be checked";
+                let mut refusal = Refusal::new(Rule::Incomplete, reason);
                 show_range(file, wanted.lines, &mut refusal);
                 return Err(refusal);
             };
             let Some(replacement) = replacement else {
-                return Err(Refusal::new(
-                    Rule::Incomplete,
-                    "the edit has no <replacement>; to delete the lines send an empty one",
-                ));
+                let reason = "the edit has no <replacement>; to delete the lines send an empty one";
+                return refuse(Rule::Incomplete, reason);
             };
             wanted.old = original.split('\n').map(str::to_owned).collect();
             wanted.new = text::split(replacement);
@@ -226,10 +218,8 @@ pub(super) fn readings(edit: &LineEdit<'_>) -> Vec<Reading> {
 
 /// Returns lines with their written-out tabs as tabs.
 fn all_tabs(lines: &[String]) -> Vec<String> {
-    lines
-        .iter()
-        .map(|line| with_tabs(line).unwrap_or_else(|| line.clone()))
-        .collect()
+    let tabs = |line: &String| with_tabs(line).unwrap_or_else(|| line.clone());
+    lines.iter().map(tabs).collect()
 }
 
 /// The new lines, read in the way in which the original was found.

@@ -5,6 +5,7 @@ use super::line_edit::{LineEdit, line_edit_of};
 use super::{Piece, Plan, check, text};
 use crate::merge::merge;
 use crate::pristine::{Pristine, key};
+use crate::refusal::refuse;
 use crate::script::{changes, is_elision};
 use crate::splice::Splice;
 use crate::{Edit, Refusal, Rule};
@@ -32,7 +33,7 @@ impl Plan<'_> {
         if check::stands_already(file, place, &found.reading, &wanted) {
             let at = range.start + 1;
             let reason = format!("what the edit adds stands around line {at} already");
-            return Err(Refusal::new(Rule::AlreadyApplied, reason));
+            return refuse(Rule::AlreadyApplied, reason);
         }
         let merged = merge(file, place, &found.reading.old, &found.new, wanted.hunk)
             .map_err(|obstacle| check::blocked(file, place, obstacle))?;
@@ -41,9 +42,9 @@ impl Plan<'_> {
         if terminated.is_none() && check::is_unchanged(file, place, &merged, &new) {
             let reason =
                 "the replacement is what stands there; send a change or leave the edit out";
-            return Err(Refusal::new(Rule::NoChange, reason));
+            return refuse(Rule::NoChange, reason);
         }
-        let repeated = check::repeats_what_follows(file, place, &merged);
+        let repeated = check::repeated_behind(file, place, &merged);
         self.warnings.extend(repeated.map(|count| {
             format!(
                 "{path}: the last {count} lines of edit {number} stand again right behind it; \
@@ -65,7 +66,7 @@ impl Plan<'_> {
     pub(super) fn path_of(&mut self, edit: &Edit, verified: bool) -> Result<TreePath, Refusal> {
         match self.renamed_from(edit.file()) {
             Some(path) => Ok(path),
-            None => Ok(self.paths.existing(edit.file(), verified)?),
+            None => self.paths.existing(edit.file(), verified),
         }
     }
 }
@@ -73,17 +74,14 @@ impl Plan<'_> {
 /// Refuses an edit that changes nothing, or whose new lines leave lines out.
 fn check_sides(file: &Pristine, wanted: &LineEdit<'_>) -> Result<(), Refusal> {
     if wanted.changes_nothing() {
-        return Err(Refusal::new(
-            Rule::NoChange,
-            "both sides of the edit are the same",
-        ));
+        return refuse(Rule::NoChange, "both sides of the edit are the same");
     }
     elision(file, wanted).map_or(Ok(()), |line| {
         let reason = format!(
             "the new lines leave lines out (`{line}`); write every line, or quote fewer of \
              the old ones"
         );
-        Err(Refusal::new(Rule::Incomplete, reason))
+        refuse(Rule::Incomplete, reason)
     })
 }
 

@@ -1,13 +1,12 @@
 //! New lines as bytes of a file: without echoed numbers and entities, in the
 //! file's indentation, line ending and encoding.
 
-use crate::Rule;
 use crate::indent::Indent;
 use crate::merge::Line;
 use crate::numbers;
 use crate::pristine::{Pristine, line_number};
-use crate::refusal::Denied;
 use crate::unescape::{looks_escaped, unescape};
+use crate::{Refusal, Rule};
 use patchwright_source::{Language, TreePath};
 use std::ops::Range;
 
@@ -72,7 +71,7 @@ pub(crate) fn new_file(
     text: &str,
     latin1: bool,
     unterminated: bool,
-) -> Result<Vec<u8>, Denied> {
+) -> Result<Vec<u8>, Refusal> {
     let language = Language::of_path(path);
     let text = if latin1 {
         text.to_owned()
@@ -90,7 +89,7 @@ pub(crate) fn new_file(
     if !latin1 {
         return Ok(text.into_bytes());
     }
-    raw_bytes(&text).ok_or_else(|| (Rule::Encoding, "the text is no Latin-1".to_owned()))
+    raw_bytes(&text).ok_or_else(|| Refusal::new(Rule::Encoding, "the text is no Latin-1"))
 }
 
 /// Each character as the byte of its number.
@@ -117,21 +116,19 @@ fn line_end(file: &Pristine, range: &Range<usize>) -> &'static str {
     }
 }
 
-fn encode_line(file: &Pristine, line: &str, end: &str, raw: bool) -> Result<Vec<u8>, Denied> {
+fn encode_line(file: &Pristine, line: &str, end: &str, raw: bool) -> Result<Vec<u8>, Refusal> {
     let bytes = if raw {
         raw_bytes(line)
     } else {
         file.text.encode(line)
     };
     let mut bytes = bytes.ok_or_else(|| {
-        let stranger = line
-            .chars()
-            .find(|next| u32::from(*next) > 0xff)
-            .unwrap_or('?');
+        let mut signs = line.chars();
+        let stranger = signs.find(|next| u32::from(*next) > 0xff).unwrap_or('?');
         let reason = format!(
             "the file is no UTF-8, so {stranger:?} cannot be written in it; write it in ASCII"
         );
-        (Rule::Encoding, reason)
+        Refusal::new(Rule::Encoding, reason)
     })?;
     bytes.extend_from_slice(end.as_bytes());
     Ok(bytes)
@@ -144,7 +141,7 @@ pub(crate) fn encode(
     range: Range<usize>,
     lines: &[Line],
     raw: bool,
-) -> Result<Vec<Vec<u8>>, Denied> {
+) -> Result<Vec<Vec<u8>>, Refusal> {
     let end = line_end(file, &range);
     let mut out: Vec<Vec<u8>> = Vec::with_capacity(lines.len());
     for line in lines {

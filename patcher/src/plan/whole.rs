@@ -2,7 +2,7 @@
 //! not do: look at single lines.
 
 use super::Plan;
-use crate::refusal::Denied;
+use crate::refusal::refuse;
 use crate::{PlacementKind, Refusal, Rule};
 use patchwright_source::TreePath;
 
@@ -10,11 +10,9 @@ impl Plan<'_> {
     pub(super) fn create(
         &mut self,
         number: usize,
-        file: &str,
-        content: impl FnOnce(&TreePath) -> Result<Vec<u8>, Denied>,
+        path: TreePath,
+        bytes: Vec<u8>,
     ) -> Result<(), Refusal> {
-        let path = self.paths.fresh(file)?;
-        let bytes = content(&path)?;
         if self.paths.is_taken(&path) {
             let old = self.paths.tree.read(&path);
             let (rule, aside) = if old.is_ok_and(|old| old.bytes() == bytes) {
@@ -22,15 +20,12 @@ impl Plan<'_> {
             } else {
                 (Rule::Exists, "; change it with <edit>")
             };
-            return Err(Refusal::new(
-                rule,
-                format!("{path} is there already{aside}"),
-            ));
+            return refuse(rule, format!("{path} is there already{aside}"));
         }
         self.paths.guard.check_content(&path, &bytes)?;
         if let Some((other, _)) = self.created.get(&path) {
             let reason = format!("edit {other} creates {path} as well");
-            return Err(Refusal::new(Rule::Overlap, reason));
+            return refuse(Rule::Overlap, reason);
         }
         let count = bytes.split_inclusive(|byte| *byte == b'\n').count();
         self.place(number, &path, (0, count), PlacementKind::Created);
@@ -51,12 +46,12 @@ impl Plan<'_> {
             if !crate::pristine::same_but_space(&text, original) {
                 let reason = "the file is to go, but its content is not what the edit says; \
                               to remove lines send <edit> with an empty <replacement>";
-                return Err(Refusal::new(Rule::NotFound, reason));
+                return refuse(Rule::NotFound, reason);
             }
         }
         if let Some(other) = self.deleted.insert(path.clone(), number) {
             let reason = format!("edit {other} deletes {path} already");
-            return Err(Refusal::new(Rule::Overlap, reason));
+            return refuse(Rule::Overlap, reason);
         }
         self.place(number, &path, (0, pristine.count()), PlacementKind::Deleted);
         Ok(())
@@ -64,26 +59,21 @@ impl Plan<'_> {
 
     pub(super) fn rename(&mut self, number: usize, from: &str, to: &str) -> Result<(), Refusal> {
         if to.is_empty() {
-            return Err(Refusal::new(Rule::Incomplete, "the new name is missing"));
+            return refuse(Rule::Incomplete, "the new name is missing");
         }
         let old = self.paths.existing(from, false)?;
         let pristine = self.load(&old)?;
         let new = self.paths.fresh(to)?;
         if old == new {
-            let reason = format!("{old} has this name already");
-            return Err(Refusal::new(Rule::NoChange, reason));
+            return refuse(Rule::NoChange, format!("{old} has this name already"));
         }
         if self.paths.is_taken(&new) {
-            let reason = format!("{new} is there already");
-            return Err(Refusal::new(Rule::Exists, reason));
+            return refuse(Rule::Exists, format!("{new} is there already"));
         }
-        let taken = self
-            .renamed
-            .iter()
-            .find(|(a, (_, b))| **a == old || *b == new);
-        if let Some((_, (other, _))) = taken {
+        let mut renamed = self.renamed.iter();
+        if let Some((_, (other, _))) = renamed.find(|(a, (_, b))| **a == old || *b == new) {
             let reason = format!("edit {other} renames to or from the same name");
-            return Err(Refusal::new(Rule::Overlap, reason));
+            return refuse(Rule::Overlap, reason);
         }
         self.place(number, &old, (0, pristine.count()), PlacementKind::Renamed);
         self.renamed.insert(old, (number, new));

@@ -54,18 +54,12 @@ pub(super) fn sort_pieces(file: &mut FilePlan, warnings: &mut Vec<String>) {
         if let Some(twin) = twin {
             warnings.push(format!("edit {} repeats edit {}", piece.edit, twin.edit));
         } else if piece.shares_context {
-            let parts = reduce(&file.pristine.text, &piece.splice);
-            let whole = parts.is_empty() && file.terminated.is_some();
-            pieces.extend(
-                parts
-                    .into_iter()
-                    .chain(whole.then(|| piece.splice.clone()))
-                    .map(|splice| Piece {
-                        edit: piece.edit,
-                        splice,
-                        shares_context: true,
-                    }),
-            );
+            let mut parts = reduce(&file.pristine.text, &piece.splice);
+            if parts.is_empty() && file.terminated.is_some() {
+                parts.push(piece.splice);
+            }
+            let parts = parts.into_iter();
+            pieces.extend(parts.map(|splice| Piece { splice, ..piece }));
         } else {
             pieces.push(piece);
         }
@@ -82,12 +76,11 @@ pub(super) fn overlaps(file: &FilePlan, edits: &[Edit]) -> Vec<Refusal> {
         if let Some(before) = widest
             && piece.splice.old.start < before.splice.old.end
         {
-            let old = &before.splice.old;
+            let (other, old) = (before.edit, &before.splice.old);
+            let (first, last) = (old.start + 1, old.end);
             let reason = format!(
-                "it overlaps with edit {}, which replaces lines {}-{}; join the two into one edit",
-                before.edit,
-                old.start + 1,
-                old.end
+                "it overlaps with edit {other}, which replaces lines {first}-{last}; join the two \
+                 into one edit"
             );
             refusals.push(refusal_of(edits, piece.edit, Rule::Overlap, reason));
         }

@@ -19,17 +19,11 @@ pub(super) struct Outcome {
 pub(super) fn outcome_of(file: &FilePlan, without: &[usize]) -> Outcome {
     let text = &file.pristine.text;
     let pieces = file.pieces.iter();
-    let pieces = pieces
-        .filter(|piece| !without.contains(&piece.edit))
-        .map(|piece| piece.splice.clone())
-        .collect();
-    let mut joined = join_neighbours(pieces);
+    let pieces = pieces.filter(|piece| !without.contains(&piece.edit));
+    let mut joined = join_neighbours(pieces.map(|piece| piece.splice.clone()).collect());
     settle_end(text, file.terminated, &mut joined);
-    let splices: Vec<Splice> = joined
-        .iter()
-        .flat_map(|splice| reduce(text, splice))
-        .collect();
-    let splices = join_neighbours(splices);
+    let splices = joined.iter().flat_map(|splice| reduce(text, splice));
+    let splices = join_neighbours(splices.collect());
     let bytes = carry_out(text, &splices);
     let syntax = new_errors(&file.pristine, &splices, &bytes);
     Outcome {

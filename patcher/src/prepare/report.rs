@@ -2,7 +2,7 @@
 //! new syntax errors, names that exist nowhere.
 
 use super::outcome::{Outcome, normal_form};
-use crate::diff::diff_of_splices;
+use crate::diff::{as_text, diff_of_splices};
 use crate::plan::{FilePlan, Plan};
 use crate::pristine::line_number;
 use crate::splice::Splice;
@@ -30,14 +30,7 @@ pub(super) fn finish(mut plan: Plan<'_>, mut outcomes: BTreeMap<TreePath, Outcom
     prepared.changes.renamed = renamed.collect();
     let known = |path: &TreePath| Some(outcomes.get(path)?.splices.as_slice());
     prepared.diff_bytes = diff_of_splices(plan.paths.tree, &prepared.changes, &known);
-    prepared.diff = match std::str::from_utf8(&prepared.diff_bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => prepared
-            .diff_bytes
-            .iter()
-            .map(|byte| char::from(*byte))
-            .collect(),
-    };
+    (prepared.diff, _) = as_text(&prepared.diff_bytes);
     prepared
 }
 
@@ -67,10 +60,8 @@ fn look_at_edited_file(
     let Some(file) = plan.files.get(path) else {
         return;
     };
-    let target = plan
-        .renamed
-        .get(path)
-        .map_or_else(|| path.clone(), |(_, to)| to.clone());
+    let renamed = plan.renamed.get(path);
+    let target = renamed.map_or(path, |(_, to)| to).clone();
     let lines = new_text(file, outcome);
     let tree = plan.paths.tree;
     let in_tree = |name: &str| {
@@ -105,10 +96,8 @@ fn new_text(file: &FilePlan, outcome: &Outcome) -> Vec<String> {
 }
 
 fn created_lines(bytes: &[u8]) -> Vec<String> {
-    String::from_utf8_lossy(bytes)
-        .lines()
-        .map(str::to_owned)
-        .collect()
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().map(str::to_owned).collect()
 }
 
 fn look_at_new_file(prepared: &mut Prepared, path: &TreePath, bytes: Vec<u8>) {

@@ -32,32 +32,31 @@ pub(crate) struct Span {
     pub(crate) next: usize,
 }
 
-/// The rules by which the end of a body is found.
-pub(crate) struct Rules<'a> {
-    /// The names that open and close the body.
-    pub(crate) names: &'a [&'a str],
-    /// True when this tag may follow the closing one.
-    pub(crate) may_follow: &'a dyn Fn(&Tag) -> bool,
-    /// True when this tag, at the start of a line, ends a body that was never
-    /// closed.
-    pub(crate) ends: &'a dyn Fn(&Tag) -> bool,
-}
+/// A question about a tag.
+pub(crate) type Question<'a> = &'a dyn Fn(&Tag) -> bool;
 
-/// Finds the end of the body that the tag at `open` begins.
-pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>) -> Span {
+/// Finds the end of the body that the tag at `open` begins. `may_follow` tells whether a tag may
+/// follow the closing one, `ends` whether one that begins a line ends a body that was never closed.
+pub(crate) fn find_end(
+    text: &str,
+    tags: &[Tag],
+    open: usize,
+    (may_follow, ends): (Question<'_>, Question<'_>),
+) -> Span {
     let start = tags.get(open).map_or(text.len(), |tag| tag.end);
+    let name = tags.get(open).map_or("", |tag| tag.name.as_str());
     let mut depth = 0_usize;
     let mut first_close = None;
     let mut implied = None;
     let mut unbalanced = None;
     let ahead = tags.iter().enumerate().skip(open + 1).take(LOOK_AHEAD);
     for (index, tag) in ahead {
-        let named = rules.names.contains(&tag.name.as_str());
+        let named = tag.name == name;
         if named && !tag.closing && !tag.empty && starts_line(text, tag.start) {
             depth += 1;
         } else if named && tag.closing {
             first_close.get_or_insert(index);
-            let fits = followed(text, tags, index, rules);
+            let fits = followed(text, tags, index, may_follow);
             if fits && depth == 0 {
                 return Span {
                     start,
@@ -70,7 +69,7 @@ pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>)
                 unbalanced.get_or_insert(index);
             }
             depth = depth.saturating_sub(1);
-        } else if (rules.ends)(tag) && starts_line(text, tag.start) && implied.is_none() {
+        } else if ends(tag) && starts_line(text, tag.start) && implied.is_none() {
             implied = Some(index);
         }
     }
@@ -91,7 +90,7 @@ pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>)
 
 /// Returns true when what follows a closing tag is what may follow it: a fitting tag, or
 /// the end of the text.
-fn followed(text: &str, tags: &[Tag], index: usize, rules: &Rules<'_>) -> bool {
+fn followed(text: &str, tags: &[Tag], index: usize, may_follow: Question<'_>) -> bool {
     let Some(tag) = tags.get(index) else {
         return false;
     };
@@ -101,7 +100,7 @@ fn followed(text: &str, tags: &[Tag], index: usize, rules: &Rules<'_>) -> bool {
         .unwrap_or(rest);
     let next_at = tag.end + (rest.len() - skip_filler(rest).len());
     match tags.get(index + 1) {
-        Some(next) if next.start == next_at => (rules.may_follow)(next),
+        Some(next) if next.start == next_at => may_follow(next),
         _ => next_at >= text.len(),
     }
 }

@@ -67,12 +67,10 @@ fn challenge(text: &str, open: &Tag, close: &Tag) -> RawChallenge {
     let body = body.strip_prefix('\n').unwrap_or(body);
     let body = body.strip_suffix('\n').unwrap_or(body);
     let form = ChallengeForm::of(open.attribute(&["form", "format", "encoding", "as"]));
+    let why = open.attribute(&["why", "reason", "what"]);
     RawChallenge {
         form,
-        why: open
-            .attribute(&["why", "reason", "what"])
-            .unwrap_or_default()
-            .to_owned(),
+        why: why.unwrap_or_default().to_owned(),
         body: match form {
             ChallengeForm::Python => clean(body, false),
             _ => body.to_owned(),

@@ -20,12 +20,8 @@ const EXAMPLE_WORDS: [&str; 14] = [
 
 /// Returns true when the last sentence of a text announces an example.
 pub(super) fn introduces_example(before: &str) -> bool {
-    let Some(line) = before
-        .lines()
-        .rev()
-        .take(5)
-        .find(|line| !line.trim().is_empty())
-    else {
+    let mut lines = before.lines().rev().take(5);
+    let Some(line) = lines.find(|line| !line.trim().is_empty()) else {
         return false;
     };
     let line = line.to_ascii_lowercase();

@@ -127,10 +127,8 @@ fn read_blocks(lines: &[&str], file: Option<&str>) -> Fallback {
             index += 1;
             continue;
         }
-        let in_marker = line
-            .split_whitespace()
-            .nth(1 + usize::from(line.trim().starts_with("< ")))
-            .and_then(path_in);
+        let marks = 1 + usize::from(line.trim().starts_with("< "));
+        let in_marker = line.split_whitespace().nth(marks).and_then(path_in);
         let named = in_marker.or_else(|| named_above(lines, index));
         current = named.or(current);
         let body = lines.get(index + 1..).unwrap_or_default();
@@ -181,16 +179,9 @@ fn block(body: &[&str], file: String) -> Edit {
 /// The path in one of the lines above a block, or in the info of its fence.
 fn named_above(lines: &[&str], index: usize) -> Option<String> {
     let above = lines.get(index.saturating_sub(PATH_DISTANCE)..index)?;
-    above
-        .iter()
-        .rev()
-        .take_while(|line| !is_replace(line))
-        .find_map(|line| path_in(line))
-        .or_else(|| lines.get(index).and_then(|line| fence_path(line)))
-}
-
-fn fence_path(line: &str) -> Option<String> {
-    path_in(line.trim().strip_prefix("```")?)
+    let mut above = above.iter().rev().take_while(|line| !is_replace(line));
+    let named = above.find_map(|line| path_in(line));
+    named.or_else(|| path_in(lines.get(index)?.trim().strip_prefix("```")?))
 }
 
 /// The path that a line consists of, after its decoration is taken off.

@@ -1,6 +1,6 @@
 //! The patch of a reply: edits one after the other, whatever stands between.
 
-use super::body::{End, Rules, Span, clean, find_end};
+use super::body::{End, Question, Span, clean, find_end};
 use super::range::{read_lines, read_path};
 use super::tag::{Tag, starts_line};
 use super::words::{
@@ -103,15 +103,13 @@ impl<'a> PatchReader<'a> {
             return index + 1;
         };
         self.found.patch.edits.push(edit);
-        self.found.end = next
-            .checked_sub(1)
-            .and_then(|last| self.tags.get(last))
-            .map_or(self.text.len(), |last| last.end);
+        let last = next.checked_sub(1).and_then(|last| self.tags.get(last));
+        self.found.end = last.map_or(self.text.len(), |last| last.end);
         next
     }
 
     fn explanation(&mut self, index: usize, tag: &Tag) -> usize {
-        let span = self.body(index, tag, &ends_edits, &ends_edits);
+        let span = self.body(index, tag, (&ends_edits, &ends_edits));
         let text = self.slice(&span).trim();
         if self.found.patch.explanation.is_none() && !text.is_empty() {
             self.found.patch.explanation = Some(text.to_owned());
@@ -163,17 +161,11 @@ impl<'a> PatchReader<'a> {
         let follows =
             |next: &Tag| ends_edit(next) || opens(next, other) || opens(next, EXPLANATION);
         let ends = |next: &Tag| ends_edit(next) || (old && opens(next, REPLACEMENT));
-        self.body(index, tag, &follows, &ends)
+        self.body(index, tag, (&follows, &ends))
     }
 
     /// A body that is ended by its own closing tag where the next tag may follow it, or by one that ends it.
-    fn body(
-        &mut self,
-        index: usize,
-        tag: &Tag,
-        may_follow: &dyn Fn(&Tag) -> bool,
-        ends: &dyn Fn(&Tag) -> bool,
-    ) -> Span {
+    fn body(&mut self, index: usize, tag: &Tag, rules: (Question<'_>, Question<'_>)) -> Span {
         if tag.empty {
             return Span {
                 start: tag.end,
@@ -182,12 +174,7 @@ impl<'a> PatchReader<'a> {
                 next: index + 1,
             };
         }
-        let rules = Rules {
-            names: &[tag.name.as_str()],
-            may_follow,
-            ends,
-        };
-        let span = find_end(self.text, self.tags, index, &rules);
+        let span = find_end(self.text, self.tags, index, rules);
         self.found.incomplete |= span.end == End::Missing;
         span
     }
@@ -253,7 +240,7 @@ impl PatchReader<'_> {
 
     /// The text of an insertion or a new file.
     fn content(&mut self, index: usize, tag: &Tag, file: &str) -> (String, usize) {
-        let span = self.body(index, tag, &ends_edits, &ends_edits);
+        let span = self.body(index, tag, (&ends_edits, &ends_edits));
         (self.code(&span, file), span.next)
     }
 }

@@ -3,7 +3,7 @@
 use super::body::clean;
 use super::range::{read_lines, read_path};
 use super::tag::{Tag, starts_line};
-use super::words::{PROBE, QUERY, opens};
+use super::words::{PROBE, QUERY, is_among, opens};
 use super::{Probe, RawQuery};
 use crate::unescape::{looks_escaped, unescape};
 
@@ -47,7 +47,7 @@ pub(crate) fn read_single(text: &str, tag: &Tag) -> Option<(Questions, usize)> {
 }
 
 fn is_question(block: &str, tag: &Tag) -> bool {
-    let known = QUERY.contains(&tag.name.as_str()) || opens(tag, PROBE);
+    let known = is_among(&tag.name, QUERY) || opens(tag, PROBE);
     !tag.closing && (known || starts_line(block, tag.start))
 }
 
@@ -110,11 +110,8 @@ fn next_question(text: &str) -> usize {
 fn push(tag: &Tag, named: Option<String>, body: String, into: &mut Questions) {
     if opens(tag, PROBE) {
         let (file, in_path) = read_path(tag.attribute(&["file", "path"]).unwrap_or_default());
-        let line = tag
-            .attribute(&["line", "lines", "at"])
-            .and_then(read_lines)
-            .or(in_path)
-            .map_or(0, |(line, _)| line);
+        let line = tag.attribute(&["line", "lines", "at"]).and_then(read_lines);
+        let line = line.or(in_path).map_or(0, |(line, _)| line);
         into.probes.push(Probe {
             file,
             line,

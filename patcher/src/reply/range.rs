@@ -18,10 +18,8 @@ pub(crate) fn read_lines(text: &str) -> Option<(u32, u32)> {
 /// Takes a path out of its quotes, and a range of lines off its end
 /// (`src/a.c:12-14`).
 pub(crate) fn read_path(text: &str) -> (String, Option<(u32, u32)>) {
-    let text = text
-        .trim()
-        .trim_matches(|edge: char| "`\"'*".contains(edge))
-        .trim();
+    let quotes = |edge: char| "`\"'*".contains(edge);
+    let text = text.trim().trim_matches(quotes).trim();
     if let Some((path, tail)) = text.rsplit_once(':') {
         let is_range = tail.starts_with(|first: char| first.is_ascii_digit() || first == 'L')
             && tail

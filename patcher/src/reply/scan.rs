@@ -11,7 +11,7 @@ mod fence;
 use super::patch::Found;
 use super::queries::Questions;
 use super::tag::{Tag, starts_line, tags};
-use super::words::{PATCH, QUERIES, THINKING, closes, is_known, opens};
+use super::words::{PATCH, QUERIES, THINKING, closes, is_among, is_known, opens};
 use fence::{Fence, in_code_span};
 use std::collections::BTreeSet;
 
@@ -102,11 +102,11 @@ fn thinking_end(text: &str, tags: &[Tag]) -> usize {
         }
         if closes(tag, THINKING) {
             let ahead = tags.get(index + 1..).unwrap_or_default();
-            let next = ahead.iter().find(|tag| PATCH.contains(&tag.name.as_str()));
+            let next = ahead.iter().find(|tag| is_among(&tag.name, PATCH));
             let inside = in_patch && next.is_some_and(|tag| tag.closing);
             return if inside { 0 } else { tag.end };
         }
-        if PATCH.contains(&tag.name.as_str()) && starts_line(text, tag.start) {
+        if is_among(&tag.name, PATCH) && starts_line(text, tag.start) {
             in_patch = !tag.closing;
         }
     }
@@ -188,12 +188,8 @@ impl Scanner<'_> {
             }
         }
         let mut line_start = self.at;
-        if line_start > 0
-            && !self
-                .text
-                .get(..line_start)
-                .is_some_and(|t| t.ends_with('\n'))
-        {
+        let before = self.text.get(..line_start).unwrap_or_default();
+        if line_start > 0 && !before.ends_with('\n') {
             line_start += between
                 .find('\n')
                 .map_or(between.len(), |length| length + 1);

@@ -72,10 +72,9 @@ impl Tag {
     /// The value of the first attribute that has one of these names.
     pub(crate) fn attribute(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| {
-            self.attributes
-                .iter()
-                .find(|(key, _)| key == name)
-                .map(|(_, value)| value.as_str())
+            let mut attributes = self.attributes.iter();
+            let (_, value) = attributes.find(|(key, _)| key == name)?;
+            Some(value.as_str())
         })
     }
 }

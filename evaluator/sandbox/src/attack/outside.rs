@@ -98,13 +98,13 @@ impl Outside {
     }
 
     /// Returns the environment of the attack: where everything is.
-    pub(super) fn variables(&self) -> Vec<(String, String)> {
+    pub(super) fn variables(&self) -> [(&'static str, String); 10] {
         let port = |address: io::Result<std::net::SocketAddr>| {
             address.map_or_else(|_| "0".to_owned(), |address| address.port().to_string())
         };
         let folder = self.folder.display().to_string();
         let serial = self.key.as_ref().map_or("0", |(_, serial)| serial);
-        named([
+        [
             ("OUTSIDE", folder),
             ("CANARY", self.canary.clone()),
             ("TCP", port(self.tcp.local_addr())),
@@ -115,22 +115,22 @@ impl Outside {
             ("KEYNAME", self.canary.clone()),
             ("MARK", self.mark.clone()),
             ("SHMKEY", self.segment.to_string()),
-        ])
+        ]
     }
 
     /// Returns the variables that make a loader that is not yet in the sandbox write a file.
-    pub(super) fn for_loader(&self) -> Vec<(String, String)> {
+    pub(super) fn for_loader(&self) -> [(&'static str, String); 2] {
         let path = self.folder.join("loader").display().to_string();
-        named([
+        [
             ("LD_DEBUG", "statistics".to_owned()),
             ("LD_DEBUG_OUTPUT", path),
-        ])
+        ]
     }
 
     /// Returns the escapes that are seen from outside.
     pub(super) fn seen(&self) -> Vec<Escape> {
         let file = self.folder.join("canary");
-        let content = fs::read_to_string(&file).unwrap_or_default();
+        let intact = fs::read_to_string(&file).is_ok_and(|content| content == self.canary);
         let facts = Facts::of(&file).ok();
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut names: Vec<String> = names
@@ -151,11 +151,7 @@ impl Outside {
             let _ = Command::new("ipcrm").args(["-M", &segment]).status();
         }
         vec![
-            escape(
-                "seen outside: the file's content",
-                content == self.canary,
-                "",
-            ),
+            escape("seen outside: the file's content", intact, ""),
             escape(
                 "seen outside: the file's mode, owner, times and links",
                 facts.as_ref() == Some(&self.before),
@@ -190,12 +186,6 @@ fn plant_key(canary: &str) -> Option<(Key, String)> {
     let line = keys.lines().find(|line| line.contains(canary))?;
     let serial = u32::from_str_radix(line.split_whitespace().next()?, 16).ok()?;
     Some((key, serial.to_string()))
-}
-
-fn named<const N: usize>(variables: [(&str, String); N]) -> Vec<(String, String)> {
-    variables
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
 }
 
 fn random() -> io::Result<String> {

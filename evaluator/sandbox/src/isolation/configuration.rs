@@ -67,27 +67,17 @@ fn copy(from: &Path, to: &Path, kind: &fs::Metadata) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        let below = to.join(entry.file_name());
-        skip_unreadable(
-            entry
-                .metadata()
-                .and_then(|kind| copy(&entry.path(), &below, &kind)),
-        )?;
+        let (path, below) = (entry.path(), to.join(entry.file_name()));
+        skip_unreadable(entry.metadata().and_then(|kind| copy(&path, &below, &kind)))?;
     }
     open(to, 0o755)
 }
 
 /// Leaves out what cannot be read or has just gone.
 fn skip_unreadable(copied: io::Result<()>) -> io::Result<()> {
+    let lost = [ErrorKind::NotFound, ErrorKind::PermissionDenied];
     match copied {
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::NotFound | ErrorKind::PermissionDenied
-            ) =>
-        {
-            Ok(())
-        }
+        Err(error) if lost.contains(&error.kind()) => Ok(()),
         other => other,
     }
 }

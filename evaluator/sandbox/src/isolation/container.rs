@@ -6,7 +6,8 @@
 //! its command, with our process, or with a limit, and is removed after that.
 
 use super::engine::{self, Engine, Image, OWNER, failed};
-use super::enter::{self, Become, Doors};
+use super::enter::{Become, Doors};
+use super::host::USUAL_PATH;
 use super::seccomp::Surroundings;
 use super::{Command, Host, IN_MEMORY, Place, SHELL, inner_helper};
 use crate::process::{Collector, Ending, Execution, Limit, Watch};
@@ -37,8 +38,6 @@ exec 3<&0 </dev/null
 /bin/sh -eu -c "$@" 3<&-
 exit $?
 "#;
-/// The path of an image that sets none (the runtime specification's usual one).
-const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// Room for `/tmp` and for `/dev/shm`, in bytes each; they lie in memory.
 const SCRATCH: i64 = 512 << 20;
 /// Processes of the command's user on the whole machine. An engine can give no more than it
@@ -142,10 +141,8 @@ impl Container {
                 }
                 Err(_) => {}
             }
-            let idle = command
-                .limits
-                .idle
-                .is_some_and(|most| spoke.elapsed() > most);
+            let most = command.limits.idle;
+            let idle = most.is_some_and(|most| spoke.elapsed() > most);
             if idle || began.elapsed() > command.limits.wall {
                 break Some(Limit::WallTime);
             }
@@ -189,6 +186,7 @@ impl Container {
     }
 
     async fn inspect(&self, id: &str) -> Result<State> {
+        use ContainerStateStatusEnum::{DEAD, EXITED};
         let docker = &self.engine.docker;
         let found = docker.inspect_container(id, None::<InspectContainerOptions>);
         let found = match found.await {
@@ -200,10 +198,7 @@ impl Container {
             Err(error) => return Err(failed("a container is gone", &error)),
         };
         let state = found.state.unwrap_or_default();
-        let ended = matches!(
-            state.status,
-            Some(ContainerStateStatusEnum::EXITED | ContainerStateStatusEnum::DEAD)
-        );
+        let ended = matches!(state.status, Some(EXITED | DEAD));
         let code = state.exit_code.and_then(|code| i32::try_from(code).ok());
         let ending = if state.oom_killed == Some(true) {
             Ending::Limit(Limit::Memory)
@@ -259,21 +254,16 @@ impl Container {
             }),
             ..Doors::default()
         };
-        let mut program: Vec<OsString> = [SHELL, "-c", FIRST, "sh", command.script, "sh"]
-            .map(OsString::from)
-            .into();
-        program.extend(command.arguments.iter().cloned());
         let step = Become {
-            doors: &doors,
-            folder: command.folder,
+            doors,
+            folder: command.folder.into(),
             file_size: command.file_size,
             handed_on: host.network_variables.keys().cloned().collect(),
-            environment: self.environment(command).into_iter().collect(),
-            program,
         };
+        let first = [SHELL, "-c", FIRST, "sh", command.script, "sh"];
+        let environment = self.environment(command);
         let mut words = self.helper();
-        words.extend([enter::WORD, enter::ENTER].map(OsString::from));
-        words.extend(step.words());
+        words.extend(step.words(environment, &first, command.arguments));
         words
     }
 
@@ -308,6 +298,7 @@ impl Container {
     fn host_config(&self, command: &Command<'_>) -> HostConfig {
         let bytes = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let scratch = format!("rw,exec,nosuid,nodev,mode=1777,size={SCRATCH}");
+        let in_memory = ["/tmp", "/var/tmp"].map(|folder| (folder.to_owned(), scratch.clone()));
         let network = if command.network { "bridge" } else { "none" };
         HostConfig {
             mounts: Some(
@@ -323,11 +314,7 @@ impl Container {
                     })
                     .collect(),
             ),
-            tmpfs: Some(
-                ["/tmp", "/var/tmp"]
-                    .map(|folder| (folder.to_owned(), scratch.clone()))
-                    .into(),
-            ),
+            tmpfs: Some(HashMap::from(in_memory)),
             shm_size: Some(SCRATCH),
             readonly_rootfs: Some(true),
             network_mode: Some(network.to_owned()),

@@ -8,7 +8,7 @@
 //!
 //! It knows nothing of time: whoever started the command watches the lines that come.
 
-use super::enter::own_folders;
+use super::enter::before_program;
 use super::landlock;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::error::Error;
@@ -26,16 +26,16 @@ const KEPT: &str = "out";
 /// Runs the program once for each input, in the order of their names, with the input's path as
 /// its last argument; prints a line with the name and the status, as a shell tells it, for each.
 pub(super) fn each(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
-    let (own, rest) = own_folders(arguments);
+    let (own, rest) = before_program(arguments);
     let [notes, keep, program @ ..] = rest else {
         return Err("no folder of inputs was given".into());
     };
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    run((program, &own), Path::new(notes), keep == "all")
+    run((program, own), Path::new(notes), keep == "all")
 }
 
 fn run(
-    (program, own): (&[OsString], &[PathBuf]),
+    (program, own): (&[OsString], &[OsString]),
     notes: &Path,
     keeps_all: bool,
 ) -> Result<ExitCode, Box<dyn Error>> {
@@ -66,7 +66,7 @@ fn run(
 fn start(
     program: &[OsString],
     input: &Path,
-    own: &[PathBuf],
+    own: &[OsString],
     output: File,
 ) -> Result<Child, Box<dyn Error>> {
     let (program, arguments) = program.split_first().ok_or("no program was given")?;

@@ -4,7 +4,7 @@
 //! Only an engine of this machine will do: folders of this machine are shown in its
 //! containers.
 
-use crate::identity;
+use crate::identity::{self, Ids};
 use crate::{Result, SandboxError};
 use bollard::errors::Error;
 use bollard::query_parameters::{
@@ -77,12 +77,10 @@ impl Engine {
         let info = docker.info().await.map_err(unreachable)?;
         let options = info.security_options.unwrap_or_default();
         let has = |name: &str| options.iter().any(|option| option.contains(name));
+        let unfiltered = || "the container engine filters no system calls".to_owned();
         let engine = Self {
             user: user(has("rootless")),
-            leaves_open: (!has("seccomp"))
-                .then(|| "the container engine filters no system calls".to_owned())
-                .into_iter()
-                .collect(),
+            leaves_open: (!has("seccomp")).then(unfiltered).into_iter().collect(),
             docker,
         };
         engine.remove_those(is_gone).await;
@@ -114,10 +112,7 @@ impl Engine {
     pub(super) async fn variables(&self, image: &str) -> Result<BTreeMap<String, OsString>> {
         let found = self.docker.inspect_image(image).await;
         let found = found.map_err(|error| failed("an image cannot be looked up", &error))?;
-        let pairs = found
-            .config
-            .and_then(|config| config.env)
-            .unwrap_or_default();
+        let pairs = found.config.unwrap_or_default().env.unwrap_or_default();
         let pair = |text: &String| {
             let (name, value) = text.split_once('=')?;
             Some((name.to_owned(), value.into()))
@@ -147,10 +142,8 @@ impl Engine {
         let packed = tokio::task::spawn_blocking(move || pack(&place)).await;
         let packed = packed.map_err(|e| SandboxError::machinery(e.to_string(), "image"))??;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let tag = format!(
-            "{BUILT}:{:x}",
-            Sha256::digest([name.as_bytes(), &packed].concat())
-        );
+        let digest = Sha256::digest([name.as_bytes(), &packed].concat());
+        let tag = format!("{BUILT}:{digest:x}");
         if let Some(id) = self.id_of(&tag).await? {
             return Ok(id);
         }
@@ -250,12 +243,8 @@ fn socket_of(named: Option<&Path>) -> Result<PathBuf> {
         "/var/run/docker.sock".to_owned(),
         "/run/podman/podman.sock".to_owned(),
     ];
-    let usual = || {
-        usual
-            .into_iter()
-            .map(PathBuf::from)
-            .find(|path| path.exists())
-    };
+    let mut usual = usual.into_iter().map(PathBuf::from);
+    let usual = || usual.find(|path| path.exists());
     named.map(Path::to_path_buf).or_else(usual).ok_or_else(|| {
         let what = "the task names an image, and no socket of Docker or Podman was found: \
                     start one of them, or name its socket in sandbox.engine";
@@ -268,11 +257,7 @@ fn user(rootless: bool) -> String {
     if rootless {
         return "0:0".to_owned();
     }
-    let own = (
-        rustix::process::geteuid().as_raw(),
-        rustix::process::getegid().as_raw(),
-    );
-    let (user, group) = identity::of_commands().map_or(own, |ids| (ids.user, ids.group));
+    let Ids { user, group } = identity::of_commands().unwrap_or_else(Ids::of_caller);
     format!("{user}:{group}")
 }
 
@@ -296,12 +281,10 @@ fn pack(file: &Path) -> Result<Vec<u8>> {
 fn not_built(file: &Path, reason: &str, lines: &[String]) -> SandboxError {
     let text = lines.concat();
     let all: Vec<&str> = text.lines().collect();
+    let last = all.len().saturating_sub(TOLD);
     SandboxError::Invalid {
         reason: format!("no image can be built from {}: {reason}", file.display()),
-        log: all
-            .get(all.len().saturating_sub(TOLD)..)
-            .unwrap_or_default()
-            .join("\n"),
+        log: all.get(last..).unwrap_or_default().join("\n"),
     }
 }
 

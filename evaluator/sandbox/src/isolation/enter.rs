@@ -18,11 +18,12 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities, set_no_new_privs, set_thread_groups,
     set_thread_res_gid, set_thread_res_uid,
 };
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// The first argument that makes our binary one of its own steps.
@@ -35,9 +36,12 @@ pub(super) const END_DOMAIN: &str = "end-domain";
 pub(super) const KEEP_TO: &str = "keep-to";
 /// Start such a program for each of many inputs.
 pub(super) const EACH: &str = "each";
+/// The word between those of a step and the program behind them.
+pub(super) const END_OF_WORDS: &str = "--";
 
 /// Privileges that are given up before the command begins.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Doors {
     /// The user to become, as numbered in the namespace that the command runs in.
     pub(super) ids: Option<Ids>,
@@ -54,111 +58,62 @@ pub(super) struct Doors {
     pub(super) keep_privileges: bool,
 }
 
-/// A command as this step begins it.
-#[derive(Debug)]
-pub(super) struct Become<'a> {
-    pub(super) doors: &'a Doors,
+/// The way in which this step begins a command.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Become {
+    pub(super) doors: Doors,
     /// Where it starts.
-    pub(super) folder: &'a Path,
+    pub(super) folder: OsString,
     /// Bytes of the largest file it may write.
     pub(super) file_size: u64,
     /// Variables that it has from whoever starts this step: a proxy's password must not stand
     /// in the words of a process, which every user of the machine can read.
     pub(super) handed_on: Vec<String>,
-    pub(super) environment: Vec<(String, OsString)>,
-    /// The program and its arguments.
-    pub(super) program: Vec<OsString>,
 }
 
-impl Become<'_> {
-    /// The words that tell it to [`enter`].
-    pub(super) fn words(self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = Vec::new();
-        let mut add = |name: &str, value: OsString| words.extend([name.into(), value]);
-        add("--file-size", self.file_size.to_string().into());
-        add("--folder", self.folder.into());
-        if let Some(ids) = self.doors.ids {
-            add("--user", ids.user.to_string().into());
-            add("--group", ids.group.to_string().into());
-        }
-        if let Some(around) = self.doors.filter {
-            add("--filter", around.word().into());
-        }
-        if let Some(fence) = &self.doors.fence {
-            let network = if fence.network { "open" } else { "closed" };
-            add("--fence", network.into());
-            for path in &fence.read {
-                add("--read", path.into());
-            }
-            for path in &fence.write {
-                add("--write", path.into());
-            }
-        }
-        if self.doors.read_only {
-            add("--mounts", "read-only".into());
-        }
-        if self.doors.ends_domain {
-            add("--processes", "shared".into());
-        }
-        if self.doors.keep_privileges {
-            add("--privileges", "kept".into());
-        }
-        for name in self.handed_on {
-            add("--hand-on", name.into());
-        }
-        for (name, value) in self.environment {
+impl Become {
+    /// Returns the words that tell it to [`enter`], with the command's own variables, its program
+    /// and its arguments.
+    pub(super) fn words(
+        &self,
+        environment: BTreeMap<String, OsString>,
+        program: &[&str],
+        arguments: &[OsString],
+    ) -> Vec<OsString> {
+        // What cannot be told is refused by who reads it.
+        let told = serde_json::to_string(self).unwrap_or_default();
+        let mut words: Vec<OsString> = vec![WORD.into(), ENTER.into(), told.into()];
+        words.extend(environment.into_iter().map(|(name, value)| {
             let mut pair = OsString::from(name + "=");
             pair.push(value);
-            add("--env", pair);
-        }
-        words.push("--".into());
-        words.extend(self.program);
+            pair
+        }));
+        words.push(END_OF_WORDS.into());
+        words.extend(program.iter().map(OsString::from));
+        words.extend_from_slice(arguments);
         words
     }
 }
 
 /// Closes the doors that the arguments name, and becomes the command.
 pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
-    let mut doors = Doors::default();
-    let mut environment: Vec<(&OsStr, OsString)> = Vec::new();
-    let mut file_size = None;
-    let mut folder = Path::new("/");
-    let mut words = arguments.iter();
-    loop {
-        let name = words.next().and_then(|word| word.to_str());
-        if name == Some("--") {
-            break;
-        }
-        let value = words.next().ok_or("a word lacks its value")?;
-        let text = value.to_str().unwrap_or_default();
-        match name {
-            Some("--file-size") => file_size = Some(text.parse()?),
-            Some("--folder") => folder = Path::new(value),
-            Some("--user") => doors.ids.get_or_insert_default().user = text.parse()?,
-            Some("--group") => doors.ids.get_or_insert_default().group = text.parse()?,
-            Some("--filter") => doors.filter = Some(Surroundings::from_word(text)),
-            Some("--fence") => doors.fence.get_or_insert_default().network = text == "open",
-            Some("--read") => doors.fence.get_or_insert_default().read.push(value.into()),
-            Some("--write") => doors.fence.get_or_insert_default().write.push(value.into()),
-            Some("--mounts") => doors.read_only = text == "read-only",
-            Some("--processes") => doors.ends_domain = text == "shared",
-            Some("--privileges") => doors.keep_privileges = text == "kept",
-            Some("--hand-on") => environment.extend(handed_on(value)),
-            Some("--env") => {
-                let (name, value) = pair(value).ok_or("a variable lacks its value")?;
-                environment.push((name, value.into()));
-            }
-            other => return Err(format!("unknown word {other:?}").into()),
-        }
-    }
-    let program = words.next().ok_or("no command was given")?;
-    limit(file_size)?;
-    close(&doors)?;
+    let (words, program) = before_program(arguments);
+    let (told, variables) = words.split_first().ok_or("no step was told")?;
+    let step: Become = serde_json::from_slice(told.as_bytes())?;
+    let variables: Option<Vec<_>> = variables.iter().map(pair).collect();
+    let variables = variables.ok_or("a variable lacks its value")?;
+    let (program, arguments) = program.split_first().ok_or("no command was given")?;
+    limit(step.file_size)?;
+    close(&step.doors)?;
     // Only now: it may be closed to the user that we were.
-    std::env::set_current_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    std::env::set_current_dir(&step.folder)
+        .map_err(|e| format!("{}: {e}", step.folder.display()))?;
     let mut command = Command::new(program);
-    command.args(words).env_clear().envs(environment);
-    if doors.ends_domain || doors.keep_privileges {
+    command.args(arguments).env_clear();
+    command.envs(step.handed_on.iter().filter_map(|name| handed_on(name)));
+    command.envs(variables);
+    if step.doors.ends_domain || step.doors.keep_privileges {
         // What the supervisor orders by is none of the command's business.
         command.stdin(Stdio::null());
     }
@@ -186,23 +141,22 @@ pub(super) fn end_domain() -> Result<ExitCode, Box<dyn Error>> {
 
 /// Becomes a program, and what it writes stays in the folders that are named before it.
 pub(super) fn keep_to(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
-    let (own, rest) = own_folders(arguments);
+    let (own, rest) = before_program(arguments);
     let (program, arguments) = rest.split_first().ok_or("no program was given")?;
-    landlock::keep_to(&own)?;
+    landlock::keep_to(own)?;
     Err(Command::new(program).args(arguments).exec().into())
 }
 
-/// Takes the folders apart that a program may write to from the words behind them.
-pub(super) fn own_folders(arguments: &[OsString]) -> (Vec<PathBuf>, &[OsString]) {
-    let mut words = arguments.iter();
-    let own = words.by_ref().take_while(|word| *word != "--");
-    let own = own.map(PathBuf::from).collect();
-    (own, words.as_slice())
+/// Takes the words of a step apart from the program behind them and its arguments.
+pub(super) fn before_program(words: &[OsString]) -> (&[OsString], &[OsString]) {
+    let mut parts = words.splitn(2, |word| word == END_OF_WORDS);
+    let before = parts.next().unwrap_or_default();
+    (before, parts.next().unwrap_or_default())
 }
 
 /// Returns a variable as it was given to this step.
 #[expect(clippy::disallowed_methods, reason = "what one step gives to the next")]
-fn handed_on(name: &OsString) -> Option<(&OsStr, OsString)> {
+fn handed_on(name: &str) -> Option<(&str, OsString)> {
     Some((name, std::env::var_os(name)?))
 }
 
@@ -219,13 +173,13 @@ fn pair(word: &OsString) -> Option<(&OsStr, &OsStr)> {
 const CORE: u64 = 1;
 
 /// No core dumps, and no file larger than allowed.
-fn limit(file_size: Option<u64>) -> Result<(), Errno> {
+fn limit(file_size: u64) -> Result<(), Errno> {
     let at_most = |most: u64| Rlimit {
         current: Some(most),
         maximum: Some(most),
     };
     setrlimit(Resource::Core, at_most(CORE))?;
-    file_size.map_or(Ok(()), |bytes| setrlimit(Resource::Fsize, at_most(bytes)))
+    setrlimit(Resource::Fsize, at_most(file_size))
 }
 
 /// The order matters: paths are opened while they can be reached, the user is
@@ -280,13 +234,41 @@ fn give_up_privileges(ids: Option<Ids>) -> Result<(), Errno> {
 
 #[cfg(test)]
 mod tests {
-    use super::pair;
-    use std::ffi::OsStr;
+    use super::{Become, Doors, Fence, before_program, pair};
+    use std::collections::BTreeMap;
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
     #[test]
     fn a_variable_may_hold_an_equals_sign() {
         let word = "A=b=c".into();
         assert_eq!(pair(&word), Some((OsStr::new("A"), OsStr::new("b=c"))));
         assert_eq!(pair(&"A".into()), None);
+    }
+
+    #[test]
+    fn a_step_comes_back_with_every_byte() {
+        let folder = OsString::from_vec(b"/a\xff b".to_vec());
+        let fence = Fence {
+            write: vec![folder.clone()],
+            ..Fence::default()
+        };
+        let doors = Doors {
+            fence: Some(fence),
+            ..Doors::default()
+        };
+        let step = Become {
+            doors,
+            folder: folder.clone(),
+            file_size: 7,
+            handed_on: vec!["PROXY".to_owned()],
+        };
+        let environment = BTreeMap::from([("A".to_owned(), folder.clone())]);
+        let words = step.words(environment, &["sh", "-c"], &["--".into()]);
+        let (told, program) = before_program(&words[2..]);
+        assert_eq!(program, ["sh", "-c", "--"]);
+        let read: Become = serde_json::from_slice(told[0].as_bytes()).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{step:?}"));
+        assert_eq!(pair(&told[1]), Some((OsStr::new("A"), folder.as_os_str())));
     }
 }

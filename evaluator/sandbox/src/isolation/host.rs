@@ -5,14 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where programs are looked for when nobody says otherwise.
-const USUAL_PATH: &[&str] = &[
-    "/usr/local/sbin",
-    "/usr/local/bin",
-    "/usr/sbin",
-    "/usr/bin",
-    "/sbin",
-    "/bin",
-];
+pub(super) const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The folder of the system's configuration.
 pub(super) const ETC: &str = "/etc";
@@ -51,7 +44,7 @@ impl Host {
     /// A host of which only the system's own programs are seen.
     pub fn new(helper: PathBuf) -> Self {
         Self {
-            path: USUAL_PATH.iter().map(PathBuf::from).collect(),
+            path: USUAL_PATH.split(':').map(PathBuf::from).collect(),
             readable: Vec::new(),
             variables: BTreeMap::new(),
             network_variables: BTreeMap::new(),
@@ -73,7 +66,7 @@ impl Host {
                 host.path.push(folder.to_path_buf());
             }
         }
-        for usual in USUAL_PATH.iter().map(PathBuf::from) {
+        for usual in USUAL_PATH.split(':').map(PathBuf::from) {
             if !host.path.contains(&usual) {
                 host.path.push(usual);
             }
@@ -134,10 +127,8 @@ impl Host {
     /// Returns the paths that a sandbox with a root of its own shows read-only, each at its
     /// own place.
     pub(super) fn shown(&self, network: bool) -> Vec<PathBuf> {
-        let system = SYSTEM
-            .iter()
-            .map(PathBuf::from)
-            .filter(|path| path.is_dir());
+        let system = SYSTEM.iter().map(PathBuf::from);
+        let system = system.filter(|path| path.is_dir());
         let merged = MERGED.iter().map(PathBuf::from);
         let real = merged.filter(|name| name.is_dir() && !name.is_symlink());
         let whole = system.chain(real).chain(Self::configuration(network));
@@ -155,10 +146,8 @@ impl Host {
     /// The files and folders below `/etc` that exist here and may be read.
     pub(super) fn configuration(network: bool) -> Vec<PathBuf> {
         let fixed = CONFIGURATION.lines().map(|name| Path::new(ETC).join(name));
-        let mut found: Vec<PathBuf> = fixed
-            .chain(java_configuration())
-            .filter(|path| path.exists())
-            .collect();
+        let found = fixed.chain(java_configuration());
+        let mut found: Vec<PathBuf> = found.filter(|path| path.exists()).collect();
         if network {
             found.extend(Self::network_configuration());
         }
@@ -187,10 +176,8 @@ impl Host {
 }
 
 fn is_system(folder: &Path) -> bool {
-    SYSTEM
-        .iter()
-        .chain(MERGED)
-        .any(|system| folder.starts_with(system))
+    let mut system = SYSTEM.iter().chain(MERGED);
+    system.any(|system| folder.starts_with(system))
 }
 
 /// Debian keeps the settings of each JDK in a folder of its own.

@@ -5,14 +5,15 @@
 //! here: a command sees its folders where they really are.
 
 use super::host::{MERGED, SYSTEM};
-use super::{Command, Host, Place};
+use super::{Command, Host};
 use crate::identity;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
     RulesetStatus, Scope, path_beneath_rules,
 };
+use serde::{Deserialize, Serialize};
 use std::error::Error;
-use std::path::PathBuf;
+use std::ffi::OsString;
 
 /// Devices that programs take for granted, and that hold no state.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
@@ -30,30 +31,36 @@ const READ_ONLY: &[&str] = &[
 const WANTED: ABI = ABI::V6;
 
 /// Paths that a command may touch, as they are told to the helper.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Fence {
-    pub(super) read: Vec<PathBuf>,
-    pub(super) write: Vec<PathBuf>,
+    pub(super) read: Vec<OsString>,
+    pub(super) write: Vec<OsString>,
     pub(super) network: bool,
 }
 
 /// Returns the paths that a command may touch: the system's programs and its own places.
 pub(super) fn fence(host: &Host, command: &Command<'_>) -> Fence {
     let system = SYSTEM.iter().chain(MERGED).chain(READ_ONLY);
-    let mut read: Vec<PathBuf> = system
-        .map(PathBuf::from)
-        .chain(Host::configuration(command.network))
+    let system = system.map(OsString::from);
+    let own = Host::configuration(command.network)
+        .into_iter()
         .chain(host.toolchains().cloned())
-        .chain([host.helper.clone()])
-        .collect();
-    let (write, only_read): (Vec<&Place>, Vec<&Place>) =
-        command.places.iter().partition(|place| place.writable);
-    read.extend(only_read.into_iter().map(|place| place.host.clone()));
-    Fence {
-        read,
-        write: write.into_iter().map(|place| place.host.clone()).collect(),
+        .chain([host.helper.clone()]);
+    let mut fence = Fence {
+        read: system.chain(own.map(OsString::from)).collect(),
+        write: Vec::new(),
         network: command.network,
+    };
+    for place in command.places {
+        let paths = if place.writable {
+            &mut fence.write
+        } else {
+            &mut fence.read
+        };
+        paths.push(place.host.clone().into());
     }
+    fence
 }
 
 /// Returns the gaps that remain under Landlock, in words for people.
@@ -82,14 +89,11 @@ pub(super) fn prepare(fence: &Fence) -> Result<RulesetCreated, Box<dyn Error>> {
     if !fence.network {
         ruleset = ruleset.handle_access(AccessNet::from_all(WANTED))?;
     }
-    let devices = DEVICES.iter().map(PathBuf::from);
+    let of_devices = AccessFs::ReadFile | AccessFs::WriteFile;
     Ok(ruleset
         .create()?
         .add_rules(path_beneath_rules(&fence.read, AccessFs::from_read(WANTED)))?
-        .add_rules(path_beneath_rules(
-            devices,
-            AccessFs::ReadFile | AccessFs::WriteFile,
-        ))?
+        .add_rules(path_beneath_rules(DEVICES, of_devices))?
         .add_rules(path_beneath_rules(&fence.write, AccessFs::from_all(WANTED)))?)
 }
 
@@ -105,7 +109,7 @@ pub(super) fn set_apart() -> Result<(), Box<dyn Error>> {
 /// Keeps this process and everything it starts from writing anywhere but below some paths, and
 /// from the processes outside: it may read their names, and neither signal nor trace them.
 /// Returns false where the kernel has no Landlock.
-pub(super) fn keep_to(write: &[PathBuf]) -> Result<bool, Box<dyn Error>> {
+pub(super) fn keep_to(write: &[OsString]) -> Result<bool, Box<dyn Error>> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::from_write(WANTED))?
         .scope(Scope::from_all(WANTED))?

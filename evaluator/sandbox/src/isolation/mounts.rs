@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(super) const KEYS: &[&str] = &["/proc/keys", "/proc/key-users"];
 
 /// Makes it, for this process and what it starts. Needs a user namespace of its own.
-pub(super) fn make_read_only(except: &[PathBuf]) -> Result<(), Box<dyn Error>> {
+pub(super) fn make_read_only(except: &[OsString]) -> Result<(), Box<dyn Error>> {
     nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS)?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private)?;
@@ -24,7 +24,7 @@ pub(super) fn make_read_only(except: &[PathBuf]) -> Result<(), Box<dyn Error>> {
         mount_bind_recursive("/dev/null", *list)?;
     }
     for folder in except {
-        mount_bind_recursive(folder, folder)?;
+        mount_bind_recursive(&**folder, &**folder)?;
     }
     let mounts = fs::read("/proc/self/mountinfo")?;
     for line in mounts.split(|byte| *byte == b'\n') {

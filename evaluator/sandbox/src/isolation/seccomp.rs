@@ -10,6 +10,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
@@ -20,7 +21,8 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Made<T> = Result<T, Box<dyn Error>>;
 
 /// Other protection of the host: it decides what the filter may leave to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Surroundings {
     /// Processes, IPC, and (without network) sockets are the command's own.
     pub(super) namespaces: bool,
@@ -32,33 +34,6 @@ pub(super) struct Surroundings {
     pub(super) open_files: bool,
     /// It runs as the user that runs us, who owns other files too.
     pub(super) same_user: bool,
-}
-
-impl Surroundings {
-    /// The letters that tell it to the process which puts the filter on.
-    pub(super) fn word(self) -> String {
-        let letters = [
-            (self.namespaces, 'n'),
-            (self.network, 'w'),
-            (self.counted, 'c'),
-            (self.open_files, 'o'),
-            (self.same_user, 's'),
-        ];
-        let set = letters.iter().filter(|(on, _)| *on);
-        std::iter::once('-')
-            .chain(set.map(|(_, letter)| *letter))
-            .collect()
-    }
-
-    pub(super) fn from_word(word: &str) -> Self {
-        Self {
-            namespaces: word.contains('n'),
-            network: word.contains('w'),
-            counted: word.contains('c'),
-            open_files: word.contains('o'),
-            same_user: word.contains('s'),
-        }
-    }
 }
 
 /// All flags of `clone` and `unshare` that ask for a namespace, `CLONE_NEWTIME`
@@ -96,11 +71,8 @@ pub(super) fn program(around: Surroundings) -> Made<BpfProgram> {
     }
     processes(&mut rules, around)?;
     sockets(&mut rules, around)?;
-    compile(
-        rules,
-        SeccompAction::Errno(libc::ENOSYS.unsigned_abs()),
-        SeccompAction::Allow,
-    )
+    let unknown = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+    compile(rules, unknown, SeccompAction::Allow)
 }
 
 /// A second filter for a command that could change files besides its own:
@@ -150,10 +122,8 @@ pub(super) fn of_core_dumps() -> Made<BpfProgram> {
     let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, Ne, 0)?;
     let resource = SeccompCondition::new(1, SeccompCmpArgLen::Dword, Eq, core)?;
     let mut rules: Rules = BTreeMap::new();
-    rules.insert(
-        libc::SYS_prlimit64,
-        vec![SeccompRule::new(vec![resource, sets])?],
-    );
+    let sets_core = SeccompRule::new(vec![resource, sets])?;
+    rules.insert(libc::SYS_prlimit64, vec![sets_core]);
     #[cfg(target_arch = "x86_64")]
     rules.insert(libc::SYS_setrlimit, vec![rule(&[(0, Eq, core)])?]);
     compile(rules, SeccompAction::Allow, SeccompAction::Errno(0))
@@ -197,10 +167,8 @@ fn processes(rules: &mut Rules, around: Surroundings) -> Made<()> {
     let unspaced = rule(&[(0, MaskedEq(NAMESPACES | NEW_TIME), 0)])?;
     rules.insert(libc::SYS_unshare, vec![unspaced]);
     let harmless = rule(&[(0, MaskedEq(!PERSONALITIES & ASK), 0)])?;
-    rules.insert(
-        libc::SYS_personality,
-        vec![harmless, rule(&[(0, Eq, ASK)])?],
-    );
+    let asks = rule(&[(0, Eq, ASK)])?;
+    rules.insert(libc::SYS_personality, vec![harmless, asks]);
     // Neither types at a terminal.
     let typing = [(1, Ne, libc::TIOCSTI), (1, Ne, libc::TIOCLINUX)];
     rules.insert(libc::SYS_ioctl, vec![rule(&typing)?]);
@@ -219,10 +187,8 @@ fn processes(rules: &mut Rules, around: Surroundings) -> Made<()> {
     }
     let own = rule(&[(0, Eq, 0)])?;
     let asks = SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?;
-    rules.insert(
-        libc::SYS_prlimit64,
-        vec![own, SeccompRule::new(vec![asks])?],
-    );
+    let asks = SeccompRule::new(vec![asks])?;
+    rules.insert(libc::SYS_prlimit64, vec![own, asks]);
     let own = |kind: u64| rule(&[(0, Eq, kind), (1, Eq, 0)]);
     rules.insert(libc::SYS_setpriority, vec![own(0)?]);
     rules.insert(libc::SYS_ioprio_set, vec![own(1)?]);
@@ -281,7 +247,9 @@ mod tests {
                 same_user: number & 8 != 0,
                 open_files: number & 16 != 0,
             };
-            assert_eq!(Surroundings::from_word(&around.word()), around);
+            let told = serde_json::to_string(&around).unwrap();
+            let read: Surroundings = serde_json::from_str(&told).unwrap();
+            assert_eq!(format!("{read:?}"), format!("{around:?}"));
             let filter = program(around).unwrap();
             assert_eq!(bytes(&filter).len(), filter.len() * 8);
             let second = of_own_files(around).unwrap();

@@ -27,10 +27,12 @@ use rustix::process::{
 use rustix::thread::{
     CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities,
 };
+use serde::{Deserialize, Serialize};
 use std::error::Error;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -47,31 +49,24 @@ const OWN_FAILURE: u8 = 125;
 /// The first descriptor that is none of the three standard streams.
 const FIRST_FOREIGN: i32 = 3;
 
-/// A program to be supervised.
-#[derive(Debug)]
-pub(super) struct Supervised<'a> {
-    pub(super) program: &'a OsStr,
-    pub(super) arguments: Vec<OsString>,
+/// The way in which a program is supervised.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Supervision {
     /// True when it gets a user namespace, whose users the caller maps.
     pub(super) divided: bool,
     /// The control group of the program, and that of the caller.
-    pub(super) group: Option<(&'a Path, &'a Path)>,
+    pub(super) group: Option<[OsString; 2]>,
     /// The filter that is handed to the program, which must be `bwrap`.
     pub(super) filter: Option<Surroundings>,
 }
 
-impl Supervised<'_> {
-    /// The words of the call.
-    pub(super) fn words(self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec![WORD.into(), SUPERVISE.into()];
-        words.push(if self.divided { "divided" } else { "whole" }.into());
-        let filter = self.filter.map_or_else(String::new, Surroundings::word);
-        words.push(filter.into());
-        let (group, own) = self.group.unwrap_or((Path::new(""), Path::new("")));
-        words.extend([group, own].map(OsString::from));
-        words.push(self.program.into());
-        words.extend(self.arguments);
-        words
+impl Supervision {
+    /// Returns the words of the call, up to the program.
+    pub(super) fn words(&self) -> Vec<OsString> {
+        // What cannot be told is refused by who reads it.
+        let told = serde_json::to_string(self).unwrap_or_default();
+        vec![WORD.into(), SUPERVISE.into(), told.into()]
     }
 }
 
@@ -101,25 +96,24 @@ pub fn enter_from_arguments() -> ExitCode {
 }
 
 fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
-    let [divided, filter, group, own_group, program, rest @ ..] = arguments else {
+    let [told, program, rest @ ..] = arguments else {
         return Err("no command was given".into());
     };
+    let how: Supervision = serde_json::from_slice(told.as_bytes())?;
     close_foreign()?;
     // A terminal of the caller's must be neither read nor typed at; whoever
     // leads a session already has none.
     let _ = setsid();
     forget_keys()?;
-    let grouped = !group.is_empty();
-    if grouped {
+    if let Some([group, _]) = &how.group {
         cgroup::join(Path::new(group))?;
     }
-    if divided == "divided" {
+    if how.divided {
         divide()?;
     }
     set_child_subreaper(Some(getpid()))?;
     let mut command = Command::new(program);
-    let filter = filter.to_str().filter(|word| !word.is_empty());
-    let filter = filter.map(hand_over).transpose()?;
+    let filter = how.filter.map(hand_over).transpose()?;
     if let Some(filter) = &filter {
         command.args(["--seccomp", &filter.as_raw_fd().to_string()]);
     }
@@ -137,7 +131,7 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
         .spawn()
         .map_err(|error| format!("{}: {error}", program.display()))?;
     drop(filter);
-    if grouped {
+    if let Some([_, own_group]) = &how.group {
         // What ends the group must leave us to tell of it.
         cgroup::join(Path::new(own_group))?;
     }
@@ -147,10 +141,8 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if Some(pid) == main => {
                 let signal = status.terminating_signal().map(|signal| 128 + signal);
-                break status
-                    .exit_status()
-                    .or(signal)
-                    .unwrap_or(OWN_FAILURE.into());
+                let status = status.exit_status().or(signal);
+                break status.unwrap_or(OWN_FAILURE.into());
             }
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
@@ -173,10 +165,8 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
 fn end_with_caller() {
     std::thread::spawn(|| {
         // Nothing is ever sent any more.
-        let _ = std::io::copy(
-            &mut std::io::stdin().lock().take(u64::MAX),
-            &mut std::io::sink(),
-        );
+        let mut caller = std::io::stdin().lock().take(u64::MAX);
+        let _ = std::io::copy(&mut caller, &mut std::io::sink());
         end_all();
         std::process::exit(OWN_FAILURE.into());
     });
@@ -222,8 +212,8 @@ fn keep_for_next() -> Result<(), Box<dyn Error>> {
 }
 
 /// The reading end of a pipe that holds the filter, open in what is started next.
-fn hand_over(word: &str) -> Result<PipeReader, Box<dyn Error>> {
-    let program = seccomp::program(Surroundings::from_word(word))?;
+fn hand_over(around: Surroundings) -> Result<PipeReader, Box<dyn Error>> {
+    let program = seccomp::program(around)?;
     let (reader, mut writer) = std::io::pipe()?;
     // It holds 64 KiB, more than the longest filter that the kernel takes.
     writer.write_all(&seccomp::bytes(&program))?;

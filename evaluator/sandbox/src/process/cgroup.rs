@@ -6,6 +6,7 @@
 //! is watched, and refused what could not be counted.
 
 use super::Limits;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,8 +72,8 @@ impl Group {
     }
 
     /// Where a process is put in, and where it was before.
-    pub(crate) fn paths(&self) -> (&Path, &Path) {
-        (&self.path, &self.own)
+    pub(crate) fn paths(&self) -> [OsString; 2] {
+        [&self.path, &self.own].map(OsString::from)
     }
 
     /// Tells whether the kernel ended the command for lack of memory.

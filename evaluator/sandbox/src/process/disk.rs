@@ -9,7 +9,6 @@
 
 use super::watch::{self, BLOCK, size_below};
 use super::{Limit, Overrun};
-use rustix::fs::StatVfs;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -44,17 +43,12 @@ impl Room {
     }
 
     fn of(folder: &Path) -> Option<Self> {
-        let StatVfs {
-            f_bavail,
-            f_frsize,
-            f_files,
-            f_favail,
-            ..
-        } = rustix::fs::statvfs(folder).ok()?;
+        let room = rustix::fs::statvfs(folder).ok()?;
+        // A filesystem that does not count its files says 0 of both.
+        let counts = room.f_files > 0;
         Some(Self {
-            bytes: f_bavail.saturating_mul(f_frsize),
-            // A filesystem that does not count its files says 0 of both.
-            files: if f_files == 0 { u64::MAX } else { f_favail },
+            bytes: room.f_bavail.saturating_mul(room.f_frsize),
+            files: if counts { room.f_favail } else { u64::MAX },
         })
     }
 }

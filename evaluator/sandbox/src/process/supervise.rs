@@ -3,7 +3,8 @@
 use super::capture::Collector;
 use super::cgroup::Group;
 use super::overrun::Watch;
-use super::{Ending, Execution, Launch, Limit, Limits, Namespace};
+use super::{Ending, Execution, Launch, Limit, Limits, Overrun};
+use crate::identity::Ids;
 use crate::{Result, SandboxError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -43,9 +44,9 @@ fn attend(launch: &Launch, limits: Limits, called_off: &PipeReader) -> Result<Ex
         if running.is_over() {
             return running.finish();
         }
-        if let Some(limit) = running.limit_hit() {
+        if let Some(overrun) = running.overrun() {
             running.kill();
-            running.limit = Some(limit);
+            running.overrun = Some(overrun);
         }
     }
 }
@@ -65,9 +66,7 @@ struct Running<'a> {
     last_output: Instant,
     next_watch: Instant,
     watch: Watch,
-    limit: Option<Limit>,
-    /// Resource that the machine ran out of, where the command is not to blame.
-    shortage: Option<&'static str>,
+    overrun: Option<Overrun>,
     give_up: Option<Instant>,
 }
 
@@ -75,11 +74,8 @@ impl<'a> Running<'a> {
     fn start(launch: &'a Launch, limits: Limits) -> Result<Self> {
         let fail = |e| SandboxError::io("a command could not be started", &launch.program, e);
         let mut command = Command::new(&launch.program);
-        command
-            .args(&launch.arguments)
-            .env_clear()
-            .envs(&launch.environment)
-            .current_dir("/");
+        command.args(&launch.arguments).current_dir("/");
+        command.env_clear().envs(&launch.environment);
         let (input, other_end) = UnixStream::pair().map_err(fail)?;
         command.stdin(OwnedFd::from(other_end));
         let (pipe, writer) = std::io::pipe().map_err(fail)?;
@@ -110,8 +106,7 @@ impl<'a> Running<'a> {
             last_output: now,
             next_watch: now + WATCH_EVERY / 3,
             watch,
-            limit: None,
-            shortage: None,
+            overrun: None,
             give_up: None,
         })
     }
@@ -177,34 +172,30 @@ impl<'a> Running<'a> {
     }
 
     fn reap(&mut self) -> Result<()> {
-        self.status = self
-            .child
-            .try_wait()
+        let status = self.child.try_wait();
+        self.status = status
             .map_err(|e| SandboxError::io("a command could not be waited for", "command", e))?;
         self.give_up = Some(Instant::now() + DRAIN);
         Ok(())
     }
 
-    fn limit_hit(&mut self) -> Option<Limit> {
-        if self.limit.is_some() || self.status.is_some() {
+    /// Returns a limit that the command has hit since the last look.
+    fn overrun(&mut self) -> Option<Overrun> {
+        if self.overrun.is_some() || self.status.is_some() {
             return None;
         }
         let now = Instant::now();
-        let idle = self
-            .limits
-            .idle
-            .is_some_and(|idle| now - self.last_output > idle);
+        let most = self.limits.idle;
+        let idle = most.is_some_and(|most| now - self.last_output > most);
         if now - self.started > self.limits.wall || idle {
-            return Some(Limit::WallTime);
+            return Some(Overrun::of_command(Limit::WallTime));
         }
         if now < self.next_watch {
             return None;
         }
         let overrun = self.watch.look();
         self.next_watch = Instant::now() + WATCH_EVERY;
-        let overrun = overrun?;
-        self.shortage = overrun.shortage;
-        Some(overrun.limit)
+        overrun
     }
 
     fn kill(&mut self) {
@@ -221,23 +212,20 @@ impl<'a> Running<'a> {
 
     fn finish(mut self) -> Result<Execution> {
         let seconds = self.started.elapsed().as_secs_f64();
-        if let Some(shortage) = self.shortage {
+        if let Some(shortage) = self.overrun.and_then(|overrun| overrun.shortage) {
             return Err(SandboxError::machinery(shortage, "command"));
         }
         let status = self.status.ok_or_else(|| {
             SandboxError::machinery("a command did not die when it was killed", "command")
         })?;
-        let out_of_memory = self
-            .launch
-            .group
-            .as_ref()
-            .is_some_and(Group::ran_out_of_memory);
-        if out_of_memory {
-            self.limit.get_or_insert(Limit::Memory);
+        let group = self.launch.group.as_ref();
+        if group.is_some_and(Group::ran_out_of_memory) {
+            let out_of_memory = Overrun::of_command(Limit::Memory);
+            self.overrun.get_or_insert(out_of_memory);
         }
         let output = std::mem::take(&mut self.output).finish();
-        let ending = match (self.limit, status.code()) {
-            (Some(limit), _) => {
+        let ending = match (self.overrun, status.code()) {
+            (Some(Overrun { limit, .. }), _) => {
                 metrics::counter!("patchwright_sandbox_kills_total", "limit" => limit.text())
                     .increment(1);
                 Ending::Limit(limit)
@@ -264,16 +252,16 @@ impl Drop for Running<'_> {
 
 /// Maps the users of the namespace that the supervisor has made,
 /// which only a process outside of it may do.
-fn map_users(child: &Child, mut input: &UnixStream, namespace: &Namespace) -> std::io::Result<()> {
+fn map_users(child: &Child, mut input: &UnixStream, all: &[(u32, Ids)]) -> std::io::Result<()> {
     input.set_read_timeout(Some(NAMESPACE_TIME))?;
     input.read_exact(&mut [0])?;
     let (mut users, mut groups) = (String::new(), String::new());
-    for (inside, ids) in &namespace.0 {
+    for (inside, ids) in all {
         writeln!(users, "{inside} {} 1", ids.user).map_err(std::io::Error::other)?;
         writeln!(groups, "{inside} {} 1", ids.group).map_err(std::io::Error::other)?;
     }
     let set = |file: &str, text: &str| std::fs::write(format!("/proc/{}/{file}", child.id()), text);
-    if namespace.0.len() == 1 {
+    if all.len() == 1 {
         // Who maps but himself must first give up the right to drop groups.
         set("setgroups", "deny")?;
     }

@@ -1,22 +1,21 @@
 //! Baseline: the unpatched program, prepared, built, crashed and tested once.
 
 use super::command::Job;
-use super::{LocalTarget, blocking};
+use super::{LocalTarget, blocking, locked};
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, Target, TestRun, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
 use crate::{Result, TargetError};
 use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 impl LocalTarget {
     /// Names the part of the baseline that is being made.
     fn begin(&self, part: impl Into<Option<String>>) {
-        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
-        *doing = part.into();
+        *locked(&self.doing) = part.into();
     }
 
     /// Returns the tree as `prepare` left it.
@@ -67,11 +66,8 @@ impl LocalTarget {
     async fn build_pristine(&self, name: &str) -> Result<Build> {
         let prepared = self.prepared().await?;
         let workspace = Arc::new(self.copy(&prepared).await?);
-        self.begin(
-            format!("building the unpatched tree {name}")
-                .trim_end()
-                .to_owned(),
-        );
+        let part = format!("building the unpatched tree {name}");
+        self.begin(part.trim_end().to_owned());
         let digest = Changes::default().digest();
         let mut build = self.run_build(workspace, name, &digest).await?;
         succeeded(&build.execution, "the build of the unpatched tree")?;
@@ -89,11 +85,8 @@ impl LocalTarget {
     async fn kept_pristine(&self, name: &str) -> Option<Build> {
         let (workspace, execution) = self.kept_whole(&["pristine", name]).await?;
         let unchanged = Changes::default().digest();
-        Some(Build::in_workspace(
-            (name, &unchanged),
-            execution,
-            workspace,
-        ))
+        let of = (name, unchanged.as_str());
+        Some(Build::in_workspace(of, execution, workspace))
     }
 
     /// Runs the PoVs and the tests on the unpatched builds.
@@ -104,16 +97,13 @@ impl LocalTarget {
         let mut povs = Vec::new();
         let count = self.task.povs.len();
         for (index, pov) in self.task.povs.iter().enumerate() {
-            let number = index + 1;
-            self.begin(format!(
-                "running the PoV {} ({number} of {count})",
-                pov.name()
-            ));
+            let (shown, number) = (pov.name(), index + 1);
+            self.begin(format!("running the PoV {shown} ({number} of {count})"));
             let name = self.task.build_of(pov);
             let build = builds
                 .get(&name)
                 .ok_or_else(|| TargetError::invalid(format!("there is no build {name:?}")))?;
-            povs.push(self.measure_staged(build, pov).await?);
+            povs.push(self.on(build, pov).measure().await?);
         }
         reproducible(&povs)?;
         if self.task.commands.test.is_some() {
@@ -131,17 +121,15 @@ impl LocalTarget {
         let mut builds = BTreeMap::new();
         for name in self.task.used_builds() {
             let build = self.pristine(&name).await?;
-            self.keep(
-                (build.changes.clone(), name.clone(), BuildKind::Incremental),
-                &build,
-            );
+            let key = (build.changes.clone(), name.clone(), BuildKind::Incremental);
+            self.keep(key, &build);
             builds.insert(name, build);
         }
         let kept = self.kept_baseline().await;
         let known = kept.is_some();
         let (povs, tests) = match kept {
             Some(kept) => {
-                self.needs.restore(kept.needs);
+                *locked(&self.needs) = kept.needs;
                 (kept.povs, kept.tests)
             }
             None => self.observe(&builds).await?,

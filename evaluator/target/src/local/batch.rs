@@ -6,10 +6,10 @@
 
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
 use super::scratch::CommandFolder;
-use super::values::{VALUES, VALUES_PROGRAM};
-use super::{Job, LocalTarget, coverage};
+use super::stage::PovRun;
+use super::{Job, coverage};
 use crate::Result;
-use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Pov, program_and_arguments};
+use crate::runner::{Capture, InputRun, Inputs, MemoryPattern, program_and_arguments};
 use crate::work_time::WorkTime;
 use patchwright_sandbox::{Ending, Execution, Limit};
 use patchwright_source::Language;
@@ -37,6 +37,13 @@ const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
 done
 "#;
 
+/// Runs gdb over a batch; `$3` is the program for it, which reads the values that functions return
+/// and that the harness receives.
+const VALUES: &str = r#"export TREE OUT WORK TASK NOTES JUDGED HARNESS SANITIZER JOBS
+POV_COMMAND=$1; export POV_COMMAND; printf %s "$3" >"$NOTES/values.py"
+exec gdb -nx -batch -x "$NOTES/values.py" >/dev/null 2>&1 </dev/null"#;
+/// The commands for gdb with a batch.
+const VALUES_PROGRAM: &str = include_str!("programs/values.py");
 /// Inputs of one sandbox.
 const BATCH: usize = 64;
 /// Inputs of one debugger, which needs half a second for each.
@@ -48,16 +55,9 @@ const TOO_LONG: &[u8] = b"(more output than is compared)";
 
 /// Runs the inputs on as many processors as the task may use; returns those that were run,
 /// in order.
-pub(super) async fn run(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    inputs: &Inputs,
-) -> Result<Vec<InputRun>> {
+pub(super) async fn run(of: PovRun<'_>, inputs: &Inputs) -> Result<Vec<InputRun>> {
     let batches = BatchRun {
-        target,
-        build,
-        pov,
+        of,
         inputs,
         until: WorkTime::now() + inputs.budget,
     };
@@ -73,9 +73,7 @@ pub(super) async fn run(
 }
 
 pub(super) struct BatchRun<'a> {
-    pub(super) target: &'a LocalTarget,
-    pub(super) build: &'a Build,
-    pub(super) pov: &'a Pov,
+    pub(super) of: PovRun<'a>,
     pub(super) inputs: &'a Inputs,
     pub(super) until: WorkTime,
 }
@@ -86,7 +84,7 @@ impl BatchRun<'_> {
         // The last batch is not to keep one lane busy while the others wait.
         let fair = self.wanted_indexes().count().div_ceil(self.lanes()).max(1);
         while WorkTime::now() < self.until {
-            let java = self.target.task.language == Language::Java;
+            let java = self.of.target.task.language == Language::Java;
             let size = match self.inputs.capture {
                 // One JVM runs a batch.
                 _ if java => BATCH,
@@ -113,7 +111,13 @@ impl BatchRun<'_> {
             while !left.is_empty() && WorkTime::now() < until {
                 let mut done = self.driven(&left).await?;
                 if done.is_empty() {
-                    done = self.started_for_each(&left, until).await?;
+                    // In the way in which what is captured can be had.
+                    done = match self.inputs.capture {
+                        Capture::Values(_) | Capture::Coverage(_) if java => {
+                            self.watched(&left).await?
+                        }
+                        _ => self.one_by_one(&left, until).await?,
+                    };
                 }
                 if done.is_empty() {
                     break;
@@ -126,16 +130,7 @@ impl BatchRun<'_> {
     }
 
     fn lanes(&self) -> usize {
-        (self.target.task.limits.jobs as usize).clamp(1, 8)
-    }
-
-    /// Runs a batch input by input, in the way in which what is captured can be had.
-    async fn started_for_each(&self, batch: &[usize], until: WorkTime) -> Result<Vec<InputRun>> {
-        let java = self.target.task.language == Language::Java;
-        match self.inputs.capture {
-            Capture::Values(_) | Capture::Coverage(_) if java => self.watched(batch).await,
-            _ => self.one_by_one(batch, until).await,
-        }
+        (self.of.target.task.limits.jobs as usize).clamp(1, 8)
     }
 
     fn wanted_indexes(&self) -> Box<dyn Iterator<Item = usize> + '_> {
@@ -172,7 +167,7 @@ impl BatchRun<'_> {
                 continue;
             };
             let output = match outputs.read(format!("out/{name}"), OUTPUT_LIMIT) {
-                Ok(output) => self.target.told(folder.path(), &output),
+                Ok(output) => self.of.target.told(folder.path(), &output),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(_) => TOO_LONG.to_vec(),
             };
@@ -208,7 +203,7 @@ impl BatchRun<'_> {
     }
 
     pub(super) fn write(&self, batch: &[usize]) -> Result<CommandFolder> {
-        let folder = self.target.batch_folder()?;
+        let folder = self.of.target.batch_folder()?;
         for part in ["in", "out"] {
             folder.make(part)?;
         }
@@ -222,7 +217,7 @@ impl BatchRun<'_> {
 
     /// Returns the file extension of the PoV, by which some programs choose a format.
     fn name_ending(&self) -> String {
-        match self.pov.file.extension().and_then(|e| e.to_str()) {
+        match self.of.pov.file.extension().and_then(|e| e.to_str()) {
             Some(extension) if extension.chars().all(|c| c.is_ascii_alphanumeric()) => {
                 format!(".{extension}")
             }
@@ -236,8 +231,8 @@ impl BatchRun<'_> {
         notes: &Path,
         (wall, idle): (Duration, Option<Duration>),
     ) -> Result<Execution> {
-        let command = self.target.pov_command(self.pov)?;
-        let stage = self.target.stage(self.build, self.pov).await?;
+        let command = self.of.command()?;
+        let stage = self.of.stage().await?;
         let mut script = script.to_owned();
         if let Some(memory) = self.inputs.memory {
             script.insert_str(0, &filled(memory));
@@ -270,10 +265,9 @@ impl BatchRun<'_> {
             arguments: &arguments,
             environment: &environment,
             notes: Some(notes),
-            harness: self.pov.harness.as_deref(),
             ..stage.job(&script)
         };
-        self.target.command(job).await
+        self.of.target.command(job).await
     }
 }
 
@@ -289,8 +283,8 @@ impl BatchRun<'_> {
     /// Runs a batch of a Java program with the agent, a JVM for each input.
     async fn watched(&self, batch: &[usize]) -> Result<Vec<InputRun>> {
         let folder = self.write(batch)?;
-        let workspace = self.build.place()?;
-        if !self.target.put_agent(workspace, &folder).await? {
+        let workspace = self.of.build.place()?;
+        if !self.of.target.put_agent(workspace, &folder).await? {
             return Ok(Vec::new());
         }
         let left = self.until.left_on_the_wall();
@@ -321,7 +315,7 @@ impl BatchRun<'_> {
         let runs = batch.iter().filter_map(|index| {
             let output = outputs.read(name(index), OUTPUT_LIMIT).ok()?;
             Some(InputRun {
-                output: self.target.told(folder.path(), &output),
+                output: self.of.target.told(folder.path(), &output),
                 ..passed(*index)
             })
         });

@@ -3,8 +3,8 @@
 //! Whole workspaces are used where they lie in the cache. Of an attempt's build only the
 //! changed files are kept. A command that a limit or the machine ended is not kept.
 
-use super::stage::Needs;
-use super::{BuildKey, LocalTarget, blocking, disguise};
+use super::stage::KnownNeeds;
+use super::{BuildKey, LocalTarget, blocking, disguise, locked};
 use crate::cache::{Cache, Entry};
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun};
 use crate::workspace::{Workspace, delta};
@@ -13,7 +13,6 @@ use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ struct KeptBuild {
 pub(super) struct KeptBaseline {
     pub(super) povs: Vec<BaselinePov>,
     pub(super) tests: Option<TestRun>,
-    pub(super) needs: BTreeMap<String, Needs>,
+    pub(super) needs: KnownNeeds,
 }
 
 impl LocalTarget {
@@ -106,7 +105,7 @@ impl LocalTarget {
         let kept = KeptBaseline {
             povs: baseline.povs.clone(),
             tests: baseline.tests.clone(),
-            needs: self.needs.all(),
+            needs: locked(&self.needs).clone(),
         };
         self.keep_record(&["baseline"], &kept, None).await;
     }
@@ -120,11 +119,7 @@ impl LocalTarget {
         let Some((entry, kept)) = self.kept::<KeptBuild>(&parts(key)).await else {
             return Ok(None);
         };
-        let workspace = match key.2 {
-            BuildKind::Incremental => self.copy_of_pristine(&key.1).await?,
-            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
-        };
-        workspace.apply(changes)?;
+        let workspace = self.changed(changes, key).await?;
         let gone = kept.gone;
         let applied = blocking(CACHE, move || {
             // Of a failed build no file is kept.

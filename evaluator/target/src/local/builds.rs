@@ -1,14 +1,14 @@
 //! Builds of the tree, pristine or changed. The last few are kept for the following rungs;
 //! `build_cache` keeps them beyond the run.
 
-use super::{Job, LocalTarget};
+use super::{Job, LocalTarget, locked};
 use crate::runner::{Build, BuildKind};
 use crate::workspace::Workspace;
 use crate::{Result, TargetError};
 use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use std::ffi::OsString;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Runs the build `$1` with less weight than other commands, where the system does not weigh
 /// sessions instead; with enough that it ends on a busy machine.
@@ -41,15 +41,13 @@ impl LocalTarget {
     }
 
     pub(super) fn at_hand(&self, key: &BuildKey) -> Option<Build> {
-        let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-        built
-            .iter()
-            .find(|(known, _)| known == key)
-            .map(|(_, build)| build.clone())
+        let built = locked(&self.built);
+        let found = built.iter().find(|(known, _)| known == key);
+        found.map(|(_, build)| build.clone())
     }
 
     pub(super) fn keep(&self, key: BuildKey, build: &Build) {
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = locked(&self.built);
         built.retain(|(known, _)| *known != key);
         built.push((key, build.clone()));
         if built.len() > KEPT_BUILDS {
@@ -67,12 +65,7 @@ impl LocalTarget {
         if let Some(build) = self.known(changes, &key).await? {
             return Ok(build);
         }
-        let workspace = match how {
-            BuildKind::Incremental => self.copy_of_pristine(name).await?,
-            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
-        };
-        let workspace = Arc::new(workspace);
-        workspace.apply(changes)?;
+        let workspace = Arc::new(self.changed(changes, &key).await?);
         let build = self.run_build(workspace, name, &key.0).await?;
         self.keep_build(&key, &build).await?;
         self.keep(key, &build);
@@ -87,8 +80,7 @@ impl LocalTarget {
         if !self.maps_paths() || self.known(changes, &key).await?.is_some() {
             return Ok(());
         }
-        let workspace = Arc::new(self.copy(&self.prepared().await?).await?);
-        workspace.apply(changes)?;
+        let workspace = Arc::new(self.changed(changes, &key).await?);
         let arguments = [OsString::from(&self.task.commands.build)];
         let job = Job {
             wall: self.task.limits.build,
@@ -102,6 +94,20 @@ impl LocalTarget {
             self.keep(key, &build);
         }
         Ok(())
+    }
+
+    /// Returns a copy of the tree, built or prepared, with the changes of a build.
+    pub(super) async fn changed(
+        &self,
+        changes: &Changes,
+        (_, name, how): &BuildKey,
+    ) -> Result<Workspace> {
+        let workspace = match how {
+            BuildKind::Incremental => self.copy_of_pristine(name).await?,
+            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
+        };
+        workspace.apply(changes)?;
+        Ok(workspace)
     }
 
     /// Returns a build of this run or of an earlier one.

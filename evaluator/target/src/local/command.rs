@@ -77,25 +77,53 @@ impl<'a> Job<'a> {
 }
 
 /// The folders and the environment that a command sees.
-struct CommandView {
-    places: Vec<Place>,
-    tree: PathBuf,
-    environment: BTreeMap<String, OsString>,
-    paths: Paths,
+#[derive(Debug, Default)]
+pub(super) struct CommandView {
+    /// True where folders can be shown at their usual places.
+    pub(super) maps_paths: bool,
+    /// The tree first.
+    pub(super) places: Vec<Place>,
+    pub(super) environment: BTreeMap<String, OsString>,
+    pub(super) paths: Paths,
+}
+
+impl CommandView {
+    /// Shows a file or a folder under a variable, and returns its place.
+    pub(super) fn show(
+        &mut self,
+        variable: &str,
+        (host, usual): (PathBuf, PathBuf),
+        writable: bool,
+    ) -> PathBuf {
+        let inside = if self.maps_paths { usual } else { host.clone() };
+        let mut set = |name: &str, value: OsString| self.environment.insert(name.to_owned(), value);
+        set(variable, inside.clone().into());
+        // Where paths are not mapped it has no `/tmp` of its own, and Maven reads its home from the
+        // accounts.
+        if variable == "WORK" && !self.maps_paths {
+            set("TMPDIR", inside.clone().into());
+        } else if variable == "HOME" && !self.maps_paths {
+            let mut option = OsString::from("-Duser.home=");
+            option.push(&inside);
+            set("MAVEN_OPTS", option);
+        }
+        self.places.push(Place {
+            host,
+            inside: inside.clone(),
+            writable,
+        });
+        inside
+    }
+
+    /// Returns the place of the tree.
+    pub(super) fn tree(&self) -> PathBuf {
+        let tree = self.places.first();
+        tree.map(|place| place.inside.clone()).unwrap_or_default()
+    }
 }
 
 /// The variables of a task's command.
-const VARIABLES: [&str; 9] = [
-    "TREE",
-    "OUT",
-    "TASK",
-    "WORK",
-    "NOTES",
-    "POV",
-    "HARNESS",
-    "SANITIZER",
-    "JOBS",
-];
+const VARIABLES: &str = "TREE OUT TASK WORK NOTES POV HARNESS SANITIZER JOBS";
 
 impl LocalTarget {
     /// Runs one command of the task in a workspace.
@@ -144,7 +172,7 @@ impl LocalTarget {
             script: &script,
             arguments: job.arguments,
             places: &seen.places,
-            folder: &seen.tree,
+            folder: &seen.tree(),
             environment: seen.environment,
             network: job.network,
             limits: limits.of_command(job.wall, job.idle),
@@ -171,16 +199,10 @@ impl LocalTarget {
         work: &Path,
         (task, pov): (PathBuf, Option<&(PathBuf, CommandFolder)>),
     ) -> CommandView {
-        let maps = self.sandbox.maps_paths();
-        let mut places = Vec::new();
-        let mut show = |host: PathBuf, inside: PathBuf, writable: bool| {
-            let inside = if maps { inside } else { host.clone() };
-            places.push(Place {
-                host,
-                inside: inside.clone(),
-                writable,
-            });
-            inside
+        let mut view = CommandView {
+            maps_paths: self.sandbox.maps_paths(),
+            environment: self.variables(job),
+            ..CommandView::default()
         };
         let usual = |name: &str| self.home.join(name);
         let name = |usual: &str| match job.notes {
@@ -188,50 +210,30 @@ impl LocalTarget {
             Some(notes) => self.names.of(notes, usual),
             None => fresh_name(),
         };
-        let mut paths = Paths::default();
-        paths.add(if maps { self.home.as_path() } else { root }, "");
+        let home = if view.maps_paths { &self.home } else { root };
+        view.paths.add(home, "");
         let seen_as = self.task.seen_as.as_ref().map(PathBuf::from);
-        let tree_place = seen_as.unwrap_or_else(|| usual(TREE));
-        let tree = show(root.join(TREE), tree_place, job.writable);
-        let mut environment = self.variables(job);
-        let mut set = |name: &str, value: OsString| environment.insert(name.to_owned(), value);
-        set("TREE", tree.clone().into());
-        set("OUT", show(root.join(OUT), usual(OUT), job.writable).into());
-        set(
-            "HOME",
-            show(root.join(HOME), usual(HOME), job.writable).into(),
-        );
+        let tree = seen_as.unwrap_or_else(|| usual(TREE));
+        view.show("TREE", (root.join(TREE), tree), job.writable);
+        view.show("OUT", (root.join(OUT), usual(OUT)), job.writable);
+        view.show("HOME", (root.join(HOME), usual(HOME)), job.writable);
         if let Some(notes) = job.notes {
-            let notes = show(notes.to_path_buf(), usual(NOTES), true);
-            paths.add(&notes, WORK);
-            set("NOTES", notes.into());
+            let notes = view.show("NOTES", (notes.to_path_buf(), usual(NOTES)), true);
+            view.paths.add(&notes, WORK);
         }
-        let work = show(work.to_path_buf(), usual(&name(WORK)), true);
-        paths.add(&work, WORK);
-        if !maps {
-            // It has no `/tmp` of its own, and Maven reads its home from the accounts.
-            set("TMPDIR", work.clone().into());
-            let mut option = OsString::from("-Duser.home=");
-            option.push(root.join(HOME));
-            set("MAVEN_OPTS", option);
-        }
-        set("WORK", work.into());
-        set("TASK", show(task, usual("task"), false).into());
+        let work = view.show("WORK", (work.to_path_buf(), usual(&name(WORK))), true);
+        view.paths.add(&work, WORK);
+        view.show("TASK", (task, usual("task")), false);
         if let Some((pov, beside)) = pov {
             let folder = usual(&name(POV));
-            paths.add(&folder, POV);
-            if maps {
-                show(beside.path().to_path_buf(), folder.clone(), true);
-            }
+            view.paths.add(&folder, POV);
             let inside = folder.join(pov.file_name().unwrap_or_default());
-            set("POV", show(pov.clone(), inside, false).into());
+            if view.maps_paths {
+                view.show("POV", (beside.path().to_path_buf(), folder), true);
+            }
+            view.show("POV", (pov.clone(), inside), false);
         }
-        CommandView {
-            places,
-            tree,
-            environment,
-            paths,
-        }
+        view
     }
 
     /// The variables that name no folder.
@@ -274,7 +276,7 @@ impl LocalTarget {
     fn script(&self, job: &Job<'_>, seen: &mut CommandView) -> String {
         let judged = self.judged(seen);
         let (own, export) = if job.hides {
-            (assigned(&mut seen.environment, &VARIABLES), "")
+            (assigned(&mut seen.environment, VARIABLES), "")
         } else {
             (String::new(), "export POV; ")
         };

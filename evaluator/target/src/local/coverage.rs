@@ -77,7 +77,7 @@ pub(super) async fn tests(
     let Some(test) = &target.task.commands.test else {
         return Ok(None);
     };
-    let stage = target.stage_of(build, None).await?;
+    let stage = target.stage_of_tests(build).await?;
     let script = format!("{WITH_COMPILERS}{COUNTS}{TESTS}");
     let arguments: [OsString; 2] = [test.into(), COMPILER.into()];
     let mut environment = variables(counted);

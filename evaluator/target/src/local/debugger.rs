@@ -4,10 +4,10 @@
 //! The debugger runs inside the sandbox, beside the program. Their output is read back as
 //! untrusted data.
 
-use super::LocalTarget;
+use super::stage::PovRun;
 use crate::Result;
 use crate::probe::{Observations, Probe};
-use crate::runner::{Build, Pov};
+use crate::runner::Build;
 use crate::workspace::programs::programs;
 use crate::workspace::{OUT, TREE};
 use patchwright_sandbox::Ending;
@@ -74,22 +74,14 @@ pub(super) fn names_of_programs(build: &Build) -> Result<[(&'static str, String)
     let names = |part: &str| {
         let of_part = programs.iter().filter(|program| program.part == part);
         let names = of_part.filter(|program| program.runs && !program.path.contains('\n'));
-        let names: Vec<&str> = names.map(|program| program.path.as_str()).collect();
-        names
-            .get(..MOST.min(names.len()))
-            .unwrap_or_default()
-            .join("\n")
+        let names = names.take(MOST).map(|program| program.path.as_str());
+        names.collect::<Vec<&str>>().join("\n")
     };
     Ok([("OUT_PROGRAMS", names(OUT)), ("TREE_PROGRAMS", names(TREE))])
 }
 
 /// Asks all probes in one run.
-pub(super) async fn run(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    probes: &[Probe],
-) -> Result<Observations> {
+pub(super) async fn run(run: PovRun<'_>, probes: &[Probe]) -> Result<Observations> {
     let rows: Vec<String> = probes
         .iter()
         .map(|probe| format!("{}\t{}\t{}", probe.path, probe.line, probe.expression))
@@ -98,15 +90,14 @@ pub(super) async fn run(
         ("PROBES", rows.join("\n")),
         ("PROBE_SECONDS", TIME.as_secs().to_string()),
     ];
-    environment.extend(names_of_programs(build)?);
-    let (script, program) = if target.task.language == Language::Java {
+    environment.extend(names_of_programs(run.build)?);
+    let (script, program) = if run.target.task.language == Language::Java {
         (java("Probe"), JAVA_PROGRAM)
     } else {
         (STAND_INS.to_owned(), GDB_PROGRAM)
     };
     let how = (script.as_str(), program);
-    let watched = target.watched((build, pov), how, &environment, TIME + MORE);
-    let (folder, execution) = watched.await?;
+    let (folder, execution) = run.watched(how, &environment, TIME + MORE).await?;
     let answer = folder.left()?.read("answer.json", LIMIT).ok();
     let answer = answer.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     Ok(answer.unwrap_or_else(|| Observations {

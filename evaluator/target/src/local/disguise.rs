@@ -101,10 +101,10 @@ impl Paths {
 }
 
 /// Assigns variables in a shell that does not hand them on, and takes them from the environment.
-pub(super) fn assigned(environment: &mut BTreeMap<String, OsString>, names: &[&str]) -> String {
+pub(super) fn assigned(environment: &mut BTreeMap<String, OsString>, names: &str) -> String {
     let mut text = String::new();
-    for name in names {
-        if let Some(value) = environment.remove(*name) {
+    for name in names.split(' ') {
+        if let Some(value) = environment.remove(name) {
             // Writing to a string cannot go wrong.
             let _ = writeln!(text, "{name}={}", quoted(&value.to_string_lossy()));
         }

@@ -4,16 +4,17 @@
 //! ([`super::debugger`]). What the unpatched program does is kept for the attempts that
 //! follow.
 
-use super::LocalTarget;
 use super::debugger::{STAND_INS, names_of_programs};
+use super::locked;
+use super::stage::{PovRun, Variables};
 use crate::Result;
-use crate::runner::{Build, Counted, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, content};
+use crate::runner::{Counted, Exits, ProcessExit, WITHOUT_TIMEOUT, content};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::{Changes, Language};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Time for the program under the debugger.
@@ -32,12 +33,8 @@ const NOT_STARTED: &str = "During startup program terminated";
 const PROGRAM: &str = include_str!("programs/exits.py");
 
 /// Watches one run; `watched` are the functions whose sanitizer checks are counted.
-pub(super) async fn run(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    watched: &Counted,
-) -> Result<Exits> {
+pub(super) async fn run(run: PovRun<'_>, watched: &Counted) -> Result<Exits> {
+    let PovRun { target, build, pov } = run;
     if target.task.language == Language::Java {
         return Ok(Exits::unseen("a Java program is not watched"));
     }
@@ -52,70 +49,46 @@ pub(super) async fn run(
     ];
     let unpatched = build.changes == Changes::default().digest();
     if !unpatched || *watched != Counted::default() {
-        return watch(target, build, pov, &environment).await;
+        return watch(run, &environment).await;
     }
-    let how = format!("{} {}", build.name, target.pov_command(pov)?);
+    let how = format!("{} {}", build.name, run.command()?);
     let key = (how, content(pov).unwrap_or_default());
-    if let Some(known) = target.usual_exits.get(&key) {
-        return Ok(known);
+    if let Some(known) = locked(&target.usual_exits).get(&key) {
+        return Ok(known.clone());
     }
-    let exits = watch(target, build, pov, &environment).await?;
-    target.usual_exits.keep(key, &exits);
+    let exits = watch(run, &environment).await?;
+    // What another run would show as well is kept.
+    let late = exits.processes.iter().any(|one| one.ended == "time");
+    if exits.problem.is_none() && !late {
+        locked(&target.usual_exits).insert(key, exits.clone());
+    }
     Ok(exits)
 }
 
 /// Exits of the unpatched program, by the command and the input.
-#[derive(Debug, Default)]
-pub(super) struct UsualExits(Mutex<BTreeMap<(String, Vec<u8>), Exits>>);
-
-impl UsualExits {
-    fn get(&self, key: &(String, Vec<u8>)) -> Option<Exits> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(key).cloned()
-    }
-
-    /// Keeps what another run would show as well.
-    fn keep(&self, key: (String, Vec<u8>), exits: &Exits) {
-        let late = exits.processes.iter().any(|one| one.ended == "time");
-        if exits.problem.is_none() && !late {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            known.insert(key, exits.clone());
-        }
-    }
-}
+pub(super) type UsualExits = Mutex<BTreeMap<(String, Vec<u8>), Exits>>;
 
 /// Watches one run as the environment says; another one where gdb could not start the program,
 /// which happens on a busy machine before the first instruction of the program.
-pub(super) async fn watch(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    environment: &[(&'static str, String)],
-) -> Result<Exits> {
-    let mut exits = watch_once(target, build, pov, environment).await?;
+pub(super) async fn watch(run: PovRun<'_>, environment: &Variables) -> Result<Exits> {
+    let mut exits = watch_once(run, environment).await?;
     for _ in 1..STARTS {
         let problem = exits.problem.as_deref().unwrap_or_default();
         if !problem.starts_with(NOT_STARTED) {
             break;
         }
-        exits = watch_once(target, build, pov, environment).await?;
+        exits = watch_once(run, environment).await?;
     }
     Ok(exits)
 }
 
-async fn watch_once(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    environment: &[(&'static str, String)],
-) -> Result<Exits> {
+async fn watch_once(run: PovRun<'_>, environment: &Variables) -> Result<Exits> {
     let mut environment = environment.to_vec();
-    environment.extend(names_of_programs(build)?);
+    environment.extend(names_of_programs(run.build)?);
     let looks = "[ -z \"${SAMPLES-}\" ] ||";
     let script = format!("mkdir \"$NOTES/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
     let how = (script.as_str(), PROGRAM);
-    let watched = target.watched((build, pov), how, &environment, TIME + MORE);
-    let (folder, execution) = watched.await?;
+    let (folder, execution) = run.watched(how, &environment, TIME + MORE).await?;
     let processes = read(folder.path());
     if let Some(problem) = processes.iter().find_map(|process| process.problem.clone()) {
         return Ok(Exits::unseen(&problem));
@@ -138,10 +111,8 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
     let Ok(contained) = ContainedFolder::open(folder) else {
         return Vec::new();
     };
-    let entries = contained.below(Path::new("exits"));
-    let entries = entries
-        .and_then(|exits| exits.entries())
-        .unwrap_or_default();
+    let exits = contained.below(Path::new("exits"));
+    let entries = exits.and_then(|exits| exits.entries()).unwrap_or_default();
     let entries = entries.iter();
     let mut numbers: Vec<u64> = entries
         .filter_map(|entry| entry.name.to_str()?.strip_suffix(".json")?.parse().ok())

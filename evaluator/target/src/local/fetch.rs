@@ -1,6 +1,7 @@
 //! Fetch: the command that fills a tree once, with network where it needs that.
 
 use super::baseline::succeeded;
+use super::command::CommandView;
 use super::shown::Showing;
 use super::{INSIDE, Scratch};
 use crate::runner::CommandLimits;
@@ -9,10 +10,8 @@ use crate::{Result, TargetError};
 use patchwright_sandbox::Execution;
 use patchwright_sandbox::contained_path::give_all;
 use patchwright_sandbox::identity;
-use patchwright_sandbox::{Command, Host, IsolationChoice, Place, Sandbox};
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use patchwright_sandbox::{Command, Host, IsolationChoice, Sandbox};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Surroundings of a command that fills a tree.
@@ -48,16 +47,16 @@ pub async fn fetch(
         except: beside.to_path_buf(),
     };
     let task = showing.show(task_folder, &scratch.path().join("task"))?;
-    let (places, mut environment) = seen(&sandbox, &task, &tree, scratch.path())?;
-    environment.insert("JOBS".to_owned(), limits.jobs.to_string().into());
-    let folder = places.first().map(|place| place.inside.clone());
+    let mut seen = seen(&sandbox, &task, &tree, scratch.path())?;
+    let jobs = limits.jobs.to_string();
+    seen.environment.insert("JOBS".to_owned(), jobs.into());
     let execution = sandbox
         .run(Command {
             script: command,
             arguments: &[],
-            places: &places,
-            folder: &folder.unwrap_or_default(),
-            environment,
+            places: &seen.places,
+            folder: &seen.tree(),
+            environment: seen.environment,
             network: place.network,
             limits: limits.of_command(limits.prepare, None),
             file_size: limits.file,
@@ -71,13 +70,11 @@ pub async fn fetch(
 }
 
 /// Returns the folders that the command sees, the tree first, and their variables.
-fn seen(
-    sandbox: &Sandbox,
-    task_folder: &Path,
-    into: &Path,
-    scratch: &Path,
-) -> Result<(Vec<Place>, BTreeMap<String, OsString>)> {
-    let (mut places, mut environment) = (Vec::new(), BTreeMap::<String, OsString>::new());
+fn seen(sandbox: &Sandbox, task_folder: &Path, into: &Path, scratch: &Path) -> Result<CommandView> {
+    let mut view = CommandView {
+        maps_paths: sandbox.maps_paths(),
+        ..CommandView::default()
+    };
     for (name, part, host, writable) in [
         ("TREE", "tree", into.to_path_buf(), true),
         ("TASK", "task", task_folder.to_path_buf(), false),
@@ -92,30 +89,13 @@ fn seen(
             give_all(&host)
                 .map_err(|e| TargetError::io("a folder cannot be given away", &host, e))?;
         }
-        let inside: PathBuf = if sandbox.maps_paths() {
-            Path::new(INSIDE).join(part)
-        } else {
-            host.clone()
-        };
-        if name == "WORK" && !sandbox.maps_paths() {
-            // It has no `/tmp` of its own.
-            environment.insert("TMPDIR".to_owned(), inside.clone().into());
-        }
+        let inside = view.show(name, (host, Path::new(INSIDE).join(part)), writable);
         if name == "HOME" && sandbox.needs_configuration() {
-            places.push(Sandbox::configuration(scratch, &inside)?);
-        } else if name == "HOME" {
-            let mut option = OsString::from("-Duser.home=");
-            option.push(&inside);
-            environment.insert("MAVEN_OPTS".to_owned(), option);
+            let configuration = Sandbox::configuration(scratch, &inside)?;
+            view.places.push(configuration);
         }
-        environment.insert(name.to_owned(), inside.clone().into());
-        places.push(Place {
-            host,
-            inside,
-            writable,
-        });
     }
-    Ok((places, environment))
+    Ok(view)
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 //! A command is changed by replacing its input, and only where the input is a word of its
 //! own.
 
-use super::{Job, LocalTarget};
-use crate::runner::{Build, Fuzzed, Pov};
+use super::Job;
+use super::stage::PovRun;
+use crate::runner::Fuzzed;
 use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::regex;
@@ -36,22 +37,21 @@ fn with(command: &str, inputs: &str) -> Option<String> {
 
 /// Runs the project's own fuzzer; none where the harness is no fuzzer.
 pub(super) async fn fuzz(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    (seeds, time): (&[Vec<u8>], Duration),
+    run: PovRun<'_>,
+    seeds: &[Vec<u8>],
+    time: Duration,
 ) -> Result<Option<Fuzzed>> {
-    if !takes_options(target, build, pov, time).await? {
+    if !takes_options(run, time).await? {
         return Ok(None);
     }
     let options = format!(
         "-seed=1 -use_value_profile=1 -max_total_time={} -rss_limit_mb=0 -print_final_stats=1 -artifact_prefix=\"$NOTES\"/out/ \"$NOTES\"/in",
         time.as_secs().max(1)
     );
-    let Some(script) = with(target.pov_command(pov)?, &options) else {
+    let Some(script) = with(run.command()?, &options) else {
         return Ok(None);
     };
-    let (folder, stage) = (target.batch_folder()?, target.stage(build, pov).await?);
+    let (folder, stage) = (run.target.batch_folder()?, run.stage().await?);
     for part in ["in", "out"] {
         folder.make(part)?;
     }
@@ -61,10 +61,9 @@ pub(super) async fn fuzz(
     let job = Job {
         wall: time + GRACE,
         notes: Some(folder.path()),
-        harness: pov.harness.as_deref(),
         ..stage.job(&script)
     };
-    let text = target.command(job).await?.text();
+    let text = run.target.command(job).await?.text();
     let fail = |e| TargetError::io("a fuzzer's findings cannot be read", folder.path(), e);
     let found = found(folder.path()).map_err(fail)?;
     let kept = kept(folder.path()).map_err(fail)?;
@@ -81,23 +80,18 @@ pub(super) async fn fuzz(
 
 /// Tells whether the command passes all words in place of its input to a fuzzer. A command
 /// that passes only the first word would fuzz without end and without its findings.
-async fn takes_options(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    time: Duration,
-) -> Result<bool> {
-    let Some(script) = with(target.pov_command(pov)?, "-runs=0 -help=1") else {
+async fn takes_options(run: PovRun<'_>, time: Duration) -> Result<bool> {
+    let Some(script) = with(run.command()?, "-runs=0 -help=1") else {
         return Ok(false);
     };
-    let stage = target.stage(build, pov).await?;
+    let stage = run.stage().await?;
     let job = Job {
         wall: time + GRACE,
-        harness: pov.harness.as_deref(),
         ..stage.job(&script)
     };
     // The usage text names every option.
-    Ok(target.command(job).await?.text().contains("max_total_time"))
+    let told = run.target.command(job).await?.text();
+    Ok(told.contains("max_total_time"))
 }
 
 /// Returns the number of executions that a fuzzer prints at its end.

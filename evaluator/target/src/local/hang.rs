@@ -3,9 +3,10 @@
 //! gdb interrupts C and C++ programs; a JVM prints the stacks of its threads when it is
 //! asked by a signal. Frames that all looks have in common are those that do not return.
 
+use super::stage::PovRun;
 use super::{LocalTarget, exits};
 use crate::Result;
-use crate::runner::{Build, ExitEventKind, ExitFrame, Pov, Target, asking_for_dumps};
+use crate::runner::{ExitEventKind, ExitFrame, Target, asking_for_dumps};
 use patchwright_crash::{CrashReport, Frame, Role, Stack, Tool, stack_text};
 use patchwright_source::Language;
 
@@ -15,13 +16,10 @@ const SAMPLES: &str = "4 5 6";
 const END: u32 = 30;
 
 /// Runs a PoV that hangs once more and returns where it is.
-pub(super) async fn stack(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-) -> Result<Option<CrashReport>> {
+pub(super) async fn stack(run: PovRun<'_>) -> Result<Option<CrashReport>> {
+    let PovRun { target, build, pov } = run;
     if target.task.language == Language::Java {
-        let asking = asking_for_dumps(pov, target.pov_command(pov)?);
+        let asking = asking_for_dumps(pov, run.command()?);
         let replay = target.replay(build, &asking).await?;
         return Ok(patchwright_crash::parse(&replay.execution.text()).filter(CrashReport::is_hang));
     }
@@ -31,7 +29,7 @@ pub(super) async fn stack(
         ("TOUCHED", String::new()),
         ("SAMPLES", SAMPLES.to_owned()),
     ];
-    let exits = exits::watch(target, build, pov, &environment).await?;
+    let exits = exits::watch(run, &environment).await?;
     let events = exits.processes.iter().flat_map(|process| &process.events);
     let samples: Vec<Vec<Frame>> = events
         .filter(|event| event.what == ExitEventKind::Sample)
@@ -68,12 +66,11 @@ fn report(samples: &[Vec<Frame>]) -> Option<CrashReport> {
         .min()?;
     let steady = last.get(last.len().checked_sub(common)?..)?;
     let first = steady.first()?;
-    let summary = format!("a hang in {}", first.function);
+    let (function, looks) = (&first.function, samples.len());
+    let summary = format!("a hang in {function}");
+    let stack = stack_text(last);
     let purified = format!(
-        "The program does not come to an end. In each of {} looks it was inside of {}; in the last one it was here:\n{}",
-        samples.len(),
-        first.function,
-        stack_text(last)
+        "The program does not come to an end. In each of {looks} looks it was inside of {function}; in the last one it was here:\n{stack}"
     );
     Some(CrashReport {
         cut: false,

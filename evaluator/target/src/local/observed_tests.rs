@@ -3,13 +3,12 @@
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
 use super::{Job, LocalTarget, coverage};
 use crate::Result;
-use crate::runner::{Build, Counted, Coverage, Observed, ObservedRun, Pov};
+use crate::runner::{Build, Coverage, Observed, ObservedRun, Pov};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::Language;
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::Duration;
 
 /// Processes of one run that are read: build tools start some, and some of them fork one for
 /// each class of tests.
@@ -26,7 +25,7 @@ pub(super) async fn run(
     asked: &Observed,
 ) -> Result<Option<ObservedRun>> {
     let command = match pov {
-        Some(pov) => Some(target.pov_command(pov)?),
+        Some(pov) => Some(target.on(build, pov).command()?),
         None => target.task.commands.test.as_deref(),
     };
     let Some(command) = command.filter(|_| target.task.language == Language::Java) else {
@@ -41,7 +40,10 @@ pub(super) async fn run(
     if !asked.functions.is_empty() {
         environment.push(("WATCHED", asked.functions.join("\n")));
     }
-    let stage = target.stage_of(build, pov).await?;
+    let stage = match pov {
+        Some(pov) => target.on(build, pov).stage().await?,
+        None => target.stage_of_tests(build).await?,
+    };
     let arguments: [OsString; 1] = [command.into()];
     let script = with_agent("eval \"$1\"");
     let job = Job {
@@ -49,7 +51,6 @@ pub(super) async fn run(
         arguments: &arguments,
         environment: &environment,
         pov: pov.map(|pov| pov.file.as_path()),
-        harness: pov.and_then(|pov| pov.harness.as_deref()),
         notes: Some(folder.path()),
         ..stage.job(&script)
     };
@@ -66,23 +67,6 @@ pub(super) async fn run(
         observed.coverage.add(&Coverage::read(&text));
     }
     Ok(Some(observed.without_endless()))
-}
-
-/// Runs the tests of a Java program and says what they cover; none where that cannot be
-/// counted.
-pub(super) async fn covered(
-    target: &LocalTarget,
-    build: &Build,
-    counted: &Counted,
-    most: Duration,
-) -> Result<Option<Coverage>> {
-    let asked = Observed {
-        functions: Vec::new(),
-        counted: counted.clone(),
-        most,
-    };
-    let observed = run(target, build, None, &asked).await?;
-    Ok(observed.map(|run| run.coverage))
 }
 
 /// Reads what each process wrote, in the order of the files' names.

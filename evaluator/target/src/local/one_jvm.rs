@@ -8,9 +8,10 @@
 use super::LocalTarget;
 use super::batch::BatchRun;
 use super::jvm_agent::with_agent;
+use super::stage::PovRun;
+use crate::Result;
 use crate::runner::{Capture, InputRun, Inputs, content};
 use crate::work_time::WorkTime;
-use crate::{Build, Pov, Result};
 use patchwright_sandbox::process::{Ending, Limit};
 use patchwright_source::Language;
 use std::time::Duration;
@@ -33,51 +34,49 @@ const FUZZER: [&str; 2] = ["INFO: ", "Running: "];
 impl LocalTarget {
     /// Tells whether the driver may run the inputs of a PoV: it is tried once, on the
     /// unpatched program.
-    async fn drives(&self, build: &Build, pov: &Pov) -> Result<bool> {
+    async fn drives(&self, of: PovRun<'_>) -> Result<bool> {
         if self.task.language != Language::Java {
             return Ok(false);
         }
         let baseline = self.baseline.get();
-        let Some(unpatched) = baseline.and_then(|known| known.builds.get(&build.name)) else {
+        let Some(build) = baseline.and_then(|known| known.builds.get(&of.build.name)) else {
             return Ok(false);
         };
         let fits = &self.driver_fits;
-        let tried = fits.get_or_try_init(|| self.try_driver(unpatched, pov));
+        let tried = fits.get_or_try_init(|| try_driver(PovRun { build, ..of }));
         tried.await.copied()
     }
+}
 
-    /// Runs three inputs both ways, and tells whether the driver tells the same.
-    async fn try_driver(&self, build: &Build, pov: &Pov) -> Result<bool> {
-        let bytes = content(pov)?;
-        let half = bytes.get(..bytes.len() / 2).unwrap_or_default().to_vec();
-        let inputs = Inputs {
-            contents: vec![bytes, half, Vec::new()],
-            budget: TRIAL,
-            each: STARTS,
-            capture: Capture::Outputs,
-            ..Inputs::default()
-        };
-        let run = BatchRun {
-            target: self,
-            build,
-            pov,
-            inputs: &inputs,
-            until: WorkTime::now() + TRIAL,
-        };
-        let driven = run.in_one_jvm(&[0, 1, 2]).await?;
-        if driven.len() < inputs.contents.len() {
-            return Ok(false);
-        }
-        let started = run.one_by_one(&[0, 1, 2], run.until).await?;
-        let fails = driven.first().is_some_and(InputRun::is_failure);
-        let mut pairs = driven.iter().map(|one| {
-            let other = started.iter().find(|other| other.index == one.index);
-            other.is_some_and(|other| tells_the_same(one, other))
-        });
-        let agrees = fails && pairs.all(|same| same);
-        tracing::info!(agrees, "one JVM for many inputs");
-        Ok(agrees)
+/// Runs three inputs both ways, and tells whether the driver tells the same.
+async fn try_driver(of: PovRun<'_>) -> Result<bool> {
+    let bytes = content(of.pov)?;
+    let half = bytes.get(..bytes.len() / 2).unwrap_or_default().to_vec();
+    let inputs = Inputs {
+        contents: vec![bytes, half, Vec::new()],
+        budget: TRIAL,
+        each: STARTS,
+        capture: Capture::Outputs,
+        ..Inputs::default()
+    };
+    let run = BatchRun {
+        of,
+        inputs: &inputs,
+        until: WorkTime::now() + TRIAL,
+    };
+    let driven = run.in_one_jvm(&[0, 1, 2]).await?;
+    if driven.len() < inputs.contents.len() {
+        return Ok(false);
     }
+    let started = run.one_by_one(&[0, 1, 2], run.until).await?;
+    let fails = driven.first().is_some_and(InputRun::is_failure);
+    let mut pairs = driven.iter().map(|one| {
+        let other = started.iter().find(|other| other.index == one.index);
+        other.is_some_and(|other| tells_the_same(one, other))
+    });
+    let agrees = fails && pairs.all(|same| same);
+    tracing::info!(agrees, "one JVM for many inputs");
+    Ok(agrees)
 }
 
 impl BatchRun<'_> {
@@ -86,7 +85,7 @@ impl BatchRun<'_> {
         // Values are compared with those of other calls, which have to be read alike.
         let worth = batch.len() > 1 || matches!(self.inputs.capture, Capture::Values(_));
         let may = worth && self.inputs.memory.is_none();
-        if !may || !self.target.drives(self.build, self.pov).await? {
+        if !may || !self.of.target.drives(self.of).await? {
             return Ok(Vec::new());
         }
         self.in_one_jvm(batch).await
@@ -94,16 +93,14 @@ impl BatchRun<'_> {
 
     async fn in_one_jvm(&self, batch: &[usize]) -> Result<Vec<InputRun>> {
         let folder = self.write(batch)?;
-        let workspace = self.build.place()?;
-        if !self.target.put_agent(workspace, &folder).await? {
+        let workspace = self.of.build.place()?;
+        if !self.of.target.put_agent(workspace, &folder).await? {
             return Ok(Vec::new());
         }
         let left = self.until.left_on_the_wall();
         let each = self.inputs.each.as_millis();
-        let script = format!(
-            "EACH_MILLISECONDS={each}\nexport EACH_MILLISECONDS\n{}",
-            with_agent(START)
-        );
+        let start = with_agent(START);
+        let script = format!("EACH_MILLISECONDS={each}\nexport EACH_MILLISECONDS\n{start}");
         self.execute(&script, folder.path(), (left + STARTS, None))
             .await?;
         let outputs = folder.left()?;
@@ -119,7 +116,7 @@ impl BatchRun<'_> {
             let shown = self.inputs.capture != Capture::Failures || !ending.success();
             let answers = self.folder_of_answers();
             let output = outputs.read(format!("{answers}/{name}"), OUTPUT_LIMIT);
-            let output = output.map(|output| self.target.told(folder.path(), &output));
+            let output = output.map(|output| self.of.target.told(folder.path(), &output));
             batch.contains(&index).then(|| InputRun {
                 index,
                 ending,

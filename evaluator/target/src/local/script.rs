@@ -37,10 +37,8 @@ pub(super) async fn run(
         let text = execution.text();
         let last = text.trim().lines().last().unwrap_or_default();
         let last: String = last.chars().take(MESSAGE).collect();
-        return Ok(Err(format!(
-            "the script ended with {}: {last}",
-            execution.ending
-        )));
+        let ending = execution.ending;
+        return Ok(Err(format!("the script ended with {ending}: {last}")));
     }
     let made = folder.left()?.read("made", LARGEST);
     let made = made.map_err(|_| format!("the script wrote no file of at most {LARGEST} bytes"));

@@ -49,7 +49,7 @@ enum BatchEnd {
 impl BatchRun<'_> {
     /// Tells whether inputs may share a process.
     pub(super) fn goes_together(&self) -> bool {
-        (self.pov.batch || self.inputs.many) && self.inputs.capture == Capture::Failures
+        (self.of.pov.batch || self.inputs.many) && self.inputs.capture == Capture::Failures
     }
 
     /// Splits a batch into passing and suspected inputs with few processes.
@@ -81,10 +81,7 @@ impl BatchRun<'_> {
         let folder = self.write(part)?;
         let left = self.until.left_on_the_wall();
         let limits = (wall(self.inputs.each, part.len(), left), None);
-        let many = self
-            .target
-            .pov_command(self.pov)
-            .map(fuzzer::command_for_many)?;
+        let many = fuzzer::command_for_many(self.of.command()?);
         let many = many.filter(|_| self.inputs.many);
         let script = many.as_deref().unwrap_or(WHOLE);
         let execution = self.execute(script, folder.path(), limits).await?;

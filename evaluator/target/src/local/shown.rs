@@ -25,10 +25,8 @@ impl LocalTarget {
 
     /// A PoV, which may be another file at the same path next time.
     pub(super) fn shown_pov(&self, file: &Path) -> Result<PathBuf> {
-        let copy = self
-            .scratch
-            .fresh("pov")
-            .join(file.file_name().unwrap_or_default());
+        let name = file.file_name().unwrap_or_default();
+        let copy = self.scratch.fresh("pov").join(name);
         self.showing().show(file, &copy)
     }
 

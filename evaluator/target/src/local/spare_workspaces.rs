@@ -3,12 +3,13 @@
 //! Copying a large tree takes longer than building one changed file of it, so the copy for
 //! the next attempt is made while the model answers.
 
+use super::locked;
 use crate::Result;
 use crate::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// One copy for each build, ready or in the making.
@@ -21,7 +22,7 @@ pub(super) struct SpareWorkspaces {
 impl SpareWorkspaces {
     /// Starts to copy, unless there is a copy already.
     pub(super) fn prepare(&self, name: &str, of: &Arc<Workspace>, root: PathBuf) {
-        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = locked(&self.ready);
         if ready.contains_key(name) {
             return;
         }
@@ -37,10 +38,7 @@ impl SpareWorkspaces {
 
     /// Returns the copy, where one was started and succeeded.
     pub(super) async fn take(&self, name: &str) -> Option<Workspace> {
-        let copy = {
-            let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
-            ready.remove(name)?
-        };
+        let copy = locked(&self.ready).remove(name)?;
         let copied = tokio::task::spawn_blocking(move || copy.join()).await;
         copied.ok()?.ok()?.ok()
     }
@@ -50,8 +48,7 @@ impl Drop for SpareWorkspaces {
     /// Waits for copies, since nothing may be written after the scratch folder is removed.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        let ready = self.ready.get_mut();
-        let ready = std::mem::take(ready.unwrap_or_else(PoisonError::into_inner));
+        let ready = std::mem::take(&mut *locked(&self.ready));
         for (_, copy) in ready {
             let _ = copy.join();
         }

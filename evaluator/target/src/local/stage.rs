@@ -7,15 +7,15 @@
 use super::command::Job;
 use super::disguise::EXPORTED;
 use super::scratch::CommandFolder;
-use super::{LocalTarget, test_reports};
-use crate::Result;
+use super::{LocalTarget, locked, test_reports};
 use crate::runner::{BaselinePov, Build, Pov, measure};
 use crate::workspace::Workspace;
+use crate::{Result, TargetError};
 use patchwright_sandbox::Execution;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The needs of a PoV's command: without them it does not crash the unpatched program.
@@ -41,36 +41,17 @@ impl Needs {
 }
 
 /// The known needs of commands, by their text.
-#[derive(Debug, Default)]
-pub(super) struct KnownNeeds(Mutex<BTreeMap<String, Needs>>);
+pub(super) type KnownNeeds = BTreeMap<String, Needs>;
 
-impl KnownNeeds {
-    /// Returns the needs of a command. One that holds a known one may have another program start it, which
-    /// hands only exported variables on; of any other nothing is known, and it gets all.
-    fn of(&self, command: &str) -> Needs {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(needs) = known.get(command) {
-            return *needs;
-        }
-        let held = known.iter().filter(|(text, _)| command.contains(*text));
-        let held = held.map(|(_, needs)| *needs).max();
-        held.map_or(Needs::Writing, |needs| needs.max(Needs::Variables))
+/// Returns the needs of a command. One that holds a known one may have another program start it, which
+/// hands only exported variables on; of any other nothing is known, and it gets all.
+fn needs_of(known: &KnownNeeds, command: &str) -> Needs {
+    if let Some(needs) = known.get(command) {
+        return *needs;
     }
-
-    fn set(&self, command: &str, needs: Needs) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(command.to_owned(), needs);
-    }
-
-    pub(super) fn all(&self) -> BTreeMap<String, Needs> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.clone()
-    }
-
-    /// Takes over what an earlier run has found.
-    pub(super) fn restore(&self, found: BTreeMap<String, Needs>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = found;
-    }
+    let held = known.iter().filter(|(text, _)| command.contains(*text));
+    let held = held.map(|(_, needs)| *needs).max();
+    held.map_or(Needs::Writing, |needs| needs.max(Needs::Variables))
 }
 
 /// A workspace for one command; a copy is removed after it.
@@ -78,6 +59,7 @@ impl KnownNeeds {
 pub(super) struct Stage<'a> {
     workspace: Arc<Workspace>,
     build: &'a str,
+    harness: Option<&'a str>,
     writable: bool,
     hides: bool,
 }
@@ -90,6 +72,7 @@ impl Stage<'_> {
     /// Returns a command that runs here.
     pub(super) fn job<'a>(&'a self, script: &'a str) -> Job<'a> {
         Job {
+            harness: self.harness,
             writable: self.writable,
             hides: self.hides,
             ..Job::new(script, &self.workspace, self.build)
@@ -97,44 +80,91 @@ impl Stage<'_> {
     }
 }
 
-impl LocalTarget {
-    /// Returns the stage for a PoV's command.
-    pub(super) async fn stage<'a>(&self, build: &'a Build, pov: &Pov) -> Result<Stage<'a>> {
-        let needs = self.needs.of(self.pov_command(pov)?);
+/// A PoV on one build of a target.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PovRun<'a> {
+    pub(super) target: &'a LocalTarget,
+    pub(super) build: &'a Build,
+    pub(super) pov: &'a Pov,
+}
+
+/// Variables besides those of every command.
+pub(super) type Variables = [(&'static str, String)];
+
+impl<'a> PovRun<'a> {
+    /// Returns the command that runs the PoV.
+    pub(super) fn command(self) -> Result<&'a str> {
+        let own = self.pov.command.as_deref();
+        own.or(self.target.task.commands.pov.as_deref())
+            .ok_or_else(|| {
+                let name = self.pov.name();
+                TargetError::invalid(format!("there is no command that runs {name}"))
+            })
+    }
+
+    /// Returns the stage for the command.
+    pub(super) async fn stage(self) -> Result<Stage<'a>> {
+        let needs = needs_of(&locked(&self.target.needs), self.command()?);
+        let harness = self.pov.harness.as_deref();
         if needs == Needs::Writing {
-            return self.copied(build).await;
+            let copied = self.target.copied(self.build).await?;
+            return Ok(Stage { harness, ..copied });
         }
         Ok(Stage {
-            workspace: Arc::clone(build.place()?),
-            build: &build.name,
+            workspace: Arc::clone(self.build.place()?),
+            build: &self.build.name,
+            harness,
             writable: false,
             hides: needs == Needs::Nothing,
         })
     }
 
-    /// Runs the command of a PoV under a program that watches it, and returns the folder in which
-    /// that one notes what it sees.
+    /// Runs the command under a program that watches it, and returns the folder in which that one
+    /// notes what it sees.
     pub(super) async fn watched(
-        &self,
-        (build, pov): (&Build, &Pov),
+        self,
         (script, program): (&str, &str),
-        environment: &[(&'static str, String)],
+        environment: &Variables,
         wall: Duration,
     ) -> Result<(CommandFolder, Execution)> {
-        let (folder, stage) = (self.batch_folder()?, self.stage(build, pov).await?);
-        let arguments: [OsString; 2] = [self.pov_command(pov)?.into(), program.into()];
+        let (folder, stage) = (self.target.batch_folder()?, self.stage().await?);
+        let arguments: [OsString; 2] = [self.command()?.into(), program.into()];
         let script = format!("{EXPORTED}{script}");
         let job = Job {
             wall,
             arguments: &arguments,
             environment,
-            pov: Some(&pov.file),
-            harness: pov.harness.as_deref(),
+            pov: Some(&self.pov.file),
             notes: Some(folder.path()),
             ..stage.job(&script)
         };
-        let execution = self.command(job).await?;
+        let execution = self.target.command(job).await?;
         Ok((folder, execution))
+    }
+
+    /// Runs the PoV on the unpatched program with the least that it crashes with.
+    pub(super) async fn measure(self) -> Result<BaselinePov> {
+        let (needs, command) = (&self.target.needs, self.command()?);
+        locked(needs).entry(command.to_owned()).or_default();
+        loop {
+            let measured = measure(self.target, self.build, self.pov).await?;
+            let more = needs_of(&locked(needs), command).more();
+            let Some(more) = more.filter(|_| !measured.reproduces()) else {
+                return Ok(measured);
+            };
+            locked(needs).insert(command.to_owned(), more);
+        }
+    }
+}
+
+impl LocalTarget {
+    /// Returns what runs a PoV on a build.
+    pub(super) fn on<'a>(&'a self, build: &'a Build, pov: &'a Pov) -> PovRun<'a> {
+        PovRun {
+            target: self,
+            build,
+            pov,
+        }
     }
 
     /// Returns a stage that may be written to and that nobody sees again.
@@ -142,48 +172,23 @@ impl LocalTarget {
         Ok(Stage {
             workspace: Arc::new(self.copy(build.place()?).await?),
             build: &build.name,
+            harness: None,
             writable: true,
             hides: false,
         })
     }
 
-    /// Returns the stage for a PoV, or for the tests, without the reports of an earlier run.
-    pub(super) async fn stage_of<'a>(
-        &self,
-        build: &'a Build,
-        pov: Option<&Pov>,
-    ) -> Result<Stage<'a>> {
-        if let Some(pov) = pov {
-            return self.stage(build, pov).await;
-        }
+    /// Returns the stage for the tests, without the reports of an earlier run.
+    pub(super) async fn stage_of_tests<'a>(&self, build: &'a Build) -> Result<Stage<'a>> {
         let copied = self.copied(build).await?;
         test_reports::clear(copied.workspace(), &self.task.commands.reports)?;
         Ok(copied)
-    }
-
-    /// Runs a PoV on the unpatched program with the least that it crashes with.
-    pub(super) async fn measure_staged(&self, build: &Build, pov: &Pov) -> Result<BaselinePov> {
-        let command = self.pov_command(pov)?;
-        let known = self.needs.all().get(command).copied();
-        self.needs.set(command, known.unwrap_or_default());
-        loop {
-            let measured = measure(self, build, pov).await?;
-            let more = self
-                .needs
-                .of(command)
-                .more()
-                .filter(|_| !measured.reproduces());
-            let Some(more) = more else {
-                return Ok(measured);
-            };
-            self.needs.set(command, more);
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Needs;
+    use super::{Needs, locked, needs_of};
     use crate::runner::Target;
     use crate::test_support::{open, task};
     use std::fs;
@@ -203,11 +208,9 @@ mod tests {
             !text.contains("wrote") && baseline.povs[0].reproduces(),
             "{text}"
         );
-        assert_eq!(
-            target.needs.of(target.pov_command(pov).unwrap()),
-            Needs::Nothing
-        );
         let build = &baseline.builds["address"];
+        let command = target.on(build, pov).command().unwrap();
+        assert_eq!(needs_of(&locked(&target.needs), command), Needs::Nothing);
         for _ in 0..2 {
             let tests = target.test(build).await.unwrap().unwrap();
             assert_eq!(tests.execution.text().trim(), "0");
@@ -234,7 +237,7 @@ mod tests {
         let target = open(task, folder.path()).await;
         let baseline = target.baseline().await.unwrap();
         assert!(baseline.povs[0].reproduces());
-        let needs = target.needs.all().into_values().collect::<Vec<_>>();
+        let needs = locked(&target.needs).values().copied().collect::<Vec<_>>();
         assert_eq!(needs, [Needs::Nothing]);
     }
 
@@ -272,7 +275,7 @@ mod tests {
         let target = open(task, folder.path()).await;
         let baseline = target.baseline().await.unwrap();
         assert!(baseline.povs[0].reproduces());
-        let needs = target.needs.all().into_values().collect::<Vec<_>>();
+        let needs = locked(&target.needs).values().copied().collect::<Vec<_>>();
         assert_eq!(needs, [Needs::Variables]);
     }
 }

@@ -3,7 +3,9 @@
 //! compilers.
 
 use crate::runner::TargetTask;
+use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::{Host, Sandbox};
+use rustix::fs::FileType;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
@@ -49,10 +51,8 @@ impl TaskDigest {
     pub async fn entry_name(&self, parts: &[&str]) -> Option<String> {
         let base = self.digest.get_or_init(|| async {
             let (task, host) = (self.task.clone(), self.host.clone());
-            tokio::task::spawn_blocking(move || digest(&task, &host))
-                .await
-                .ok()
-                .flatten()
+            let made = tokio::task::spawn_blocking(move || digest(&task, &host));
+            made.await.ok().flatten()
         });
         let base = base.await.as_deref()?;
         let image = self.image.as_deref().unwrap_or_default();
@@ -85,12 +85,8 @@ fn digest(task: &TargetTask, host: &Host) -> Option<String> {
     hash.update(format!("{named:?}"));
     hash.update(format!("{:?} {:?}", host.path, host.variables));
     for name in COMPILERS {
-        let found = host
-            .path
-            .iter()
-            .map(|folder| folder.join(name))
-            .find(|path| path.is_file());
-        if let Some(path) = found {
+        let mut paths = host.path.iter().map(|folder| folder.join(name));
+        if let Some(path) = paths.find(|path| path.is_file()) {
             program(&mut hash, &path);
         }
     }
@@ -128,28 +124,22 @@ fn program(hash: &mut Sha256, path: &Path) {
 }
 
 fn folder(hash: &mut Sha256, root: &Path) -> io::Result<()> {
-    let mut open = vec![root.to_path_buf()];
     let mut count = 0;
-    while let Some(folder) = open.pop() {
-        let mut entries = fs::read_dir(&folder)?.collect::<io::Result<Vec<_>>>()?;
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            count += 1;
-            if count > MOST_FILES {
-                return Err(io::Error::other("too many files"));
-            }
-            let path = entry.path();
-            let facts = entry.metadata()?;
-            let name = path.strip_prefix(root).unwrap_or(&path);
-            hash.update((name.as_os_str().len() as u64).to_le_bytes());
-            hash.update(name.as_os_str().as_bytes());
-            hash.update(facts.mode().to_le_bytes());
-            if facts.is_dir() {
-                open.push(path);
-            } else if facts.is_symlink() {
-                hash.update(fs::read_link(&path)?.as_os_str().as_bytes());
-            } else if facts.is_file() {
-                file(hash, &path)?;
+    for visited in ContainedFolder::open(root)?.folders(|_| true) {
+        let visited = visited?;
+        count += visited.entries.len();
+        if count > MOST_FILES {
+            return Err(io::Error::other("too many files"));
+        }
+        for entry in &visited.entries {
+            let path = visited.path_of(entry);
+            hash.update((path.as_os_str().len() as u64).to_le_bytes());
+            hash.update(path.as_os_str().as_bytes());
+            hash.update(entry.facts.st_mode.to_le_bytes());
+            match entry.kind() {
+                FileType::Symlink => hash.update(visited.folder.link(&entry.name)?.as_bytes()),
+                FileType::RegularFile => file(hash, &root.join(path))?,
+                _ => {}
             }
         }
     }

@@ -50,11 +50,8 @@ fn find(tree: &ContainedFolder, patterns: &[String]) -> Result<Vec<String>> {
         let expression = expression(pattern.as_str())
             .map_err(|e| TargetError::invalid(format!("[commands] reports: {e}")))?;
         // The part before the first wildcard is the folder to search.
-        let fixed = pattern
-            .as_str()
-            .split(['*', '?'])
-            .next()
-            .unwrap_or_default();
+        let mut parts = pattern.as_str().split(['*', '?']);
+        let fixed = parts.next().unwrap_or_default();
         let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
         walk(tree, folder, &expression, &mut found);
     }

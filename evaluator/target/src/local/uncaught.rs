@@ -5,15 +5,16 @@
 //! patched program that is silent is looked at from outside. So is one that ends by another
 //! exception than the PoVs: one that callers are told of is an answer and no crash.
 
-use super::LocalTarget;
 use super::debugger::{LIMIT, MORE, TIME, java};
+use super::locked;
+use super::stage::PovRun;
 use crate::Result;
-use crate::runner::{Build, InputRun, Outcome, Pov, Replay};
+use crate::runner::{InputRun, Outcome, Replay};
 use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::{Changes, Language, Tree, TreePath};
 use regex::Regex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// The program for it, in one file.
 const PROGRAM: &str = concat!(
@@ -34,31 +35,22 @@ struct Seen {
 
 /// Makes a crash of a silent run in which an exception was not caught, and an answer of a run
 /// that ended by nothing but an exception which the library tells its callers.
-pub(super) async fn look(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    replay: Replay,
-) -> Result<Replay> {
+pub(super) async fn look(run: PovRun<'_>, replay: Replay) -> Result<Replay> {
+    let PovRun { target, build, pov } = run;
     if target.task.language != Language::Java {
         return Ok(replay);
     }
     let patched = build.changes != Changes::default().digest();
     let known = target.task.povs.iter().any(|known| known.file == pov.file);
     match replay.outcome {
-        Outcome::Silent if patched && known => caught(target, build, pov, replay).await,
-        Outcome::Crashed => answered(target, build, pov, replay).await,
+        Outcome::Silent if patched && known => caught(run, replay).await,
+        Outcome::Crashed => answered(run, replay).await,
         _ => Ok(replay),
     }
 }
 
-async fn caught(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    mut replay: Replay,
-) -> Result<Replay> {
-    let seen = watch(target, build, pov).await?;
+async fn caught(run: PovRun<'_>, mut replay: Replay) -> Result<Replay> {
+    let seen = watch(run).await?;
     replay.unwatched = seen.unwatched;
     if let Some(crash) = patchwright_crash::parse(&seen.text) {
         let output = &mut replay.execution.output;
@@ -71,26 +63,19 @@ async fn caught(
 }
 
 /// Exceptions by class and throwing function of the project, and whether each is an answer.
-#[derive(Debug, Default)]
-pub(super) struct Answers(Mutex<BTreeMap<(String, String), bool>>);
+pub(super) type Answers = Mutex<BTreeMap<(String, String), bool>>;
 
-impl Answers {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<(String, String), bool>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+/// Takes the traces of known answers out of what programs printed: these are no crashes.
+pub(super) fn take_answers_out(answers: &Answers, runs: &mut [InputRun]) {
+    let answers = locked(answers);
+    if answers.is_empty() {
+        return;
     }
-
-    /// Takes the traces of known answers out of what programs printed: these are no crashes.
-    pub(super) fn take_out(&self, runs: &mut [InputRun]) {
-        let answers = self.all();
-        if answers.is_empty() {
-            return;
-        }
-        for run in runs.iter_mut().filter(|run| !run.ending.success()) {
-            let text = String::from_utf8_lossy(&run.output);
-            let crash = patchwright_crash::parse(&text).filter(|crash| crash.tool == Tool::Java);
-            if crash.is_some_and(|crash| answers.get(&key(&crash)) == Some(&true)) {
-                run.output = without_trace(&text).into_bytes();
-            }
+    for run in runs.iter_mut().filter(|run| !run.ending.success()) {
+        let text = String::from_utf8_lossy(&run.output);
+        let crash = patchwright_crash::parse(&text).filter(|crash| crash.tool == Tool::Java);
+        if crash.is_some_and(|crash| answers.get(&key(&crash)) == Some(&true)) {
+            run.output = without_trace(&text).into_bytes();
         }
     }
 }
@@ -113,12 +98,8 @@ fn without_trace(text: &str) -> String {
 /// A method has to declare the checked exceptions that it lets through and may declare others, so
 /// these are part of what a library tells its callers. The exception of a PoV is a crash, whatever
 /// its class.
-async fn answered(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    mut replay: Replay,
-) -> Result<Replay> {
+async fn answered(run: PovRun<'_>, mut replay: Replay) -> Result<Replay> {
+    let PovRun { target, pov, .. } = run;
     let Some(baseline) = target.baseline.get() else {
         return Ok(replay);
     };
@@ -131,12 +112,12 @@ async fn answered(
         return Ok(replay);
     };
     let is_pov = target.task.povs.iter().any(|known| known.file == pov.file);
-    let known = target.answers.all().get(&key(&crash)).copied();
+    let known = locked(&target.answers).get(&key(&crash)).copied();
     let is_answer = match known {
         Some(known) if !is_pov => known,
-        _ => is_answer(target, build, pov, &crash).await?,
+        _ => is_answer(run, &crash).await?,
     };
-    target.answers.all().insert(key(&crash), is_answer);
+    locked(&target.answers).insert(key(&crash), is_answer);
     if is_answer {
         replay.outcome = Outcome::Silent;
         replay.answer = Some(crash.kind);
@@ -148,13 +129,8 @@ async fn answered(
 
 /// Tells whether nothing but this exception was left uncaught, and it is one that callers are told
 /// of. A patch can bring neither its class nor its declaration.
-async fn is_answer(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    crash: &CrashReport,
-) -> Result<bool> {
-    let Ok(tree) = Tree::open(&target.task.tree) else {
+async fn is_answer(run: PovRun<'_>, crash: &CrashReport) -> Result<bool> {
+    let Ok(tree) = Tree::open(&run.target.task.tree) else {
         return Ok(false);
     };
     let files = tree.files();
@@ -169,7 +145,7 @@ async fn is_answer(
     if !is_there && !declared {
         return Ok(false);
     }
-    let seen = watch(target, build, pov).await?;
+    let seen = watch(run).await?;
     let alone = seen.text.matches("Exception in thread \"").count() == 1;
     Ok(alone && (declared || seen.checked == [crash.kind.as_str()]))
 }
@@ -194,10 +170,8 @@ fn simple_name(name: &str) -> String {
 /// Tells whether a method on the stack declares the exception in the unpatched tree.
 fn declares(source: (&Tree, &[TreePath]), crash: &CrashReport) -> bool {
     let exception = simple_name(&crash.kind);
-    let mut frames = crash
-        .main_stack()
-        .into_iter()
-        .flat_map(|stack| &stack.frames);
+    let stack = crash.main_stack().into_iter();
+    let mut frames = stack.flat_map(|stack| &stack.frames);
     frames.any(|frame| {
         let method = simple_name(&frame.function);
         let head = format!(r"\b{method}\s*\([^(){{}};]*\)\s*throws\s[^{{}};]*\b{exception}\b");
@@ -207,16 +181,15 @@ fn declares(source: (&Tree, &[TreePath]), crash: &CrashReport) -> bool {
 }
 
 /// Runs a PoV once more, under the debugger.
-async fn watch(target: &LocalTarget, build: &Build, pov: &Pov) -> Result<Seen> {
+async fn watch(run: PovRun<'_>) -> Result<Seen> {
     let environment = [("PROBE_SECONDS", TIME.as_secs().to_string())];
     let script = java("Uncaught");
     let how = (script.as_str(), PROGRAM);
-    let watched = target.watched((build, pov), how, &environment, TIME + MORE);
-    let (folder, execution) = watched.await?;
+    let (folder, execution) = run.watched(how, &environment, TIME + MORE).await?;
     let notes = folder.left()?;
     let read = |name| notes.read(name, LIMIT).ok();
     let text = |told: Vec<u8>| {
-        let told = target.told(folder.path(), &told);
+        let told = run.target.told(folder.path(), &told);
         String::from_utf8_lossy(&told).trim_end().to_owned()
     };
     if let Some(told) = read("uncaught") {

@@ -77,11 +77,8 @@ fn values(text: &mut String, observation: &Observation) {
         row(text, seen);
         shown = seen.2;
     }
-    let rest: Vec<&ValueSpan> = observation
-        .last
-        .iter()
-        .filter(|seen| seen.1 > shown)
-        .collect();
+    let rest = observation.last.iter().filter(|seen| seen.1 > shown);
+    let rest: Vec<&ValueSpan> = rest.collect();
     if let Some(next) = rest.first()
         && next.1 > shown + 1
     {

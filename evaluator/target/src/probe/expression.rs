@@ -13,33 +13,8 @@ const LONGEST: usize = 200;
 const DEEPEST: usize = 24;
 
 /// Keywords, which are no names: they act, or need a compiler.
-const KEYWORDS: &[&str] = &[
-    "new",
-    "delete",
-    "throw",
-    "return",
-    "if",
-    "while",
-    "for",
-    "do",
-    "goto",
-    "typeid",
-    "decltype",
-    "typeof",
-    "__typeof__",
-    "noexcept",
-    "alignof",
-    "_Alignof",
-    "await",
-    "yield",
-    "instanceof",
-    "switch",
-    "case",
-    "operator",
-    "asm",
-    "__asm__",
-    "class",
-];
+const KEYWORDS: &str = "new delete throw return if while for do goto typeid decltype typeof \
+     __typeof__ noexcept alignof _Alignof await yield instanceof switch case operator asm __asm__ class";
 
 /// Words that begin a type.
 const TYPE_WORDS: &[&str] = &[
@@ -96,6 +71,10 @@ impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+fn is_keyword(name: &str) -> bool {
+    KEYWORDS.split(' ').any(|keyword| keyword == name)
 }
 
 fn surplus(token: Token<'_>) -> String {
@@ -179,15 +158,9 @@ impl<'a> Reader<'a> {
             if self.is("(") && self.cast() {
                 return Ok(());
             }
-            return self.operand_of_size();
+            // What is measured is not evaluated.
+            while UNARY.iter().any(|word| self.take(word)) {}
         }
-        self.primary()?;
-        self.members()
-    }
-
-    /// Reads the operand of `sizeof`, which is not evaluated.
-    fn operand_of_size(&mut self) -> Result<(), String> {
-        while UNARY.iter().any(|word| self.take(word)) {}
         self.primary()?;
         self.members()
     }
@@ -214,7 +187,7 @@ impl<'a> Reader<'a> {
     fn name(&mut self) -> Result<(), String> {
         loop {
             match self.peek() {
-                Some(Token::Name(name)) if KEYWORDS.contains(&name) => {
+                Some(Token::Name(name)) if is_keyword(name) => {
                     return Err(format!("{name:?} is not read here"));
                 }
                 Some(Token::Name(_)) => self.at += 1,
@@ -271,7 +244,7 @@ impl<'a> Reader<'a> {
     fn type_name(&mut self) -> bool {
         let mut named = false;
         while let Some(Token::Name(name)) = self.peek() {
-            if KEYWORDS.contains(&name) {
+            if is_keyword(name) {
                 return false;
             }
             self.at += 1;

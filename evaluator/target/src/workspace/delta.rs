@@ -6,7 +6,7 @@
 //! and any other is written down.
 
 use super::copy::{opened, settle};
-use super::{HOME, OUT, TREE, lent_folder};
+use super::{PARTS, lent_folder};
 use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::{ContainedFolder, Entry};
 use rustix::fs::{FileType, Stat, fstat};
@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that are compared at once.
 const CHUNK: usize = 64 << 10;
-const PARTS: [&str; 3] = [TREE, OUT, HOME];
 
 /// A moment on the clock of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

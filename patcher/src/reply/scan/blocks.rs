@@ -5,7 +5,8 @@ use super::{Item, Level, Scanner, in_code_span};
 use crate::reply::patch::{self, Found};
 use crate::reply::tag::{Tag, starts_line};
 use crate::reply::words::{
-    ANALYSIS, FILE, PATCH, PROBE, QUERIES, QUERY, QUOTED, THINKING, begins_edit, closes, opens,
+    ANALYSIS, FILE, PATCH, PROBE, QUERIES, QUERY, QUOTED, THINKING, begins_edit, closes, is_among,
+    opens,
 };
 use crate::reply::{fallback, queries};
 
@@ -96,7 +97,7 @@ impl Scanner<'_> {
         let closing = rest
             .clone()
             .filter(|(_, next)| !in_code_span(self.text, next))
-            .find(|(_, next)| ANALYSIS.contains(&next.name.as_str()))
+            .find(|(_, next)| is_among(&next.name, ANALYSIS))
             .filter(|(_, next)| next.closing);
         let ends = |next: &Tag| opens(next, PATCH) || opens(next, QUERIES) || opens(next, PROBE);
         let (next, end) = match closing {
