@@ -12,8 +12,6 @@ mod login;
 mod machine;
 pub mod review;
 pub mod service;
-mod submitter;
-mod task_watcher;
 pub mod telemetry;
 pub mod worker;
 

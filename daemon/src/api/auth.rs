@@ -37,7 +37,7 @@ pub(crate) async fn guard(
         (_, Some(peer)) => peer.to_string(),
         _ => String::new(),
     };
-    api.limits.rate.take(&key)?;
+    api.rate.take(&key)?;
     request.extensions_mut().insert(found?);
     Ok(next.run(request).await)
 }
