@@ -33,10 +33,8 @@ fn case(detail: TaskDetail) -> CaseRow {
         project: detail.project_name.clone(),
         deadline: Some(detail.deadline),
         detail: Some(detail),
-        prepared: None,
-        state: CaseState::Pending,
-        problem: None,
         created: now(),
+        ..CaseRow::default()
     }
 }
 
