@@ -167,17 +167,7 @@ type Running = Arc<Mutex<BTreeMap<String, CancellationToken>>>;
 /// A follow-up that was started: the id of its task or run, and the page that shows it.
 type Started = (String, String);
 
-impl Starter {
-    /// Tells whether this process works on a run.
-    pub(super) fn works_on(&self, run: &str) -> bool {
-        match self {
-            Self::Queue(_) => false,
-            Self::Here(running) => locked(running).contains_key(run),
-        }
-    }
-}
-
-fn locked(running: &Running) -> MutexGuard<'_, BTreeMap<String, CancellationToken>> {
+pub(super) fn locked(running: &Running) -> MutexGuard<'_, BTreeMap<String, CancellationToken>> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

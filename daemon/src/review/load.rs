@@ -1,6 +1,7 @@
 //! Views of the pages, read from the store.
 
 use super::Review;
+use super::decide::{Starter, locked};
 use super::refused::Refused;
 use crate::follow_up::Snapshot;
 use anyhow::Context;
@@ -60,9 +61,9 @@ impl Review {
     }
 
     fn cancelable(&self, row: &ListedTask) -> bool {
-        match row.state.as_str() {
-            "queued" | "running" | "paused" => true,
-            "unfinished" => self.starter.works_on(&row.id),
+        match (row.state.as_str(), &self.starter) {
+            ("queued" | "running" | "paused", _) => true,
+            ("unfinished", Starter::Here(running)) => locked(running).contains_key(&row.id),
             _ => false,
         }
     }
