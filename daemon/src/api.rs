@@ -8,7 +8,7 @@
 mod auth;
 mod connection;
 mod document;
-mod events;
+pub(crate) mod events;
 pub(crate) mod extract;
 mod health;
 mod limit;
@@ -28,7 +28,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use connection::Gate;
-use limit::Limits;
+use limit::Rate;
 use metrics_exporter_prometheus::PrometheusHandle;
 use patchwright_config::Settings;
 use patchwright_run::WrongInput;
@@ -38,17 +38,24 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+/// Bytes of a kilobyte, and kilobytes of a megabyte.
+const KILO: usize = 1024;
 
 /// State of every handler. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Api {
     pub(crate) service: Service,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) limits: Limits,
+    rate: Arc<Rate>,
+    /// Places for requests, and for event streams.
+    requests: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
     login: Login,
     metrics: PrometheusHandle,
     stop: CancellationToken,
@@ -59,6 +66,16 @@ impl Api {
     async fn task(&self, id: &str) -> Result<TaskRow, Problem> {
         let task = self.service.store().task(id).await?;
         task.ok_or_else(|| Problem::no_task(id))
+    }
+
+    /// Bytes of a JSON body.
+    fn json_limit(&self) -> usize {
+        self.settings.http.body_kb.saturating_mul(KILO)
+    }
+
+    /// Bytes of an upload.
+    fn upload_limit(&self) -> usize {
+        self.settings.http.upload_mb.saturating_mul(KILO * KILO)
     }
 }
 
@@ -81,7 +98,7 @@ fn router(api: Api, others: Router) -> Router {
     let open = OpenApiRouter::new()
         .routes(routes!(health::live))
         .routes(routes!(health::ready));
-    let upload = api.limits.upload();
+    let upload = api.upload_limit();
     let (router, described) = OpenApiRouter::with_openapi(document::base())
         .merge(guarded)
         .merge(open)
@@ -177,7 +194,9 @@ pub async fn listen(
     let address = settings.http.listen;
     let api = Api {
         login: Login::new(service.store().clone(), &settings.http),
-        limits: Limits::new(&settings.http),
+        rate: Arc::new(Rate::new(settings.http.rate)),
+        requests: Arc::new(Semaphore::new(settings.http.requests)),
+        streams: Arc::new(Semaphore::new(settings.http.streams)),
         metrics: crate::telemetry::recorder(),
         service,
         settings,

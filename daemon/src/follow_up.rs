@@ -6,10 +6,10 @@ use patchwright_agent::record::{AcceptedInput, Attempt, Blob, Evaluation, Follow
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::{Mode, Task};
-use patchwright_config::Settings;
+use patchwright_config::{Loaded, Settings};
 use patchwright_patcher::Patch;
 use patchwright_run::Answers;
-use patchwright_run::session::{self, Beginning};
+use patchwright_run::session::{self, Beginning, NewRun, Right, Session};
 use patchwright_store::Store;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
 use std::collections::BTreeMap;
@@ -169,19 +169,23 @@ pub async fn evaluate(
     })
 }
 
-/// Returns whose answers a task uses, and the patch that it judges: an evaluation asks
-/// nobody.
+/// Begins the run of a task: an evaluation asks nobody, any other the model that is configured.
 ///
 /// # Errors
-/// When no model is configured.
-pub fn answers(
-    task: &Task,
-    loaded: &patchwright_config::Loaded,
-) -> Result<(Answers, Option<Patch>), String> {
-    match &task.follows {
-        Some(FollowUp::Evaluate(evaluation)) => {
-            Ok((Answers::Nobody, Some(evaluation.patch.clone())))
+/// When no model is configured, or the run cannot be written down.
+pub(crate) async fn begin(
+    store: &Store,
+    (task, loaded): (Task, Loaded),
+    right: Right,
+) -> anyhow::Result<Session> {
+    let (answers, foreign) = match &task.follows {
+        Some(FollowUp::Evaluate(evaluation)) => (Answers::Nobody, Some(evaluation.patch.clone())),
+        _ => {
+            let answers = patchwright_run::answers(&task, None, &loaded).map_err(NoFollowUp)?;
+            (answers, None)
         }
-        _ => Ok((patchwright_run::answers(task, None, loaded)?, None)),
-    }
+    };
+    let models = patchwright_run::models(&answers, &loaded.settings)?;
+    let new = NewRun::new(answers, foreign);
+    Session::begin(store, (task, loaded), (right, models), new).await
 }

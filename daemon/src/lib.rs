@@ -11,7 +11,5 @@ mod login;
 mod machine;
 pub mod review;
 pub mod service;
-mod submitter;
-mod task_watcher;
 pub mod telemetry;
 pub mod worker;

@@ -129,15 +129,13 @@ fn same_machine(headers: &HeaderMap, uri: &Uri, origins: &[String]) -> bool {
         Some(Err(_)) => None,
         None => uri.authority().map(axum::http::uri::Authority::as_str),
     };
-    let local = host.filter(|host| is_this_machine(host));
-    let origin = match (text(ORIGIN), local) {
-        (None, _) => true,
-        (Some(Ok(origin)), Some(host)) => {
-            origin == format!("http://{host}") || origins.iter().any(|known| known == origin)
-        }
-        (Some(_), _) => false,
+    let Some(host) = host.filter(|host| is_this_machine(host)) else {
+        return false;
     };
-    local.is_some() && origin
+    let known = |origin: &str| {
+        origin == format!("http://{host}") || origins.iter().any(|known| known == origin)
+    };
+    text(ORIGIN).is_none_or(|origin| origin.is_ok_and(known))
 }
 
 /// Returns true when a host, with or without a port, is a name of this machine.

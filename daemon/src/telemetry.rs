@@ -14,7 +14,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::{SdkTracerProvider, Tracer};
+use opentelemetry_sdk::trace::SdkTracerProvider;
 use patchwright_agent::telemetry::metrics::{CALLS, MONEY, RUNS, STEP, TOKENS, VERDICTS};
 use patchwright_config::{LogFormat, Telemetry};
 use patchwright_model::http::install_cryptography;
@@ -90,17 +90,14 @@ pub fn start(settings: &Telemetry) -> Result<TelemetryGuard, WrongInput> {
         .map(|endpoint| provider(endpoint, settings))
         .transpose()
         .map_err(|error| WrongInput(format!("telemetry.otlp: {error}")))?;
-    let traces = provider
-        .as_ref()
-        .map(|provider| provider.tracer(SCOPE))
-        .map(|tracer: Tracer| {
-            // Only our own spans: those of libraries name hosts and paths.
-            tracing_opentelemetry::layer()
-                .with_tracer(tracer)
-                .with_location(false)
-                .with_threads(false)
-                .with_filter(filter::Targets::new().with_target(SCOPE, tracing::Level::INFO))
-        });
+    let traces = provider.as_ref().map(|provider| {
+        // Only our own spans: those of libraries name hosts and paths.
+        tracing_opentelemetry::layer()
+            .with_tracer(provider.tracer(SCOPE))
+            .with_location(false)
+            .with_threads(false)
+            .with_filter(filter::Targets::new().with_target(SCOPE, tracing::Level::INFO))
+    });
     let _ = tracing_subscriber::registry()
         .with(messages.with_filter(filter))
         .with(traces)

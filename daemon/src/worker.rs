@@ -23,7 +23,7 @@ use patchwright_store::{Store, StoreError};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use task::{Outcome, Work};
+use task::Outcome;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -186,12 +186,11 @@ impl WorkerPool {
 
     /// Works on a task until there is an outcome.
     async fn carry_out(&self, claimed: &Claimed, stop: &CancellationToken) -> Outcome {
-        let work = Work::new(self, claimed);
         tokio::select! {
             biased;
             () = stop.cancelled() => Outcome::Stopped,
             // On the heap: the future of a whole run is large.
-            outcome = Box::pin(work.carry_out()) => outcome,
+            outcome = Box::pin(self.outcome(claimed)) => outcome,
         }
     }
 

@@ -59,7 +59,11 @@ fn rows(file: &FileDiff, source: Option<&str>, style: DiffStyle, left: &mut usiz
         let shown = hunk.lines.get(..hunk.lines.len().min(*left));
         let shown = shown.unwrap_or_default();
         *left -= shown.len();
-        out.extend(hunk_rows(file.path(), shown, style));
+        let pairs = paired(coloured(file.path(), shown));
+        out.extend(match style {
+            DiffStyle::Split => pairs.iter().map(split_row).collect(),
+            DiffStyle::Unified => unified_rows(&pairs),
+        });
         let grown = hunk.lines.iter().map(|line| match line.side {
             Side::Both => 0,
             Side::New => 1,
@@ -108,14 +112,6 @@ impl Shown<'_> {
             Side::New => "code add",
             Side::Both => "code",
         }
-    }
-}
-
-fn hunk_rows(path: &str, lines: &[DiffLine], style: DiffStyle) -> Vec<Value> {
-    let pairs = paired(coloured(path, lines));
-    match style {
-        DiffStyle::Split => pairs.iter().map(split_row).collect(),
-        DiffStyle::Unified => unified_rows(&pairs),
     }
 }
 

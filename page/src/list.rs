@@ -2,33 +2,14 @@
 
 use crate::template::{render, values};
 use crate::view::ListView;
-use minijinja::{Error, Value, context};
+use minijinja::{Error, context};
 
 /// Writes the page of tasks.
 ///
 /// # Errors
 /// The template does not fit the values.
 pub fn list(view: &ListView) -> Result<String, Error> {
-    let page = context! { heading => "Tasks", kinds => kinds(view), ..values(view) };
-    render("list.html", page)
-}
-
-/// Returns the number of rows of each ending, and of each state of those without one.
-fn kinds(view: &ListView) -> Vec<Value> {
-    let mut kinds: Vec<(&str, &str, i64)> = Vec::new();
-    for (state, ending, count) in &view.counts {
-        let (key, word) = match ending.as_str() {
-            "" => ("state", state.as_str()),
-            ending => ("ending", ending),
-        };
-        let known = kinds.iter_mut().find(|one| (one.0, one.1) == (key, word));
-        match known {
-            Some(kind) => kind.2 += count,
-            None => kinds.push((key, word, *count)),
-        }
-    }
-    let told = |(key, word, count)| context! { key, word, count };
-    kinds.into_iter().map(told).collect()
+    render("list.html", context! { heading => "Tasks", ..values(view) })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::code::{SourceLines, code, colours, line, number};
 use crate::template::{render, values};
-use crate::view::{DiffStyle, Viewer};
+use crate::view::DiffStyle;
 use minijinja::{Error, Value, context};
 use patchwright_agent::journal::Event;
 use serde_json::Value as Json;
@@ -85,22 +85,18 @@ pub fn source(lines: &SourceLines, style: DiffStyle) -> Result<String, Error> {
 
 /// Writes the page of the HTTP interface from its description, which lies at an address.
 pub fn interface(document: &Json, address: &str) -> Result<String, Error> {
-    let (document, viewer) = (values(document), values(&Viewer::default()));
-    let heading = "HTTP interface";
-    let page = context! { heading, document, address, viewer };
-    render("interface.html", page)
+    let (heading, document) = ("HTTP interface", values(document));
+    render("interface.html", context! { heading, document, address })
 }
 
 /// Writes the page on which a token is given; `wrong` where one was refused.
 pub fn sign_in(wrong: bool) -> Result<String, Error> {
-    let (heading, viewer) = ("Sign in", values(&Viewer::default()));
-    render("sign_in.html", context! { heading, wrong, viewer })
+    render("sign_in.html", context! { heading => "Sign in", wrong })
 }
 
 /// Writes the page of an error.
 pub fn missing(heading: &str, detail: &str) -> Result<String, Error> {
-    let viewer = values(&Viewer::default());
-    render("missing.html", context! { heading, detail, viewer })
+    render("missing.html", context! { heading, detail })
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub struct ListView {
     pub filter: ListFilter,
     /// The rows.
     pub page: ListPage,
-    /// Number of rows by state and ending.
+    /// Number of rows of each ending, and of each state of those without one.
     pub counts: Vec<(String, String, i64)>,
     /// The time now, UTC, for the age of a row.
     pub now: String,

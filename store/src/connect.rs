@@ -151,9 +151,7 @@ impl Store {
             let file = File::create(&path)?;
             file.lock().map(|()| file)
         });
-        let lock = lock
-            .await
-            .map_err(|error| unusable(&self.folder, error.into()))?;
+        let lock = lock.await.unwrap_or_else(|error| Err(error.into()));
         lock.map_err(|error| unusable(&self.folder, error))
     }
 

@@ -220,22 +220,14 @@ pub(crate) async fn write_event(
     let Some((number, epoch)): Option<(i64, i64)> = next else {
         return Ok(None);
     };
-    sqlx::query(
-        "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-    )
-    .bind(run)
-    .bind(number)
-    .bind(epoch)
-    .bind(time)
-    .bind(i64::from(event.step.lane))
-    .bind(i64::from(event.step.number))
-    .bind(event.kind.as_str())
-    .bind(&event.name)
-    .bind(storable(&event.summary))
-    .bind(body)
-    .execute(&mut **transaction)
-    .await?;
+    let add = "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let (lane, step) = (i64::from(event.step.lane), i64::from(event.step.number));
+    let (kind, name, summary) = (event.kind.as_str(), &event.name, storable(&event.summary));
+    let values = (
+        run, number, epoch, time, lane, step, kind, name, summary, body,
+    );
+    execute(&mut **transaction, add, values).await?;
     Ok(Some(number))
 }
 

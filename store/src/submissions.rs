@@ -8,7 +8,6 @@ mod claim;
 mod list;
 
 pub use claim::{Back, Claimant, Claimed, Ending};
-pub use list::TaskVersion;
 pub(crate) use list::pattern;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 

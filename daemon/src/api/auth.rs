@@ -1,7 +1,6 @@
 //! Rights of the callers of the API, and the rate that they are granted.
 
 use super::Api;
-use super::connection::Peer;
 use super::problem::{Kind, Problem};
 use crate::login::{Caller, NotAdmitted, bearer};
 use axum::extract::{ConnectInfo, Request, State};
@@ -10,6 +9,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
 use patchwright_store::tokens::Role;
+use std::net::SocketAddr;
 
 impl Caller {
     /// Refuses a caller whose role is too small.
@@ -29,15 +29,15 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let peer = request.extensions().get::<ConnectInfo<Peer>>();
-    let peer = peer.map(|info| info.0.0.ip());
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map(|info| info.0.ip());
     let found = caller(&api, request.headers(), request.uri()).await;
     let key = match (&found, peer) {
         (Ok(caller), _) if !caller.name.is_empty() => caller.name.clone(),
         (_, Some(peer)) => peer.to_string(),
         _ => String::new(),
     };
-    api.limits.rate.take(&key)?;
+    api.rate.take(&key)?;
     request.extensions_mut().insert(found?);
     Ok(next.run(request).await)
 }

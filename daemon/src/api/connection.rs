@@ -34,10 +34,6 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// The pause after an error of the system, as when no file can be opened.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The address at the other end of a connection.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Peer(pub(super) SocketAddr);
-
 /// Limits of the connections of one listener.
 #[derive(Debug)]
 pub(super) struct Gate {
@@ -122,7 +118,7 @@ async fn answer_one(
     headers: Duration,
     stop: CancellationToken,
 ) {
-    let peer = ConnectInfo(Peer(connection.peer));
+    let peer = ConnectInfo(connection.peer);
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(peer);
         let answer = router.clone().call(request.map(Body::new));

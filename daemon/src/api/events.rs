@@ -6,26 +6,28 @@
 
 use super::Api;
 use super::extract::TaskId;
+use super::limit::free;
 use super::problem::Problem;
-use crate::service::Service;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
+use futures::stream::{self, Stream, StreamExt};
 use patchwright_agent::journal::Event;
-use patchwright_store::StoreError;
-use patchwright_store::submissions::{TaskRow, TaskVersion};
+use patchwright_store::submissions::TaskRow;
+use patchwright_store::{Store, StoreError};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 /// Events that are read at once.
 const BATCH: u32 = 64;
 /// The id of the last event of a task.
 const END: &str = "end";
+/// Shortest and longest pause between two looks at a task: it grows while nothing happens.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 /// Pause before a browser connects again, and interval of keep-alive comments.
 const AGAIN: Duration = Duration::from_secs(2);
 const ALIVE: Duration = Duration::from_secs(15);
@@ -58,23 +60,28 @@ pub(crate) async fn events(
     if last == END && task.state.is_over() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let place = api.limits.stream()?;
+    let busy = "as many event streams are open as are allowed (http.streams)";
+    let place = free(&api.streams, busy)?;
     let follow = Follow {
-        changes: api.service.watcher.follow(&id),
-        service: api.service.clone(),
+        store: api.service.store().clone(),
         id,
         place: Place::read(last),
         waiting: VecDeque::new(),
+        pause: PAUSES.0,
         over: false,
         stop: api.stop.clone(),
         _place: place,
     };
-    let events = stream::unfold(follow, |mut follow| async move {
-        let event = follow.next().await?;
-        Some((Ok::<_, Infallible>(event), follow))
-    });
-    let kept_alive = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE));
-    Ok(kept_alive.into_response())
+    Ok(streamed(stream::unfold(follow, |mut follow| async move {
+        Some((follow.next().await?, follow))
+    })))
+}
+
+/// Answers with events as they happen, on a connection that is kept alive.
+pub(crate) fn streamed(events: impl Stream<Item = Message> + Send + 'static) -> Response {
+    let events = Sse::new(events.map(Ok::<_, Infallible>));
+    let kept_alive = events.keep_alive(KeepAlive::new().interval(ALIVE));
+    kept_alive.into_response()
 }
 
 /// Position of a caller: a run and the number of its event.
@@ -105,24 +112,21 @@ impl Place {
 
 /// One caller who follows a task.
 struct Follow {
-    service: Service,
+    store: Store,
     id: String,
     place: Place,
     waiting: VecDeque<Event>,
-    changes: watch::Receiver<TaskVersion>,
+    pause: Duration,
     over: bool,
     stop: CancellationToken,
     _place: OwnedSemaphorePermit,
 }
 
 impl Follow {
-    /// The next event; `None` when the stream is over. A store that fails ends
-    /// it: the caller comes again with the id that it has.
-    async fn next(&mut self) -> Option<sse::Event> {
-        loop {
-            if self.over {
-                return None;
-            }
+    /// The next event; `None` when the stream is over. A journal that cannot be read ends
+    /// it: the caller comes again with the id that it has. A database that is away does not.
+    async fn next(&mut self) -> Option<Message> {
+        while !self.over {
             if let Some(event) = self.waiting.pop_front() {
                 self.place.number = event.number;
                 return told(&self.place.id(), &event.name, &event);
@@ -132,23 +136,30 @@ impl Follow {
                     self.over = true;
                     return told(END, END, &task);
                 }
-                Ok(None) => {}
+                Ok(None) if self.waiting.is_empty() => {}
+                Ok(None) => {
+                    self.pause = PAUSES.0;
+                    continue;
+                }
+                Err(StoreError::Database(error)) => {
+                    tracing::warn!(%error, "a task that is followed was not read");
+                }
                 Err(error) => {
                     tracing::warn!(%error, "an event stream ends because the store failed");
                     return None;
                 }
             }
-            if self.waiting.is_empty() {
-                let changed = self.stop.run_until_cancelled(self.changes.changed());
-                changed.await?.ok()?;
-            }
+            let pause = tokio::time::sleep(self.pause);
+            self.stop.run_until_cancelled(pause).await?;
+            self.pause = (self.pause * 3 / 2).min(PAUSES.1);
         }
+        None
     }
 
     /// Reads what is new; the task, when it has ended and everything was told.
     async fn look(&mut self) -> Result<Option<TaskRow>, StoreError> {
         // The state first: whatever was written before the end is read after it.
-        let Some(task) = self.service.store().task(&self.id).await? else {
+        let Some(task) = self.store.task(&self.id).await? else {
             return Ok(None);
         };
         if let Some(run) = &task.run {
@@ -156,17 +167,16 @@ impl Follow {
                 let run = run.clone();
                 self.place = Place { run, number: 0 };
             }
-            let store = self.service.store();
-            let events = store.events_after(run, self.place.number, BATCH).await?;
-            self.waiting.extend(events);
+            let events = self.store.events_after(run, self.place.number, BATCH);
+            self.waiting.extend(events.await?);
         }
         let ended = task.state.is_over() && self.waiting.is_empty();
         Ok(ended.then_some(task))
     }
 }
 
-fn told(id: &str, name: &str, data: &impl serde::Serialize) -> Option<sse::Event> {
-    let event = sse::Event::default().id(id).event(name).retry(AGAIN);
+fn told(id: &str, name: &str, data: &impl serde::Serialize) -> Option<Message> {
+    let event = Message::default().id(id).event(name).retry(AGAIN);
     event.json_data(data).ok()
 }
 

@@ -9,7 +9,6 @@ use axum::extract::{Request, State};
 use axum::http::header::CONTENT_LENGTH;
 use axum::middleware::Next;
 use axum::response::Response;
-use patchwright_config::Http;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,46 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Callers that are remembered; more than that, and those are forgotten that
 /// have their full rate again.
 const CALLERS: usize = 10_000;
-/// Bytes of a kilobyte, and of a megabyte.
-const KILO: usize = 1024;
 /// The media type of an upload.
 pub(crate) const UPLOAD: &str = "multipart/form-data";
-
-/// The limits of one daemon.
-#[derive(Debug, Clone)]
-pub(crate) struct Limits {
-    pub(crate) rate: Arc<Rate>,
-    requests: Arc<Semaphore>,
-    streams: Arc<Semaphore>,
-    settings: Arc<Http>,
-}
-
-impl Limits {
-    pub(crate) fn new(settings: &Http) -> Self {
-        Self {
-            rate: Arc::new(Rate::new(settings.rate)),
-            requests: Arc::new(Semaphore::new(settings.requests)),
-            streams: Arc::new(Semaphore::new(settings.streams)),
-            settings: Arc::new(settings.clone()),
-        }
-    }
-
-    /// A place among the event streams.
-    pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        let busy = "as many event streams are open as are allowed (http.streams)";
-        free(&self.streams, busy)
-    }
-
-    /// Bytes of a JSON body.
-    pub(crate) fn json(&self) -> usize {
-        self.settings.body_kb.saturating_mul(KILO)
-    }
-
-    /// Bytes of an upload.
-    pub(crate) fn upload(&self) -> usize {
-        self.settings.upload_mb.saturating_mul(KILO * KILO)
-    }
-}
 
 /// Refuses what is too large or too much, and ends what takes too long.
 pub(crate) async fn apply(
@@ -65,12 +26,12 @@ pub(crate) async fn apply(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let limits = &api.limits;
+    let http = &api.settings.http;
     let uploads = media_type(request.headers()) == UPLOAD;
     let (limit, time) = if uploads {
-        (limits.upload(), limits.settings.upload_timeout)
+        (api.upload_limit(), http.upload_timeout)
     } else {
-        (limits.json(), limits.settings.timeout)
+        (api.json_limit(), http.timeout)
     };
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
@@ -78,7 +39,7 @@ pub(crate) async fn apply(
         return Err(too_large(limit));
     }
     let busy = "as many requests are being answered as are allowed (http.requests)";
-    let _place = free(&limits.requests, busy)?;
+    let _place = free(&api.requests, busy)?;
     let answered = tokio::time::timeout(time, next.run(request)).await;
     answered.map_err(|_| {
         let detail = format!("it was given up after {} seconds", time.as_secs());
@@ -87,7 +48,7 @@ pub(crate) async fn apply(
 }
 
 /// Takes a free place, which is given back when it is dropped.
-fn free(places: &Arc<Semaphore>, busy: &str) -> Result<OwnedSemaphorePermit, Problem> {
+pub(super) fn free(places: &Arc<Semaphore>, busy: &str) -> Result<OwnedSemaphorePermit, Problem> {
     let place = places.clone().try_acquire_owned();
     place.map_err(|_| Problem::new(Kind::Busy, busy))
 }
@@ -101,7 +62,7 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    fn new(per_second: u32) -> Self {
+    pub(super) fn new(per_second: u32) -> Self {
         Self {
             per_second,
             buckets: Mutex::default(),

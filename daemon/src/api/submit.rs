@@ -81,7 +81,7 @@ pub(crate) async fn submit(
     let deadline = wanted.deadline.as_deref().map(time).transpose()?;
     let quota = admission::quota(&api.settings.intake, &caller.name);
     let task = match media_type(request.headers()).as_str() {
-        "application/json" => plain(&api, json(request, api.limits.json()).await?).await?,
+        "application/json" => plain(&api, json(request, api.json_limit()).await?).await?,
         UPLOAD => uploaded(&api, &quota, request).await?,
         other => {
             let detail = format!("send application/json or {UPLOAD}, not {other:?}");

@@ -41,7 +41,7 @@ impl Upload {
             task: None,
             files: BTreeMap::new(),
         };
-        let limit = api.limits.upload();
+        let limit = api.upload_limit();
         let mut left = limit;
         while let Some(part) = parts
             .next_field()
@@ -50,7 +50,7 @@ impl Upload {
         {
             let name = part.name().unwrap_or_default().to_owned();
             if name == TASK {
-                upload.take_task(part, api.limits.json()).await?;
+                upload.take_task(part, api.json_limit()).await?;
                 continue;
             }
             let most = api.settings.intake.files;

@@ -46,24 +46,25 @@ pub async fn task(
     store: &Store,
 ) -> Result<Task, Failure> {
     let request = &finding.request;
-    let prepared = case.prepared.as_ref();
-    let (mut keys, folder) = match (template(&case.project, settings)?, prepared) {
-        (Some((keys, folder)), _) => (keys, Some(folder)),
-        (None, Some(prepared)) => (oss_fuzz::keys(prepared, request)?, None),
-        (None, None) => {
-            let reason = format!("the project {:?} is not known here", case.project);
-            return Err(Failure::Lasting(reason));
-        }
+    let named = |keys: TaskFile| TaskFile {
+        id: queue_id(finding),
+        title: Some(format!("{} ({})", case.project, finding.id)),
+        ..keys
     };
-    keys.id = queue_id(finding);
-    keys.title = Some(format!("{} ({})", case.project, finding.id));
-    let task = match (prepared, folder) {
-        (Some(prepared), folder) => {
-            let known = (keys, folder.as_deref());
+    let task = match (template(&case.project, settings)?, &case.prepared) {
+        (Some((keys, folder)), Some(prepared)) => {
+            let known = (named(keys), Some(&*folder));
             of_challenge(known, (prepared, request), (settings, store)).await
         }
-        (None, Some(folder)) => known(keys, request, &folder, settings),
-        (None, None) => Err(Failure::Lasting("there is no source".to_owned())),
+        (Some((keys, folder)), None) => known(named(keys), request, &folder, settings),
+        (None, Some(prepared)) => {
+            let keys = named(oss_fuzz::keys(prepared, request)?);
+            of_challenge((keys, None), (prepared, request), (settings, store)).await
+        }
+        (None, None) => {
+            let reason = format!("the project {:?} is not known here", case.project);
+            Err(Failure::Lasting(reason))
+        }
     }?;
     Ok(Task {
         sender: Sender::Crs,

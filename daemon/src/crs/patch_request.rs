@@ -1,7 +1,7 @@
 //! The shapes of the patch service: a crash is handed in under the id of its
 //! PoV, and asked after by it.
 
-use super::protocol::{CaseState, TaskKind, Wrong, decode, expect, is_name, is_uuid};
+use super::protocol::{TaskKind, Wrong, decode, expect, is_name, is_uuid};
 use serde::{Deserialize, Serialize};
 
 /// The most inputs of one request.
@@ -34,17 +34,6 @@ pub struct Blob {
     pub sanitizer_name: String,
     /// The input in base64.
     pub blob_data: String,
-}
-
-/// The answer of `GET /v1/patch/{pov_id}/`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PatchStatus {
-    /// The id that was asked for.
-    pub pov_id: String,
-    /// Never pending or canceled.
-    pub status: CaseState,
-    /// The unified diff in base64, when there is one.
-    pub patch_diff: Option<String>,
 }
 
 impl PatchRequest {

@@ -112,25 +112,11 @@ pub struct Broadcast {
     pub task_id: String,
 }
 
-/// The answer of `GET /status/`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
-    /// True when work would be done.
-    pub ready: bool,
-    /// Since when is counted.
-    pub since: i64,
-    pub state: StatusState,
-    /// Ours.
-    pub version: String,
-    /// Further details.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub details: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseState {
     /// Its files are on the way.
+    #[default]
     Pending,
     /// Nothing was found in it yet.
     Waiting,
@@ -162,13 +148,6 @@ pub enum Fate {
     Errored,
     /// There was no verdict in time.
     Inconclusive,
-}
-
-/// The counters.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatusState {
-    /// The number of challenges in each state.
-    pub tasks: BTreeMap<CaseState, i64>,
 }
 
 /// The other side's answer about a patch.

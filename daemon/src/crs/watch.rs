@@ -62,24 +62,18 @@ impl Watch {
     pub async fn watch(self, stop: CancellationToken) {
         let looks = async {
             loop {
-                self.look().await;
+                if let Err(error) = self.look().await {
+                    warn("the cases cannot be watched", "", &error);
+                }
                 tokio::time::sleep(self.settings.crs.watch).await;
             }
         };
         stop.run_until_cancelled(looks).await;
     }
 
-    async fn look(&self) {
-        match self.first().await {
-            Ok((competition, true)) => self.watched(self.round(competition)).await,
-            Ok((_, false)) => {}
-            Err(error) => warn("the cases cannot be watched", "", &error),
-        }
-    }
-
-    /// The competition, if there is one and it answers now; whether this
-    /// process is the one that watches.
-    async fn first(&self) -> Result<(Option<&Competition>, bool), StoreError> {
+    /// Notes whether the competition answers now, if there is one, and looks at the cases
+    /// if this process is the one that watches.
+    async fn look(&self) -> Result<(), StoreError> {
         let answering = match &self.competition {
             Some(competition) => competition.ping().await.map(|()| Some(competition)),
             None => Ok(None),
@@ -88,11 +82,14 @@ impl Watch {
             let store = self.store();
             store.set_switch(READY, &now().to_string()).await?;
         }
-        let answering = answering.unwrap_or_else(|error| {
+        let competition = answering.unwrap_or_else(|error| {
             warn("the competition does not answer", "", &error);
             None
         });
-        Ok((answering, self.lease().await?))
+        if self.lease().await? {
+            self.watched(self.round(competition)).await;
+        }
+        Ok(())
     }
 
     /// Carries a look out as long as this process is the one that watches: one

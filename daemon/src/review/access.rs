@@ -56,10 +56,8 @@ impl Opening {
     /// The path that opens the page of a run, or of the list.
     pub fn path(&self, run: Option<&str>) -> String {
         let secret = self.secret.expose_secret();
-        match run {
-            Some(run) => format!("{ROOT}/open?secret={secret}&run={run}"),
-            None => format!("{ROOT}/open?secret={secret}"),
-        }
+        let run = run.map_or_else(String::new, |run| format!("&run={run}"));
+        format!("{ROOT}/open?secret={secret}{run}")
     }
 }
 
@@ -90,7 +88,7 @@ impl Access {
     }
 }
 
-fn viewer(name: &str, role: Role, signed_in: bool) -> Viewer {
+pub(super) fn viewer(name: &str, role: Role, signed_in: bool) -> Viewer {
     Viewer {
         name: name.to_owned(),
         decides: true,

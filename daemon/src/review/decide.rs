@@ -14,8 +14,7 @@ use patchwright_agent::progress::Observer;
 use patchwright_agent::task::Task;
 use patchwright_page::{ROOT, Viewer};
 use patchwright_run::admission;
-use patchwright_run::models;
-use patchwright_run::session::{NewRun, Right, Session};
+use patchwright_run::session::Right;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
 use patchwright_store::submissions::{Canceled, NewTask, Submitted};
 use serde::Deserialize;
@@ -36,12 +35,6 @@ pub(super) struct Decided {
     pub(super) reason: String,
     pub(super) revise: String,
     pub(super) input: String,
-}
-
-impl Decided {
-    fn reason(&self) -> String {
-        self.reason.trim().chars().take(LONGEST).collect()
-    }
 }
 
 fn needed(given: bool, message: &str) -> Result<(), Refused> {
@@ -102,7 +95,7 @@ impl Review {
         let (_, report, _) = self.report(run).await?;
         let attempt = follow_up::attempt(&report, number)?;
         let mut decision = follow_up::decision(kind, (&report, number), &viewer.name)?;
-        decision.reason = said.reason();
+        decision.reason = said.reason.trim().chars().take(LONGEST).collect();
         match kind {
             DecisionKind::Approve => {}
             DecisionKind::Reject | DecisionKind::Revise => {
@@ -174,17 +167,7 @@ type Running = Arc<Mutex<BTreeMap<String, CancellationToken>>>;
 /// A follow-up that was started: the id of its task or run, and the page that shows it.
 type Started = (String, String);
 
-impl Starter {
-    /// Tells whether this process works on a run.
-    pub(super) fn works_on(&self, run: &str) -> bool {
-        match self {
-            Self::Queue(_) => false,
-            Self::Here(running) => locked(running).contains_key(run),
-        }
-    }
-}
-
-fn locked(running: &Running) -> MutexGuard<'_, BTreeMap<String, CancellationToken>> {
+pub(super) fn locked(running: &Running) -> MutexGuard<'_, BTreeMap<String, CancellationToken>> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -240,15 +223,9 @@ impl Review {
 
     /// Begins a run, and works on it beside the pages until it ends or they do.
     async fn begin(&self, task: Task, running: Running) -> anyhow::Result<Started> {
-        let loaded = &self.loaded;
-        let (answers, foreign) =
-            follow_up::answers(&task, loaded).map_err(follow_up::NoFollowUp)?;
         let id = patchwright_run::run_id(&task.id);
-        let new = NewRun::new(answers, foreign);
-        let models = models(&new.answers, &loaded.settings)?;
-        let right = (Right::Run(id.clone()), models);
-        let task = (task, loaded.as_ref().clone());
-        let session = Session::begin(&self.store, task, right, new).await?;
+        let task = (task, self.loaded.as_ref().clone());
+        let session = follow_up::begin(&self.store, task, Right::Run(id.clone())).await?;
         let own = self.stop.child_token();
         locked(&running).insert(id.clone(), own.clone());
         let name = id.clone();

@@ -2,16 +2,15 @@
 
 use super::Review;
 use super::refused::{Answer, Refused};
+use crate::api::events::streamed;
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::HeaderMap;
-use axum::response::IntoResponse;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::Event;
 use futures::stream;
 use patchwright_page::{self as page, Viewer, is_live};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -19,8 +18,6 @@ use tokio::sync::OwnedSemaphorePermit;
 const GLANCE: Duration = Duration::from_millis(400);
 /// Events that are told at once.
 const BATCH: u32 = 64;
-/// Interval of keep-alive comments.
-const ALIVE: Duration = Duration::from_secs(15);
 
 /// The place from which a page follows.
 #[derive(Debug, Default, Deserialize)]
@@ -52,25 +49,13 @@ pub(super) async fn events(
         run,
         after: last.unwrap_or(wanted.after),
         room: 0,
-        stage: Stage::Following,
+        was_told: false,
+        end: Some(Event::default().event("end").data("{}")),
         _place: place,
     };
-    let events = stream::unfold(follow, |mut follow| async move {
-        let event = follow.next().await?;
-        Some((Ok::<_, Infallible>(event), follow))
-    });
-    let kept_alive = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE));
-    Ok(kept_alive.into_response())
-}
-
-/// Progress of a page that follows a run.
-enum Stage {
-    /// Something may still happen.
-    Following,
-    /// Everything was told but the end.
-    Told,
-    /// Nothing is left to tell.
-    Over,
+    Ok(streamed(stream::unfold(follow, |mut follow| async move {
+        Some((follow.next().await?, follow))
+    })))
 }
 
 /// One page that follows a run.
@@ -81,7 +66,10 @@ struct Follow {
     after: i64,
     /// Rows of attempts that the page has room for.
     room: u32,
-    stage: Stage,
+    /// True when everything was told but the end.
+    was_told: bool,
+    /// The last event, until it is told.
+    end: Option<Event>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -89,13 +77,8 @@ impl Follow {
     /// The next event; `None` when the stream is over. A store that fails ends it: the
     /// page comes again with the number that it has.
     async fn next(&mut self) -> Option<Event> {
-        match self.stage {
-            Stage::Following => {}
-            Stage::Told => {
-                self.stage = Stage::Over;
-                return Some(Event::default().event("end").data("{}"));
-            }
-            Stage::Over => return None,
+        if self.was_told {
+            return self.end.take();
         }
         loop {
             match self.look().await {
@@ -126,7 +109,7 @@ impl Follow {
         }
         self.after = headings.last().map_or(self.after, |last| last.number);
         if ended && headings.len() < BATCH as usize {
-            self.stage = Stage::Told;
+            self.was_told = true;
         }
         headings.retain(|heading| heading.kind != "intent");
         let story = page::story(&self.run, &headings)?;

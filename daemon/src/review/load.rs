@@ -1,6 +1,7 @@
 //! Views of the pages, read from the store.
 
 use super::Review;
+use super::decide::{Starter, locked};
 use super::refused::Refused;
 use crate::follow_up::Snapshot;
 use anyhow::Context;
@@ -35,10 +36,8 @@ impl Review {
         let headings = self.store.headings(run, 0, HEADINGS).await?;
         let costs = self.store.cost_by_step(run).await?;
         let stages = stages(&headings, &costs, &report);
-        let mut story: Vec<Heading> = headings
-            .into_iter()
-            .filter(|heading| heading.kind != "intent")
-            .collect();
+        let mut story = headings;
+        story.retain(|heading| heading.kind != "intent");
         let earlier = story.len().saturating_sub(STORY);
         let story = story.split_off(earlier);
         Ok(RunView {
@@ -62,9 +61,9 @@ impl Review {
     }
 
     fn cancelable(&self, row: &ListedTask) -> bool {
-        match row.state.as_str() {
-            "queued" | "running" | "paused" => true,
-            "unfinished" => self.starter.works_on(&row.id),
+        match (row.state.as_str(), &self.starter) {
+            ("queued" | "running" | "paused", _) => true,
+            ("unfinished", Starter::Here(running)) => locked(running).contains_key(&row.id),
             _ => false,
         }
     }
@@ -101,14 +100,11 @@ impl Review {
         let mut attempts = view.report.attempts.iter();
         let attempt = attempts.find(|attempt| attempt.number == number);
         let rungs = attempt.iter().flat_map(|attempt| &attempt.rungs);
-        let hashes: Vec<String> = rungs
-            .flat_map(|rung| &rung.doubts)
-            .filter_map(|doubt| doubt.input.clone())
-            .collect();
+        let doubts = rungs.flat_map(|rung| &rung.doubts);
         let mut inputs = Vec::new();
-        for hash in hashes {
-            if let Some(bytes) = self.store.blob(&hash).await? {
-                inputs.push((hash, input_text(&bytes)));
+        for hash in doubts.filter_map(|doubt| doubt.input.as_ref()) {
+            if let Some(bytes) = self.store.blob(hash).await? {
+                inputs.push((hash.clone(), input_text(&bytes)));
             }
         }
         let task = self.task(run).await?;

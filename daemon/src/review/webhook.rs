@@ -6,6 +6,7 @@
 //! forge itself is never asked.
 
 use super::Review;
+use super::access::viewer;
 use super::decide::Decided;
 use super::refused::{Answer, Refused};
 use axum::body::Bytes;
@@ -13,9 +14,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use hmac::{Hmac, Mac};
-use patchwright_page::Viewer;
 use patchwright_store::reviews::DecisionKind;
-use patchwright_store::tokens::hash_of;
+use patchwright_store::tokens::{Role, hash_of};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use sha2::Sha256;
@@ -44,12 +44,7 @@ pub(super) async fn take(State(review): State<Review>, headers: HeaderMap, body:
         let unknown = "whoever says this is not among webhook.deciders";
         return Err(Refused::forbidden(unknown).into());
     }
-    let viewer = Viewer {
-        name: said.who.to_owned(),
-        decides: true,
-        starts: true,
-        signed_in: false,
-    };
+    let viewer = viewer(said.who, Role::Admin, false);
     let reason = Decided {
         reason: said.reason,
         ..Decided::default()

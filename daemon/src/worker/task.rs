@@ -5,14 +5,11 @@ use crate::follow_up;
 use anyhow::Context;
 use patchwright_agent::journal::JournalError;
 use patchwright_agent::record::EndingKind;
-use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
 use patchwright_run::files;
-use patchwright_run::models;
-use patchwright_run::session::{NewRun, Right, Session};
-use patchwright_store::StoreError;
-use patchwright_store::in_journal_form;
+use patchwright_run::session::{Right, Session};
 use patchwright_store::submissions::{Claimed, Ending};
+use patchwright_store::{StoreError, now};
 use std::fmt;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -44,46 +41,32 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A claimed task.
-#[derive(Debug)]
-pub(super) struct Work<'a> {
-    pool: &'a WorkerPool,
-    claimed: &'a Claimed,
-}
-
-impl<'a> Work<'a> {
-    pub(super) fn new(pool: &'a WorkerPool, claimed: &'a Claimed) -> Self {
-        Self { pool, claimed }
-    }
-
+impl WorkerPool {
     /// Carries the task's run out: the one that was begun, or a new one.
-    pub(super) async fn carry_out(&self) -> Outcome {
-        if let Some(ending) = self.over_already() {
+    pub(super) async fn outcome(&self, claimed: &Claimed) -> Outcome {
+        if let Some(ending) = self.over_already(claimed) {
             return Outcome::Ended(ending);
         }
-        let finished = if self.claimed.begun {
-            self.go_on().await
+        let finished = if claimed.begun {
+            self.go_on(claimed).await
         } else {
-            self.begin().await
+            self.begin(claimed).await
         };
         match finished {
             Ok(outcome) => outcome,
             Err(error) if is_superseded(&error) => Outcome::Lost,
-            Err(error) => self.outcome_of(Ending {
-                ending: EndingKind::InfraError.as_str().to_owned(),
-                detail: format!("{error:#}"),
-            }),
+            Err(error) => {
+                let ending = EndingKind::InfraError.to_string();
+                self.outcome_of(claimed, ending, format!("{error:#}"))
+            }
         }
     }
 
     /// Returns the ending of a task that is not to be worked on.
-    fn over_already(&self) -> Option<Ending> {
-        let claimed = self.claimed;
-        let most = self.pool.loaded.settings.queue.claims;
-        let late = claimed
-            .deadline
-            .as_ref()
-            .is_some_and(|deadline| *deadline <= in_journal_form(jiff::Timestamp::now()));
+    fn over_already(&self, claimed: &Claimed) -> Option<Ending> {
+        let most = self.loaded.settings.queue.claims;
+        let deadline = claimed.deadline.as_ref();
+        let late = deadline.is_some_and(|deadline| *deadline <= now());
         let (kind, detail) = if claimed.cancel != 0 {
             (EndingKind::Canceled, "canceled".to_owned())
         } else if late {
@@ -104,55 +87,52 @@ impl<'a> Work<'a> {
     }
 
     /// An ending, or another try when the infrastructure failed.
-    fn outcome_of(&self, ending: Ending) -> Outcome {
-        let rules = &self.pool.loaded.settings.queue;
-        let failures = u32::try_from(self.claimed.failures).unwrap_or(u32::MAX);
-        if ending.ending != EndingKind::InfraError.as_str() || failures >= rules.retries {
-            return Outcome::Ended(ending);
+    fn outcome_of(&self, claimed: &Claimed, ending: String, detail: String) -> Outcome {
+        let rules = &self.loaded.settings.queue;
+        let failures = u32::try_from(claimed.failures).unwrap_or(u32::MAX);
+        if ending != EndingKind::InfraError.as_str() || failures >= rules.retries {
+            return Outcome::Ended(Ending { ending, detail });
         }
         let pause = rules.first_delay.saturating_mul(1 << failures.min(20));
         let pause = pause.min(rules.longest_delay);
-        tracing::warn!(task = self.claimed.id, reason = ending.detail, "failed");
+        tracing::warn!(task = claimed.id, reason = detail, "failed");
         let now = jiff::Timestamp::now();
         Outcome::Failed(now.checked_add(pause).unwrap_or(now))
     }
 
     /// Begins the run.
-    async fn begin(&self) -> anyhow::Result<Outcome> {
-        let loaded = self.pool.loaded.as_ref().clone();
+    async fn begin(&self, claimed: &Claimed) -> anyhow::Result<Outcome> {
+        let loaded = self.loaded.as_ref().clone();
         let mut task: Task =
-            serde_json::from_str(&self.claimed.task).context("the task cannot be read")?;
+            serde_json::from_str(&claimed.task).context("the task cannot be read")?;
         let cache = &loaded.settings.cache.folder;
-        task = files::lay_out(task, &self.pool.store, cache).await?;
+        task = files::lay_out(task, &self.store, cache).await?;
         // Nobody wants the patch after the deadline.
-        if let Some(deadline) = &self.claimed.deadline {
+        if let Some(deadline) = &claimed.deadline {
             let left = left_until(deadline, jiff::Timestamp::now())?;
             let wall = patchwright_run::limits(&task, &loaded.settings).wall;
             task.limits.wall = Some(left).filter(|left| *left < wall).or(task.limits.wall);
         }
-        let (answers, foreign) = follow_up::answers(&task, &loaded).map_err(anyhow::Error::msg)?;
-        let models = models(&answers, &loaded.settings)?;
-        let right = (Right::Claimed(self.claimed.clone()), models);
-        let new = NewRun::new(answers, foreign);
-        let session = Session::begin(&self.pool.store, (task, loaded), right, new).await?;
-        self.drive(&session).await
+        let right = Right::Claimed(claimed.clone());
+        let session = follow_up::begin(&self.store, (task, loaded), right).await?;
+        self.drive(claimed, &session).await
     }
 
     /// Goes on with the run of a worker that was stopped or died.
-    async fn go_on(&self) -> anyhow::Result<Outcome> {
-        let store = &self.pool.store;
-        if let Some(report) = store.report(&self.claimed.run).await? {
-            return Ok(self.ended(report));
+    async fn go_on(&self, claimed: &Claimed) -> anyhow::Result<Outcome> {
+        let store = &self.store;
+        if let Some(report) = store.report(&claimed.run).await? {
+            return Ok(self.outcome_of(claimed, report.ending, report.detail));
         }
-        let loaded = self.pool.loaded.as_ref().clone();
-        let right = Right::Claimed(self.claimed.clone());
+        let loaded = self.loaded.as_ref().clone();
+        let right = Right::Claimed(claimed.clone());
         let session = Session::pick_up(store, right, |_| Ok(loaded)).await?;
-        self.drive(&session).await
+        self.drive(claimed, &session).await
     }
 
     /// Drives a run and writes down how it ended, if it has.
-    async fn drive(&self, session: &Session) -> anyhow::Result<Outcome> {
-        let observer = (self.pool.observers)(&self.claimed.id);
+    async fn drive(&self, claimed: &Claimed, session: &Session) -> anyhow::Result<Outcome> {
+        let observer = (self.observers)(&claimed.id);
         let stop = CancellationToken::new();
         // On the heap: the future of a whole run is large.
         let run = Box::pin(session.drive((observer, None), &stop)).await?;
@@ -163,14 +143,7 @@ impl<'a> Work<'a> {
                     .parse()
                     .with_context(|| format!("the run waits until {until:?}, which is no time"))?,
             ),
-            None => self.ended(report),
-        })
-    }
-
-    fn ended(&self, report: Report) -> Outcome {
-        self.outcome_of(Ending {
-            ending: report.ending,
-            detail: report.detail,
+            None => self.outcome_of(claimed, report.ending, report.detail),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of tickets and tasks on SQLite; the runs themselves are the integration
 //! tests' business.
 
-use super::{Observers, Outcome, Work, WorkerPool};
+use super::{Observers, Outcome, WorkerPool};
 use crate::service::Service;
 use patchwright_agent::journal::Standing;
 use patchwright_agent::progress::Observer;
@@ -136,7 +136,7 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
     // worker whose claim was committed without its knowledge has it still.
     let fourth = claim(&pool, 0).await.unwrap();
     assert_eq!((fourth.epoch, fourth.handed_back), (4, 1));
-    let outcome = Work::new(&pool, &fourth).carry_out().await;
+    let outcome = pool.outcome(&fourth).await;
     let Outcome::Ended(ending) = &outcome else {
         panic!("{outcome:?}");
     };

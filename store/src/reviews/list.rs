@@ -98,13 +98,14 @@ impl Store {
         Ok(ListPage { rows, next })
     }
 
-    /// Counts the rows of the list by state and ending.
+    /// Counts the rows of the list by their ending, and those without one by their state.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn listed_counts(&self) -> Result<Vec<(String, String, i64)>> {
         let sql = format!(
-            "SELECT state, ending, COUNT(*) FROM ({ROWS}) AS every GROUP BY state, ending ORDER BY state, ending"
+            "SELECT CASE WHEN ending = '' THEN state ELSE '' END, ending, COUNT(*)
+             FROM ({ROWS}) AS every GROUP BY 1, 2 ORDER BY MIN(state), 2"
         );
         let rows = sqlx::query_as(AssertSqlSafe(sql));
         Ok(rows.fetch_all(&self.pool).await?)

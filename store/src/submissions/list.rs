@@ -1,6 +1,6 @@
 //! Reads tasks: one, many by filter and page, and their number in each state.
 
-use crate::store::{Result, Store, row};
+use crate::store::{Result, Store, row, rows};
 use patchwright_agent::words;
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, FromRow};
@@ -149,35 +149,7 @@ pub struct Depth {
     pub canceled: i64,
 }
 
-/// State of a task, as far as a follower must know it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TaskVersion {
-    state: String,
-    run: Option<String>,
-    events: i64,
-}
-
 impl Store {
-    /// Reads the states of tasks by their ids. Unknown ids are left out.
-    pub async fn versions(&self, ids: &[String]) -> Result<Vec<(String, TaskVersion)>> {
-        let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
-        let sql = format!(
-            "SELECT submissions.id, submissions.state, submissions.run, COALESCE(runs.events, 0)
-             FROM submissions LEFT JOIN runs ON runs.id = submissions.run WHERE submissions.id IN ({})",
-            places.join(", ")
-        );
-        let mut query = sqlx::query_as(AssertSqlSafe(sql));
-        for id in ids {
-            query = query.bind(id);
-        }
-        let rows: Vec<(String, String, Option<String>, i64)> = query.fetch_all(&self.pool).await?;
-        let versions = rows.into_iter().map(|(id, state, run, events)| {
-            let version = TaskVersion { state, run, events };
-            (id, version)
-        });
-        Ok(versions.collect())
-    }
-
     /// A task as it stands.
     pub async fn task(&self, id: &str) -> Result<Option<TaskRow>> {
         self.patiently(|_| async {
@@ -198,17 +170,17 @@ impl Store {
              AND ($6 = '' OR place = $6) AND ($7 = '' OR lower(id) LIKE $7 ESCAPE '!')
              ORDER BY sequence DESC LIMIT $8"
         );
-        let mut tasks: Vec<TaskRow> = sqlx::query_as(AssertSqlSafe(sql))
-            .bind(filter.cursor.unwrap_or(i64::MAX))
-            .bind(filter.state.map_or("", TaskState::as_str))
-            .bind(filter.ending.as_deref().unwrap_or_default())
-            .bind(filter.origin.as_deref().unwrap_or_default())
-            .bind(filter.group.as_deref().unwrap_or_default())
-            .bind(filter.place.as_deref().unwrap_or_default())
-            .bind(filter.text.as_deref().map(pattern).unwrap_or_default())
-            .bind(i64::from(limit) + 1)
-            .fetch_all(&self.pool)
-            .await?;
+        let values = (
+            filter.cursor.unwrap_or(i64::MAX),
+            filter.state.map_or("", TaskState::as_str),
+            filter.ending.as_deref().unwrap_or_default(),
+            filter.origin.as_deref().unwrap_or_default(),
+            filter.group.as_deref().unwrap_or_default(),
+            filter.place.as_deref().unwrap_or_default(),
+            filter.text.as_deref().map(pattern).unwrap_or_default(),
+            i64::from(limit) + 1,
+        );
+        let mut tasks: Vec<TaskRow> = rows(&self.pool, AssertSqlSafe(sql), values).await?;
         let more = tasks.len() > limit as usize;
         tasks.truncate(limit as usize);
         let next = tasks.last().filter(|_| more).map(|task| task.sequence);

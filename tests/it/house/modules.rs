@@ -73,7 +73,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "daemon",
-        "machine telemetry login task_watcher submitter service \
+        "machine telemetry login service \
          follow_up worker api review crs",
     ),
     (

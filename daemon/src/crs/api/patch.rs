@@ -3,7 +3,7 @@
 use super::task::finding;
 use super::{Front, Refused, expect_none, read};
 use crate::crs::case::{self, queue_id};
-use crate::crs::patch_request::{PatchRequest, PatchStatus};
+use crate::crs::patch_request::PatchRequest;
 use crate::crs::protocol::Refusal;
 use crate::crs::rows::{CaseRow, CaseState, FindingKind, FindingRow, FindingState, PatchRow};
 use crate::crs::watch::now;
@@ -12,6 +12,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use patchwright_store::crs::Written;
 use patchwright_store::submissions::TaskState;
+use serde_json::{Value, json};
 
 /// `POST /v1/patch/`
 pub(super) async fn take(
@@ -63,12 +64,9 @@ async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refus
         Ok(Some(_)) => Ok(CaseRow {
             id: format!("project:{name}"),
             project: name.clone(),
-            detail: None,
-            prepared: None,
             state: CaseState::Waiting,
-            problem: None,
-            deadline: None,
             created: now(),
+            ..CaseRow::default()
         }),
         Ok(None) => Err(wrong("is no project that is known here".to_owned())),
         Err(error) => Err(wrong(error.to_string())),
@@ -79,18 +77,18 @@ async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refus
 pub(super) async fn tell(
     State(front): State<Front>,
     Path(id): Path<String>,
-) -> Result<Json<PatchStatus>, Refused> {
+) -> Result<Json<Value>, Refused> {
     let store = &front.store;
     let known: Option<FindingRow> = store.crs_record(&id.to_lowercase()).await?;
     let known = known.filter(|finding| finding.kind == FindingKind::Pov);
     let finding = known.ok_or_else(|| Refused::unknown("the PoV"))?;
     let patch = patch_of(&front, &finding).await?;
     let status = state(&front, &finding, patch.as_ref()).await?;
-    Ok(Json(PatchStatus {
-        pov_id: finding.id,
-        status,
-        patch_diff: patch.map(|patch| patch.diff),
-    }))
+    Ok(Json(json!({
+        "pov_id": finding.id,
+        "status": status,
+        "patch_diff": patch.map(|patch| patch.diff),
+    })))
 }
 
 /// The patch of a finding, if its evidence is enough to give it out.
@@ -103,6 +101,7 @@ async fn patch_of(front: &Front, finding: &FindingRow) -> Result<Option<PatchRow
     Ok(patch.filter(|patch| patch.doubt <= least))
 }
 
+/// The state of a finding's task; never pending or canceled.
 async fn state(
     front: &Front,
     finding: &FindingRow,

@@ -33,10 +33,8 @@ fn case(detail: TaskDetail) -> CaseRow {
         project: detail.project_name.clone(),
         deadline: Some(detail.deadline),
         detail: Some(detail),
-        prepared: None,
-        state: CaseState::Pending,
-        problem: None,
         created: now(),
+        ..CaseRow::default()
     }
 }
 
@@ -50,10 +48,8 @@ pub(super) async fn take_sarif(
     let mut findings = Vec::new();
     let store = &front.store;
     for (at, broadcast) in message.broadcasts.into_iter().enumerate() {
-        if let Some(detail) = challenge(store, &broadcast.task_id)
-            .await?
-            .and_then(|case| case.detail)
-        {
+        let case = challenge(store, &broadcast.task_id).await?;
+        if let Some(detail) = case.and_then(|case| case.detail) {
             findings.push(Written::of(&suspicion(&broadcast, detail))?);
         } else {
             let key = format!("broadcasts[{at}].task_id");

@@ -109,16 +109,15 @@ pub(super) fn keys(prepared: &Prepared, request: &PatchRequest) -> Result<TaskFi
     let test = prepared
         .tests
         .then(|| format!("FUZZING_LANGUAGE={language}\n{TEST}"));
-    let commands = json!({
-        "build": format!("FUZZING_LANGUAGE={language}\n{BUILD}"),
-        "pov": POV,
-        "test": test,
-    });
     let keys = json!({
         "id": "challenge",
         "language": prepared.language,
         "source": { "fetch": FETCH },
-        "commands": commands,
+        "commands": {
+            "build": format!("FUZZING_LANGUAGE={language}\n{BUILD}"),
+            "pov": POV,
+            "test": test,
+        },
         "builds": builds,
     });
     serde_json::from_value(keys).map_err(|error| Failure::Lasting(error.to_string()))

@@ -109,17 +109,9 @@ impl Candidates {
     /// The database fails.
     pub async fn claim(&self, id: &str) -> Result<bool, sqlx::Error> {
         let now = now();
-        let mut change = self.pool.begin().await?;
         let claim = self.statement(CLAIM, now).bind(id).bind(LEASE);
-        let claimed = claim.execute(&mut *change).await?;
-        if claimed.rows_affected() == 0 {
-            return Ok(false);
-        }
-        let payload = serde_json::json!({ "owner": self.environment.name });
-        self.tell(&mut change, (id, now), ("claim", payload))
-            .await?;
-        change.commit().await?;
-        Ok(true)
+        let owner = serde_json::json!({ "owner": self.environment.name });
+        self.change((id, now), claim, ("claim", owner)).await
     }
 
     /// Gives a claim back; a candidate that was repaired is `fixed`.
@@ -128,33 +120,36 @@ impl Candidates {
     /// The database fails.
     pub async fn settle(&self, id: &str, fixed: bool) -> Result<(), sqlx::Error> {
         let now = now();
-        let mut change = self.pool.begin().await?;
         let status = fixed.then_some("fixed");
         let settle = self.statement(SETTLE, now).bind(id).bind(status);
-        let settled = settle.execute(&mut *change).await?;
-        // A claim that ran out belongs to somebody else now.
-        if settled.rows_affected() == 0 {
-            return Ok(());
-        }
         let told = if fixed {
             ("status", serde_json::json!({ "status": "fixed" }))
         } else {
             let owner = &self.environment.name;
             ("release", serde_json::json!({ "owner": owner }))
         };
-        self.tell(&mut change, (id, now), told).await?;
-        change.commit().await
+        // A claim that ran out belongs to somebody else now.
+        self.change((id, now), settle, told).await.map(|_| ())
     }
 
-    async fn tell(
+    /// Changes a candidate and notes it for others; false where it was not ours to change.
+    async fn change(
         &self,
-        change: &mut sqlx::SqliteConnection,
         (id, now): (&str, f64),
+        change: Statement<'_>,
         (kind, payload): (&str, serde_json::Value),
-    ) -> Result<(), sqlx::Error> {
+    ) -> Result<bool, sqlx::Error> {
+        let mut transaction = self.pool.begin().await?;
+        let changed = change.execute(&mut *transaction).await?;
+        if changed.rows_affected() == 0 {
+            return Ok(false);
+        }
         let note = self.statement(NOTE, now).bind(id).bind(kind);
-        let written = note.bind(payload.to_string()).execute(change);
-        written.await.map(|_| ())
+        note.bind(payload.to_string())
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(true)
     }
 }
 

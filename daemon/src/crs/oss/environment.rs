@@ -50,42 +50,33 @@ pub struct Environment {
 impl Environment {
     /// Reads the variables; one that is missing or makes no sense is told by its name.
     pub fn read(variables: &BTreeMap<String, String>) -> Result<Self, WrongInput> {
-        let read = Read(variables);
-        let name = read.needed("OSS_CRS_NAME")?;
+        let get = |name: &str| {
+            variables
+                .get(name)
+                .filter(|value| !value.is_empty())
+                .cloned()
+        };
+        let needed = |name: &str| get(name).ok_or_else(|| missing(name));
+        let or = |name: &str, default: &str| get(name).unwrap_or_else(|| default.to_owned());
+        let name = needed("OSS_CRS_NAME")?;
         let host = |module: String| format!("http://{module}.{name}:{PORT}");
         Ok(Self {
-            target: read.needed("OSS_CRS_TARGET")?,
-            harness: read.needed("OSS_CRS_TARGET_HARNESS")?,
-            language: language(&read.or("FUZZING_LANGUAGE", "c"))?,
-            sanitizer: read.or("SANITIZER", "address"),
-            source: read.or("OSS_CRS_TARGET_SOURCE", TARGET_SOURCE).into(),
-            fetch: read.needed("OSS_CRS_FETCH_DIR")?.into(),
-            submit: read.needed("OSS_CRS_SUBMIT_DIR")?.into(),
-            candidates: read.get("OSS_CRS_BUG_CANDIDATE_DIR").map(PathBuf::from),
-            target_key: read.or("OSS_CRS_TARGET_KEY", "unknown"),
-            builder: host(read.or("BUILDER_MODULE", "builder-sidecar")),
-            runner: host(read.or("RUNNER_MODULE", "runner-sidecar")),
-            cpuset: read.or("OSS_CRS_CPUSET", ""),
-            memory: read.or("OSS_CRS_MEMORY_LIMIT", ""),
-            model: model(&read),
+            target: needed("OSS_CRS_TARGET")?,
+            harness: needed("OSS_CRS_TARGET_HARNESS")?,
+            language: language(&or("FUZZING_LANGUAGE", "c"))?,
+            sanitizer: or("SANITIZER", "address"),
+            source: or("OSS_CRS_TARGET_SOURCE", TARGET_SOURCE).into(),
+            fetch: needed("OSS_CRS_FETCH_DIR")?.into(),
+            submit: needed("OSS_CRS_SUBMIT_DIR")?.into(),
+            candidates: get("OSS_CRS_BUG_CANDIDATE_DIR").map(PathBuf::from),
+            target_key: or("OSS_CRS_TARGET_KEY", "unknown"),
+            builder: host(or("BUILDER_MODULE", "builder-sidecar")),
+            runner: host(or("RUNNER_MODULE", "runner-sidecar")),
+            cpuset: or("OSS_CRS_CPUSET", ""),
+            memory: or("OSS_CRS_MEMORY_LIMIT", ""),
+            model: model(get),
             name,
         })
-    }
-}
-
-struct Read<'a>(&'a BTreeMap<String, String>);
-
-impl Read<'_> {
-    fn get(&self, name: &str) -> Option<String> {
-        self.0.get(name).filter(|value| !value.is_empty()).cloned()
-    }
-
-    fn needed(&self, name: &str) -> Result<String, WrongInput> {
-        self.get(name).ok_or_else(|| missing(name))
-    }
-
-    fn or(&self, name: &str, default: &str) -> String {
-        self.get(name).unwrap_or_else(|| default.to_owned())
     }
 }
 
@@ -102,23 +93,18 @@ fn missing(name: &str) -> WrongInput {
 }
 
 /// The framework's proxy speaks OpenAI's interface below `/v1`.
-fn model(read: &Read<'_>) -> Vec<(String, String)> {
-    let mut settings = Vec::new();
-    if let Some(url) = read.get("OSS_CRS_LLM_API_URL") {
+fn model(get: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let url = get("OSS_CRS_LLM_API_URL").map(|url| {
         let url = url.trim_end_matches('/');
-        let base = if url.ends_with("/v1") {
-            url.to_owned()
-        } else {
-            format!("{url}/v1")
-        };
-        settings.push(("model.base_url".to_owned(), base));
-    }
-    if let Some(file) = read.get("OSS_CRS_LLM_API_KEY_FILE") {
-        settings.push(("model.api_key_file".to_owned(), file));
-    } else if let Some(key) = read.get("OSS_CRS_LLM_API_KEY") {
-        settings.push(("model.api_key".to_owned(), key));
-    }
-    settings
+        let url = url.strip_suffix("/v1").unwrap_or(url);
+        ("model.base_url".to_owned(), format!("{url}/v1"))
+    });
+    let file = get("OSS_CRS_LLM_API_KEY_FILE");
+    let key = match file {
+        Some(file) => Some(("model.api_key_file".to_owned(), file)),
+        None => get("OSS_CRS_LLM_API_KEY").map(|key| ("model.api_key".to_owned(), key)),
+    };
+    url.into_iter().chain(key).collect()
 }
 
 #[cfg(test)]

@@ -30,14 +30,25 @@ const SILENT: u32 = 10;
 const ANSWER_LIMIT: usize = 64 << 20;
 
 /// Result of a command in a sidecar.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct CommandResult {
     /// The exit status; negative for a signal.
     pub exit_code: i32,
-    /// Its output, standard output before standard error.
-    pub output: Vec<u8>,
+    #[serde(default)]
+    pub stdout: String,
+    #[serde(default)]
+    pub stderr: String,
     /// The number by which the runner knows the build.
     pub rebuild_id: Option<i64>,
+}
+
+impl CommandResult {
+    /// Returns all its output, standard output before standard error.
+    pub fn output(&self) -> String {
+        let ended = self.stdout.is_empty() || self.stdout.ends_with('\n');
+        let end = if ended { "" } else { "\n" };
+        format!("{}{end}{}", self.stdout, self.stderr)
+    }
 }
 
 /// The two sidecars of our container.
@@ -51,33 +62,8 @@ pub struct Sidecars {
 struct Job {
     id: String,
     status: String,
-    result: Option<Outcome>,
+    result: Option<CommandResult>,
     error: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Outcome {
-    exit_code: i32,
-    #[serde(default)]
-    stdout: String,
-    #[serde(default)]
-    stderr: String,
-    rebuild_id: Option<i64>,
-}
-
-impl From<Outcome> for CommandResult {
-    fn from(outcome: Outcome) -> Self {
-        let mut output = outcome.stdout;
-        if !output.is_empty() && !output.ends_with('\n') {
-            output.push('\n');
-        }
-        output.push_str(&outcome.stderr);
-        Self {
-            exit_code: outcome.exit_code,
-            output: output.into_bytes(),
-            rebuild_id: outcome.rebuild_id,
-        }
-    }
 }
 
 impl Sidecars {
@@ -193,7 +179,7 @@ impl Sidecars {
                 let reason = format!("the runner does not know the harness {harness:?}: {text}");
                 Err(TargetError::invalid(reason))
             }
-            _ => Ok(Some(read::<Outcome>(&url, answer).await?.into())),
+            _ => read(&url, answer).await.map(Some),
         }
     }
 }
@@ -209,8 +195,8 @@ async fn send(url: &str, request: RequestBuilder) -> Result<Response, TargetErro
 
 /// Returns the outcome of a job that is over; one that failed has none.
 fn finished(job: Job) -> Result<CommandResult, TargetError> {
-    if let Some(outcome) = job.result.filter(|_| job.status == "done") {
-        return Ok(outcome.into());
+    if let Some(result) = job.result.filter(|_| job.status == "done") {
+        return Ok(result);
     }
     let reason = job.error.unwrap_or_else(|| "it gave no result".to_owned());
     Err(lost(&reason.chars().take(1_000).collect::<String>()))

@@ -7,10 +7,8 @@
 use super::sidecar::{CommandResult, Sidecars};
 use async_trait::async_trait;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use patchwright_sandbox::{Ending, Execution, Limit};
-use patchwright_sandbox::{Isolation, IsolationChoice};
-use patchwright_source::Changes;
-use patchwright_source::Tree;
+use patchwright_sandbox::{Ending, Execution, Isolation, IsolationChoice, Limit};
+use patchwright_source::{Changes, Tree};
 use patchwright_target::runner::{Capture, InputRun, Inputs, measure, reproducible};
 use patchwright_target::{
     Baseline, Build, BuildKind, Outcome, Pov, Replay, Target, TargetError, TargetTask, TestRun,
@@ -94,7 +92,8 @@ impl SidecarTarget {
 
     fn execution(&self, ending: Ending, told: &CommandResult, started: Instant) -> Execution {
         let seconds = started.elapsed().as_secs_f64();
-        Execution::reported(ending, &told.output, seconds, self.task.limits.output)
+        let output = told.output();
+        Execution::reported(ending, output.as_bytes(), seconds, self.task.limits.output)
     }
 
     async fn build_patch(
@@ -275,7 +274,7 @@ impl SidecarTarget {
 
 /// Result of a build or of the tests.
 fn ending_of_job(told: &CommandResult) -> Ending {
-    let timed_out = told.exit_code != 0 && told.output.starts_with(TIMED_OUT.as_bytes());
+    let timed_out = told.exit_code != 0 && told.output().starts_with(TIMED_OUT);
     if timed_out {
         Ending::Limit(Limit::WallTime)
     } else {
@@ -312,7 +311,8 @@ mod tests {
         ] {
             let told = CommandResult {
                 exit_code,
-                output: output.into(),
+                stdout: output.into(),
+                stderr: String::new(),
                 rebuild_id: None,
             };
             assert_eq!(ending_of_job(&told), expected, "{output}");

@@ -169,11 +169,8 @@ impl Watch {
             doubt,
             stops: own.clone(),
             tried: own,
-            fate: None,
-            remote: None,
-            sent: 0,
-            rests: 0,
             created: now(),
+            ..PatchRow::default()
         };
         Ok(self.store().crs_set(&patch).await?)
     }
