@@ -8,8 +8,7 @@
 //! instead.
 
 use crate::{Model, ModelError, Reply, Request, Result};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt};
 use std::sync::Mutex;
 
 /// A model that repeats what a journal holds.

@@ -5,8 +5,7 @@
 
 use std::sync::OnceLock;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 use tokio::time::timeout;
