@@ -28,9 +28,7 @@ pub(super) fn first_problem(
     entries: &[Entry],
 ) -> Result<Option<Problem>, SettingsError> {
     let rules = toml::from_str(include_str!("check.toml"));
-    let rules: Rules = rules.map_err(|error| SettingsError::Defaults {
-        message: error.to_string(),
-    })?;
+    let rules: Rules = rules.map_err(|error| SettingsError::defaults(&error))?;
     let first = |keys: &[String], wrong: fn(&str) -> Option<String>| {
         let values = keys.iter().flat_map(|key| values(entries, key));
         values

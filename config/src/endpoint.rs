@@ -11,11 +11,8 @@ impl Settings {
     pub fn lanes(&self) -> Vec<Vec<Model>> {
         let main = self.model.endpoints();
         let others = self.model.lanes.iter().map(|lane| {
-            let mut endpoints = main.clone();
-            if let Some(first) = main.first() {
-                endpoints.insert(0, first.with(lane));
-            }
-            endpoints
+            let own = main.first().map(|first| first.with(lane));
+            own.into_iter().chain(main.clone()).collect()
         });
         std::iter::once(main.clone()).chain(others).collect()
     }
@@ -71,14 +68,11 @@ impl Model {
             model.base_url.clone_from(base_url);
         }
         model.name.clone_from(&fallback.name);
-        if let Some(key) = &fallback.api_key {
-            model.api_key = key.clone();
-        }
+        model.api_key = fallback.api_key.clone().unwrap_or(model.api_key);
         model.api = fallback.api.unwrap_or(model.api);
         model.temperature = fallback.temperature.or(model.temperature);
-        if let Some(effort) = &fallback.reasoning_effort {
-            model.reasoning_effort = Some(effort.clone());
-        }
+        let effort = fallback.reasoning_effort.clone();
+        model.reasoning_effort = effort.or(model.reasoning_effort);
         model.max_output_tokens = fallback
             .max_output_tokens
             .unwrap_or(model.max_output_tokens);
@@ -86,9 +80,7 @@ impl Model {
         model.usd_per_million_in = fallback.usd_per_million_in;
         model.usd_per_million_cached = fallback.usd_per_million_cached;
         model.usd_per_million_out = fallback.usd_per_million_out;
-        if let Some(extra) = &fallback.extra {
-            model.extra.clone_from(extra);
-        }
+        model.extra = fallback.extra.clone().unwrap_or(model.extra);
         model
     }
 }
