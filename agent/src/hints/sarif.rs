@@ -125,20 +125,17 @@ impl Case<'_> {
         let Some(path) = self.path(location) else {
             return;
         };
-        let _ = write!(findings.text, "{lead} {path}");
-        if let Some(line) = line {
-            let _ = write!(findings.text, ":{line}");
-        }
-        if let Some(end) = end.filter(|end| Some(*end) > line) {
-            let _ = write!(findings.text, "-{end}");
-        }
-        if let Some(function) = function {
-            let _ = write!(findings.text, " in {}", one_line(function));
-        }
-        if location.get("message").is_some() {
-            let _ = write!(findings.text, ": {}", message(location, None));
-        }
-        findings.text.push('\n');
+        let told = [
+            line.map(|line| format!(":{line}")),
+            end.filter(|end| Some(*end) > line)
+                .map(|end| format!("-{end}")),
+            function.map(|function| format!(" in {}", one_line(function))),
+            location
+                .get("message")
+                .map(|_| format!(": {}", message(location, None))),
+        ];
+        let told: String = told.into_iter().flatten().collect();
+        let _ = writeln!(findings.text, "{lead} {path}{told}");
         let frame = CrashFrame {
             function: function.unwrap_or_default().to_owned(),
             file: Some(path),
