@@ -64,13 +64,11 @@ pub fn system(plan: &Plan) -> String {
 /// The crash that a lane starts from, with the code that goes with it.
 pub fn first_issue(
     (plan, origin): (&Plan, Origin),
-    baseline: Option<&BaselineSummary>,
+    baseline: &BaselineSummary,
     crash: &Crash,
     code: &str,
     budget: &Left,
 ) -> String {
-    let nothing = BaselineSummary::default();
-    let baseline = baseline.unwrap_or(&nothing);
     let others = baseline.crashes.iter().skip(1);
     let others: Vec<String> = others.map(|crash| crash.text.clone()).collect();
     let first_pov = baseline.povs.first().cloned().unwrap_or_default();

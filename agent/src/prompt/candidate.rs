@@ -6,6 +6,8 @@ use super::template::render;
 use super::{Difference, language_name, shown, surroundings};
 use crate::plan::Plan;
 use crate::record::{Attempt, BaselineSummary, ChallengedRecord, Doubt, Rung, TestFiles};
+use itertools::Itertools;
+use minijinja::value::Serde;
 use minijinja::{Value, context};
 use patchwright_source::Language;
 
@@ -52,7 +54,7 @@ pub fn critic(
             diff => attempt.diff.clone(),
             surroundings => surroundings(attempt, code),
             code,
-            observed => observed(&rungs),
+            observed => rungs.iter().map(|rung| rung.in_words("is open")).join("\n"),
             answers,
             doubts => doubts.join("\n"),
             differences => shown(&differences),
@@ -60,19 +62,13 @@ pub fn critic(
     )
 }
 
-/// Returns a line for each rung.
-fn observed(rungs: &[&Rung]) -> String {
-    let lines = rungs.iter().map(|rung| rung.in_words("is open"));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
 /// Returns a line for each rung, with a reason where it is open.
 fn standing(rungs: &[&Rung]) -> String {
-    let lines = rungs.iter().map(|rung| match rung.holds {
+    let mut lines = rungs.iter().map(|rung| match rung.holds {
         Some(true) => format!("{} holds", rung.name),
         _ => rung.in_words("is open"),
     });
-    lines.collect::<Vec<_>>().join("\n")
+    lines.join("\n")
 }
 
 /// Returns a line for each open doubt, and one for all that were settled alike.
@@ -180,15 +176,7 @@ pub fn regression_test(
 
 /// The question which of several patches with equal evidence is the best.
 pub fn judge(language: Language, crash: &str, candidates: &[&Attempt]) -> String {
-    let candidates: Vec<Value> = candidates
-        .iter()
-        .map(|attempt| {
-            context! {
-                number => attempt.number,
-                diff => attempt.diff.clone(),
-            }
-        })
-        .collect();
+    let candidates = Value::from(Serde(candidates));
     render(
         "judge.md",
         context! { language => language_name(language), crash, candidates },

@@ -49,7 +49,7 @@ impl Run {
     pub(super) fn choice(&self, among: &[u32]) -> Step {
         let candidates = among.iter().filter_map(|number| self.attempt(*number));
         let candidates: Vec<&Attempt> = candidates.collect();
-        let text = prompt::judge(self.plan.language, &self.first_crash().text, &candidates);
+        let text = prompt::judge(self.plan.language, self.crash_text(), &candidates);
         Step::Ask {
             purpose: Purpose::Judge,
             messages: vec![Message::user(text)],
@@ -57,11 +57,9 @@ impl Run {
     }
 
     /// A judging model has answered, or could not.
-    pub(super) fn on_choice(&mut self, text: &str) {
-        if let Phase::Choosing(among) = &self.phase {
-            self.chosen = opinion::choice(text, among);
-            self.end();
-        }
+    pub(super) fn on_choice(&mut self, among: &[u32], text: &str) {
+        self.chosen = opinion::choice(text, among);
+        self.end();
     }
 
     /// Asks who is the best, when lanes brought several equals that nothing

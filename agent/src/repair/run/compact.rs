@@ -19,19 +19,20 @@ const FINDINGS: usize = 12_000;
 const SHORTEST: usize = 2;
 
 impl Run {
-    pub(super) fn on_full(&mut self, index: LaneIndex, full: &Full) {
+    pub(super) fn on_full(&mut self, index: LaneIndex, stage: Stage, full: &Full) {
         let lane = &mut self.lanes[index];
-        match &lane.stage {
+        match stage {
             Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
                 lane.stage = Stage::Compact;
             }
-            Stage::Review(_) => {
+            Stage::Review(review) => {
                 let (tokens, fits) = (full.tokens, full.fits);
                 let why = format!("the question has about {tokens} tokens and {fits} fit");
-                self.on_unanswered(index, &why);
+                self.unheard(index, *review, &why);
             }
             Stage::AskChallenge(_) | Stage::Contest(_) | Stage::Compact => {
-                self.on_unanswered(index, "the question does not fit the model's window");
+                let why = "the question does not fit the model's window";
+                self.on_unanswered(index, stage, why);
             }
             _ => lane.stage = Stage::Done(Finished::Window),
         }
@@ -72,7 +73,6 @@ impl Run {
 
     /// Begins the conversation anew, with everything that matters of the old one.
     pub(super) fn tell_in_short(&mut self, index: LaneIndex, findings: &str, code: Retrieved) {
-        let crash = self.first_crash();
         let lane = &self.lanes[index];
         let own: Vec<&Attempt> = self
             .attempts
@@ -80,7 +80,7 @@ impl Run {
             .filter(|attempt| attempt.lane == lane.number)
             .collect();
         let waiting = lane.messages.last().map_or("", |last| last.text.as_str());
-        let text = prompt::compacted(&crash.text, findings, &own, &code.text, waiting);
+        let text = prompt::compacted(self.crash_text(), findings, &own, &code.text, waiting);
         let lane = &mut self.lanes[index];
         lane.memory = code.memory;
         lane.messages.truncate(1);
