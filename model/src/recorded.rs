@@ -247,11 +247,12 @@ fn difference(recorded: &Request, asked: &Request) -> Option<String> {
 /// Returns what a request adds to its conversation: the messages after the last
 /// reply. What stands before was compared in its own turn.
 fn prompt(request: &Request) -> String {
-    let newest = request
-        .messages
-        .rsplit(|message| message.role == Role::Assistant);
+    let messages = &request.messages;
+    let newest = messages.rsplit(|message| message.role == Role::Assistant);
     let messages = newest.take(1).flatten().map(|message| {
-        let role = message.role.as_str();
+        // Replies are not among them.
+        let is_system = message.role == Role::System;
+        let role = if is_system { "system" } else { "user" };
         format!("---- {role}\n{}\n", message.text)
     });
     messages.collect()
@@ -260,10 +261,8 @@ fn prompt(request: &Request) -> String {
 /// Returns the replies that a conversation holds so far.
 fn replies(request: &Request) -> Vec<&str> {
     let messages = request.messages.iter();
-    messages
-        .filter(|message| message.role == Role::Assistant)
-        .map(|message| message.text.as_str())
-        .collect()
+    let replies = messages.filter(|message| message.role == Role::Assistant);
+    replies.map(|message| message.text.as_str()).collect()
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ fn message(message: &Message, marked: bool) -> Value {
     } else {
         json!(message.text)
     };
-    json!({ "role": message.role.as_str(), "content": content })
+    json!({ "role": message.role, "content": content })
 }
 
 fn output_limit_field(settings: &Model) -> &'static str {
