@@ -165,10 +165,8 @@ impl Model for Accounted {
                 Err(error) => error.spent(),
             };
             let prices = self.prices.as_ref();
-            reserved.settle(
-                usage,
-                prices.map_or(0.0, |prices| prices.of_call(&answered)),
-            );
+            let usd = prices.map_or(0.0, |prices| prices.of_call(&answered));
+            reserved.settle(usage, usd);
             answered
         }
         .boxed()
