@@ -48,11 +48,8 @@ impl Model {
             lanes: Vec::new(),
             ..self.clone()
         };
-        let others: Vec<_> = self
-            .fallbacks
-            .iter()
-            .map(|fallback| first.with(fallback))
-            .collect();
+        let others = self.fallbacks.iter();
+        let others: Vec<_> = others.map(|fallback| first.with(fallback)).collect();
         std::iter::once(first).chain(others).collect()
     }
 
@@ -73,9 +70,8 @@ impl Model {
         model.temperature = fallback.temperature.or(model.temperature);
         let effort = fallback.reasoning_effort.clone();
         model.reasoning_effort = effort.or(model.reasoning_effort);
-        model.max_output_tokens = fallback
-            .max_output_tokens
-            .unwrap_or(model.max_output_tokens);
+        let tokens = fallback.max_output_tokens;
+        model.max_output_tokens = tokens.unwrap_or(model.max_output_tokens);
         model.context_window = fallback.context_window.unwrap_or(model.context_window);
         model.usd_per_million_in = fallback.usd_per_million_in;
         model.usd_per_million_cached = fallback.usd_per_million_cached;
