@@ -142,9 +142,8 @@ impl Admission<'_> {
         let real = real.canonicalize().map_err(|_| refused())?;
         let mut folders = self.settings.folders.iter();
         let open = folders.any(|folder| {
-            folder
-                .canonicalize()
-                .is_ok_and(|folder| real.starts_with(folder))
+            let folder = folder.canonicalize();
+            folder.is_ok_and(|folder| real.starts_with(folder))
         });
         if open { Ok(()) } else { Err(refused()) }
     }

@@ -268,12 +268,8 @@ impl Session {
     /// Writes down how the run ended. One that is paused has not.
     pub async fn conclude(&self, run: &Run) -> anyhow::Result<Report> {
         let id = self.journal.run();
-        let report = Report::of(
-            run,
-            id,
-            &self.task.id,
-            &self.beginning.answers.told(run.models()),
-        );
+        let answers = self.beginning.answers.told(run.models());
+        let report = Report::of(run, id, &self.task.id, &answers);
         let report = report.with_history(self.beginning.history.clone());
         if run.ending().is_some() {
             let written = serde_json::to_string(&report)?;
@@ -287,10 +283,8 @@ impl Session {
 pub fn run_id(task: &str) -> String {
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
     let random = uuid::Uuid::now_v7().simple().to_string();
-    let tail: String = random
-        .chars()
-        .skip(random.len().saturating_sub(4))
-        .collect();
+    let before = random.len().saturating_sub(4);
+    let tail: String = random.chars().skip(before).collect();
     format!("{task}-{time}-{tail}")
 }
 

@@ -69,9 +69,8 @@ impl TreePath {
         files: impl IntoIterator<Item = &'a Self>,
         tail: &str,
     ) -> Option<&'a Self> {
-        let mut fitting = files
-            .into_iter()
-            .filter(|file| file.is_below_a_folder(tail));
+        let files = files.into_iter();
+        let mut fitting = files.filter(|file| file.is_below_a_folder(tail));
         fitting.next().filter(|_| fitting.next().is_none())
     }
 

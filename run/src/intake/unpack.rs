@@ -161,10 +161,8 @@ const BOUND: &str = "more bytes than allowed";
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.left = self
-            .left
-            .checked_sub(read as u64)
-            .ok_or_else(|| io::Error::other(BOUND))?;
+        let left = self.left.checked_sub(read as u64);
+        self.left = left.ok_or_else(|| io::Error::other(BOUND))?;
         Ok(read)
     }
 }
