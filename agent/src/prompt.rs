@@ -108,11 +108,8 @@ fn unseen(harness: &str, code: &str) -> String {
             break;
         }
     }
-    let longest = kept
-        .iter()
-        .map(|line| line.trim())
-        .max_by_key(|line| line.len());
-    match longest {
+    let lines = kept.iter().map(|line| line.trim());
+    match lines.max_by_key(|line| line.len()) {
         Some(line) if !line.is_empty() && !code.contains(line) => kept.join("\n"),
         _ => String::new(),
     }
@@ -248,10 +245,9 @@ fn is_numbered(line: &str) -> bool {
 /// Describes differences: each with its input and both behaviours.
 fn shown(differences: &[Difference<'_>]) -> Vec<String> {
     let described = differences.iter().map(|(doubt, input)| {
-        let diverges = input
-            .diverges
-            .as_ref()
-            .map(|value| format!("The first value that differs inside: {value}\n"));
+        let diverges = input.diverges.as_ref();
+        let diverges =
+            diverges.map(|value| format!("The first value that differs inside: {value}\n"));
         format!(
             "{}\nThe input (compared with the PoV: {}):\n{}\n\nWithout the patch: {}\n\nWith the patch: {}\n{}",
             doubt.what,

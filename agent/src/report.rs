@@ -277,11 +277,10 @@ impl AttemptReport {
         if !self.latin1 {
             return self.diff.clone().into_bytes();
         }
-        let bytes = self
-            .diff
-            .chars()
-            .map(|char| u8::try_from(char).unwrap_or(b'?'));
-        bytes.collect()
+        let characters = self.diff.chars();
+        characters
+            .map(|one| u8::try_from(one).unwrap_or(b'?'))
+            .collect()
     }
 }
 

@@ -101,10 +101,8 @@ impl Drive {
     ) -> Result<i64> {
         let name = speaker.model.name();
         let count = request.messages.len();
-        let last = request
-            .messages
-            .last()
-            .map_or("", |last| last.text.as_str());
+        let last = request.messages.last();
+        let last = last.map_or("", |last| last.text.as_str());
         let summary = format!("asking {name} ({count} messages, about {tokens} tokens)");
         let at_most = speaker.at_most(tokens);
         let body =

@@ -256,10 +256,8 @@ fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
             path.clone(),
         )
     });
-    files
-        .into_iter()
-        .map(|(_, path, text)| (path, text))
-        .collect()
+    let files = files.into_iter();
+    files.map(|(_, path, text)| (path, text)).collect()
 }
 
 /// Tells whether a file holds data of the tests: neither source code nor a script.

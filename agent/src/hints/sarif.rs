@@ -162,15 +162,13 @@ impl Case<'_> {
 
     fn rule(&self) -> Option<&Value> {
         let rules = self.run.pointer("/tool/driver/rules")?.as_array()?;
-        let index = self
-            .result
-            .get("ruleIndex")
-            .or_else(|| self.result.pointer("/rule/index"));
-        let by_index = index
-            .and_then(Value::as_u64)
-            .and_then(|index| rules.get(usize::try_from(index).ok()?));
+        let result = self.result;
+        let index = result.get("ruleIndex");
+        let index = index.or_else(|| result.pointer("/rule/index"));
+        let index = index.and_then(Value::as_u64);
+        let by_index = index.and_then(|index| rules.get(usize::try_from(index).ok()?));
         by_index.or_else(|| {
-            let id = text(self.result, "/ruleId")?;
+            let id = text(result, "/ruleId")?;
             rules.iter().find(|rule| text(rule, "/id") == Some(id))
         })
     }
@@ -197,11 +195,8 @@ fn text<'a>(value: &'a Value, at: &str) -> Option<&'a str> {
 }
 
 fn list<'a>(value: &'a Value, at: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
-    value
-        .pointer(at)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    let list = value.pointer(at).and_then(Value::as_array);
+    list.into_iter().flatten()
 }
 
 /// A text on one line, not too long.

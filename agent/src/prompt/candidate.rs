@@ -34,16 +34,10 @@ pub fn critic(
 ) -> String {
     let rungs: Vec<&Rung> = attempt.rungs.iter().chain([last]).collect();
     let doubts = doubt_lines(rungs.iter().flat_map(|rung| &rung.doubts));
-    let answers: Vec<String> = rungs
-        .iter()
-        .flat_map(|rung| rung.answers.clone())
-        .take(ANSWERS)
-        .collect();
-    let differences: Vec<Difference<'_>> = rungs
-        .iter()
-        .flat_map(|rung| rung.open_differences())
-        .take(SHOWN_DIFFERENCES)
-        .collect();
+    let answers = rungs.iter().flat_map(|rung| rung.answers.clone());
+    let answers: Vec<String> = answers.take(ANSWERS).collect();
+    let differences = rungs.iter().flat_map(|rung| rung.open_differences());
+    let differences: Vec<Difference<'_>> = differences.take(SHOWN_DIFFERENCES).collect();
     render(
         "critic.md",
         context! {
@@ -76,9 +70,8 @@ fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut settled: Vec<(&Doubt, usize)> = Vec::new();
     for doubt in doubts {
-        let alike = settled
-            .iter_mut()
-            .find(|(one, _)| one.settled == doubt.settled);
+        let mut known = settled.iter_mut();
+        let alike = known.find(|(one, _)| one.settled == doubt.settled);
         match (&doubt.settled, alike) {
             (None, _) => lines.push(doubt.to_string()),
             (Some(_), Some((_, more))) => *more += 1,

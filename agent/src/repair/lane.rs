@@ -282,8 +282,8 @@ impl Lane {
     /// Returns the question that shortens a conversation: all of
     /// it but the message that waits for an answer, which stays as it is.
     fn question(&self) -> Vec<Message> {
-        let before = self.messages.len().saturating_sub(1);
-        let mut messages: Vec<Message> = self.messages.iter().take(before).cloned().collect();
+        let before = self.messages.split_last().map(|(_, before)| before);
+        let mut messages = before.unwrap_or_default().to_vec();
         messages.push(Message::user(prompt::compact()));
         messages
     }

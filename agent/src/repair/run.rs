@@ -337,9 +337,8 @@ impl Run {
 
     /// Returns what is left of the limits.
     pub fn left(&self) -> Left {
-        self.plan
-            .limits
-            .left(&self.spent, self.attempts.len() as u32)
+        let made = self.attempts.len() as u32;
+        self.plan.limits.left(&self.spent, made)
     }
 
     /// Returns the ending, once there is one.
@@ -387,9 +386,8 @@ impl Run {
     /// Returns the ending of a run whose crashes are all known. A patch of somebody else is
     /// judged all the same.
     fn duplicate(&self, signatures: &[String]) -> Option<Ending> {
-        let known = signatures
-            .iter()
-            .map(|one| self.plan.known.get(one).cloned());
+        let known = signatures.iter();
+        let known = known.map(|one| self.plan.known.get(one).cloned());
         let names: Vec<String> = known.collect::<Option<_>>()?;
         let (names, signatures) = (names.join(", "), signatures.join(", "));
         (self.foreign.is_none() && !signatures.is_empty()).then(|| {

@@ -86,9 +86,8 @@ impl Run {
         let standing: Vec<(LaneIndex, u32)> = standing.collect();
         let mut climbs_again = false;
         for (index, number) in standing {
-            let attempt = self
-                .attempt(number)
-                .filter(|_| record.alone(number).is_none());
+            let attempt = self.attempt(number);
+            let attempt = attempt.filter(|_| record.alone(number).is_none());
             let agreed = attempt.map(|attempt| agreed_with(attempt, &record));
             for (input, reason) in agreed.unwrap_or_default() {
                 if !self.accept(number, &[input], &reason) {

@@ -106,12 +106,9 @@ impl Run {
 
 /// A rung together with its challenges: what refutes or is open there is so for the whole.
 fn joined(mut rung: Rung, challenges: Rung) -> Rung {
-    let counts: u64 = challenges
-        .counts
-        .iter()
-        .filter(|(name, _)| name.starts_with("challenges: "))
-        .map(|(_, count)| count)
-        .sum();
+    let counts = challenges.counts.iter();
+    let counts = counts.filter(|(name, _)| name.starts_with("challenges: "));
+    let counts: u64 = counts.map(|(_, count)| count).sum();
     let closed = closed_by_controls(&rung, &challenges);
     let knows = rung.holds.is_some() || rung.counts.contains_key(OPEN_FOR_DIFFERENCES);
     let alone =

@@ -28,18 +28,13 @@ impl Run {
     /// changes the fewest lines, where nothing refutes them; else the first.
     pub fn best(&self) -> Option<&Attempt> {
         self.attempts.iter().max_by_key(|attempt| {
-            let size = if attempt.stands() {
-                attempt.lines_changed()
-            } else {
-                0
-            };
+            let size = attempt.stands().then(|| attempt.lines_changed());
+            let known = self.agreement.as_ref();
             (
                 evidence(attempt),
-                self.agreement
-                    .as_ref()
-                    .map_or(0, |known| known.others(attempt.number)),
+                known.map_or(0, |known| known.others(attempt.number)),
                 self.chosen == Some(attempt.number),
-                Reverse(size),
+                Reverse(size.unwrap_or(0)),
                 Reverse((attempt.lane, attempt.number)),
             )
         })
@@ -70,12 +65,9 @@ impl Run {
             return;
         }
         let strongest = self.attempts.iter().map(evidence).max();
-        let mut equals: Vec<u32> = self
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.stands() && Some(evidence(attempt)) == strongest)
-            .map(|attempt| attempt.number)
-            .collect();
+        let equals = self.attempts.iter();
+        let equals = equals.filter(|one| one.stands() && Some(evidence(one)) == strongest);
+        let mut equals: Vec<u32> = equals.map(|one| one.number).collect();
         if let Some(known) = &self.agreement {
             let most = equals.iter().map(|number| known.others(*number)).max();
             equals.retain(|number| Some(known.others(*number)) == most);

@@ -46,13 +46,9 @@ impl Run {
         let findings = read.analysis.unwrap_or_else(|| record.text.clone());
         let usable =
             |query: &RawQuery| Query::read(&query.kind, &query.body, &query.attributes).is_ok();
-        let queries = read
-            .queries
-            .into_iter()
-            .filter(usable)
-            .take(QUERIES)
-            .collect();
-        self.compact(index, findings.chars().take(FINDINGS).collect(), queries);
+        let queries = read.queries.into_iter().filter(usable).take(QUERIES);
+        let findings = findings.chars().take(FINDINGS);
+        self.compact(index, findings.collect(), queries.collect());
     }
 
     /// Goes on in short: with the code that still matters, once it is there.
@@ -74,11 +70,8 @@ impl Run {
     /// Begins the conversation anew, with everything that matters of the old one.
     pub(super) fn tell_in_short(&mut self, index: LaneIndex, findings: &str, code: Retrieved) {
         let lane = &self.lanes[index];
-        let own: Vec<&Attempt> = self
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.lane == lane.number)
-            .collect();
+        let own = self.attempts.iter();
+        let own: Vec<&Attempt> = own.filter(|one| one.lane == lane.number).collect();
         let waiting = lane.messages.last().map_or("", |last| last.text.as_str());
         let text = prompt::compacted(self.crash_text(), findings, &own, &code.text, waiting);
         let lane = &mut self.lanes[index];

@@ -27,12 +27,8 @@ impl Run {
     }
 
     pub(super) fn on_opinion(&mut self, index: LaneIndex, mut review: Examination, text: &str) {
-        let count = review
-            .rung
-            .counts
-            .entry("critic calls".to_owned())
-            .or_default();
-        *count += 1;
+        let counts = &mut review.rung.counts;
+        *counts.entry("critic calls".to_owned()).or_default() += 1;
         match opinion::verdict(text) {
             Some(Opinion::Accepts(reason)) => {
                 review.rung.reason.push_str("; the critic has no objection");

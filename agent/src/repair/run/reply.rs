@@ -193,10 +193,8 @@ impl Run {
     pub(super) fn begin_probes(&mut self, index: LaneIndex, probes: &[Probe], answers: String) {
         let lane = &self.lanes[index];
         let built = self.last_built(lane.number);
-        let all: Vec<_> = probes
-            .iter()
-            .map(|probe| ProbeQuestion::of(probe, built))
-            .collect();
+        let all = probes.iter();
+        let all: Vec<_> = all.map(|probe| ProbeQuestion::of(probe, built)).collect();
         let mut open: Vec<ProbeQuestion> = Vec::new();
         for probe in &all {
             if lane.answered(probe).is_none() && !open.contains(probe) {
@@ -225,10 +223,8 @@ impl Run {
         let mut told = Vec::new();
         for probe in all {
             let before = lane.answered(&probe);
-            let answer = open
-                .iter()
-                .position(|asked| *asked == probe)
-                .and_then(|place| probed.answers.get(place).cloned());
+            let place = open.iter().position(|asked| *asked == probe);
+            let answer = place.and_then(|place| probed.answers.get(place).cloned());
             told.push(probe.told(before, answer.unwrap_or_default()));
             if before.is_none() {
                 lane.probed.push((probe, lane.rounds));
