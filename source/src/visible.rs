@@ -36,7 +36,7 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 
 /// Returns true for a character that controls a terminal, reorders text or is invisible.
 pub fn is_hidden(character: char) -> bool {
-    HIDDEN.is_match(character.encode_utf8(&mut [0; 4]))
+    !character.is_ascii_graphic() && HIDDEN.is_match(character.encode_utf8(&mut [0; 4]))
 }
 
 #[cfg(test)]
