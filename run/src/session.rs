@@ -6,10 +6,9 @@
 
 use crate::answers::{Answers, have_a_critic, models};
 use crate::commands::limits;
-use crate::files;
-use crate::known;
 use crate::plan::plan;
 use crate::prepare::{Prepared, prepare};
+use crate::{files, known};
 use anyhow::Context;
 use patchwright_agent::drive::{self, Drive};
 use patchwright_agent::journal::{Event, EventKind};

@@ -146,12 +146,10 @@ impl Run {
     /// convention that is no better than the patch's.
     fn weigh_standing_alone(&mut self) -> bool {
         let is_left = self.critic_calls < self.plan.critic_calls;
-        let reviewed = self
-            .attempt(FOREIGN)
-            .filter(|_| self.foreign.is_some() && is_left)
-            .and_then(|attempt| attempt.rung(RungName::Reviewed))
-            .filter(|rung| rung.holds == Some(true))
-            .cloned();
+        let judged = self.attempt(FOREIGN);
+        let judged = judged.filter(|_| self.foreign.is_some() && is_left);
+        let reviewed = judged.and_then(|attempt| attempt.rung(RungName::Reviewed));
+        let reviewed = reviewed.filter(|rung| rung.holds == Some(true)).cloned();
         let (Some(rung), Some(first)) = (reviewed, self.lanes.indexes().next()) else {
             return false;
         };

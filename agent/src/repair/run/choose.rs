@@ -2,11 +2,10 @@
 //! of several lanes, and by a fixed order when that says nothing.
 
 use super::{Phase, Run};
-use crate::probability;
-use crate::prompt;
 use crate::record::{Attempt, Purpose, Step};
 use crate::repair::lane::{Finished, Stage};
 use crate::repair::opinion;
+use crate::{probability, prompt};
 use patchwright_model::Message;
 use std::cmp::Reverse;
 
