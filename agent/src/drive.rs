@@ -256,7 +256,7 @@ fn time_left(run: &Run) -> Duration {
     if run.paused().is_some() {
         return UNLIMITED;
     }
-    let spent = Duration::from_secs_f64(run.spent().total_seconds);
+    let spent = Duration::from_secs_f64(run.spent().seconds.total);
     run.limits().wall.saturating_sub(spent)
 }
 

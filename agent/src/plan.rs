@@ -2,8 +2,7 @@
 
 use crate::record::{Crash, CrashFrame, FollowUp, RunLimits};
 use crate::task::{Hints, Mode};
-use patchwright_source::Language;
-use patchwright_source::words;
+use patchwright_source::{Language, words};
 use patchwright_verdict::RungName;
 use std::collections::BTreeMap;
 

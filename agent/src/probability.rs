@@ -45,12 +45,12 @@ pub(crate) fn of_right(attempt: &Attempt) -> Option<f64> {
 }
 
 impl Weights {
-    fn of(&self, figures: &BTreeMap<&'static str, f64>) -> Option<f64> {
+    fn of(&self, figures: &BTreeMap<String, f64>) -> Option<f64> {
         if self.features.is_empty() {
             return None;
         }
         let parts = self.features.iter().map(|one| {
-            let figure = figures.get(one.name.as_str()).copied().unwrap_or(one.mean);
+            let figure = figures.get(&one.name).copied().unwrap_or(one.mean);
             one.factor * (figure.min(one.most) - one.mean) / one.scale.max(f64::EPSILON)
         });
         let odds: f64 = self.intercept + parts.sum::<f64>();
@@ -58,12 +58,39 @@ impl Weights {
     }
 }
 
+/// The rung that most figures are about.
+const SAME: RungName = RungName::SameElsewhere;
+
+/// Figures that are counts of a rung, summed.
+const COUNTS: [(&str, RungName, &[&str]); 8] = [
+    ("objections", RungName::Reviewed, &["objections"]),
+    ("tests", RungName::Tested, &["tests"]),
+    ("executions", RungName::Robust, &["executions"]),
+    (
+        "inputs compared",
+        SAME,
+        &["given", "of tests", "mutants of given", "derived", "aimed"],
+    ),
+    ("reached the patch", SAME, &["reached the patch"]),
+    ("values compared", SAME, &["values compared"]),
+    (
+        "derived answered differently",
+        SAME,
+        &["derived and answered differently"],
+    ),
+    (
+        "challenges",
+        SAME,
+        &["challenges: variants", "challenges: controls"],
+    ),
+];
+
 /// Returns the figures of the evidence about an attempt, by name. Counts are taken as
 /// logarithms: the tenth input tells more than the thousandth.
-pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
+pub(crate) fn features(attempt: &Attempt) -> BTreeMap<String, f64> {
     let doubts = |open: bool| {
         let all = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
-        all.filter(|doubt| doubt.settled.is_none() == open).count() as f64
+        all.filter(|doubt| doubt.is_open() == open).count() as f64
     };
     let is = |holds: Option<bool>| {
         let like = |rung: &&Rung| rung.holds == holds;
@@ -72,62 +99,30 @@ pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
     // Nearly half of the patches were judged without a reader: that nobody has read one is
     // neither for it nor against it. `verified` asks for a reader apart from this.
     let is_unread = |rung: &Rung| rung.holds.is_none() && !rung.doubts.iter().any(Doubt::is_open);
-    let unread = f64::from(u8::from(
-        attempt.rung(RungName::Reviewed).is_some_and(is_unread),
-    ));
-    let log = f64::ln_1p;
-    let objections = counted(attempt, RungName::Reviewed, &["objections"]);
-    let tests = counted(attempt, RungName::Tested, &["tests"]);
-    let executions = counted(attempt, RungName::Robust, &["executions"]);
-    let mut figures: BTreeMap<&'static str, f64> = [
+    let unread = attempt.rung(RungName::Reviewed).is_some_and(is_unread);
+    let same = |name| counted(attempt, SAME, &[name]);
+    let before = attempt.number.saturating_sub(1);
+    let branches = same("branches of the patch").max(1.0);
+    let unknown = same("branches not accounted for") / branches;
+    let others = [
         ("refuted", is(Some(false))),
-        ("open rungs", is(None) - unread),
-        ("open doubts", log(doubts(true))),
-        ("settled doubts", log(doubts(false))),
-        ("objections", log(objections)),
-        ("tests", log(tests)),
-        ("executions", log(executions)),
-        ("lines changed", log(attempt.lines_changed() as f64)),
-        (
-            "attempts before",
-            log(f64::from(attempt.number.saturating_sub(1))),
-        ),
-    ]
-    .into();
-    figures.extend(of_behaviour(attempt));
-    figures
-}
-
-/// The figures of the rung *same elsewhere*.
-fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 8] {
-    let same = |names: &[&str]| counted(attempt, RungName::SameElsewhere, names);
-    let log = |names: &[&str]| same(names).ln_1p();
-    let branches = same(&["branches of the patch"]).max(1.0);
-    [
+        ("open rungs", is(None) - f64::from(u8::from(unread))),
+        ("open doubts", doubts(true).ln_1p()),
+        ("settled doubts", doubts(false).ln_1p()),
+        ("lines changed", (attempt.lines_changed() as f64).ln_1p()),
+        ("attempts before", f64::from(before).ln_1p()),
         (
             "tests reach the patch",
-            same(&["tests reach the patch"]).min(1.0),
+            same("tests reach the patch").min(1.0),
         ),
-        (
-            "inputs compared",
-            log(&["given", "of tests", "mutants of given", "derived", "aimed"]),
-        ),
-        ("reached the patch", log(&["reached the patch"])),
-        ("values compared", log(&["values compared"])),
-        (
-            "branches not accounted for",
-            same(&["branches not accounted for"]) / branches,
-        ),
-        (
-            "derived answered differently",
-            log(&["derived and answered differently"]),
-        ),
-        (
-            "challenges",
-            log(&["challenges: variants", "challenges: controls"]),
-        ),
-        ("candidates that agree", same(&["candidates that agree"])),
-    ]
+        ("branches not accounted for", unknown),
+        ("candidates that agree", same("candidates that agree")),
+    ];
+    let counts = COUNTS.map(|(name, rung, of)| (name, counted(attempt, rung, of).ln_1p()));
+    let figures = counts.into_iter().chain(others);
+    figures
+        .map(|(name, figure)| (name.to_owned(), figure))
+        .collect()
 }
 
 /// Sums counts of a rung.

@@ -124,13 +124,13 @@ impl Progress {
 fn left_in_words(run: &Run) -> String {
     let left = run.left();
     let untouched = left.attempts == left.attempts_of && left.rounds == left.rounds_of;
-    if untouched && run.spent().usd <= 0.0 {
+    if untouched && run.spent().cost.usd <= 0.0 {
         return String::new();
     }
     let attempts = format!("{}/{} attempts", left.attempts, left.attempts_of);
     let rounds = format!("{}/{} rounds", left.rounds, left.rounds_of);
     let usd = run.limits().usd.map_or(String::new(), |limit| {
-        let usd = (limit - run.spent().usd).max(0.0);
+        let usd = (limit - run.spent().cost.usd).max(0.0);
         format!(", {usd:.2}/{limit:.2} USD")
     });
     format!("left {attempts}, {rounds}{usd}")

@@ -64,13 +64,11 @@ pub fn system(plan: &Plan) -> String {
 /// The crash that a lane starts from, with the code that goes with it.
 pub fn first_issue(
     (plan, origin): (&Plan, Origin),
-    baseline: Option<&BaselineSummary>,
+    baseline: &BaselineSummary,
     crash: &Crash,
     code: &str,
     budget: &Left,
 ) -> String {
-    let nothing = BaselineSummary::default();
-    let baseline = baseline.unwrap_or(&nothing);
     let others = baseline.crashes.iter().skip(1);
     let others: Vec<String> = others.map(|crash| crash.text.clone()).collect();
     let first_pov = baseline.povs.first().cloned().unwrap_or_default();
@@ -110,11 +108,8 @@ fn unseen(harness: &str, code: &str) -> String {
             break;
         }
     }
-    let longest = kept
-        .iter()
-        .map(|line| line.trim())
-        .max_by_key(|line| line.len());
-    match longest {
+    let lines = kept.iter().map(|line| line.trim());
+    match lines.max_by_key(|line| line.len()) {
         Some(line) if !line.is_empty() && !code.contains(line) => kept.join("\n"),
         _ => String::new(),
     }
@@ -250,10 +245,9 @@ fn is_numbered(line: &str) -> bool {
 /// Describes differences: each with its input and both behaviours.
 fn shown(differences: &[Difference<'_>]) -> Vec<String> {
     let described = differences.iter().map(|(doubt, input)| {
-        let diverges = input
-            .diverges
-            .as_ref()
-            .map(|value| format!("The first value that differs inside: {value}\n"));
+        let diverges = input.diverges.as_ref();
+        let diverges =
+            diverges.map(|value| format!("The first value that differs inside: {value}\n"));
         format!(
             "{}\nThe input (compared with the PoV: {}):\n{}\n\nWithout the patch: {}\n\nWith the patch: {}\n{}",
             doubt.what,

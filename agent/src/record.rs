@@ -12,7 +12,7 @@ mod step;
 
 pub use attempt::{Attempt, Evaluation, FollowUp, Revision, lines_changed};
 pub use challenge::{ChallengeRecord, ChallengeSource, ChallengedRecord, PovRecord};
-pub use limits::{Left, RunLimits, Spent};
+pub use limits::{Cost, Left, RunLimits, Seconds, Spent};
 pub use patchwright_record::{
     AcceptedInput, AgreedInput, Agreement, Blob, CommitRecord, Crash, CrashFrame, CrashHistory,
     Doubt, DoubtedInput, Ending, EndingKind, FoundInput, RegressionRecord, Rung, RungName,

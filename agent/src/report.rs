@@ -2,8 +2,8 @@
 
 use crate::probability;
 use crate::record::{
-    Attempt, CommitRecord, Crash, CrashFrame, CrashHistory, Doubt, DoubtedInput, EndingKind,
-    Observed, SandboxRecord, SmallestRecord,
+    Attempt, CommitRecord, Cost, Crash, CrashFrame, CrashHistory, Doubt, DoubtedInput, EndingKind,
+    Observed, SandboxRecord, Seconds, SmallestRecord,
 };
 use crate::repair::Run;
 use patchwright_source::Role;
@@ -190,35 +190,11 @@ pub struct DoubtReport {
     pub after: String,
 }
 
-/// Cost of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Cost {
-    /// US dollars; 0 when no price is set.
-    pub usd: f64,
-    /// Tokens sent.
-    pub tokens_in: u64,
-    /// Tokens received.
-    pub tokens_out: u64,
-    /// Calls that were answered.
-    pub calls: u32,
-}
-
-/// Times of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Seconds {
-    /// Working time; pauses are not counted.
-    pub total: f64,
-    /// Time waiting for the model.
-    pub model: f64,
-    /// Time in builds, PoVs, tests and other commands.
-    pub commands: f64,
-}
-
 impl Report {
     /// The report of a run that has ended.
     pub fn of(run: &Run, id: &str, task: &str, answers: &str) -> Self {
         let spent = run.spent();
-        let baseline = run.baseline.clone().unwrap_or_default();
+        let baseline = run.baseline.clone();
         let signature = baseline.signatures.first().cloned();
         let (ending, detail) = match (run.ending(), run.paused()) {
             (Some(ending), _) => (ending.kind.as_str(), ending.detail.clone()),
@@ -247,17 +223,8 @@ impl Report {
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,
-            cost: Cost {
-                usd: spent.usd,
-                tokens_in: spent.tokens_in,
-                tokens_out: spent.tokens_out,
-                calls: spent.calls,
-            },
-            seconds: Seconds {
-                total: spent.total_seconds,
-                model: spent.model_seconds,
-                commands: spent.command_seconds,
-            },
+            cost: spent.cost,
+            seconds: spent.seconds,
             answers: answers.to_owned(),
             sandbox: baseline.sandbox,
         }
@@ -310,11 +277,10 @@ impl AttemptReport {
         if !self.latin1 {
             return self.diff.clone().into_bytes();
         }
-        let bytes = self
-            .diff
-            .chars()
-            .map(|char| u8::try_from(char).unwrap_or(b'?'));
-        bytes.collect()
+        let characters = self.diff.chars();
+        characters
+            .map(|one| u8::try_from(one).unwrap_or(b'?'))
+            .collect()
     }
 }
 
@@ -362,10 +328,7 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
             })
             .collect(),
         p_right: probability::of_right(attempt),
-        features: probability::features(attempt)
-            .into_iter()
-            .map(|(name, figure)| (name.to_owned(), figure))
-            .collect(),
+        features: probability::features(attempt),
         test: attempt.regression.as_ref().map(|test| TestReport {
             diff: test.diff.clone(),
             holds: test.holds,

@@ -1,7 +1,7 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
-use crate::record::EndingKind;
-use crate::report::{AttemptReport, Report, Seconds};
+use crate::record::{EndingKind, Seconds};
+use crate::report::{AttemptReport, Report};
 use crate::template::{self, Error, environment};
 use patchwright_source::{counted, visible};
 use serde_json::json;

@@ -28,14 +28,10 @@ pub(super) fn first_problem(
     entries: &[Entry],
 ) -> Result<Option<Problem>, SettingsError> {
     let rules = toml::from_str(include_str!("check.toml"));
-    let rules: Rules = rules.map_err(|error| SettingsError::Defaults {
-        message: error.to_string(),
-    })?;
+    let rules: Rules = rules.map_err(|error| SettingsError::defaults(&error))?;
     let first = |keys: &[String], wrong: fn(&str) -> Option<String>| {
-        let values = keys.iter().flat_map(|key| values(entries, key));
-        values
-            .into_iter()
-            .find_map(|(key, text)| Some((key.to_owned(), wrong(&text)?)))
+        let mut values = keys.iter().flat_map(|key| values(entries, key));
+        values.find_map(|(key, text)| Some((key.to_owned(), wrong(&text)?)))
     };
     Ok(first(&rules.address, bad_address)
         .or_else(|| first(&rules.address_where_set, |text| bad_address(set(text)?)))
@@ -60,10 +56,8 @@ fn values<'e>(entries: &'e [Entry], key: &str) -> Vec<(&'e str, String)> {
         };
         found.extend(values.into_iter().map(|value| {
             let text = value.as_str().map(str::to_owned);
-            (
-                entry.key.as_str(),
-                text.unwrap_or_else(|| value.to_string()),
-            )
+            let text = text.unwrap_or_else(|| value.to_string());
+            (entry.key.as_str(), text)
         }));
     }
     found
@@ -91,10 +85,8 @@ fn instant(text: &str) -> Option<String> {
 }
 
 fn none(text: &str) -> Option<String> {
-    let some = text
-        .trim()
-        .parse::<f64>()
-        .is_ok_and(|number| number.round() >= 1.0);
+    let number = text.trim().parse::<f64>();
+    let some = number.is_ok_and(|number| number.round() >= 1.0);
     (!some).then(|| "must be at least 1".to_owned())
 }
 

@@ -11,11 +11,8 @@ impl Settings {
     pub fn lanes(&self) -> Vec<Vec<Model>> {
         let main = self.model.endpoints();
         let others = self.model.lanes.iter().map(|lane| {
-            let mut endpoints = main.clone();
-            if let Some(first) = main.first() {
-                endpoints.insert(0, first.with(lane));
-            }
-            endpoints
+            let own = main.first().map(|first| first.with(lane));
+            own.into_iter().chain(main.clone()).collect()
         });
         std::iter::once(main.clone()).chain(others).collect()
     }
@@ -51,11 +48,8 @@ impl Model {
             lanes: Vec::new(),
             ..self.clone()
         };
-        let others: Vec<_> = self
-            .fallbacks
-            .iter()
-            .map(|fallback| first.with(fallback))
-            .collect();
+        let others = self.fallbacks.iter();
+        let others: Vec<_> = others.map(|fallback| first.with(fallback)).collect();
         std::iter::once(first).chain(others).collect()
     }
 
@@ -71,24 +65,18 @@ impl Model {
             model.base_url.clone_from(base_url);
         }
         model.name.clone_from(&fallback.name);
-        if let Some(key) = &fallback.api_key {
-            model.api_key = key.clone();
-        }
+        model.api_key = fallback.api_key.clone().unwrap_or(model.api_key);
         model.api = fallback.api.unwrap_or(model.api);
         model.temperature = fallback.temperature.or(model.temperature);
-        if let Some(effort) = &fallback.reasoning_effort {
-            model.reasoning_effort = Some(effort.clone());
-        }
-        model.max_output_tokens = fallback
-            .max_output_tokens
-            .unwrap_or(model.max_output_tokens);
+        let effort = fallback.reasoning_effort.clone();
+        model.reasoning_effort = effort.or(model.reasoning_effort);
+        let tokens = fallback.max_output_tokens;
+        model.max_output_tokens = tokens.unwrap_or(model.max_output_tokens);
         model.context_window = fallback.context_window.unwrap_or(model.context_window);
         model.usd_per_million_in = fallback.usd_per_million_in;
         model.usd_per_million_cached = fallback.usd_per_million_cached;
         model.usd_per_million_out = fallback.usd_per_million_out;
-        if let Some(extra) = &fallback.extra {
-            model.extra.clone_from(extra);
-        }
+        model.extra = fallback.extra.clone().unwrap_or(model.extra);
         model
     }
 }

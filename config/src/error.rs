@@ -15,36 +15,25 @@ pub enum SettingsError {
         #[source]
         source: std::io::Error,
     },
-    /// A file is not TOML.
-    #[error("{place}: {message}")]
-    Syntax {
-        /// File and line.
-        place: String,
-        /// Message of the parser.
-        message: String,
-    },
-    /// A key that no default has.
-    #[error("{place}: unknown key {key:?}{hint}")]
-    UnknownKey {
-        /// File and line, variable, or flag.
-        place: String,
-        key: String,
-        /// The nearest known key, as the end of a sentence.
-        hint: String,
-    },
+    /// A fault of a file, a variable, a flag, or the built-in defaults: where it stands, what it is
+    /// and what would be right.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl SettingsError {
     /// A value that does not fit its key.
-    #[error("{place}: {key}: {message}")]
-    Value {
-        /// File and line, variable, or flag.
-        place: String,
-        key: String,
-        /// Description of the fault, with what would be right.
-        message: String,
-    },
+    pub(crate) fn value(place: &str, key: &str, message: &str) -> Self {
+        Self::Wrong(format!("{place}: {key}: {message}"))
+    }
+
+    /// A key that no default has; `hint` names the nearest known one, as the end of a sentence.
+    pub(crate) fn unknown_key(place: &str, key: &str, hint: &str) -> Self {
+        Self::Wrong(format!("{place}: unknown key {key:?}{hint}"))
+    }
+
     /// The program's own defaults are broken: a mistake of ours.
-    #[error("the built-in defaults are broken: {message}")]
-    Defaults {
-        /// Description of the fault.
-        message: String,
-    },
+    pub(crate) fn defaults(error: &toml::de::Error) -> Self {
+        Self::Wrong(format!("the built-in defaults are broken: {error}"))
+    }
 }

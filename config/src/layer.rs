@@ -28,15 +28,16 @@ impl Layer {
     /// Reads TOML. Each value's origin is `name` with its line.
     pub(super) fn from_toml(text: &str, name: &str) -> Result<Self, SettingsError> {
         let place = |offset: usize| format!("{name}:{}", line_of(text, offset));
-        Self::read(text, &place).map_err(|error| syntax(text, name, &error))
+        Self::read(text, &place).map_err(|error| {
+            let place = place(error.span().map_or(0, |span| span.start));
+            SettingsError::Wrong(format!("{place}: {}", error.message()))
+        })
     }
 
     /// The built-in defaults, whose origin is just that.
     pub(super) fn defaults(text: &str) -> Result<Self, SettingsError> {
         let read = Self::read(text, &|_| "default".to_owned());
-        read.map_err(|error| SettingsError::Defaults {
-            message: error.to_string(),
-        })
+        read.map_err(|error| SettingsError::defaults(&error))
     }
 
     fn read(text: &str, place: &dyn Fn(usize) -> String) -> Result<Self, toml::de::Error> {
@@ -94,10 +95,8 @@ impl Layer {
         };
         let read = read_text(text);
         let kind = match &default.kind {
-            ValueKind::Array(_) => read.ok_or_else(|| SettingsError::Value {
-                place: origin.to_owned(),
-                key: key.to_owned(),
-                message: "expected a list, as in [\"a\", \"b\"]".to_owned(),
+            ValueKind::Array(_) => read.ok_or_else(|| {
+                SettingsError::value(origin, key, "expected a list, as in [\"a\", \"b\"]")
             })?,
             ValueKind::Table(_) => read.unwrap_or_else(|| ValueKind::String(text.to_owned())),
             _ => ValueKind::String(text.to_owned()),
@@ -164,11 +163,7 @@ impl Layer {
             Some((_, known)) => format!("; did you mean {known:?}?"),
             None => "; `patchwright config` lists all keys".to_owned(),
         };
-        SettingsError::UnknownKey {
-            place: place.to_owned(),
-            key: key.to_owned(),
-            hint,
-        }
+        SettingsError::unknown_key(place, key, &hint)
     }
 
     /// Returns the value at a key, or the table above it whose keys are not ours to know.
@@ -253,14 +248,6 @@ fn read_value(value: &DeValue<'_>, place: &dyn Fn(usize) -> String) -> ValueKind
                 .collect(),
         ),
         DeValue::Table(table) => ValueKind::Table(read_table(table, place)),
-    }
-}
-
-fn syntax(text: &str, name: &str, error: &toml::de::Error) -> SettingsError {
-    let line = error.span().map_or(1, |span| line_of(text, span.start));
-    SettingsError::Syntax {
-        place: format!("{name}:{line}"),
-        message: error.message().to_owned(),
     }
 }
 

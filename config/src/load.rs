@@ -134,18 +134,18 @@ fn finish(mut merged: Layer, defaults: &Layer) -> Result<Loaded, SettingsError> 
     for (parts, default) in &defaults.values {
         if let Some(value) = merged.values.get_mut(parts) {
             let shaped = shape(value, default);
-            shaped.map_err(|message| wrong(&entries, parts.join("."), message))?;
+            shaped.map_err(|message| wrong(&entries, &parts.join("."), &message))?;
         }
     }
     let tree = merged.into_tree();
     let settings = serde_path_to_error::deserialize(tree).map_err(|error| {
         let path = error.path().to_string();
         let (key, message) = unreadable(path, error.into_inner());
-        wrong(&entries, key, message)
+        wrong(&entries, &key, &message)
     })?;
     match check::first_problem(&settings, &entries)? {
         None => Ok(Loaded { settings, entries }),
-        Some((key, message)) => Err(wrong(&entries, key, message)),
+        Some((key, message)) => Err(wrong(&entries, &key, &message)),
     }
 }
 
@@ -164,11 +164,8 @@ fn from_variables(sources: &Sources, defaults: &Layer) -> Result<Layer, Settings
             layer.set(&rest.replace("__", "."), value, (name, defaults))?;
         } else if let Some(key) = flattened.get(&rest) {
             let right = key.replace('.', "__").to_uppercase();
-            return Err(SettingsError::UnknownKey {
-                place: name.clone(),
-                key: rest,
-                hint: format!("; did you mean {PREFIX}{right}?"),
-            });
+            let hint = format!("; did you mean {PREFIX}{right}?");
+            return Err(SettingsError::unknown_key(name, &rest, &hint));
         }
     }
     Ok(layer)
@@ -188,11 +185,8 @@ fn set_derived(
             continue;
         }
         let Some((folder, origin)) = sources.folder(variable, below_home) else {
-            return Err(SettingsError::Value {
-                place: "default".to_owned(),
-                key: key.to_owned(),
-                message: format!("neither {variable} nor HOME is set, so name a folder"),
-            });
+            let message = format!("neither {variable} nor HOME is set, so name a folder");
+            return Err(SettingsError::value("default", key, &message));
         };
         layer.set(key, &folder.display().to_string(), (&origin, defaults))?;
     }
@@ -221,13 +215,9 @@ fn key_from_elsewhere(
 }
 
 /// Returns the error of a value, with its place.
-fn wrong(entries: &[Entry], key: String, message: String) -> SettingsError {
+fn wrong(entries: &[Entry], key: &str, message: &str) -> SettingsError {
     let whole = key.split('[').next().unwrap_or_default();
-    SettingsError::Value {
-        place: origin(entries, whole).to_owned(),
-        key,
-        message,
-    }
+    SettingsError::value(origin(entries, whole), key, message)
 }
 
 /// Returns the key of a value that cannot be read, and what would be right.

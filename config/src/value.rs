@@ -37,10 +37,8 @@ pub(super) fn shape(value: &mut Value, default: &Value) -> Result<(), String> {
 /// The text is not a time, or is negative. The message says what would be right.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let expected = "expected a time such as \"500ms\", \"30s\", \"10m\" or \"1h 30m\"";
-    let span: jiff::SignedDuration = text
-        .trim()
-        .parse()
-        .map_err(|_| format!("{expected}, found {text:?}"))?;
+    let span = text.trim().parse::<jiff::SignedDuration>();
+    let span = span.map_err(|_| format!("{expected}, found {text:?}"))?;
     Duration::try_from(span).map_err(|_| format!("{expected}, found the negative {text:?}"))
 }
 

@@ -7,8 +7,7 @@
 use crate::price::{Priced, Prices};
 use crate::tokens::Counter;
 use crate::{Model, ModelError, Reply, Request, Result, Usage, connect};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt};
 use patchwright_config as settings;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +22,8 @@ pub struct Account {
 #[derive(Debug, Default)]
 struct Sums {
     usage: Usage,
+    /// Tokens of calls that are not settled: nobody knows what becomes of one that is given up.
+    open: u64,
     /// Settled, and reserved for what is being asked.
     usd: f64,
     /// The models that were asked without a price.
@@ -30,13 +31,12 @@ struct Sums {
 }
 
 /// The most that a call may cost, until its cost is known. Dropped before,
-/// it counts in full: nobody knows what becomes of a call that is given up.
+/// it counts in full.
 #[derive(Debug)]
 pub struct Reserved<'a> {
     account: &'a Account,
     tokens: u64,
     usd: f64,
-    settled: bool,
 }
 
 impl Account {
@@ -63,6 +63,7 @@ impl Account {
                 ));
             }
             sums.usd += usd;
+            sums.open += tokens;
             if let Priced::Unknown(name) = priced {
                 sums.unpriced.insert(name.to_owned());
             }
@@ -72,7 +73,6 @@ impl Account {
             account: self,
             tokens,
             usd,
-            settled: false,
         })
     }
 
@@ -85,7 +85,12 @@ impl Account {
                 estimated,
                 ..
             } = sums.usage;
-            let about = if estimated { "about " } else { "" };
+            let tokens_in = tokens_in + sums.open;
+            let about = if estimated || sums.open > 0 {
+                "about "
+            } else {
+                ""
+            };
             let names: Vec<&str> = sums.unpriced.iter().map(String::as_str).collect();
             let names = names.join(" and ");
             let money = if names.is_empty() {
@@ -107,27 +112,12 @@ impl Account {
 
 impl Reserved<'_> {
     /// The call took this and cost that.
-    pub fn settle(mut self, usage: Usage, usd: f64) {
-        self.settled = true;
+    pub fn settle(self, usage: Usage, usd: f64) {
         self.account.change(|sums| {
+            sums.open -= self.tokens;
             sums.usage = sums.usage.plus(usage);
             sums.usd += usd - self.usd;
         });
-    }
-}
-
-impl Drop for Reserved<'_> {
-    fn drop(&mut self) {
-        if self.settled {
-            return;
-        }
-        let usage = Usage {
-            tokens_in: self.tokens,
-            estimated: true,
-            ..Usage::default()
-        };
-        self.account
-            .change(|sums| sums.usage = sums.usage.plus(usage));
     }
 }
 
@@ -175,10 +165,8 @@ impl Model for Accounted {
                 Err(error) => error.spent(),
             };
             let prices = self.prices.as_ref();
-            reserved.settle(
-                usage,
-                prices.map_or(0.0, |prices| prices.of_call(&answered)),
-            );
+            let usd = prices.map_or(0.0, |prices| prices.of_call(&answered));
+            reserved.settle(usage, usd);
             answered
         }
         .boxed()

@@ -28,15 +28,12 @@ impl Models {
     /// As [`connect`].
     pub fn connect(settings: &settings::Settings) -> Result<Self> {
         let lanes = settings.lanes();
+        let lanes = lanes.iter().map(|lane| in_turn(lane));
+        let lanes = lanes.collect::<Result<_, _>>()?;
+        let critic = settings.critic();
         Ok(Self {
-            lanes: lanes
-                .iter()
-                .map(|lane| in_turn(lane))
-                .collect::<Result<_, _>>()?,
-            critic: settings
-                .critic()
-                .map(|critic| in_turn(&[critic]))
-                .transpose()?,
+            lanes,
+            critic: critic.map(|critic| in_turn(&[critic])).transpose()?,
             paid: true,
         })
     }

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt};
 
 use crate::{Model, ModelError, Reply, Request, Result, Usage};
 
@@ -38,30 +37,25 @@ fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
     {
         return only;
     }
-    let spent = lost(&failures);
-    let mut later = false;
-    let mut refused = !failures.is_empty();
-    let mut soonest: Option<Duration> = None;
-    let mut reasons = Vec::new();
-    for (name, error) in failures {
-        if let ModelError::Retry { after, .. } = &error {
-            later = true;
-            soonest = match (soonest, *after) {
-                (Some(known), Some(after)) => Some(known.min(after)),
-                (known, after) => known.or(after),
-            };
-        }
-        refused &= matches!(error, ModelError::Refused { .. });
-        reasons.push(format!("{name}: {error}"));
-    }
+    let reasons = failures.iter();
+    let reasons: Vec<String> = reasons
+        .map(|(name, error)| format!("{name}: {error}"))
+        .collect();
     let reason = reasons.join("; ");
-    if later {
+    let errors = || failures.iter().map(|(_, error)| error);
+    let waits = errors().filter_map(|error| match error {
+        ModelError::Retry { after, .. } => Some(*after),
+        _ => None,
+    });
+    let waits: Vec<Option<Duration>> = waits.collect();
+    let is_refused = |error: &ModelError| matches!(error, ModelError::Refused { .. });
+    if !waits.is_empty() {
         ModelError::Retry {
-            after: soonest,
+            after: waits.into_iter().flatten().min(),
             reason,
-            spent,
+            spent: lost(&failures),
         }
-    } else if refused {
+    } else if !failures.is_empty() && errors().all(is_refused) {
         ModelError::Refused { reason }
     } else {
         ModelError::Fatal { reason }

@@ -8,8 +8,7 @@
 //! instead.
 
 use crate::{Model, ModelError, Reply, Request, Result};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt};
 use std::sync::Mutex;
 
 /// A model that repeats what a journal holds.
@@ -61,14 +60,10 @@ impl Model for Journaled {
 
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
-        let prompt = request
-            .messages
-            .last()
-            .map_or("", |message| message.text.as_str());
-        let mut waiting = self
-            .waiting
-            .lock()
-            .map_err(|_| ModelError::fatal("the journal's answers are gone"))?;
+        let last = request.messages.last();
+        let prompt = last.map_or("", |message| message.text.as_str());
+        let waiting = self.waiting.lock();
+        let mut waiting = waiting.map_err(|_| ModelError::fatal("the journal's answers are gone"))?;
         let exact = waiting.iter().position(|(asked, _)| asked == prompt);
         // Only who judges a patch in a conversation of its own is told what a search found.
         let alone = request.messages.len() == 1;

@@ -79,17 +79,6 @@ pub enum Role {
     Assistant,
 }
 
-impl Role {
-    /// The word that is written on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
-}
-
 /// Reply of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

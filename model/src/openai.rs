@@ -5,8 +5,7 @@
 
 use std::sync::OnceLock;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 use tokio::time::timeout;
@@ -24,7 +23,7 @@ mod usage;
 mod wire;
 
 use collect::{Collected, Collector};
-use transport::{Answer, Progress};
+use transport::{Answer, Progress, late};
 use wire::{Tape, WireLog};
 
 /// One model of one endpoint.
@@ -51,15 +50,12 @@ impl OpenAi {
                 "no model is named: set model.name, or give --model",
             ));
         }
+        let wire = settings.wire_log.as_deref();
         Ok(Self {
             base: settings.base_url.trim_end_matches('/').to_owned(),
             headers: headers(settings)?,
             counter: Counter::of(&settings.name),
-            wire: settings
-                .wire_log
-                .as_deref()
-                .map(WireLog::open)
-                .transpose()?,
+            wire: wire.map(WireLog::open).transpose()?,
             settings: settings.clone(),
             client: OnceLock::new(),
         })
@@ -95,7 +91,7 @@ impl OpenAi {
         let mut collector = Collector::new(self.settings.reply_bytes);
         while let Some(event) = answer.event().await? {
             collector.event(&event)?;
-            answer.progress.text = collector.length();
+            answer.progress.text = collector.text.len();
             if collector.is_full() {
                 break;
             }
@@ -109,15 +105,9 @@ impl OpenAi {
             tape: self.wire.as_ref().map(|_| Tape::default()),
             ..Progress::default()
         };
-        let collected = timeout(total, self.exchange(request, &mut progress))
-            .await
-            .unwrap_or_else(|_| {
-                Err(transport::late(
-                    "the reply was not complete",
-                    "total",
-                    total,
-                ))
-            })
+        let collected = timeout(total, self.exchange(request, &mut progress)).await;
+        let collected = collected
+            .unwrap_or_else(|_| Err(late("the reply was not complete", "total", total)))
             .map_err(|error| self.with_cost(error, request, &progress));
         if let (Some(wire), Some(tape)) = (&self.wire, &progress.tape) {
             let key = self.settings.api_key.expose_secret();
@@ -125,13 +115,12 @@ impl OpenAi {
         }
         let collected = collected?;
         let usage = usage::settle(collected.usage, request, &collected.text, self.counter);
+        let name = || self.settings.name.clone();
         Ok(Reply {
             text: collected.text,
             finish: collected.finish,
             usage,
-            model: collected
-                .model
-                .unwrap_or_else(|| self.settings.name.clone()),
+            model: collected.model.unwrap_or_else(name),
         })
     }
 

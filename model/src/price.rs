@@ -105,15 +105,12 @@ impl Prices {
     /// provider may add a date to the name; a name that fits none costs as much
     /// as the dearest.
     pub fn of(&self, model: &str, usage: &Usage) -> f64 {
-        let fitting = self
-            .known
-            .iter()
-            .filter(|(name, _)| model.starts_with(name));
-        let nearest = fitting.max_by_key(|(name, _)| name.len());
-        nearest.map_or_else(
-            || self.dearest(|price| price.of(usage)),
-            |(_, price)| price.of(usage),
-        )
+        let known = self.known.iter();
+        let fitting = known.filter(|(name, _)| model.starts_with(name));
+        match fitting.max_by_key(|(name, _)| name.len()) {
+            Some((_, price)) => price.of(usage),
+            None => self.dearest(|price| price.of(usage)),
+        }
     }
 
     /// Returns the cost of a call with this result. One that failed before anything was

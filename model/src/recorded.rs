@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use diffy::DiffOptions;
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, Serialize};
 
 use crate::{Model, ModelError, Reply, Request, Result, Role};
@@ -63,13 +62,6 @@ pub struct Recorded {
     count: usize,
 }
 
-/// A prompt that differs from the recorded one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Drift {
-    turn: usize,
-    diff: String,
-}
-
 impl Recorded {
     /// Replays the transcript at `path`.
     ///
@@ -104,12 +96,11 @@ impl Recorded {
         }
     }
 
-    /// Returns how the prompt differs from that of the turn that answers it.
-    fn drift(&self, request: &Request) -> Option<Drift> {
+    /// Returns the turn that answers a request, and how the prompt differs from that of the turn.
+    fn drift(&self, request: &Request) -> Option<(usize, String)> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let (turn, exchange) = waiting.get(best_fit(&waiting, request)?)?;
-        let diff = difference(&exchange.request, request)?;
-        Some(Drift { turn: *turn, diff })
+        Some((*turn, difference(&exchange.request, request)?))
     }
 }
 
@@ -158,7 +149,7 @@ impl Model for Recorded {
     }
 
     fn notice(&self, request: &Request) -> Option<String> {
-        let Drift { turn, diff } = self.drift(request)?;
+        let (turn, diff) = self.drift(request)?;
         let (source, count) = (self.source.display(), self.count);
         Some(format!(
             "drift in turn {turn} of {count} of {source}: the prompt differs from the recorded one, and the recorded \
@@ -256,11 +247,12 @@ fn difference(recorded: &Request, asked: &Request) -> Option<String> {
 /// Returns what a request adds to its conversation: the messages after the last
 /// reply. What stands before was compared in its own turn.
 fn prompt(request: &Request) -> String {
-    let newest = request
-        .messages
-        .rsplit(|message| message.role == Role::Assistant);
+    let messages = &request.messages;
+    let newest = messages.rsplit(|message| message.role == Role::Assistant);
     let messages = newest.take(1).flatten().map(|message| {
-        let role = message.role.as_str();
+        // Replies are not among them.
+        let is_system = message.role == Role::System;
+        let role = if is_system { "system" } else { "user" };
         format!("---- {role}\n{}\n", message.text)
     });
     messages.collect()
@@ -269,10 +261,8 @@ fn prompt(request: &Request) -> String {
 /// Returns the replies that a conversation holds so far.
 fn replies(request: &Request) -> Vec<&str> {
     let messages = request.messages.iter();
-    messages
-        .filter(|message| message.role == Role::Assistant)
-        .map(|message| message.text.as_str())
-        .collect()
+    let replies = messages.filter(|message| message.role == Role::Assistant);
+    replies.map(|message| message.text.as_str()).collect()
 }
 
 #[cfg(test)]
@@ -314,7 +304,7 @@ mod tests {
         Recorded::open(&path).unwrap()
     }
 
-    fn answer(recorded: &Recorded, request: &Request) -> (String, Option<Drift>) {
+    fn answer(recorded: &Recorded, request: &Request) -> (String, Option<(usize, String)>) {
         let drift = recorded.drift(request);
         (recorded.take(request).unwrap().text, drift)
     }
@@ -339,14 +329,11 @@ mod tests {
 
         let changed = asked("line 1\nline two\nline 3");
         let (text, drift) = answer(&recorded, &changed);
-        let drift = drift.unwrap();
-        assert_eq!((text.as_str(), drift.turn), ("1", 1));
+        let (turn, diff) = drift.unwrap();
+        assert_eq!((text.as_str(), turn), ("1", 1));
         assert!(
-            drift
-                .diff
-                .contains("\n line 1\n-line 2\n+line two\n line 3"),
-            "{}",
-            drift.diff
+            diff.contains("\n line 1\n-line 2\n+line two\n line 3"),
+            "{diff}"
         );
         let next = after(&changed, "1", "and now?");
         assert_eq!(answer(&recorded, &next), ("2".to_owned(), None));
@@ -362,7 +349,7 @@ mod tests {
         // The words are those of the left lane, the replies those of the right one.
         let changed = after(&start, "right", "try\nagain\nnow");
         let (text, drift) = answer(&recorded, &changed);
-        assert_eq!((text.as_str(), drift.unwrap().turn), ("2", 2));
+        assert_eq!((text.as_str(), drift.unwrap().0), ("2", 2));
     }
 
     #[tokio::test]
@@ -371,7 +358,7 @@ mod tests {
         let texts = ["repair\nthis\ncrash", "judge\nthis\npatch"];
         let recorded = recorded(folder.path(), &texts.map(asked)).await;
         let (text, drift) = answer(&recorded, &asked("judge\nthat\npatch"));
-        assert_eq!((text.as_str(), drift.unwrap().turn), ("2", 2));
+        assert_eq!((text.as_str(), drift.unwrap().0), ("2", 2));
         let (text, _) = answer(&recorded, &asked("something else"));
         assert_eq!(text, "1", "what is left is given");
     }

@@ -3,12 +3,11 @@
 //!
 //! Deliberately absent: this does not change the request or the model.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use backon::{BackoffBuilder, ExponentialBuilder};
+use futures::future::{BoxFuture, FutureExt};
 
 use crate::{Model, ModelError, Reply, Request, Result, Usage};
 use patchwright_config::{self as settings, write_duration};
@@ -26,11 +25,11 @@ impl Retry {
         Self { inner, settings }
     }
 
-    fn given_up(&self, error: ModelError, lost: &FailedTries) -> ModelError {
+    fn given_up(&self, error: ModelError, tries: &[Option<Usage>]) -> ModelError {
         let ModelError::Retry { after, reason, .. } = error else {
             return error;
         };
-        let tries = lost.tries().len();
+        let (spent, tries) = (together(tries), tries.len());
         let reason = match after {
             Some(after) if after > self.settings.retry_after_limit => format!(
                 "{reason}; it asks to wait {}, longer than model.retries.retry_after_limit ({})",
@@ -43,32 +42,14 @@ impl Retry {
         ModelError::Retry {
             after,
             reason,
-            spent: lost.total(),
+            spent,
         }
     }
 }
 
 /// Tokens that the tries which gave no reply may have cost together.
-#[derive(Debug, Default)]
-struct FailedTries(Mutex<Vec<Option<Usage>>>);
-
-impl FailedTries {
-    /// Notes a failed try, and tells whether its kind may be tried again: one
-    /// that may be charged only `broken` times, because money was reserved for
-    /// no more.
-    fn may_go_on(&self, spent: Option<Usage>, broken: usize) -> bool {
-        let mut tries = self.tries();
-        tries.push(spent);
-        spent.is_none() || tries.iter().flatten().count() <= broken
-    }
-
-    fn tries(&self) -> MutexGuard<'_, Vec<Option<Usage>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn total(&self) -> Option<Usage> {
-        self.tries().iter().flatten().copied().reduce(Usage::plus)
-    }
+fn together(tries: &[Option<Usage>]) -> Option<Usage> {
+    tries.iter().flatten().copied().reduce(Usage::plus)
 }
 
 /// Whole seconds: nobody needs the rest.
@@ -83,41 +64,39 @@ impl Model for Retry {
 
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply>> {
         async move {
-            let limit = self.settings.retry_after_limit;
-            let lost = FailedTries::default();
-            let answer = (|| self.inner.ask(request))
-                .retry(
-                    ExponentialBuilder::default()
-                        .with_jitter()
-                        .with_min_delay(self.settings.first_delay)
-                        .with_max_delay(self.settings.longest_delay)
-                        .with_max_times(self.settings.count),
-                )
-                .when(|error| match error {
-                    ModelError::Retry { spent, .. } => lost.may_go_on(*spent, self.settings.broken),
-                    _ => false,
-                })
-                .adjust(|error, pause| match error {
-                    ModelError::Retry {
-                        after: Some(after), ..
-                    } if *after > limit => None,
-                    ModelError::Retry {
-                        after: Some(after), ..
-                    } => pause.map(|pause| pause.max(*after)),
-                    _ => pause,
-                })
-                .notify(|error, pause| {
-                    tracing::info!(model = self.name(), %error, ?pause, "asking the model again");
-                })
-                .await;
-            match answer {
-                Ok(reply) => Ok(Reply {
-                    usage: lost
-                        .total()
-                        .map_or(reply.usage, |lost| reply.usage.plus(lost)),
-                    ..reply
-                }),
-                Err(error) => Err(self.given_up(error, &lost)),
+            let mut pauses = ExponentialBuilder::default()
+                .with_jitter()
+                .with_min_delay(self.settings.first_delay)
+                .with_max_delay(self.settings.longest_delay)
+                .with_max_times(self.settings.count)
+                .build();
+            let mut tries: Vec<Option<Usage>> = Vec::new();
+            loop {
+                let error = match self.inner.ask(request).await {
+                    Ok(mut reply) => {
+                        if let Some(lost) = together(&tries) {
+                            reply.usage = reply.usage.plus(lost);
+                        }
+                        return Ok(reply);
+                    }
+                    Err(error) => error,
+                };
+                let ModelError::Retry { after, spent, .. } = error else {
+                    return Err(error);
+                };
+                tries.push(spent);
+                let asked = after.unwrap_or_default();
+                // One that may be charged is tried again only so often, because money was
+                // reserved for no more.
+                let charged = tries.iter().flatten().count();
+                let may_go_on = (spent.is_none() || charged <= self.settings.broken)
+                    && asked <= self.settings.retry_after_limit;
+                let Some(pause) = pauses.next().filter(|_| may_go_on) else {
+                    return Err(self.given_up(error, &tries));
+                };
+                let pause = pause.max(asked);
+                tracing::info!(model = self.name(), %error, ?pause, "asking the model again");
+                tokio::time::sleep(pause).await;
             }
         }
         .boxed()

@@ -1,7 +1,7 @@
 //! Counts tokens: exactly for the families whose vocabulary is public, and never
 //! too few for all others.
 
-use tiktoken_rs::{CoreBPE, o200k_base_singleton};
+use tiktoken_rs::o200k_base_singleton;
 
 use crate::Request;
 
@@ -64,30 +64,21 @@ impl Counter {
 
     /// The tokens of a text.
     pub fn count(self, text: &str) -> u64 {
-        let exact = |vocabulary: &CoreBPE| -> u64 {
-            pieces(text)
-                .map(|piece| vocabulary.encode_ordinary(piece).len() as u64)
-                .sum()
-        };
+        let vocabulary = o200k_base_singleton();
+        let counts = pieces(text).map(|piece| vocabulary.encode_ordinary(piece).len() as u64);
+        let exact: u64 = counts.sum();
         match self {
-            Self::O200k => exact(o200k_base_singleton()),
+            Self::O200k => exact,
             // No vocabulary has more tokens than the text has bytes.
-            Self::Unknown => {
-                let guess = (exact(o200k_base_singleton()) as f64 * MARGIN).ceil() as u64;
-                guess.min(text.len() as u64)
-            }
+            Self::Unknown => ((exact as f64 * MARGIN).ceil() as u64).min(text.len() as u64),
         }
     }
 
     /// The tokens of a request, with what frames its messages.
     pub fn count_request(self, request: &Request) -> u64 {
-        let messages = &request.messages;
-        let each = |text: &str| self.count(text) + PER_MESSAGE;
-        PER_REQUEST
-            + messages
-                .iter()
-                .map(|message| each(&message.text))
-                .sum::<u64>()
+        let messages = request.messages.iter();
+        let counts = messages.map(|message| self.count(&message.text) + PER_MESSAGE);
+        PER_REQUEST + counts.sum::<u64>()
     }
 }
 

@@ -53,9 +53,8 @@ impl Split {
         let (count, theirs) = self
             .others(attempt)
             .map_or((0, ""), |(members, shown)| (members.len(), shown.as_str()));
-        let own = self.groups.iter();
-        let own = own.filter(|(members, _)| members.contains(&attempt));
-        let own = own.map(|(_, shown)| shown.clone()).next();
+        let mut groups = self.groups.iter();
+        let own = groups.find(|(members, _)| members.contains(&attempt));
         Doubt {
             what: format!(
                 "{}: {count} independent candidates agree with each other and not with this patch; they do: {}",
@@ -63,7 +62,7 @@ impl Split {
                 theirs.lines().collect::<Vec<_>>().join(" ")
             ),
             input: Some(DoubtedInput {
-                after: own.unwrap_or_default(),
+                after: own.map(|(_, shown)| shown.clone()).unwrap_or_default(),
                 ..self.input.clone()
             }),
             ..Doubt::default()

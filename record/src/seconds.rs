@@ -6,13 +6,10 @@ use std::time::Duration;
 
 /// Reads a duration such as `90s`, `30m`, `1h 30m`; a bare number is seconds.
 fn duration(text: &str) -> Result<Duration, String> {
+    let span = || text.trim().parse::<jiff::SignedDuration>().ok();
     let read = match text.trim().parse::<u64>() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => text
-            .trim()
-            .parse::<jiff::SignedDuration>()
-            .ok()
-            .and_then(|span| span.try_into().ok()),
+        Err(_) => span().and_then(|span| span.try_into().ok()),
     };
     read.filter(|duration| !duration.is_zero())
         .ok_or_else(|| format!("{text:?} is no duration; write 90s, 30m or 2h"))

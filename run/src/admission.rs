@@ -7,9 +7,10 @@
 use crate::intake::address;
 use patchwright_agent::task::{Source, Task, TaskFile};
 use patchwright_config::Intake;
+use patchwright_source::TreePath;
 use patchwright_store::Quota;
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
+use std::path::Path;
 
 /// A key of the task and what is wrong with its value.
 pub type Refusal = (String, String);
@@ -141,9 +142,8 @@ impl Admission<'_> {
         let real = real.canonicalize().map_err(|_| refused())?;
         let mut folders = self.settings.folders.iter();
         let open = folders.any(|folder| {
-            folder
-                .canonicalize()
-                .is_ok_and(|folder| real.starts_with(folder))
+            let folder = folder.canonicalize();
+            folder.is_ok_and(|folder| real.starts_with(folder))
         });
         if open { Ok(()) } else { Err(refused()) }
     }
@@ -171,26 +171,11 @@ pub fn inside(path: &str) -> Result<String, String> {
     const LONGEST: usize = 512;
     let wrong = || {
         let shown: String = path.chars().take(100).collect();
-        Err(format!(
-            "{shown:?} must be a relative path of at most {LONGEST} bytes that does not climb"
-        ))
+        format!("{shown:?} must be a relative path of at most {LONGEST} bytes that does not climb")
     };
-    if path.is_empty() || path.len() > LONGEST || path.contains(['\0', '\n', '\r']) {
-        return wrong();
-    }
-    let mut plain = Vec::new();
-    for component in Path::new(path).components() {
-        match component {
-            Component::Normal(part) => plain.push(part.to_string_lossy()),
-            Component::CurDir => {}
-            _ => return wrong(),
-        }
-    }
-    if plain.is_empty() {
-        wrong()
-    } else {
-        Ok(plain.join("/"))
-    }
+    let plain = TreePath::new(path).map(|path| path.to_string());
+    let is_allowed = path.len() <= LONGEST && !path.contains(['\n', '\r']);
+    plain.ok().filter(|_| is_allowed).ok_or_else(wrong)
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ impl Checkout<'_> {
         let tree = tree.to_path_buf();
         let unpacked =
             tokio::task::spawn_blocking(move || unpack::unpack(&archive, &tree, limits)).await;
-        unpacked.map_err(failed)?.map(drop).map_err(wrong)
+        unpacked.map_err(failed)?.map_err(wrong)
     }
 
     /// The tree with this key, from the cache or made from what lies in the folder: by a

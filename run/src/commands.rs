@@ -24,10 +24,9 @@ const NETWORK_VARIABLES: [&str; 9] = [
 
 /// Returns the task for a target whose tree was checked out.
 pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
+    let bounded_time = |own| bounded(task.sender, Some(own), settings.limits.pov);
     let bounded_pov = |pov: &Pov| Pov {
-        timeout: pov
-            .timeout
-            .map(|own| bounded(task.sender, Some(own), settings.limits.pov)),
+        timeout: pov.timeout.map(bounded_time),
         ..pov.clone()
     };
     TargetTask {
@@ -72,12 +71,10 @@ pub fn host() -> Host {
     let program = program.filter(|program| program.is_file());
     let program = program.unwrap_or_else(|| OURSELVES.into());
     let mut host = Host::from_path(program, &path, home);
-    let found = NETWORK_VARIABLES
-        .iter()
-        .filter_map(|name| variables.get_key_value(*name));
-    host.network_variables = found
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let found = NETWORK_VARIABLES.iter();
+    let found = found.filter_map(|name| variables.get_key_value(*name));
+    let found = found.map(|(name, value)| (name.clone(), value.clone()));
+    host.network_variables = found.collect();
     // Root in a user namespace cannot give files away, and tar tries to.
     host.variables
         .insert("TAR_OPTIONS".to_owned(), "--no-same-owner".to_owned());

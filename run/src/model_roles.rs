@@ -21,39 +21,34 @@ pub(crate) fn speakers(
     let critic: Vec<settings::Model> = settings.critic().into_iter().collect();
     let all = &settings.limits;
     let limits = [task.limits.usd, all.usd, all.usd_day, all.usd_total];
-    let limited = limits.iter().any(Option::is_some);
-    if limited && models.paid {
-        for asked in endpoints.iter().chain([&critic]) {
-            if let Err(missing) = Prices::of_endpoints(asked) {
-                return Err(unpriced(&missing));
-            }
-        }
-    }
-    let lanes = endpoints
-        .iter()
-        .zip(models.lanes)
-        .map(|(asked, model)| speaker(asked, model, models.paid))
-        .collect();
-    let critic = models
-        .critic
-        .map(|model| speaker(&critic, model, models.paid));
-    Ok((lanes, critic))
+    let money = (models.paid, limits.iter().any(Option::is_some));
+    let lanes = endpoints.iter().zip(models.lanes);
+    let lanes = lanes.map(|(asked, model)| speaker(asked, model, money));
+    let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
+    let critic = models.critic.map(|model| speaker(&critic, model, money));
+    Ok((lanes, critic.transpose()?))
 }
 
-fn speaker(endpoints: &[settings::Model], model: Arc<dyn Model>, paid: bool) -> Speaker {
+fn speaker(
+    endpoints: &[settings::Model],
+    model: Arc<dyn Model>,
+    (paid, limited): (bool, bool),
+) -> Result<Speaker, Ending> {
+    let prices = match Prices::of_endpoints(endpoints) {
+        Err(missing) if paid && limited => return Err(unpriced(&missing)),
+        prices => prices.ok().filter(|_| !endpoints.is_empty()),
+    };
     let windows = endpoints.iter().map(|endpoint| endpoint.context_window);
     let output = endpoints.first().map(|endpoint| endpoint.max_output_tokens);
     let names = endpoints.iter().map(|endpoint| endpoint.name.as_str());
-    Speaker {
+    Ok(Speaker {
         counter: Counter::of_all(names),
         max_output_tokens: output.unwrap_or_default(),
         window: windows.min().unwrap_or_default(),
-        prices: Prices::of_endpoints(endpoints)
-            .ok()
-            .filter(|_| !endpoints.is_empty()),
+        prices,
         model,
         paid,
-    }
+    })
 }
 
 fn unpriced(missing: &[String]) -> Ending {

@@ -62,12 +62,9 @@ pub(crate) fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
 fn note(task: &Task) -> Option<String> {
     let beside = |text: &&String| !task.povs.is_empty() || read_leading(text).is_some();
     let report = task.crash.as_ref().filter(beside);
-    let said = report
-        .and_then(|text| read_words(text))
-        .map(|words| words.text);
-    let said = said
-        .map(|text| text.trim().to_owned())
-        .filter(|text| !text.is_empty());
+    let said = report.and_then(|text| read_words(text));
+    let said = said.map(|words| words.text.trim().to_owned());
+    let said = said.filter(|text| !text.is_empty());
     let parts: Vec<String> = task.hints.note.clone().into_iter().chain(said).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }

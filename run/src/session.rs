@@ -6,10 +6,9 @@
 
 use crate::answers::{Answers, have_a_critic, models};
 use crate::commands::limits;
-use crate::files;
-use crate::known;
 use crate::plan::plan;
 use crate::prepare::{Prepared, prepare};
+use crate::{files, known};
 use anyhow::Context;
 use patchwright_agent::drive::{self, Drive};
 use patchwright_agent::journal::{Event, EventKind};
@@ -268,12 +267,8 @@ impl Session {
     /// Writes down how the run ended. One that is paused has not.
     pub async fn conclude(&self, run: &Run) -> anyhow::Result<Report> {
         let id = self.journal.run();
-        let report = Report::of(
-            run,
-            id,
-            &self.task.id,
-            &self.beginning.answers.told(run.models()),
-        );
+        let answers = self.beginning.answers.told(run.models());
+        let report = Report::of(run, id, &self.task.id, &answers);
         let report = report.with_history(self.beginning.history.clone());
         if run.ending().is_some() {
             let written = serde_json::to_string(&report)?;
@@ -287,10 +282,8 @@ impl Session {
 pub fn run_id(task: &str) -> String {
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
     let random = uuid::Uuid::now_v7().simple().to_string();
-    let tail: String = random
-        .chars()
-        .skip(random.len().saturating_sub(4))
-        .collect();
+    let before = random.len().saturating_sub(4);
+    let tail: String = random.chars().skip(before).collect();
     format!("{task}-{time}-{tail}")
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 pub const UNKNOWN_FUNCTION: &str = "??";
 
 /// One frame of a stack.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
     /// The function: `ns::Class::method(int)`, `pkg.Class.method`, or `??`.
     pub function: String,
@@ -29,10 +29,7 @@ impl Frame {
     pub fn named(function: impl Into<String>) -> Self {
         Self {
             function: function.into(),
-            file: None,
-            line: None,
-            column: None,
-            module: None,
+            ..Self::default()
         }
     }
 }

@@ -57,13 +57,11 @@ impl TreePath {
     pub fn is_build_file(&self) -> bool {
         let name = self.file_name().to_ascii_lowercase();
         let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        let mut parts = self.folder().split('/');
         is_among(BUILD_FILES, &name)
             || extension.is_some_and(|extension| is_among(BUILD_EXTENSIONS, extension))
             || name.starts_with("dockerfile.")
-            || self
-                .folder()
-                .split('/')
-                .any(|part| BUILD_FOLDERS.contains(&part))
+            || parts.any(|part| BUILD_FOLDERS.contains(&part))
     }
 
     /// Returns true when a path is one of a test.

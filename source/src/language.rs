@@ -121,9 +121,8 @@ pub fn product_of_template(path: &TreePath) -> Option<&str> {
 fn holds_cpp(bytes: &[u8]) -> bool {
     let head = bytes.get(..bytes.len().min(64 * 1024)).unwrap_or_default();
     let is_marked = |line: &str| {
-        CPP_MARKS
-            .iter()
-            .any(|mark| line.trim_start().starts_with(mark))
+        let line = line.trim_start();
+        CPP_MARKS.iter().any(|mark| line.starts_with(mark))
     };
     String::from_utf8_lossy(head).lines().any(is_marked)
 }

@@ -43,6 +43,6 @@ pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;
 pub use pattern::{Pattern, built_in_regex, built_in_regex_set};
 pub use regex::Regex;
-pub use text::{Encoding, LineEnding, Text, counted, is_binary};
+pub use text::{Text, counted, is_binary};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};
 pub use visible::{is_hidden, visible, visible_line};

@@ -65,15 +65,11 @@ pub fn parse_part(
     row: usize,
 ) -> Option<Tree> {
     let before = bytes.get(..part.start)?;
-    let column = before
-        .iter()
-        .rev()
-        .take_while(|byte| **byte != b'\n')
-        .count();
+    let line = before.rsplit(|byte| *byte == b'\n').next()?;
     let range = tree_sitter::Range {
         start_byte: part.start,
         end_byte: part.end,
-        start_point: Point::new(row, column),
+        start_point: Point::new(row, line.len()),
         end_point: Point::new(usize::MAX, usize::MAX),
     };
     PARSER.with_borrow_mut(|parser| {

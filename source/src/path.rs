@@ -10,7 +10,7 @@ use std::fmt;
 /// That it names an existing file is not promised; that it cannot name one
 /// outside is, together with [`crate::Tree`], which watches for links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct TreePath(String);
 
 impl TreePath {
@@ -69,9 +69,8 @@ impl TreePath {
         files: impl IntoIterator<Item = &'a Self>,
         tail: &str,
     ) -> Option<&'a Self> {
-        let mut fitting = files
-            .into_iter()
-            .filter(|file| file.is_below_a_folder(tail));
+        let files = files.into_iter();
+        let mut fitting = files.filter(|file| file.is_below_a_folder(tail));
         fitting.next().filter(|_| fitting.next().is_none())
     }
 
@@ -96,23 +95,11 @@ impl Borrow<str> for TreePath {
     }
 }
 
-impl AsRef<str> for TreePath {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
 impl TryFrom<String> for TreePath {
     type Error = SourceError;
 
     fn try_from(path: String) -> Result<Self, SourceError> {
         Self::new(&path)
-    }
-}
-
-impl From<TreePath> for String {
-    fn from(path: TreePath) -> Self {
-        path.0
     }
 }
 

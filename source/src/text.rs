@@ -8,41 +8,12 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Describes how the lines of a file end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LineEnding {
-    /// `\n`
-    Lf,
-    /// `\r\n`
-    CrLf,
-}
-
-impl LineEnding {
-    /// The bytes that end a line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lf => "\n",
-            Self::CrLf => "\r\n",
-        }
-    }
-}
-
-/// Describes how the bytes of a file are read as characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Encoding {
-    /// Valid UTF-8 (a byte-order mark stays part of the first line).
-    Utf8,
-    /// Anything else: each byte is the character of the same number, so that
-    /// decoding and encoding again gives the same bytes.
-    Latin1,
-}
-
 /// A file's bytes and where its lines start. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     bytes: Vec<u8>,
     starts: Vec<usize>,
-    encoding: Encoding,
+    latin1: bool,
 }
 
 impl Text {
@@ -53,14 +24,10 @@ impl Text {
         if starts.last() == Some(&bytes.len()) {
             starts.pop();
         }
-        let encoding = match std::str::from_utf8(&bytes) {
-            Ok(_) => Encoding::Utf8,
-            Err(_) => Encoding::Latin1,
-        };
         Self {
+            latin1: std::str::from_utf8(&bytes).is_err(),
             bytes,
             starts,
-            encoding,
         }
     }
 
@@ -100,8 +67,8 @@ impl Text {
 
     /// Reads bytes of this file as characters, by the file's encoding.
     pub fn decode<'a>(&self, bytes: &'a [u8]) -> Cow<'a, str> {
-        match (self.encoding, std::str::from_utf8(bytes)) {
-            (Encoding::Utf8, Ok(text)) => Cow::Borrowed(text),
+        match std::str::from_utf8(bytes) {
+            Ok(text) if !self.latin1 => Cow::Borrowed(text),
             _ if bytes.is_ascii() => String::from_utf8_lossy(bytes),
             _ => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
         }
@@ -110,29 +77,24 @@ impl Text {
     /// Writes characters as bytes of this file's encoding; `None` when a
     /// character does not exist in it.
     pub fn encode(&self, text: &str) -> Option<Vec<u8>> {
-        match self.encoding {
-            Encoding::Utf8 => Some(text.as_bytes().to_vec()),
-            Encoding::Latin1 => text
-                .chars()
-                .map(|character| u8::try_from(u32::from(character)).ok())
-                .collect(),
+        if !self.latin1 {
+            return Some(text.as_bytes().to_vec());
         }
+        let bytes = text.chars().map(|character| u8::try_from(character).ok());
+        bytes.collect()
     }
 
-    /// The encoding that was found.
-    pub fn encoding(&self) -> Encoding {
-        self.encoding
+    /// Returns true where the bytes are no UTF-8: each is the character of the same number, so
+    /// that decoding and encoding again gives the same bytes.
+    pub fn is_latin1(&self) -> bool {
+        self.latin1
     }
 
     /// The line ending that most lines have.
-    pub fn line_ending(&self) -> LineEnding {
+    pub fn line_ending(&self) -> &'static str {
         let all = self.bytes.iter().filter(|byte| **byte == b'\n').count();
         let with_return = self.bytes.windows(2).filter(|pair| pair == b"\r\n").count();
-        if with_return * 2 > all {
-            LineEnding::CrLf
-        } else {
-            LineEnding::Lf
-        }
+        if with_return * 2 > all { "\r\n" } else { "\n" }
     }
 
     /// Returns whether the last line is ended.
@@ -154,7 +116,7 @@ pub fn is_binary(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Encoding, LineEnding, Text};
+    use super::Text;
     use proptest::prelude::*;
 
     #[test]
@@ -174,14 +136,14 @@ mod tests {
             (text.line_start(2), text.line_start(4), text.line_start(5)),
             (Some(5), Some(15), None)
         );
-        assert_eq!(text.line_ending(), LineEnding::CrLf);
+        assert_eq!(text.line_ending(), "\r\n");
         assert!(!text.ends_with_newline());
     }
 
     #[test]
     fn keeps_latin1() {
         let text = Text::new(b"gr\xfc\xdf\n".to_vec());
-        assert_eq!(text.encoding(), Encoding::Latin1);
+        assert!(text.is_latin1());
         assert_eq!(text.line(1).unwrap(), "gr\u{fc}\u{df}");
         assert_eq!(text.encode("gr\u{fc}\u{df}").unwrap(), b"gr\xfc\xdf");
         assert_eq!(text.encode("\u{20ac}"), None);

@@ -1,73 +1,42 @@
 //! Escapes for text that people read: characters that control a terminal,
 //! reorder a line or cannot be seen are written as `\u{202e}`.
 
+use crate::Pattern;
+use regex::Captures;
 use std::borrow::Cow;
+
+/// Characters of Unicode's properties `Cc` (control), `Bidi_Control` or
+/// `Default_Ignorable_Code_Point`, line and paragraph separators, and the marks of an
+/// interlinear annotation.
+static HIDDEN: Pattern = Pattern::new(
+    r"[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\x{FFF9}-\x{FFFB}]",
+);
+/// The same but for tabs and the ends of lines; the whole end of a line that begins with a
+/// carriage return, which alone moves the cursor back over the line.
+static HIDDEN_IN_LINES: Pattern = Pattern::new(
+    r"(?x) \r\n | [ [\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\x{FFF9}-\x{FFFB}] -- [\n\t] ]",
+);
 
 /// Escapes every character that controls a terminal, reorders text or is
 /// invisible. Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    escape(text, |character, next| match character {
-        '\n' | '\t' => false,
-        // A carriage return alone moves the cursor back over the line.
-        '\r' => next != Some('\n'),
-        other => is_hidden(other),
+    HIDDEN_IN_LINES.replace_all(text, |found: &Captures<'_>| match &found[0] {
+        "\r\n" => "\r\n".to_owned(),
+        hidden => hidden.escape_default().to_string(),
     })
 }
 
 /// Escapes as [`visible`] does, and line breaks and tabs as well: text from
 /// outside that stands on a line of ours cannot begin another.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
-    escape(text, |character, _| is_hidden(character))
+    HIDDEN.replace_all(text, |found: &Captures<'_>| {
+        found[0].escape_default().to_string()
+    })
 }
 
-fn escape(text: &str, escaped: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
-    let next = |at: usize, character: char| {
-        let rest = text.get(at + character.len_utf8()..)?;
-        rest.chars().next()
-    };
-    let must = |(at, character): (usize, char)| escaped(character, next(at, character));
-    if text.is_ascii() && !text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
-        return Cow::Borrowed(text);
-    }
-    if !text.char_indices().any(must) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for (at, character) in text.char_indices() {
-        if must((at, character)) {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    Cow::Owned(shown)
-}
-
-/// Returns true for a character of Unicode's properties `Cc` (control),
-/// `Bidi_Control` or `Default_Ignorable_Code_Point`, for a line or paragraph
-/// separator, and for the marks of an interlinear annotation.
+/// Returns true for a character that controls a terminal, reorders text or is invisible.
 pub fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'..='\u{1160}'
-                | '\u{17b4}'..='\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fffb}'
-                | '\u{1bca0}'..='\u{1bca3}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
+    !character.is_ascii_graphic() && HIDDEN.is_match(character.encode_utf8(&mut [0; 4]))
 }
 
 #[cfg(test)]

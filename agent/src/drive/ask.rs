@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 /// The part of what fits from which a conversation is told in short, in percent:
 /// the question what still matters, and its answer, need the rest.
 const NEAR: u64 = 80;
+/// The longest sleep before the clock is read again.
+const NAP: Duration = Duration::from_secs(20);
 
 /// The reservation of a call, counted while the call is made.
 pub(super) struct InFlight<'a>(pub(super) &'a AtomicU64, pub(super) u64);
@@ -99,10 +101,8 @@ impl Drive {
     ) -> Result<i64> {
         let name = speaker.model.name();
         let count = request.messages.len();
-        let last = request
-            .messages
-            .last()
-            .map_or("", |last| last.text.as_str());
+        let last = request.messages.last();
+        let last = last.map_or("", |last| last.text.as_str());
         let summary = format!("asking {name} ({count} messages, about {tokens} tokens)");
         let at_most = speaker.at_most(tokens);
         let body =
@@ -184,6 +184,19 @@ impl Drive {
             },
         }
     }
+
+    pub(super) async fn wait(&self, id: StepId, until: &str, reason: &str) -> Result<Outcome> {
+        let body = json!({ "until": until, "reason": reason });
+        self.intend(id, "wait", format!("paused until {until}"), body)
+            .await?;
+        loop {
+            let left = left(until);
+            if left.is_zero() {
+                return Ok(Outcome::Waited);
+            }
+            tokio::time::sleep(left.min(NAP)).await;
+        }
+    }
 }
 
 impl Speaker {
@@ -219,7 +232,7 @@ fn is_over(full: &Full, purpose: Purpose) -> bool {
 
 /// Why a call that may take so many tokens, with those in flight, is too many.
 pub(super) fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<String> {
-    let used = spent.tokens_in + spent.tokens_out;
+    let used = spent.tokens();
     let limit = limits.tokens.filter(|limit| used + most > *limit)?;
     Some(format!(
         "tokens: {used} of {limit} are used, the next call may need {most}"
@@ -240,9 +253,6 @@ fn refused(purpose: Purpose, reason: String) -> Outcome {
     }
 }
 
-/// The longest sleep before the clock is read again.
-const NAP: Duration = Duration::from_secs(20);
-
 /// Returns the time until a moment; zero when it has passed or cannot be read.
 pub(super) fn left(until: &str) -> Duration {
     let until: Option<Timestamp> = until.parse().ok();
@@ -259,21 +269,6 @@ pub(super) fn after(time: Duration) -> String {
         .checked_add(seconds)
         .and_then(|second| Timestamp::from_second(second).ok());
     then.unwrap_or(Timestamp::MAX).to_string()
-}
-
-impl Drive {
-    pub(super) async fn wait(&self, id: StepId, until: &str, reason: &str) -> Result<Outcome> {
-        let body = json!({ "until": until, "reason": reason });
-        self.intend(id, "wait", format!("paused until {until}"), body)
-            .await?;
-        loop {
-            let left = left(until);
-            if left.is_zero() {
-                return Ok(Outcome::Waited);
-            }
-            tokio::time::sleep(left.min(NAP)).await;
-        }
-    }
 }
 
 #[cfg(test)]

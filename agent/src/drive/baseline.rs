@@ -8,6 +8,7 @@ use crate::progress::Notice;
 use crate::record::{
     BaselineSummary, Crash, Ending, EndingKind, Observed, Outcome, PovRecord, SandboxRecord, StepId,
 };
+use itertools::Itertools;
 use patchwright_crash::test_report::Status;
 use patchwright_crash::{TestReport, feedback, rebased};
 use patchwright_retrieval::function_around;
@@ -59,9 +60,12 @@ impl Drive {
         };
         let sandbox = SandboxRecord::from(&baseline.isolation);
         self.parts.observer.remark(&format!("  sandbox: {sandbox}"));
-        let mut summary = self.summary(&baseline);
-        summary.observed = self.observed(&baseline).await?;
-        Ok(Outcome::Baseline(summary))
+        let observed = self.observed(&baseline).await?;
+        Ok(Outcome::Baseline(BaselineSummary {
+            sandbox: Some(sandbox),
+            observed,
+            ..self.summary(&baseline)
+        }))
     }
 
     /// The baseline, made once and then remembered by the target.
@@ -112,10 +116,9 @@ impl Drive {
             signatures,
             tests: (baseline.tests.as_ref()).map_or_else(without, tests_in_words),
             has_tests: baseline.tests.is_some(),
-            sandbox: Some(SandboxRecord::from(&baseline.isolation)),
             povs: self.pov_records(),
             seconds: baseline.seconds,
-            observed: Vec::new(),
+            ..BaselineSummary::default()
         }
     }
 
@@ -213,7 +216,7 @@ fn function_at(language: Option<Language>, code: &[u8], line: u32) -> String {
         let first = first.max(1);
         let count = last.saturating_sub(first).saturating_add(1) as usize;
         let lines = text.lines().skip(first as usize - 1);
-        lines.take(count).collect::<Vec<_>>().join("\n")
+        lines.take(count).join("\n")
     };
     let around = |reach: u32| (line.saturating_sub(reach), line.saturating_add(reach));
     let (from, to) = around(HARNESS_LINES);
@@ -300,13 +303,11 @@ fn tests_in_words(run: &TestRun) -> String {
 
 /// Names the first tests of a report, which say what is covered.
 fn named(report: &TestReport) -> String {
-    let names: Vec<&str> = report.tests.keys().map(String::as_str).collect();
-    let shown: Vec<&str> = names.iter().take(PROMPTED_NAMES).copied().collect();
-    let rest = match names.len() - shown.len() {
-        0 => String::new(),
-        rest => format!(" and {rest} more"),
-    };
-    format!("{}{rest}", shown.join(", "))
+    let shown = report.tests.keys().take(PROMPTED_NAMES).join(", ");
+    match report.tests.len().saturating_sub(PROMPTED_NAMES) {
+        0 => shown,
+        rest => format!("{shown} and {rest} more"),
+    }
 }
 
 /// Returns the ending that a failed baseline means, with the commands as they were

@@ -99,6 +99,43 @@ impl Drive {
             lines,
         })
     }
+
+    pub(super) async fn agree(
+        &self,
+        id: StepId,
+        (numbers, inputs): (Vec<u32>, Vec<ChallengeRecord>),
+        run: &Run,
+    ) -> Result<Outcome, Failure> {
+        let summary = format!("comparing the behaviour of attempts {numbers:?}");
+        self.intend(id, "agree", summary, json!({ "attempts": numbers }))
+            .await?;
+        let target = self.target()?;
+        let mut candidates = Vec::new();
+        for number in numbers {
+            let changes = self.facts(known(run, number)?).await?.changes.clone();
+            candidates.push(Candidate { number, changes });
+        }
+        let (mut blobs, mut given) = (Vec::new(), Vec::new());
+        for ChallengeRecord { name, source } in inputs {
+            if let ChallengeSource::Kept(blob) = source
+                && !blobs.contains(&blob)
+                && let Some(bytes) = self.journal.blob(blob.hash()).await?
+            {
+                blobs.push(blob);
+                given.push(ChallengeInput { name, bytes });
+            }
+        }
+        let baseline = self.target_baseline().await?;
+        let compared = || agreement(target.as_ref(), &baseline, &candidates, &given);
+        let mut found = retried(compared).await?;
+        let agreed = found.apart.iter_mut().chain(&mut found.as_before);
+        let agreed = agreed.map(|one| &mut one.blob);
+        let splits = found.splits.iter_mut().map(|split| &mut split.input.blob);
+        for blob in agreed.chain(splits) {
+            self.keep(blob).await?;
+        }
+        Ok(Outcome::Agreed(found))
+    }
 }
 
 /// The bytes of an input as it was written, or why it has none.
@@ -136,45 +173,6 @@ fn written(raw: &RawChallenge) -> Result<Vec<u8>, String> {
             .or_else(|_| STANDARD_NO_PAD.decode(&packed))
             .map_err(|error| format!("it is no base64: {error}")),
         ChallengeForm::Text | ChallengeForm::Python => Ok(raw.body.clone().into_bytes()),
-    }
-}
-
-impl Drive {
-    pub(super) async fn agree(
-        &self,
-        id: StepId,
-        (numbers, inputs): (Vec<u32>, Vec<ChallengeRecord>),
-        run: &Run,
-    ) -> Result<Outcome, Failure> {
-        let summary = format!("comparing the behaviour of attempts {numbers:?}");
-        self.intend(id, "agree", summary, json!({ "attempts": numbers }))
-            .await?;
-        let target = self.target()?;
-        let mut candidates = Vec::new();
-        for number in numbers {
-            let changes = self.facts(known(run, number)?).await?.changes.clone();
-            candidates.push(Candidate { number, changes });
-        }
-        let (mut blobs, mut given) = (Vec::new(), Vec::new());
-        for ChallengeRecord { name, source } in inputs {
-            if let ChallengeSource::Kept(blob) = source
-                && !blobs.contains(&blob)
-                && let Some(bytes) = self.journal.blob(blob.hash()).await?
-            {
-                blobs.push(blob);
-                given.push(ChallengeInput { name, bytes });
-            }
-        }
-        let baseline = self.target_baseline().await?;
-        let compared = || agreement(target.as_ref(), &baseline, &candidates, &given);
-        let mut found = retried(compared).await?;
-        let agreed = found.apart.iter_mut().chain(&mut found.as_before);
-        let agreed = agreed.map(|one| &mut one.blob);
-        let splits = found.splits.iter_mut().map(|split| &mut split.input.blob);
-        for blob in agreed.chain(splits) {
-            self.keep(blob).await?;
-        }
-        Ok(Outcome::Agreed(found))
     }
 }
 

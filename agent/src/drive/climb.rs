@@ -5,6 +5,7 @@ use super::{Drive, convert, locate};
 use crate::journal::Result;
 use crate::record::{Attempt, Blob, Ending, EndingKind, FoundInput, Outcome, Rung, StepId};
 use crate::repair::Run;
+use itertools::Itertools;
 use patchwright_crash::feedback;
 use patchwright_target::{Baseline, Target, TargetError};
 use patchwright_verdict::{AttemptFacts, Ladder, RungName, confirm, confirm_ahead};
@@ -64,8 +65,7 @@ impl Drive {
         let patch = (&attempt.patch, &self.parts.guard);
         let prepared = locate::prepare(&self.parts, patch, &[]).await;
         let prepared = prepared.map_err(|refusals| {
-            let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            let reasons = reasons.join("; ");
+            let reasons = refusals.iter().join("; ");
             let detail = format!(
                 "the tree changed during the run, a patch that was placed no longer is: {reasons}"
             );

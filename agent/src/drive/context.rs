@@ -13,6 +13,7 @@ use crate::record::{
 use crate::repair::Run;
 use crate::signals::{Estimate, Total};
 use crate::telemetry::metrics;
+use itertools::Itertools;
 use patchwright_patcher::RawQuery;
 use patchwright_retrieval::{Answer, Engine, Memory, Query, Request, RetrievalError};
 use serde_json::json;
@@ -65,10 +66,8 @@ impl Drive {
         (round, mut memory): (u32, Memory),
         run: &Run,
     ) -> Result<Outcome, Failure> {
-        let words: Vec<String> = queries
-            .iter()
-            .map(|query| format!("{}:{}", query.kind, query.body.trim()))
-            .collect();
+        let words = queries.iter();
+        let mut words = words.map(|query| format!("{}:{}", query.kind, query.body.trim()));
         let summary = format!("round {round}: {}", head(&words.join(", ")));
         let request = json!({ "round": round, "queries": queries });
         self.intend(id, "retrieve", summary, request).await?;
@@ -142,20 +141,24 @@ impl Drive {
             Some(detail) => Err(detail),
             None => self.allow(id, &estimates, limits.usd).await?,
         };
-        let number = match allowed {
-            Ok(number) => number,
-            Err(reason) => return Ok(self.left_out(&estimates, &reason)),
+        let records: Vec<SignalRecord> = match allowed {
+            Err(reason) => estimates.iter().map(|one| one.left_out(&reason)).collect(),
+            Ok(number) => {
+                let told = signals.decide(engine, question).await.records;
+                if let Some(number) = number {
+                    let usd = told.iter().map(|one| one.usd).sum();
+                    self.journal.settle(number, usd).await?;
+                }
+                for one in &told {
+                    metrics::spent(&one.signal, one.usd);
+                }
+                told
+            }
         };
-        let told = signals.decide(engine, question).await;
-        if let Some(number) = number {
-            let usd = told.records.iter().map(|one| one.usd).sum();
-            self.journal.settle(number, usd).await?;
+        for note in records.iter().filter_map(SignalRecord::note) {
+            self.parts.observer.remark(&format!("note: {note}"));
         }
-        for one in &told.records {
-            metrics::spent(&one.signal, one.usd);
-        }
-        self.tell_what_is_missing(&told.records);
-        Ok(told.records)
+        Ok(records)
     }
 
     /// Writes down what will be asked, and books what it may cost: the number of the event, none
@@ -177,17 +180,5 @@ impl Drive {
         let priced = total.priced();
         let refused = self.reserve(number, priced, usd).await?;
         Ok(refused.map_or(Ok(Some(number)), Err))
-    }
-
-    fn left_out(&self, estimates: &[Estimate], reason: &str) -> Vec<SignalRecord> {
-        let records: Vec<SignalRecord> = estimates.iter().map(|one| one.left_out(reason)).collect();
-        self.tell_what_is_missing(&records);
-        records
-    }
-
-    fn tell_what_is_missing(&self, records: &[SignalRecord]) {
-        for note in records.iter().filter_map(SignalRecord::note) {
-            self.parts.observer.remark(&format!("note: {note}"));
-        }
     }
 }

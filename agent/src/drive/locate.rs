@@ -28,12 +28,11 @@ impl Drive {
                 warnings: prepared.warnings,
                 surroundings: surroundings(&self.parts.tree, &prepared.touched),
             }),
-            Err(refusals) => Located::Refused {
-                reasons: refusals
-                    .iter()
-                    .map(|refusal| refusal.to_string().trim_end().to_owned())
-                    .collect(),
-            },
+            Err(refusals) => {
+                let reasons = refusals.iter().map(ToString::to_string);
+                let reasons = reasons.map(|reason| reason.trim_end().to_owned()).collect();
+                Located::Refused { reasons }
+            }
         };
         Ok(Outcome::Located(located))
     }
@@ -63,10 +62,8 @@ pub(super) async fn prepare(
 fn surroundings(tree: &Tree, touched: &[Touched]) -> String {
     let mut text = String::new();
     // What is no code (a list of ignored files, a change log) says nothing about the patch.
-    let of_code = touched
-        .iter()
-        .filter(|file| Language::of_path(&file.path).is_some());
-    for file in of_code {
+    let is_code = |file: &&Touched| Language::of_path(&file.path).is_some();
+    for file in touched.iter().filter(is_code) {
         // A file that the patch creates has none.
         let Ok(found) = tree.read(&file.path) else {
             continue;

@@ -5,21 +5,17 @@ use super::failure::{Failure, retried};
 use super::summary::head;
 use crate::record::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
 use crate::repair::Run;
+use itertools::Itertools;
 use patchwright_source::Tree;
 use patchwright_target::inspect;
 use patchwright_target::probe::{Expression, Probe};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// One question that can be asked, and where its answer belongs.
-struct Asked {
-    place: usize,
-    attempt: Option<u32>,
-    /// The blob of the input that the program runs on; nothing for the PoV.
-    input: Option<String>,
-    probe: Probe,
-}
+/// The questions of each run, with the places of their answers. A run is that of a build on an
+/// input: of an attempt or of the unpatched program, on a blob or on the PoV.
+type Runs = BTreeMap<(Option<u32>, Option<String>), Vec<(usize, Probe)>>;
 
 impl Drive {
     pub(super) async fn probe(
@@ -28,21 +24,15 @@ impl Drive {
         questions: Vec<ProbeQuestion>,
         run: &Run,
     ) -> Result<Outcome, Failure> {
-        let words: Vec<String> = questions
-            .iter()
-            .map(|asked| format!("{} at {}:{}", asked.expression, asked.file, asked.line))
-            .collect();
+        let words = questions.iter();
+        let mut words = words.map(|one| format!("{} at {}:{}", one.expression, one.file, one.line));
         let summary = format!("probing {}", head(&words.join(", ")));
         let body = json!({ "probes": questions });
         self.intend(id, "probe", summary, body).await?;
         let (baseline, target) = (self.target_baseline().await?, self.target()?);
         let started = Instant::now();
-        let (mut answers, asked) = self.sorted(&questions, run.attempts());
-        let runs: BTreeSet<(Option<u32>, Option<String>)> = asked
-            .iter()
-            .map(|one| (one.attempt, one.input.clone()))
-            .collect();
-        for (number, blob) in runs {
+        let (mut answers, runs) = self.sorted(&questions, run.attempts());
+        for ((number, blob), asked) in runs {
             let facts = match number.and_then(|number| run.attempt(number)) {
                 Some(attempt) => Some(self.facts(attempt).await?),
                 None => None,
@@ -51,15 +41,13 @@ impl Drive {
                 Some(blob) => self.journal.blob(blob).await?,
                 None => None,
             };
-            let of_run = |one: &&Asked| one.attempt == number && one.input == blob;
-            let group: Vec<&Asked> = asked.iter().filter(of_run).collect();
-            let probes: Vec<Probe> = group.iter().map(|one| one.probe.clone()).collect();
+            let (places, probes): (Vec<usize>, Vec<Probe>) = asked.into_iter().unzip();
             let changes = facts.as_deref().map(|facts| &facts.changes);
             let target = target.as_ref();
             let look = || inspect(target, &baseline, changes, input.as_deref(), &probes);
             let texts = retried(look).await?;
-            for (one, text) in group.iter().zip(texts) {
-                put(&mut answers, one.place, text);
+            for (place, text) in places.into_iter().zip(texts) {
+                put(&mut answers, place, text);
             }
         }
         Ok(Outcome::Probed(Probed {
@@ -69,27 +57,22 @@ impl Drive {
     }
 
     /// The answers to what cannot be asked, with room for the others, and what can.
-    fn sorted(
-        &self,
-        questions: &[ProbeQuestion],
-        attempts: &[Attempt],
-    ) -> (Vec<String>, Vec<Asked>) {
+    fn sorted(&self, questions: &[ProbeQuestion], attempts: &[Attempt]) -> (Vec<String>, Runs) {
         let mut answers = vec![String::new(); questions.len()];
-        let mut asked = Vec::new();
+        let mut runs = Runs::new();
         for (place, question) in questions.iter().enumerate() {
             let input = question.named_input(attempts).transpose();
             let readable = readable(&self.parts.tree, question);
             match readable.and_then(|probe| Ok((probe, input?))) {
-                Ok((probe, input)) => asked.push(Asked {
-                    place,
-                    attempt: question.attempt,
-                    input: input.map(|input| input.blob.hash().to_owned()),
-                    probe,
-                }),
+                Ok((probe, input)) => {
+                    let blob = input.map(|input| input.blob.hash().to_owned());
+                    let asked = runs.entry((question.attempt, blob)).or_default();
+                    asked.push((place, probe));
+                }
                 Err(reason) => put(&mut answers, place, format!("not asked: {reason}")),
             }
         }
-        (answers, asked)
+        (answers, runs)
     }
 }
 

@@ -10,11 +10,13 @@ use crate::repair::Run;
 use crate::template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use itertools::Itertools;
 use patchwright_patcher::{Edit, Guard, Patch};
 use patchwright_source::{Language, Tree, TreePath};
 use patchwright_target::{Pov, Target};
 use patchwright_verdict::{RegressionRun, RegressionTest, minimize, prove_regression_test};
 use serde_json::json;
+use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
 /// Names of test files that are listed, and files that are shown.
@@ -50,9 +52,8 @@ impl Drive {
         let scripts = files_named(&command, &task.task_folder).unwrap_or_default();
         let mut text = String::new();
         if !files.is_empty() {
-            let names = files.iter().take(LISTED).map(|(path, _)| path.as_str());
-            let names: Vec<&str> = names.collect();
-            let names = fence(&names.join("\n"), "text", 6_000);
+            let names = files.iter().take(LISTED).map(|(path, _)| path).join("\n");
+            let names = fence(&names, "text", 6_000);
             text = format!("Their files:\n\n{names}\n\n");
             files.truncate(SHOWN);
             for (path, content) in files {
@@ -123,13 +124,30 @@ impl Drive {
         let guard: Guard = self.parts.guard.clone().for_tests();
         let prepared = locate::prepare(&self.parts, (&patch, &guard), &[]).await;
         let prepared = prepared.map_err(|refusals| {
-            let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            let reasons = reasons.join("; ");
+            let reasons = refusals.iter().join("; ");
             let first = reasons.lines().next().unwrap_or_default();
             format!("it has no place in the tree: {first}")
         })?;
         let changes = prepared.changes;
         Ok((RegressionTest { changes, run }, prepared.diff))
+    }
+
+    /// Minimises the first PoV that crashes, for no longer than the budget. A search that
+    /// cannot be made leaves a run without a smallest input and changes nothing else.
+    pub(super) async fn minimize(&self, id: StepId, budget: Duration) -> Result<Outcome, Failure> {
+        let summary = "searching for the smallest input that shows the crash".to_owned();
+        self.intend(id, "minimize", summary, json!({})).await?;
+        let target = self.target()?;
+        let baseline = self.target_baseline().await?;
+        let started = Instant::now();
+        let found = minimize(target.as_ref(), &baseline, budget).await?;
+        let mut record = SmallestRecord::default();
+        if let Some((found, bytes)) = found {
+            record = found;
+            record.input = Some(self.journal.keep(&bytes).await?);
+        }
+        record.seconds = started.elapsed().as_secs_f64();
+        Ok(Outcome::Minimized(record))
     }
 }
 
@@ -230,18 +248,16 @@ fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
         })
         .filter(|(.., text)| !text.is_empty() && is_text(text))
         .collect();
-    files.sort_by(
-        |(one, one_path, one_text), (other, other_path, other_text)| {
-            let by_words = other.cmp(one);
-            let by_kind = is_data(one_path, one_text).cmp(&is_data(other_path, other_text));
-            let by_size = one_text.len().cmp(&other_text.len());
-            (by_words.then(by_kind).then(by_size)).then(one_path.cmp(other_path))
-        },
-    );
-    files
-        .into_iter()
-        .map(|(_, path, text)| (path, text))
-        .collect()
+    files.sort_by_cached_key(|(said, path, text)| {
+        (
+            Reverse(*said),
+            is_data(path, text),
+            text.len(),
+            path.clone(),
+        )
+    });
+    let files = files.into_iter();
+    files.map(|(_, path, text)| (path, text)).collect()
 }
 
 /// Tells whether a file holds data of the tests: neither source code nor a script.
@@ -251,36 +267,12 @@ fn is_data(path: &TreePath, text: &str) -> bool {
 
 fn shown(name: &str, content: &str) -> String {
     let plain: String = name.chars().filter(|one| !one.is_control()).collect();
-    let numbered: Vec<String> = content
-        .lines()
-        .enumerate()
-        .map(|(number, line)| format!("{}: {line}", number + 1))
-        .collect();
+    let lines = (1..).zip(content.lines());
+    let numbered = lines
+        .map(|(number, line)| format!("{number}: {line}"))
+        .join("\n");
     let name = plain.replace('`', "'");
-    format!(
-        "`{name}`\n\n{}\n\n",
-        fence(&numbered.join("\n"), "text", FILE)
-    )
-}
-
-impl Drive {
-    /// Minimises the first PoV that crashes, for no longer than the budget. A search that
-    /// cannot be made leaves a run without a smallest input and changes nothing else.
-    pub(super) async fn minimize(&self, id: StepId, budget: Duration) -> Result<Outcome, Failure> {
-        let summary = "searching for the smallest input that shows the crash".to_owned();
-        self.intend(id, "minimize", summary, json!({})).await?;
-        let target = self.target()?;
-        let baseline = self.target_baseline().await?;
-        let started = Instant::now();
-        let found = minimize(target.as_ref(), &baseline, budget).await?;
-        let mut record = SmallestRecord::default();
-        if let Some((found, bytes)) = found {
-            record = found;
-            record.input = Some(self.journal.keep(&bytes).await?);
-        }
-        record.seconds = started.elapsed().as_secs_f64();
-        Ok(Outcome::Minimized(record))
-    }
+    format!("`{name}`\n\n{}\n\n", fence(&numbered, "text", FILE))
 }
 
 #[cfg(test)]

@@ -125,20 +125,17 @@ impl Case<'_> {
         let Some(path) = self.path(location) else {
             return;
         };
-        let _ = write!(findings.text, "{lead} {path}");
-        if let Some(line) = line {
-            let _ = write!(findings.text, ":{line}");
-        }
-        if let Some(end) = end.filter(|end| Some(*end) > line) {
-            let _ = write!(findings.text, "-{end}");
-        }
-        if let Some(function) = function {
-            let _ = write!(findings.text, " in {}", one_line(function));
-        }
-        if location.get("message").is_some() {
-            let _ = write!(findings.text, ": {}", message(location, None));
-        }
-        findings.text.push('\n');
+        let told = [
+            line.map(|line| format!(":{line}")),
+            end.filter(|end| Some(*end) > line)
+                .map(|end| format!("-{end}")),
+            function.map(|function| format!(" in {}", one_line(function))),
+            location
+                .get("message")
+                .map(|_| format!(": {}", message(location, None))),
+        ];
+        let told: String = told.into_iter().flatten().collect();
+        let _ = writeln!(findings.text, "{lead} {path}{told}");
         let frame = CrashFrame {
             function: function.unwrap_or_default().to_owned(),
             file: Some(path),
@@ -165,15 +162,13 @@ impl Case<'_> {
 
     fn rule(&self) -> Option<&Value> {
         let rules = self.run.pointer("/tool/driver/rules")?.as_array()?;
-        let index = self
-            .result
-            .get("ruleIndex")
-            .or_else(|| self.result.pointer("/rule/index"));
-        let by_index = index
-            .and_then(Value::as_u64)
-            .and_then(|index| rules.get(usize::try_from(index).ok()?));
+        let result = self.result;
+        let index = result.get("ruleIndex");
+        let index = index.or_else(|| result.pointer("/rule/index"));
+        let index = index.and_then(Value::as_u64);
+        let by_index = index.and_then(|index| rules.get(usize::try_from(index).ok()?));
         by_index.or_else(|| {
-            let id = text(self.result, "/ruleId")?;
+            let id = text(result, "/ruleId")?;
             rules.iter().find(|rule| text(rule, "/id") == Some(id))
         })
     }
@@ -200,11 +195,8 @@ fn text<'a>(value: &'a Value, at: &str) -> Option<&'a str> {
 }
 
 fn list<'a>(value: &'a Value, at: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
-    value
-        .pointer(at)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    let list = value.pointer(at).and_then(Value::as_array);
+    list.into_iter().flatten()
 }
 
 /// A text on one line, not too long.

@@ -6,6 +6,8 @@ use super::template::render;
 use super::{Difference, language_name, shown, surroundings};
 use crate::plan::Plan;
 use crate::record::{Attempt, BaselineSummary, ChallengedRecord, Doubt, Rung, TestFiles};
+use itertools::Itertools;
+use minijinja::value::Serde;
 use minijinja::{Value, context};
 use patchwright_source::Language;
 
@@ -32,16 +34,10 @@ pub fn critic(
 ) -> String {
     let rungs: Vec<&Rung> = attempt.rungs.iter().chain([last]).collect();
     let doubts = doubt_lines(rungs.iter().flat_map(|rung| &rung.doubts));
-    let answers: Vec<String> = rungs
-        .iter()
-        .flat_map(|rung| rung.answers.clone())
-        .take(ANSWERS)
-        .collect();
-    let differences: Vec<Difference<'_>> = rungs
-        .iter()
-        .flat_map(|rung| rung.open_differences())
-        .take(SHOWN_DIFFERENCES)
-        .collect();
+    let answers = rungs.iter().flat_map(|rung| rung.answers.clone());
+    let answers: Vec<String> = answers.take(ANSWERS).collect();
+    let differences = rungs.iter().flat_map(|rung| rung.open_differences());
+    let differences: Vec<Difference<'_>> = differences.take(SHOWN_DIFFERENCES).collect();
     render(
         "critic.md",
         context! {
@@ -52,7 +48,7 @@ pub fn critic(
             diff => attempt.diff.clone(),
             surroundings => surroundings(attempt, code),
             code,
-            observed => observed(&rungs),
+            observed => rungs.iter().map(|rung| rung.in_words("is open")).join("\n"),
             answers,
             doubts => doubts.join("\n"),
             differences => shown(&differences),
@@ -60,19 +56,13 @@ pub fn critic(
     )
 }
 
-/// Returns a line for each rung.
-fn observed(rungs: &[&Rung]) -> String {
-    let lines = rungs.iter().map(|rung| rung.in_words("is open"));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
 /// Returns a line for each rung, with a reason where it is open.
 fn standing(rungs: &[&Rung]) -> String {
-    let lines = rungs.iter().map(|rung| match rung.holds {
+    let mut lines = rungs.iter().map(|rung| match rung.holds {
         Some(true) => format!("{} holds", rung.name),
         _ => rung.in_words("is open"),
     });
-    lines.collect::<Vec<_>>().join("\n")
+    lines.join("\n")
 }
 
 /// Returns a line for each open doubt, and one for all that were settled alike.
@@ -80,9 +70,8 @@ fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut settled: Vec<(&Doubt, usize)> = Vec::new();
     for doubt in doubts {
-        let alike = settled
-            .iter_mut()
-            .find(|(one, _)| one.settled == doubt.settled);
+        let mut known = settled.iter_mut();
+        let alike = known.find(|(one, _)| one.settled == doubt.settled);
         match (&doubt.settled, alike) {
             (None, _) => lines.push(doubt.to_string()),
             (Some(_), Some((_, more))) => *more += 1,
@@ -180,15 +169,7 @@ pub fn regression_test(
 
 /// The question which of several patches with equal evidence is the best.
 pub fn judge(language: Language, crash: &str, candidates: &[&Attempt]) -> String {
-    let candidates: Vec<Value> = candidates
-        .iter()
-        .map(|attempt| {
-            context! {
-                number => attempt.number,
-                diff => attempt.diff.clone(),
-            }
-        })
-        .collect();
+    let candidates = Value::from(Serde(candidates));
     render(
         "judge.md",
         context! { language => language_name(language), crash, candidates },

@@ -5,33 +5,29 @@
 //! (U+2060) inside the token makes it ordinary text. A model that copies the
 //! broken token into an edit gets the original back: see [`restore`].
 
-use regex::{Captures, Regex};
+use patchwright_source::Pattern;
+use regex::Captures;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// An invisible character that allows no line break.
 const JOINER: char = '\u{2060}';
 
 /// The tokens of ChatML, Llama, Mistral, Gemma and DeepSeek: a mark, a name, a
 /// mark. Between the first mark and the name there may be a joiner.
-#[expect(clippy::expect_used, reason = "a constant; the tests compile it")]
-static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?x)
-        (?<open> < ) (?<joiner> \x{2060}? )
-        (?<name>
-            [|\x{FF5C}] [^\s<>|\x{FF5C}]{1,64} [|\x{FF5C}] >
-            | /? s > | <SYS>> | </SYS>>
-            | (?: bos | eos | pad | unk | (?:start|end)_of_(?:turn|image) | /?tool_(?:call|response) ) >
-        )
-        | (?<open2> \[ ) (?<joiner2> \x{2060}? )
-        (?<name2>
-            /? (?: INST | SYSTEM_PROMPT | AVAILABLE_TOOLS | TOOL_RESULTS | TOOL_CONTENT | IMG | THINK ) \]
-            | (?: TOOL_CALLS | ARGS | CALL_ID | PREFIX | SUFFIX | MIDDLE ) \]
-        )",
+static TOKEN: Pattern = Pattern::new(
+    r"(?x)
+    < \x{2060}?
+    (?:
+        [|\x{FF5C}] [^\s<>|\x{FF5C}]{1,64} [|\x{FF5C}] >
+        | /? s > | <SYS>> | </SYS>>
+        | (?: bos | eos | pad | unk | (?:start|end)_of_(?:turn|image) | /?tool_(?:call|response) ) >
     )
-    .expect("the pattern of control tokens compiles")
-});
+    | \[ \x{2060}?
+    (?:
+        /? (?: INST | SYSTEM_PROMPT | AVAILABLE_TOOLS | TOOL_RESULTS | TOOL_CONTENT | IMG | THINK ) \]
+        | (?: TOOL_CALLS | ARGS | CALL_ID | PREFIX | SUFFIX | MIDDLE ) \]
+    )",
+);
 
 /// Breaks every control token up. Text that was broken up before stays.
 pub(crate) fn break_up(text: &str) -> Cow<'_, str> {
@@ -49,13 +45,10 @@ pub(crate) fn restore(text: &str) -> Cow<'_, str> {
 
 fn replace(text: &str, joiner: Option<char>) -> Cow<'_, str> {
     TOKEN.replace_all(text, |found: &Captures| {
-        let part = |one: &str, other: &str| {
-            let part = found.name(one).or_else(|| found.name(other));
-            part.map_or("", |part| part.as_str())
-        };
-        let mut written = part("open", "open2").to_owned();
+        let (mark, rest) = found[0].split_at(1);
+        let mut written = mark.to_owned();
         written.extend(joiner);
-        written.push_str(part("name", "name2"));
+        written.push_str(rest.strip_prefix(JOINER).unwrap_or(rest));
         written
     })
 }

@@ -56,12 +56,8 @@ pub(super) fn render(name: &str, values: Value) -> String {
 /// fenced by more backticks than it holds in a row.
 pub fn fence(text: &str, language: &str, limit: usize) -> String {
     let text = cap(text.trim_end(), limit);
-    let longest = text
-        .split(|character| character != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or(0);
-    let marks = "`".repeat(longest.max(2) + 1);
+    let longest = text.split(|character| character != '`').map(str::len).max();
+    let marks = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     format!("{marks}{language}\n{text}\n{marks}")
 }
 

@@ -175,7 +175,7 @@ fn issue_prompt() {
     };
     let text = first_issue(
         (&plan(), Origin::Seen),
-        Some(&baseline),
+        &baseline,
         &crash("first"),
         "a.c:1-2\n 1: x\n",
         &left(5, 12),
@@ -249,7 +249,8 @@ fn finding_prompt() {
         ..plan()
     };
     let crash = crash("cpp/overflow (error): name overflows\n  at a.c:1");
-    let text = first_issue((&plan, Origin::Finding), None, &crash, "", &left(5, 12));
+    let none = BaselineSummary::default();
+    let text = first_issue((&plan, Origin::Finding), &none, &crash, "", &left(5, 12));
     insta::assert_snapshot!(text);
 }
 
@@ -283,7 +284,13 @@ fn what_is_shown_is_named_for_what_it_is() {
         ),
     ] {
         let plan = Plan { mode, ..plan() };
-        let text = first_issue((&plan, origin), None, &crash("CRASH"), "", &left(5, 12));
+        let text = first_issue(
+            (&plan, origin),
+            &BaselineSummary::default(),
+            &crash("CRASH"),
+            "",
+            &left(5, 12),
+        );
         assert!(text.contains(words), "{words}: {text}");
         assert_eq!(text.contains("CRASH"), origin != Origin::Nothing);
     }
@@ -374,7 +381,7 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
     for text in [
         first_issue(
             (&plan, Origin::Seen),
-            Some(&baseline),
+            &baseline,
             &crash(PLANTED),
             "",
             &left(5, 12),
@@ -444,7 +451,7 @@ fn no_prompt_holds_a_control_token_or_a_bare_title() {
     plan.title = Some(format!("overflow\n# Rules\n{token} [INST]"));
     let text = first_issue(
         (&plan, Origin::Seen),
-        None,
+        &BaselineSummary::default(),
         &crash(token),
         &format!("a.c:1-1\n1: {token}\n"),
         &left(5, 12),
@@ -483,7 +490,7 @@ fn the_entry_of_the_harness_is_shown_unless_the_code_has_it() {
     };
     let issue = |code: &str| {
         let from = (&plan(), Origin::Seen);
-        first_issue(from, Some(&baseline), &crash("x"), code, &left(5, 12))
+        first_issue(from, &baseline, &crash("x"), code, &left(5, 12))
     };
     let told = issue("");
     assert!(told.contains("```sh\n./run \"$POV\"\n```"), "{told}");

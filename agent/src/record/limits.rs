@@ -2,6 +2,7 @@
 
 use super::step::SignalRecord;
 use patchwright_model::Usage;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -40,26 +41,38 @@ pub struct RunLimits {
 }
 
 /// Budget that a run has used.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spent {
     /// Rounds of retrieval.
     pub rounds: u32,
     /// Malformed replies.
     pub format_retries: u32,
-    /// Model calls that were answered.
-    pub calls: u32,
+    pub cost: Cost,
+    pub seconds: Seconds,
+}
+
+/// Cost of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// US dollars; 0 when no price is set.
+    pub usd: f64,
     /// Tokens sent.
     pub tokens_in: u64,
     /// Tokens received.
     pub tokens_out: u64,
-    /// Money in US dollars.
-    pub usd: f64,
-    /// Seconds spent on model calls.
-    pub model_seconds: f64,
-    /// Seconds spent in commands: builds, PoVs, tests and what else is run.
-    pub command_seconds: f64,
-    /// Seconds of working time.
-    pub total_seconds: f64,
+    /// Calls that were answered.
+    pub calls: u32,
+}
+
+/// Times of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Seconds {
+    /// Working time; pauses are not counted.
+    pub total: f64,
+    /// Time waiting for the model.
+    pub model: f64,
+    /// Time in builds, PoVs, tests and other commands.
+    pub commands: f64,
 }
 
 /// Rest of the budget, as the model is told it.
@@ -82,10 +95,15 @@ pub struct Left {
 impl Spent {
     /// Adds what a call used, answered or not.
     pub(crate) fn add_call(&mut self, usage: &Usage, usd: f64, seconds: f64) {
-        self.tokens_in += usage.tokens_in;
-        self.tokens_out += usage.tokens_out;
-        self.usd += usd;
-        self.model_seconds += seconds;
+        self.cost.tokens_in += usage.tokens_in;
+        self.cost.tokens_out += usage.tokens_out;
+        self.cost.usd += usd;
+        self.seconds.model += seconds;
+    }
+
+    /// Returns the tokens, in and out together.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.cost.tokens_in + self.cost.tokens_out
     }
 
     /// Adds what signals took.
@@ -102,15 +120,16 @@ impl RunLimits {
         let percent = |used: f64, limit: f64| {
             (100.0 - 100.0 * used / limit.max(f64::MIN_POSITIVE)).clamp(0.0, 100.0) as u64
         };
-        let tokens = (spent.tokens_in + spent.tokens_out) as f64;
         Left {
             attempts: self.attempts.saturating_sub(attempts),
             attempts_of: self.attempts,
             rounds: self.rounds.saturating_sub(spent.rounds),
             rounds_of: self.rounds,
             format_retries: self.format_retries.saturating_sub(spent.format_retries),
-            tokens_percent: self.tokens.map(|limit| percent(tokens, limit as f64)),
-            usd_percent: self.usd.map(|limit| percent(spent.usd, limit)),
+            tokens_percent: self
+                .tokens
+                .map(|limit| percent(spent.tokens() as f64, limit as f64)),
+            usd_percent: self.usd.map(|limit| percent(spent.cost.usd, limit)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Probes of a round: which build is asked, and what was asked before.
 
 use super::attempt::Attempt;
+use itertools::Itertools;
 use patchwright_patcher::Probe;
 use patchwright_record::DoubtedInput;
 use serde::{Deserialize, Serialize};
@@ -51,11 +52,10 @@ impl ProbeQuestion {
     pub(crate) fn of(probe: &Probe, built: Option<u32>) -> Self {
         let build = probe.build.as_deref();
         let wants_attempt = build.is_some_and(|word| ATTEMPT.contains(&word));
-        let words: Vec<&str> = probe.expression.split_whitespace().collect();
         Self {
             file: probe.file.clone(),
             line: probe.line,
-            expression: words.join(" "),
+            expression: probe.expression.split_whitespace().join(" "),
             attempt: built.filter(|_| wants_attempt),
             input: probe.input.clone(),
         }

@@ -26,8 +26,7 @@ pub struct StepId {
     pub number: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Build the unpatched tree, run the PoVs and the tests.
     Baseline,
@@ -89,10 +88,7 @@ pub enum Step {
         inputs: Vec<ChallengeRecord>,
     },
     /// Search for the smallest input that shows the crash.
-    Minimize {
-        #[serde(with = "patchwright_record::seconds")]
-        budget: Duration,
-    },
+    Minimize { budget: Duration },
     /// Gather the project's tests.
     TestFiles {
         /// The attempt that is to get a test.

@@ -55,13 +55,13 @@ pub(super) enum Stage {
     /// An attempt is to climb a rung.
     Climb { attempt: u32, rung: RungName },
     /// A model is to write inputs against an attempt.
-    AskChallenge(Box<Challenge>),
+    AskChallenge(Box<Examination>),
     /// Those inputs are to be run.
-    Challenge(Box<Challenge>),
+    Challenge(Box<Examination>),
     /// A critic is to look at an attempt that nothing refuted.
-    Review(Box<Review>),
+    Review(Box<Examination>),
     /// The inputs that a critic names with its objection are to be run.
-    Examine(Box<Review>),
+    Examine(Box<Examination>),
     /// A critic is to decide about a difference that the author contests.
     Contest(Box<Contest>),
     /// Another lane has the same patch under evaluation: its fate is shared.
@@ -70,47 +70,35 @@ pub(super) enum Stage {
     Done(Finished),
 }
 
-/// A patch that a critic looks at.
+/// An attempt that a model looks at: a critic, or one that writes inputs against it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Review {
+pub(super) struct Examination {
     pub(super) attempt: u32,
-    /// The result of the rules over the diff.
+    /// The rung *reviewed* by its rules over the diff alone, or *same elsewhere* without the
+    /// challenges.
     pub(super) rung: Rung,
     /// The conversation so far.
     pub(super) messages: Vec<Message>,
     /// The times that a critic was asked without a verdict.
     pub(super) tries: u32,
-    /// Its objection, once there is one.
-    pub(super) objection: Option<Objection>,
-}
-
-/// The inputs of an objection.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Objection {
+    /// The inputs that are run; of a critic none before it objects.
     pub(super) inputs: Vec<ChallengeRecord>,
-    /// The names of those, once they were run, on which the unpatched program is defined and
-    /// the patched one does something else.
+    /// The names of those, once they were run for a critic, on which the unpatched program is
+    /// defined and the patched one does something else.
     pub(super) differing: Vec<String>,
 }
 
-impl Objection {
-    /// Tells whether a run of the input of this name shows the objection. Where the unpatched
-    /// program crashes it says nothing of what would be right, and the critic's word is all
-    /// that there is.
-    pub(super) fn is_shown_by(&self, name: &str) -> bool {
-        self.differing.iter().any(|differing| differing == name)
+impl Examination {
+    pub(super) fn new(attempt: u32, rung: Rung, question: Option<String>) -> Self {
+        Self {
+            attempt,
+            rung,
+            messages: question.map(Message::user).into_iter().collect(),
+            tries: 0,
+            inputs: Vec::new(),
+            differing: Vec::new(),
+        }
     }
-}
-
-/// An attempt that is challenged.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Challenge {
-    pub(super) attempt: u32,
-    /// The rung *same elsewhere* without the challenges.
-    pub(super) rung: Rung,
-    /// The question to a model.
-    pub(super) messages: Vec<Message>,
-    pub(super) inputs: Vec<ChallengeRecord>,
 }
 
 /// An attempt whose other behaviour its author may contest.
@@ -280,18 +268,11 @@ impl Lane {
                 rung: *rung,
             },
             Stage::Review(review) => ask(Purpose::Critic, &review.messages),
-            Stage::Examine(review) => Step::Challenge {
-                attempt: review.attempt,
-                inputs: (review.objection.iter())
-                    .flat_map(|objection| objection.inputs.clone())
-                    .collect(),
-                log: review.rung.log.clone(),
-            },
             Stage::AskChallenge(challenge) => ask(Purpose::Challenge, &challenge.messages),
-            Stage::Challenge(challenge) => Step::Challenge {
-                attempt: challenge.attempt,
-                inputs: challenge.inputs.clone(),
-                log: challenge.rung.log.clone(),
+            Stage::Challenge(examined) | Stage::Examine(examined) => Step::Challenge {
+                attempt: examined.attempt,
+                inputs: examined.inputs.clone(),
+                log: examined.rung.log.clone(),
             },
             Stage::Contest(contest) => ask(Purpose::Critic, &contest.messages),
             Stage::Follow(_) | Stage::Done(_) => return None,
@@ -301,8 +282,8 @@ impl Lane {
     /// Returns the question that shortens a conversation: all of
     /// it but the message that waits for an answer, which stays as it is.
     fn question(&self) -> Vec<Message> {
-        let before = self.messages.len().saturating_sub(1);
-        let mut messages: Vec<Message> = self.messages.iter().take(before).cloned().collect();
+        let before = self.messages.split_last().map(|(_, before)| before);
+        let mut messages = before.unwrap_or_default().to_vec();
         messages.push(Message::user(prompt::compact()));
         messages
     }

@@ -12,13 +12,12 @@ mod reply;
 mod verdict;
 mod wait;
 
-use super::lane::Lane;
-use super::lane::Lanes;
+use super::lane::{Lane, LaneIndex, Lanes, Stage};
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
     AcceptedInput, Agreement, Attempt, BaselineSummary, ChallengeRecord, Crash, Ending, EndingKind,
-    FollowUp, FoundInput, Left, Outcome, RunLimits, SmallestRecord, Spent, Step, StepId,
+    FollowUp, FoundInput, Left, Outcome, Postponed, RunLimits, SmallestRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use closing::Closing;
@@ -30,8 +29,8 @@ pub struct Run {
     pub(crate) plan: Plan,
     /// A patch that somebody else wrote, to be judged.
     foreign: Option<Patch>,
-    /// The baseline; none before it, and in a dry run.
-    pub(crate) baseline: Option<BaselineSummary>,
+    /// The baseline; an empty one before it, and in a dry run.
+    pub(crate) baseline: BaselineSummary,
     lanes: Lanes,
     attempts: Vec<Attempt>,
     spent: Spent,
@@ -88,19 +87,15 @@ impl Run {
             decisions,
             ..Self::default()
         };
-        run.begin_with_rejected();
+        if let Some(FollowUp::Revise(revision)) = &run.plan.follows {
+            // The patch that a person rejected is before all attempts. It costs none.
+            run.attempts.push(revision.first_attempt());
+            run.plan.limits.attempts = run.plan.limits.attempts.saturating_add(1);
+        }
         if run.plan.mode == Mode::DryRun {
             run.start_lanes();
         }
         run
-    }
-
-    /// Puts the patch that a person rejected before all attempts. It costs none.
-    fn begin_with_rejected(&mut self) {
-        if let Some(FollowUp::Revise(revision)) = &self.plan.follows {
-            self.attempts.push(revision.first_attempt());
-            self.plan.limits.attempts = self.plan.limits.attempts.saturating_add(1);
-        }
     }
 
     /// A run that asks nobody: one attempt, with a patch that somebody else wrote. It is not
@@ -137,7 +132,7 @@ impl Run {
 
     /// Returns the crash that was seen here.
     fn seen(&self) -> Option<&Crash> {
-        self.baseline.as_ref()?.crashes.first()
+        self.baseline.crashes.first()
     }
 
     /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
@@ -186,42 +181,97 @@ impl Run {
                 };
                 self.phase = Phase::Ended(known.unwrap_or(ending));
             }
-            (None, outcome) if matches!(self.phase, Phase::Closing(_)) => self.on_closing(outcome),
-            (None, Outcome::Baseline(summary)) => {
-                let duplicate = self.duplicate(&summary.signatures);
-                self.baseline = Some(summary);
-                match duplicate {
-                    Some(ending) => self.phase = Phase::Ended(ending),
-                    None => self.start_lanes(),
-                }
-            }
-            (None, Outcome::Agreed(record)) => self.on_agreed(record),
-            (None, Outcome::Reply(record)) => self.on_choice(&record.text),
-            (None, _) if matches!(self.phase, Phase::Choosing(_)) => self.on_choice(""),
-            (Some(index), Outcome::Context(context)) => self.on_context(index, context),
-            (Some(index), Outcome::Reply(record)) => self.on_reply(index, &record),
-            (Some(index), Outcome::Full(full)) => self.on_full(index, &full),
-            (Some(index), Outcome::Postponed(postponed)) => self.on_postponed(index, postponed),
-            (Some(index), Outcome::Waited) => self.on_waited(index),
-            (Some(index), Outcome::Unanswered(missing)) => {
-                self.on_unanswered(index, &missing.reason);
-            }
-            (Some(index), Outcome::Retrieved(answers)) => self.on_retrieved(index, answers),
-            (Some(index), Outcome::Probed(probed)) => self.on_probed(index, &probed),
-            (Some(index), Outcome::Located(located)) => self.on_located(index, located),
-            (Some(index), Outcome::Challenged(told)) => self.on_challenged(index, told),
-            (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, rung),
-            _ => {}
+            (None, outcome) => self.go_on(outcome),
+            (Some(index), outcome) => self.go_on_with(index, outcome),
         }
         self.settle_followers();
         self.end_if_idle();
         self
     }
 
+    /// Takes what came of a step of the run itself.
+    fn go_on(&mut self, outcome: Outcome) {
+        match (self.phase.clone(), outcome) {
+            (Phase::Closing(closing), outcome) => self.on_closing(closing, outcome),
+            (Phase::Choosing(among), Outcome::Reply(reply)) => self.on_choice(&among, &reply.text),
+            (_, Outcome::Baseline(summary)) => {
+                let duplicate = self.duplicate(&summary.signatures);
+                self.baseline = summary;
+                match duplicate {
+                    Some(ending) => self.phase = Phase::Ended(ending),
+                    None => self.start_lanes(),
+                }
+            }
+            (_, Outcome::Agreed(record)) => self.on_agreed(record),
+            (Phase::Choosing(among), _) => self.on_choice(&among, ""),
+            _ => {}
+        }
+    }
+
+    /// Takes what came of the step that a lane was at.
+    fn go_on_with(&mut self, index: LaneIndex, outcome: Outcome) {
+        let stage = std::mem::take(&mut self.lanes[index].stage);
+        match (stage, outcome) {
+            (Stage::Context(issue), Outcome::Context(code)) => self.on_context(index, issue, code),
+            (Stage::Compact, Outcome::Reply(reply)) => self.on_compacted(index, &reply),
+            (Stage::Review(review), Outcome::Reply(reply)) => {
+                self.on_opinion(index, *review, &reply.text);
+            }
+            (Stage::AskChallenge(challenge), Outcome::Reply(reply)) => {
+                self.on_inputs(index, *challenge, &reply.text);
+            }
+            (Stage::Contest(contest), Outcome::Reply(reply)) => {
+                self.on_decision(index, *contest, &reply.text);
+            }
+            (_, Outcome::Reply(reply)) => self.on_answer(index, &reply),
+            (stage, Outcome::Full(full)) => self.on_full(index, stage, &full),
+            (stage, Outcome::Unanswered(missing)) => {
+                self.on_unanswered(index, stage, &missing.reason);
+            }
+            (then, Outcome::Postponed(Postponed { until, reason, .. })) => {
+                let then = Box::new(then);
+                self.lanes[index].stage = Stage::Wait {
+                    until,
+                    reason,
+                    then,
+                };
+            }
+            (Stage::Wait { then, .. }, Outcome::Waited) => self.lanes[index].stage = *then,
+            (Stage::Recall { findings, .. }, Outcome::Retrieved(code)) => {
+                self.tell_in_short(index, &findings, code);
+            }
+            (
+                Stage::Retrieve {
+                    probes, unanswered, ..
+                },
+                Outcome::Retrieved(answers),
+            ) => {
+                self.lanes[index].memory = answers.memory;
+                self.begin_probes(index, &probes, unanswered + &answers.text);
+            }
+            (Stage::Probe { all, open, answers }, Outcome::Probed(probed)) => {
+                self.on_probed(index, (all, &open), &answers, &probed);
+            }
+            (Stage::Locate(patch), Outcome::Located(placed)) => {
+                self.on_located(index, patch, placed);
+            }
+            (Stage::Climb { attempt, .. }, Outcome::Climbed(rung)) => {
+                self.on_climbed(index, attempt, rung);
+            }
+            (Stage::Challenge(challenge), Outcome::Challenged(told)) => {
+                self.on_challenged(index, *challenge, told);
+            }
+            (Stage::Examine(review), Outcome::Challenged(told)) => {
+                self.on_examined(index, *review, told);
+            }
+            (stage, _) => self.lanes[index].stage = stage,
+        }
+    }
+
     /// Adds working time, which the wall limit counts.
     #[must_use]
     pub fn worked(mut self, seconds: f64) -> Self {
-        self.spent.total_seconds += seconds;
+        self.spent.seconds.total += seconds;
         self
     }
 
@@ -287,9 +337,8 @@ impl Run {
 
     /// Returns what is left of the limits.
     pub fn left(&self) -> Left {
-        self.plan
-            .limits
-            .left(&self.spent, self.attempts.len() as u32)
+        let made = self.attempts.len() as u32;
+        self.plan.limits.left(&self.spent, made)
     }
 
     /// Returns the ending, once there is one.
@@ -300,9 +349,9 @@ impl Run {
         }
     }
 
-    /// The crash that is repaired; an empty one where there is none.
-    fn first_crash(&self) -> Crash {
-        self.crash().cloned().unwrap_or_default()
+    /// The text of the crash that is repaired; empty where there is none.
+    fn crash_text(&self) -> &str {
+        self.crash().map_or("", |crash| &crash.text)
     }
 
     /// Where the text of the first issue comes from.
@@ -312,7 +361,7 @@ impl Run {
 
     fn start_lanes(&mut self) {
         self.phase = Phase::Repairing;
-        let mut crash = self.first_crash();
+        let mut crash = self.crash().cloned().unwrap_or_default();
         if self.origin() != Origin::Finding {
             let known = crash.frames.len() as u32;
             let mut hinted = self.plan.hinted.clone();
@@ -337,9 +386,8 @@ impl Run {
     /// Returns the ending of a run whose crashes are all known. A patch of somebody else is
     /// judged all the same.
     fn duplicate(&self, signatures: &[String]) -> Option<Ending> {
-        let known = signatures
-            .iter()
-            .map(|one| self.plan.known.get(one).cloned());
+        let known = signatures.iter();
+        let known = known.map(|one| self.plan.known.get(one).cloned());
         let names: Vec<String> = known.collect::<Option<_>>()?;
         let (names, signatures) = (names.join(", "), signatures.join(", "));
         (self.foreign.is_none() && !signatures.is_empty()).then(|| {
@@ -351,9 +399,9 @@ impl Run {
     fn account(&mut self, outcome: &Outcome) {
         let spent = &mut self.spent;
         match outcome {
-            Outcome::Baseline(summary) => spent.command_seconds += summary.seconds,
+            Outcome::Baseline(summary) => spent.seconds.commands += summary.seconds,
             Outcome::Reply(record) => {
-                spent.calls += 1;
+                spent.cost.calls += 1;
                 spent.add_call(&record.usage, record.usd, record.seconds);
                 if !self.models.contains(&record.model) {
                     self.models.push(record.model.clone());
@@ -363,12 +411,12 @@ impl Run {
             Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Context(context) => spent.add_signals(&context.signals),
             Outcome::Retrieved(answers) => spent.add_signals(&answers.signals),
-            Outcome::Agreed(record) => spent.command_seconds += record.seconds,
-            Outcome::Minimized(record) => spent.command_seconds += record.seconds,
-            Outcome::Proved(record) => spent.command_seconds += record.seconds,
-            Outcome::Challenged(told) => spent.command_seconds += told.rung.seconds,
-            Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,
-            Outcome::Probed(probed) => spent.command_seconds += probed.seconds,
+            Outcome::Agreed(record) => spent.seconds.commands += record.seconds,
+            Outcome::Minimized(record) => spent.seconds.commands += record.seconds,
+            Outcome::Proved(record) => spent.seconds.commands += record.seconds,
+            Outcome::Challenged(told) => spent.seconds.commands += told.rung.seconds,
+            Outcome::Climbed(rung) => spent.seconds.commands += rung.seconds,
+            Outcome::Probed(probed) => spent.seconds.commands += probed.seconds,
             _ => {}
         }
     }

@@ -122,13 +122,11 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         return Err(reader.invalid("candidates", "must be between 1 and 16"));
     }
     reader.check_commands(&keys)?;
-    let povs = keys
-        .pov
-        .iter()
-        .enumerate()
-        .map(|(at, pov)| reader.pov(at, pov, &keys))
-        .collect::<Result<_, _>>()?;
+    let povs = keys.pov.iter().enumerate();
+    let povs = povs.map(|(at, pov)| reader.pov(at, pov, &keys));
+    let povs = povs.collect::<Result<_, _>>()?;
     let harmless = reader.harmless(&keys.inputs.harmless)?;
+    let transcript = keys.transcript.as_deref();
     Ok(Task {
         image: reader.image(keys.image, keys.dockerfile.as_deref())?,
         source: reader.source(&keys.source)?,
@@ -138,9 +136,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
             diff: reader.text("hints.diff", keys.hints.diff.as_deref())?,
             note: keys.hints.note,
         },
-        transcript: keys
-            .transcript
-            .as_deref()
+        transcript: transcript
             .map(|path| reader.file("transcript", path))
             .transpose()?,
         id: keys.id,
@@ -191,13 +187,11 @@ impl Reader<'_> {
     }
 
     fn check_id(&self, id: &str) -> Result<(), TaskError> {
-        if !is_id(id) {
-            return Err(self.invalid(
-                "id",
-                "must be 1 to 128 of A-Z a-z 0-9 . _ - and start with none of . -",
-            ));
+        let message = "must be 1 to 128 of A-Z a-z 0-9 . _ - and start with none of . -";
+        if is_id(id) {
+            return Ok(());
         }
-        Ok(())
+        Err(self.invalid("id", message))
     }
 
     fn image(

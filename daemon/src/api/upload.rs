@@ -148,7 +148,7 @@ impl Upload {
         let looked = move || match Packing::of(&archive)? {
             // Only the sandbox undoes this, when the task is worked on.
             Packing::Program(_) => Ok(()),
-            _ => unpack::examine(&archive, limits).map(|_| ()),
+            _ => unpack::examine(&archive, limits),
         };
         tokio::task::spawn_blocking(looked)
             .await

@@ -8,17 +8,37 @@ use patchwright_config::{Api, Model, OutputLimitField};
 
 /// The body for the interface that the settings name.
 pub(super) fn write(settings: &Model, request: &Request) -> Value {
+    let is_chat = settings.api == Api::Chat;
+    let last = request.messages.len().saturating_sub(1);
+    let messages = request.messages.iter().enumerate().map(|(at, told)| {
+        let is_mark = told.role == Role::System || at == last;
+        message(told, is_chat && settings.cache_marks && is_mark)
+    });
     let mut body = Map::new();
-    body.insert("model".to_owned(), json!(settings.name));
-    match settings.api {
-        Api::Chat => chat(&mut body, settings, request),
-        Api::Responses => responses(&mut body, settings, request),
+    let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
+    put("model", json!(settings.name));
+    let place = if is_chat { "messages" } else { "input" };
+    put(place, messages.collect());
+    put("stream", json!(settings.stream));
+    if is_chat && settings.stream {
+        put("stream_options", json!({ "include_usage": true }));
     }
+    if !is_chat {
+        // Nothing of a task is left behind at the provider.
+        put("store", json!(false));
+    }
+    let limit = request.max_output_tokens.min(settings.max_output_tokens);
+    put(output_limit_field(settings), json!(limit));
+    match &settings.reasoning_effort {
+        Some(effort) if is_chat => put("reasoning_effort", json!(effort)),
+        Some(effort) => put("reasoning", json!({ "effort": effort })),
+        None => None,
+    };
     if let Some(temperature) = settings.temperature {
-        body.insert("temperature".to_owned(), json!(temperature));
+        put("temperature", json!(temperature));
     }
     for (name, value) in &settings.extra {
-        body.insert(name.clone(), value.clone());
+        put(name, value.clone());
     }
     for name in &settings.omit {
         body.shift_remove(name);
@@ -26,33 +46,9 @@ pub(super) fn write(settings: &Model, request: &Request) -> Value {
     Value::Object(body)
 }
 
-fn chat(body: &mut Map<String, Value>, settings: &Model, request: &Request) {
-    let last = request.messages.len().saturating_sub(1);
-    let messages: Vec<_> = request
-        .messages
-        .iter()
-        .enumerate()
-        .map(|(at, message)| {
-            let marked = settings.cache_marks && (message.role == Role::System || at == last);
-            chat_message(message, marked)
-        })
-        .collect();
-    body.insert("messages".to_owned(), Value::Array(messages));
-    body.insert("stream".to_owned(), json!(settings.stream));
-    if settings.stream {
-        let options = json!({ "include_usage": true });
-        body.insert("stream_options".to_owned(), options);
-    }
-    let limit = json!(request.max_output_tokens.min(settings.max_output_tokens));
-    body.insert(output_limit_field(settings).to_owned(), limit);
-    if let Some(effort) = &settings.reasoning_effort {
-        body.insert("reasoning_effort".to_owned(), json!(effort));
-    }
-}
-
 /// Anthropic's way to mark how far a conversation is worth caching; its
 /// compatible proxies pass it on.
-fn chat_message(message: &Message, marked: bool) -> Value {
+fn message(message: &Message, marked: bool) -> Value {
     let content = if marked {
         json!([{
             "type": "text",
@@ -62,27 +58,13 @@ fn chat_message(message: &Message, marked: bool) -> Value {
     } else {
         json!(message.text)
     };
-    json!({ "role": message.role.as_str(), "content": content })
-}
-
-fn responses(body: &mut Map<String, Value>, settings: &Model, request: &Request) {
-    let input: Vec<_> = request
-        .messages
-        .iter()
-        .map(|message| json!({ "role": message.role.as_str(), "content": message.text }))
-        .collect();
-    body.insert("input".to_owned(), Value::Array(input));
-    body.insert("stream".to_owned(), json!(settings.stream));
-    // Nothing of a task is left behind at the provider.
-    body.insert("store".to_owned(), json!(false));
-    let limit = json!(request.max_output_tokens.min(settings.max_output_tokens));
-    body.insert("max_output_tokens".to_owned(), limit);
-    if let Some(effort) = &settings.reasoning_effort {
-        body.insert("reasoning".to_owned(), json!({ "effort": effort }));
-    }
+    json!({ "role": message.role, "content": content })
 }
 
 fn output_limit_field(settings: &Model) -> &'static str {
+    if settings.api == Api::Responses {
+        return "max_output_tokens";
+    }
     let newer = match settings.output_limit_field {
         OutputLimitField::MaxTokens => false,
         OutputLimitField::MaxCompletionTokens => true,

@@ -10,7 +10,7 @@ use crate::{Finish, ModelError, Result, Usage};
 /// Text and counts of a stream so far.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    text: String,
+    pub(super) text: String,
     refusal: String,
     finish: Option<Finish>,
     model: Option<String>,
@@ -54,11 +54,6 @@ impl Collector {
     /// Returns true when no more text is taken.
     pub(super) fn is_full(&self) -> bool {
         self.text.len() >= self.limit && self.finish == Some(Finish::Length)
-    }
-
-    /// Bytes of text so far.
-    pub(super) fn length(&self) -> usize {
-        self.text.len()
     }
 
     /// The reply, once no more events come.
@@ -209,10 +204,8 @@ impl Collector {
             return;
         };
         let number = |pointers: &[&str]| {
-            let mut found = pointers
-                .iter()
-                .filter_map(|pointer| usage.pointer(pointer)?.as_u64());
-            found.next()
+            let mut pointers = pointers.iter();
+            pointers.find_map(|pointer| usage.pointer(pointer)?.as_u64())
         };
         if let (Some(tokens_in), Some(tokens_out)) = (
             number(&["/prompt_tokens", "/input_tokens"]),

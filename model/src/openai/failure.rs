@@ -91,11 +91,9 @@ pub(super) fn html() -> ModelError {
 
 /// Tells whether an answer is a page for people.
 pub(super) fn is_html(headers: &HeaderMap, body: &str) -> bool {
-    let kind = headers
-        .get(reqwest::header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    kind.starts_with("text/html") || body.trim_start().starts_with('<')
+    let kind = headers.get(reqwest::header::CONTENT_TYPE);
+    let kind = kind.and_then(|value| value.to_str().ok());
+    kind.unwrap_or_default().starts_with("text/html") || body.trim_start().starts_with('<')
 }
 
 /// Returns the error that a failed connection means.
@@ -177,15 +175,10 @@ fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
     if let Ok(seconds) = value.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    let date = |text: &str| {
-        jiff::fmt::rfc2822::parse(text)
-            .ok()
-            .map(|time| time.timestamp())
-    };
+    let date = |text: &str| Some(jiff::fmt::rfc2822::parse(text).ok()?.timestamp());
     // The endpoint's own clock, if it tells: ours may be wrong.
-    let now = text("date")
-        .and_then(date)
-        .unwrap_or_else(jiff::Timestamp::now);
+    let now = text("date").and_then(date);
+    let now = now.unwrap_or_else(jiff::Timestamp::now);
     Duration::try_from(date(value)?.duration_since(now)).ok()
 }
 

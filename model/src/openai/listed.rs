@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{OpenAi, failure, transport};
+use super::transport::late;
+use super::{OpenAi, failure};
 use crate::Result;
 use crate::http::body;
 
@@ -22,14 +23,9 @@ impl OpenAi {
     /// # Errors
     /// The endpoint cannot be reached, or does not take the key.
     pub async fn listed(&self) -> Result<Option<Vec<String>>> {
-        let listed = match timeout(PATIENCE, self.list()).await {
-            Ok(listed) => listed,
-            Err(_) => Err(transport::late(
-                "the list of models did not come",
-                "first_byte",
-                PATIENCE,
-            )),
-        };
+        let what = "the list of models did not come";
+        let listed = timeout(PATIENCE, self.list()).await;
+        let listed = listed.unwrap_or_else(|_| Err(late(what, "first_byte", PATIENCE)));
         listed.map_err(|error| self.without_key(error))
     }
 

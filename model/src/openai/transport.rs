@@ -51,10 +51,8 @@ impl<'a> Answer<'a> {
     ) -> Result<Self> {
         let limit = settings.timeouts.first_byte;
         let opened = timeout(limit, Self::begin(call, settings, progress)).await;
-        opened.unwrap_or_else(|_| {
-            let what = "the endpoint did not begin to answer";
-            Err(late(what, "first_byte", limit))
-        })
+        let what = "the endpoint did not begin to answer";
+        opened.unwrap_or_else(|_| Err(late(what, "first_byte", limit)))
     }
 
     async fn begin(
@@ -166,15 +164,14 @@ impl<'a> Answer<'a> {
     /// Takes the next piece unless it is too long in coming; false behind the last one.
     async fn next_piece(&mut self) -> Result<bool> {
         let silence = self.settings.timeouts.silence;
-        timeout(silence, self.take_piece())
-            .await
-            .unwrap_or_else(|_| {
-                Err(ModelError::retry(format!(
-                    "the endpoint fell silent in the middle of its reply for {} \
-                     (model.timeouts.silence)",
-                    write_duration(silence)
-                )))
-            })
+        let piece = timeout(silence, self.take_piece()).await;
+        piece.unwrap_or_else(|_| {
+            Err(ModelError::retry(format!(
+                "the endpoint fell silent in the middle of its reply for {} \
+                 (model.timeouts.silence)",
+                write_duration(silence)
+            )))
+        })
     }
 
     async fn take_piece(&mut self) -> Result<bool> {

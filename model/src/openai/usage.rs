@@ -58,11 +58,8 @@ pub(super) fn of_broken(request: &Request, progress: &Progress, counter: Counter
 
 fn is_believable(sent: &Usage, request: &Request, text: &str) -> bool {
     let bytes = |text: &str| text.len() as u64;
-    let prompt: u64 = request
-        .messages
-        .iter()
-        .map(|message| bytes(&message.text))
-        .sum();
+    let messages = request.messages.iter();
+    let prompt: u64 = messages.map(|message| bytes(&message.text)).sum();
     // No token is shorter than a byte.
     let most_out = u64::from(request.max_output_tokens).max(bytes(text)) + HIDDEN_OUT;
     sent.tokens_in <= prompt + HIDDEN_IN

@@ -7,7 +7,6 @@ use crate::pristine::{Pristine, line_index};
 use crate::refusal::refuse;
 use crate::unescape::{unescape, with_tabs};
 use crate::{Edit, Hunk, Refusal, Rule};
-use patchwright_source::Encoding;
 
 /// Number of lines of the file that a refusal shows.
 pub(super) const SHOWN: usize = 12;
@@ -145,13 +144,13 @@ pub(super) fn hunk_lines(file: &Pristine, hunk: &Hunk) -> (Vec<String>, bool) {
     }
     let lines = hunk.new.iter().map(|line| foreign(file, line, true));
     let lines: Vec<String> = lines.collect();
-    let raw = file.text.encoding() == Encoding::Utf8 && lines == hunk.new;
+    let raw = !file.text.is_latin1() && lines == hunk.new;
     (lines, raw)
 }
 
 /// A line of a diff that was read as Latin-1, as the file's characters.
 pub(super) fn foreign(file: &Pristine, line: &str, latin1: bool) -> String {
-    if !latin1 || file.text.encoding() == Encoding::Latin1 {
+    if !latin1 || file.text.is_latin1() {
         return line.to_owned();
     }
     text::raw_bytes(line)

@@ -112,7 +112,7 @@ fn line_end(file: &Pristine, range: &Range<usize>) -> &'static str {
     match (crlf.is_empty(), lf.is_empty()) {
         (true, false) => "\n",
         (false, true) => "\r\n",
-        _ => file.text.line_ending().as_str(),
+        _ => file.text.line_ending(),
     }
 }
 

@@ -33,8 +33,7 @@ pub enum AddressError {
 
 /// Checks an address by its text alone: scheme, host, and a literal IP.
 pub fn check(url: &str, settings: &Intake) -> Result<Url, AddressError> {
-    let wrong = || AddressError::Url(shortened(url));
-    let parsed = Url::parse(url).map_err(|_| wrong())?;
+    let parsed = Url::parse(url).map_err(|_| AddressError::Url(shortened(url)))?;
     check_url(&parsed, settings).map(|()| parsed)
 }
 

@@ -90,9 +90,8 @@ async fn save(
     let mut file = std::fs::File::create(into)?;
     let mut left = limit;
     while let Some(chunk) = response.chunk().await.map_err(|error| network(&error))? {
-        left = left
-            .checked_sub(chunk.len() as u64)
-            .ok_or(DownloadError::TooLarge(limit))?;
+        let rest = left.checked_sub(chunk.len() as u64);
+        left = rest.ok_or(DownloadError::TooLarge(limit))?;
         file.write_all(&chunk)?;
     }
     file.flush()?;

@@ -39,38 +39,15 @@ impl UnpackLimits {
     }
 }
 
-/// Content of an archive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Contents {
-    /// Files, folders and links.
-    pub entries: u64,
-    /// Bytes of its files.
-    pub bytes: u64,
-}
-
 /// Why an archive is not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
     /// The archive or the folder cannot be read or written.
     #[error("the archive cannot be unpacked: {0}")]
     Io(#[from] io::Error),
-    /// It is no archive that is understood.
+    /// It is no archive that is understood, holds what must not be there, or is too large.
     #[error("{0}")]
-    Format(&'static str),
-    /// An entry that must not be there.
-    #[error("the archive holds {path:?}, {problem}")]
-    Entry {
-        /// The entry's path as the archive has it, cut when it is long.
-        path: String,
-        /// Description of the fault.
-        problem: &'static str,
-    },
-    /// More bytes than allowed.
-    #[error("the archive unpacks to more than {limit} bytes")]
-    TooLarge { limit: u64 },
-    /// More entries than allowed.
-    #[error("the archive has more than {limit} entries")]
-    TooMany { limit: u64 },
+    Refused(String),
 }
 
 /// The compression of an archive, by its first bytes.
@@ -107,7 +84,7 @@ impl Packing {
 ///
 /// # Errors
 /// Whatever [`unpack`] would refuse it for.
-pub fn examine(archive: &Path, limits: UnpackLimits) -> Result<Contents, UnpackError> {
+pub fn examine(archive: &Path, limits: UnpackLimits) -> Result<(), UnpackError> {
     walk(archive, limits, None)
 }
 
@@ -116,30 +93,29 @@ pub fn examine(archive: &Path, limits: UnpackLimits) -> Result<Contents, UnpackE
 ///
 /// # Errors
 /// When the archive holds anything that it must not hold.
-pub fn unpack(archive: &Path, into: &Path, limits: UnpackLimits) -> Result<Contents, UnpackError> {
+pub fn unpack(archive: &Path, into: &Path, limits: UnpackLimits) -> Result<(), UnpackError> {
     let mut folder = Folder::new(into.to_path_buf());
-    let contents = walk(archive, limits, Some(&mut folder))?;
-    folder.make_links()?;
-    Ok(contents)
+    walk(archive, limits, Some(&mut folder))?;
+    folder.make_links()
 }
 
 fn walk(
     archive: &Path,
     limits: UnpackLimits,
     mut into: Option<&mut Folder>,
-) -> Result<Contents, UnpackError> {
+) -> Result<(), UnpackError> {
     let file = io::BufReader::new(File::open(archive)?);
     let reader: Box<dyn Read> = match Packing::of(archive)? {
         Packing::Plain => Box::new(file),
         Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
-        Packing::Program(_) => return Err(UnpackError::Format("the archive is still compressed")),
-        Packing::Foreign(message) => return Err(UnpackError::Format(message)),
+        Packing::Program(_) => return Err(unfit("the archive is still compressed")),
+        Packing::Foreign(message) => return Err(unfit(message)),
     };
     let mut archive = tar::Archive::new(Bounded {
         inner: reader,
         left: limits.bytes,
     });
-    let mut contents = Contents::default();
+    let mut entries = 0;
     let mut names = entry::Names::default();
     let read_error = |error: io::Error| too_large(error, limits);
     for raw in archive.entries().map_err(read_error)?.raw(true) {
@@ -151,14 +127,10 @@ fn walk(
         else {
             continue;
         };
-        contents.entries += 1;
-        if contents.entries > limits.entries {
-            return Err(UnpackError::TooMany {
-                limit: limits.entries,
-            });
-        }
-        if entry.kind == Kind::File {
-            contents.bytes += raw.size();
+        entries += 1;
+        if entries > limits.entries {
+            let limit = limits.entries;
+            return Err(unfit(format!("the archive has more than {limit} entries")));
         }
         let taken = match &mut into {
             Some(folder) => folder.take(&entry, &mut raw),
@@ -171,11 +143,9 @@ fn walk(
             other => other,
         })?;
     }
-    match contents.entries {
-        0 => Err(UnpackError::Format(
-            "the archive is empty or no tar archive",
-        )),
-        _ => Ok(contents),
+    match entries {
+        0 => Err(unfit("the archive is empty or no tar archive")),
+        _ => Ok(()),
     }
 }
 
@@ -191,10 +161,8 @@ const BOUND: &str = "more bytes than allowed";
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.left = self
-            .left
-            .checked_sub(read as u64)
-            .ok_or_else(|| io::Error::other(BOUND))?;
+        let left = self.left.checked_sub(read as u64);
+        self.left = left.ok_or_else(|| io::Error::other(BOUND))?;
         Ok(read)
     }
 }
@@ -203,16 +171,19 @@ impl<R: Read> Read for Bounded<R> {
 /// damaged archive is one thing.
 fn too_large(error: io::Error, limits: UnpackLimits) -> UnpackError {
     if error.to_string().contains(BOUND) {
-        return UnpackError::TooLarge {
-            limit: limits.bytes,
-        };
+        let limit = limits.bytes;
+        return unfit(format!("the archive unpacks to more than {limit} bytes"));
     }
     match error.kind() {
         io::ErrorKind::StorageFull
         | io::ErrorKind::PermissionDenied
         | io::ErrorKind::QuotaExceeded => UnpackError::Io(error),
-        _ => UnpackError::Format("the archive is damaged, cut off, or no tar archive"),
+        _ => unfit("the archive is damaged, cut off, or no tar archive"),
     }
+}
+
+fn unfit(message: impl Into<String>) -> UnpackError {
+    UnpackError::Refused(message.into())
 }
 
 fn refused(path: &Path, problem: &'static str) -> UnpackError {

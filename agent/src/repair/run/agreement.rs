@@ -9,6 +9,7 @@ use crate::record::{
 };
 use crate::repair::lane::{Finished, Lane, LaneIndex, Stage};
 use crate::task::Mode;
+use itertools::Itertools;
 use patchwright_source::counted;
 use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
 use std::collections::BTreeSet;
@@ -19,6 +20,8 @@ const FEWEST: usize = 2;
 const FOREIGN: u32 = 1;
 /// The name of the count of other candidates that behave alike.
 const AGREE: &str = "candidates that agree";
+/// Attempts of one candidate's lane.
+const TRIES: u32 = 2;
 
 impl Run {
     /// Returns the candidates that are to be compared; none where they were, or there are
@@ -63,12 +66,11 @@ impl Run {
 
     pub(super) fn on_agreed(&mut self, record: Agreement) {
         self.phase = Phase::Repairing;
-        let sizes = record.clusters.iter();
-        let sizes: Vec<String> = sizes.map(|cluster| format!("{cluster:?}")).collect();
+        let clusters = record.clusters.iter();
+        let clusters = clusters.map(|cluster| format!("{cluster:?}")).join(", ");
+        let inputs = record.inputs;
         self.remark(format!(
-            "candidates that behave alike on {} inputs: {}",
-            record.inputs,
-            sizes.join(", ")
+            "candidates that behave alike on {inputs} inputs: {clusters}"
         ));
         self.object_to_standing_alone(&record);
         for attempt in &mut self.attempts {
@@ -84,9 +86,8 @@ impl Run {
         let standing: Vec<(LaneIndex, u32)> = standing.collect();
         let mut climbs_again = false;
         for (index, number) in standing {
-            let attempt = self
-                .attempt(number)
-                .filter(|_| record.alone(number).is_none());
+            let attempt = self.attempt(number);
+            let attempt = attempt.filter(|_| record.alone(number).is_none());
             let agreed = attempt.map(|attempt| agreed_with(attempt, &record));
             for (input, reason) in agreed.unwrap_or_default() {
                 if !self.accept(number, &[input], &reason) {
@@ -145,12 +146,10 @@ impl Run {
     /// convention that is no better than the patch's.
     fn weigh_standing_alone(&mut self) -> bool {
         let is_left = self.critic_calls < self.plan.critic_calls;
-        let reviewed = self
-            .attempt(FOREIGN)
-            .filter(|_| self.foreign.is_some() && is_left)
-            .and_then(|attempt| attempt.rung(RungName::Reviewed))
-            .filter(|rung| rung.holds == Some(true))
-            .cloned();
+        let judged = self.attempt(FOREIGN);
+        let judged = judged.filter(|_| self.foreign.is_some() && is_left);
+        let reviewed = judged.and_then(|attempt| attempt.rung(RungName::Reviewed));
+        let reviewed = reviewed.filter(|rung| rung.holds == Some(true)).cloned();
         let (Some(rung), Some(first)) = (reviewed, self.lanes.indexes().next()) else {
             return false;
         };
@@ -173,32 +172,7 @@ impl Run {
             rung.doubts.push(doubt);
         }
     }
-}
 
-/// The open differences of an attempt on which candidates of other lanes do the same, each with
-/// a sentence that says so.
-fn agreed_with(attempt: &Attempt, record: &Agreement) -> Vec<(DoubtedInput, String)> {
-    let rung = attempt.rung(RungName::SameElsewhere);
-    let open = rung.map(Rung::open_differences).unwrap_or_default();
-    let agreed = open.into_iter().filter_map(|(_, input)| {
-        let group = record
-            .apart
-            .iter()
-            .find(|one| one.blob == input.blob && one.attempts.contains(&attempt.number))?;
-        let others = group.attempts.len() - 1;
-        (others > 0).then(|| {
-            let others = counted(others as u64, "candidate");
-            let reason = format!("{others} written independently: the same behaviour there");
-            (input.clone(), reason)
-        })
-    });
-    agreed.collect()
-}
-
-/// Attempts of one candidate's lane.
-const TRIES: u32 = 2;
-
-impl Run {
     /// Tells whether a lane judges a patch that somebody else wrote: the first one does.
     pub(super) fn is_foreign(&self, index: LaneIndex) -> bool {
         self.foreign.is_some() && index.is_first()
@@ -222,7 +196,8 @@ impl Run {
         }
         self.lanes[index].stage = Stage::Done(Finished::Held);
         self.plan.limits.attempts = 1 + TRIES * wanted;
-        let (system, crash) = (prompt::system(&self.plan), self.first_crash());
+        let system = prompt::system(&self.plan);
+        let crash = self.crash().cloned().unwrap_or_default();
         let lanes = (2..=wanted + 1).map(|number| Lane::new(number, system.clone(), crash.clone()));
         self.lanes.extend(lanes);
         self.remark(format!(
@@ -230,4 +205,24 @@ impl Run {
         ));
         true
     }
+}
+
+/// The open differences of an attempt on which candidates of other lanes do the same, each with
+/// a sentence that says so.
+fn agreed_with(attempt: &Attempt, record: &Agreement) -> Vec<(DoubtedInput, String)> {
+    let rung = attempt.rung(RungName::SameElsewhere);
+    let open = rung.map(Rung::open_differences).unwrap_or_default();
+    let agreed = open.into_iter().filter_map(|(_, input)| {
+        let group = record
+            .apart
+            .iter()
+            .find(|one| one.blob == input.blob && one.attempts.contains(&attempt.number))?;
+        let others = group.attempts.len() - 1;
+        (others > 0).then(|| {
+            let others = counted(others as u64, "candidate");
+            let reason = format!("{others} written independently: the same behaviour there");
+            (input.clone(), reason)
+        })
+    });
+    agreed.collect()
 }

@@ -4,11 +4,8 @@
 
 use super::Run;
 use crate::prompt;
-use crate::record::{
-    Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, Rung,
-};
-use crate::repair::lane::{Challenge, LaneIndex, Stage};
-use patchwright_model::Message;
+use crate::record::{Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, Rung};
+use crate::repair::lane::{Examination, LaneIndex, Stage};
 use patchwright_patcher::reply;
 use patchwright_verdict::{
     CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, OPEN_BRANCHES, OPEN_FOR_DIFFERENCES,
@@ -34,36 +31,27 @@ impl Run {
         let compared = |attempt: &Attempt| attempt.rung(rung.name).is_some();
         let known = self.attempt(number).is_some_and(compared);
         let asks = self.challenge_calls < self.plan.limits.challenges && !known;
-        let mut challenge = Challenge {
-            attempt: number,
-            rung,
-            messages: Vec::new(),
-            inputs: self.challenges.clone(),
-        };
-        if !asks {
-            return self.run_challenges(index, challenge);
-        }
-        self.challenge_calls += 1;
-        let crash = self.first_crash();
-        let baseline = self.baseline.clone().unwrap_or_default();
-        let code = self.lanes[index].code.as_str();
-        let text = self.attempt(number).map(|attempt| {
-            let compared = (attempt, &challenge.rung);
-            prompt::challenge((&self.plan, &baseline), &crash.text, compared, code)
+        let asked = self.attempt(number).filter(|_| asks);
+        let question = asked.map(|attempt| {
+            let (known, code) = ((&self.plan, &self.baseline), &self.lanes[index].code);
+            prompt::challenge(known, self.crash_text(), (attempt, &rung), code)
         });
-        challenge.messages.extend(text.map(Message::user));
-        self.lanes[index].stage = Stage::AskChallenge(Box::new(challenge));
+        let challenge = Examination {
+            inputs: self.challenges.clone(),
+            ..Examination::new(number, rung, question)
+        };
+        if asks {
+            self.challenge_calls += 1;
+            self.lanes[index].stage = Stage::AskChallenge(Box::new(challenge));
+        } else {
+            self.run_challenges(index, challenge);
+        }
     }
 
-    pub(super) fn on_challenge_reply(
-        &mut self,
-        index: LaneIndex,
-        mut challenge: Challenge,
-        record: &ReplyRecord,
-    ) {
+    pub(super) fn on_inputs(&mut self, index: LaneIndex, mut challenge: Examination, text: &str) {
         let most = self.plan.limits.challenge_inputs as usize;
         let call = self.challenge_calls;
-        let written = reply::challenges(&record.text).into_iter().take(most);
+        let written = reply::challenges(text).into_iter().take(most);
         let before = challenge.inputs.len();
         for (number, raw) in written.enumerate() {
             challenge.inputs.push(ChallengeRecord {
@@ -78,13 +66,13 @@ impl Run {
     }
 
     /// No input came: those of earlier attempts are run, if there are any.
-    pub(super) fn unchallenged(&mut self, index: LaneIndex, mut challenge: Challenge, why: &str) {
+    pub(super) fn unchallenged(&mut self, index: LaneIndex, mut challenge: Examination, why: &str) {
         let rung = &mut challenge.rung;
         rung.reason = format!("{}; no challenge was written: {why}", rung.reason);
         self.run_challenges(index, challenge);
     }
 
-    fn run_challenges(&mut self, index: LaneIndex, challenge: Challenge) {
+    fn run_challenges(&mut self, index: LaneIndex, challenge: Examination) {
         if challenge.inputs.is_empty() {
             return self.keep(index, challenge.attempt, challenge.rung);
         }
@@ -92,20 +80,19 @@ impl Run {
     }
 
     /// Takes what the inputs showed into the rung.
-    pub(super) fn on_challenged(&mut self, index: LaneIndex, told: ChallengedRecord) {
+    pub(super) fn on_challenged(
+        &mut self,
+        index: LaneIndex,
+        challenge: Examination,
+        told: ChallengedRecord,
+    ) {
         self.keep_challenges(&told);
-        match self.lanes[index].stage.clone() {
-            Stage::Challenge(challenge) => {
-                let rung = joined(challenge.rung, told.rung);
-                self.keep(index, challenge.attempt, rung);
-            }
-            Stage::Examine(review) => self.on_examined(index, *review, told),
-            _ => {}
-        }
+        let rung = joined(challenge.rung, told.rung);
+        self.keep(index, challenge.attempt, rung);
     }
 
     /// Keeps the inputs that count for later attempts, each once.
-    fn keep_challenges(&mut self, told: &ChallengedRecord) {
+    pub(super) fn keep_challenges(&mut self, told: &ChallengedRecord) {
         for kept in &told.kept {
             let mut known = self.challenges.iter();
             if !known.any(|known| known.source == kept.source) {
@@ -119,12 +106,9 @@ impl Run {
 
 /// A rung together with its challenges: what refutes or is open there is so for the whole.
 fn joined(mut rung: Rung, challenges: Rung) -> Rung {
-    let counts: u64 = challenges
-        .counts
-        .iter()
-        .filter(|(name, _)| name.starts_with("challenges: "))
-        .map(|(_, count)| count)
-        .sum();
+    let counts = challenges.counts.iter();
+    let counts = counts.filter(|(name, _)| name.starts_with("challenges: "));
+    let counts: u64 = counts.map(|(_, count)| count).sum();
     let closed = closed_by_controls(&rung, &challenges);
     let knows = rung.holds.is_some() || rung.counts.contains_key(OPEN_FOR_DIFFERENCES);
     let alone =

@@ -2,11 +2,10 @@
 //! of several lanes, and by a fixed order when that says nothing.
 
 use super::{Phase, Run};
-use crate::probability;
-use crate::prompt;
 use crate::record::{Attempt, Purpose, Step};
 use crate::repair::lane::{Finished, Stage};
 use crate::repair::opinion;
+use crate::{probability, prompt};
 use patchwright_model::Message;
 use std::cmp::Reverse;
 
@@ -28,18 +27,13 @@ impl Run {
     /// changes the fewest lines, where nothing refutes them; else the first.
     pub fn best(&self) -> Option<&Attempt> {
         self.attempts.iter().max_by_key(|attempt| {
-            let size = if attempt.stands() {
-                attempt.lines_changed()
-            } else {
-                0
-            };
+            let size = attempt.stands().then(|| attempt.lines_changed());
+            let known = self.agreement.as_ref();
             (
                 evidence(attempt),
-                self.agreement
-                    .as_ref()
-                    .map_or(0, |known| known.others(attempt.number)),
+                known.map_or(0, |known| known.others(attempt.number)),
                 self.chosen == Some(attempt.number),
-                Reverse(size),
+                Reverse(size.unwrap_or(0)),
                 Reverse((attempt.lane, attempt.number)),
             )
         })
@@ -49,7 +43,7 @@ impl Run {
     pub(super) fn choice(&self, among: &[u32]) -> Step {
         let candidates = among.iter().filter_map(|number| self.attempt(*number));
         let candidates: Vec<&Attempt> = candidates.collect();
-        let text = prompt::judge(self.plan.language, &self.first_crash().text, &candidates);
+        let text = prompt::judge(self.plan.language, self.crash_text(), &candidates);
         Step::Ask {
             purpose: Purpose::Judge,
             messages: vec![Message::user(text)],
@@ -57,11 +51,9 @@ impl Run {
     }
 
     /// A judging model has answered, or could not.
-    pub(super) fn on_choice(&mut self, text: &str) {
-        if let Phase::Choosing(among) = &self.phase {
-            self.chosen = opinion::choice(text, among);
-            self.end();
-        }
+    pub(super) fn on_choice(&mut self, among: &[u32], text: &str) {
+        self.chosen = opinion::choice(text, among);
+        self.end();
     }
 
     /// Asks who is the best, when lanes brought several equals that nothing
@@ -72,12 +64,9 @@ impl Run {
             return;
         }
         let strongest = self.attempts.iter().map(evidence).max();
-        let mut equals: Vec<u32> = self
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.stands() && Some(evidence(attempt)) == strongest)
-            .map(|attempt| attempt.number)
-            .collect();
+        let equals = self.attempts.iter();
+        let equals = equals.filter(|one| one.stands() && Some(evidence(one)) == strongest);
+        let mut equals: Vec<u32> = equals.map(|one| one.number).collect();
         if let Some(known) = &self.agreement {
             let most = equals.iter().map(|number| known.others(*number)).max();
             equals.retain(|number| Some(known.others(*number)) == most);

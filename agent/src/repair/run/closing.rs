@@ -88,10 +88,7 @@ impl Run {
         }
     }
 
-    pub(super) fn on_closing(&mut self, outcome: Outcome) {
-        let Phase::Closing(mut closing) = self.phase.clone() else {
-            return;
-        };
+    pub(super) fn on_closing(&mut self, mut closing: Closing, outcome: Outcome) {
         closing.stage = match (closing.stage.clone(), outcome) {
             (ClosingStage::Minimize, Outcome::Minimized(record)) => {
                 self.smallest = Some(record).filter(|record| record.input.is_some());
@@ -125,12 +122,10 @@ impl Run {
         if files.text.is_empty() || files.command.is_empty() {
             return ClosingStage::Prove(None);
         }
-        let crash = self.first_crash();
-        let baseline = self.baseline.clone().unwrap_or_default();
-        let diff = self
-            .attempt(attempt)
-            .map_or("", |attempt| attempt.diff.as_str());
-        let text = prompt::regression_test((&self.plan, &baseline), &crash.text, diff, files);
+        let attempt = self.attempt(attempt);
+        let diff = attempt.map_or("", |attempt| attempt.diff.as_str());
+        let known = (&self.plan, &self.baseline);
+        let text = prompt::regression_test(known, self.crash_text(), diff, files);
         ClosingStage::Ask(vec![Message::user(text)])
     }
 

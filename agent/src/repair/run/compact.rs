@@ -19,19 +19,20 @@ const FINDINGS: usize = 12_000;
 const SHORTEST: usize = 2;
 
 impl Run {
-    pub(super) fn on_full(&mut self, index: LaneIndex, full: &Full) {
+    pub(super) fn on_full(&mut self, index: LaneIndex, stage: Stage, full: &Full) {
         let lane = &mut self.lanes[index];
-        match &lane.stage {
+        match stage {
             Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
                 lane.stage = Stage::Compact;
             }
-            Stage::Review(_) => {
+            Stage::Review(review) => {
                 let (tokens, fits) = (full.tokens, full.fits);
                 let why = format!("the question has about {tokens} tokens and {fits} fit");
-                self.on_unanswered(index, &why);
+                self.unheard(index, *review, &why);
             }
             Stage::AskChallenge(_) | Stage::Contest(_) | Stage::Compact => {
-                self.on_unanswered(index, "the question does not fit the model's window");
+                let why = "the question does not fit the model's window";
+                self.on_unanswered(index, stage, why);
             }
             _ => lane.stage = Stage::Done(Finished::Window),
         }
@@ -45,13 +46,9 @@ impl Run {
         let findings = read.analysis.unwrap_or_else(|| record.text.clone());
         let usable =
             |query: &RawQuery| Query::read(&query.kind, &query.body, &query.attributes).is_ok();
-        let queries = read
-            .queries
-            .into_iter()
-            .filter(usable)
-            .take(QUERIES)
-            .collect();
-        self.compact(index, findings.chars().take(FINDINGS).collect(), queries);
+        let queries = read.queries.into_iter().filter(usable).take(QUERIES);
+        let findings = findings.chars().take(FINDINGS);
+        self.compact(index, findings.collect(), queries.collect());
     }
 
     /// Goes on in short: with the code that still matters, once it is there.
@@ -72,15 +69,11 @@ impl Run {
 
     /// Begins the conversation anew, with everything that matters of the old one.
     pub(super) fn tell_in_short(&mut self, index: LaneIndex, findings: &str, code: Retrieved) {
-        let crash = self.first_crash();
         let lane = &self.lanes[index];
-        let own: Vec<&Attempt> = self
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.lane == lane.number)
-            .collect();
+        let own = self.attempts.iter();
+        let own: Vec<&Attempt> = own.filter(|one| one.lane == lane.number).collect();
         let waiting = lane.messages.last().map_or("", |last| last.text.as_str());
-        let text = prompt::compacted(&crash.text, findings, &own, &code.text, waiting);
+        let text = prompt::compacted(self.crash_text(), findings, &own, &code.text, waiting);
         let lane = &mut self.lanes[index];
         lane.memory = code.memory;
         lane.messages.truncate(1);

@@ -6,7 +6,7 @@
 use super::Run;
 use super::critic::assistant;
 use crate::prompt::{self, Decider};
-use crate::record::{AcceptedInput, Attempt, Doubt, DoubtedInput, ReplyRecord, Rung};
+use crate::record::{AcceptedInput, Attempt, Doubt, DoubtedInput, Rung};
 use crate::repair::lane::{Contest, Contestable, Finished, LaneIndex, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
@@ -81,12 +81,10 @@ impl Run {
         if self.open_differences(contested.attempt).is_empty() {
             return self.leave_objection(index, contested.attempt, &reason);
         }
-        let crash = self.first_crash();
-        let code = self.lanes[index].code.as_str();
         let text = self.attempt(contested.attempt).map(|attempt| {
             prompt::contest(
-                (self.plan.language, &crash.text),
-                (attempt, code),
+                (self.plan.language, self.crash_text()),
+                (attempt, &self.lanes[index].code),
                 &self.open_differences(contested.attempt),
             )
         });
@@ -99,17 +97,12 @@ impl Run {
     }
 
     /// Takes what a critic thinks of a contest.
-    pub(super) fn on_contest_opinion(
-        &mut self,
-        index: LaneIndex,
-        mut contest: Contest,
-        record: &ReplyRecord,
-    ) {
-        match opinion::verdict(&record.text) {
+    pub(super) fn on_decision(&mut self, index: LaneIndex, mut contest: Contest, text: &str) {
+        match opinion::verdict(text) {
             Some(Opinion::Accepts(reason)) => self.accept_contest(index, &contest, &reason),
             Some(Opinion::Objects(reason)) => self.reject(index, &contest, &reason),
             None if contest.tries < TRIES => {
-                contest.messages.push(assistant(&record.text));
+                contest.messages.push(assistant(text));
                 contest.messages.push(Message::user(prompt::critic_again()));
                 self.ask_about_contest(index, contest);
             }
@@ -219,30 +212,7 @@ impl Run {
             doubt.contested = Some(reason.to_owned());
         }
     }
-}
 
-/// The differences of a rung that may be contested: open ones, and not all of
-/// them contested before.
-fn contestable(rung: Option<&Rung>) -> Option<Vec<prompt::Difference<'_>>> {
-    let open = open(rung);
-    let fresh = open.iter().any(|(doubt, _)| doubt.contested.is_none());
-    fresh.then_some(open)
-}
-
-/// Tells whether the author of an attempt has contested what is open about it.
-pub(super) fn is_contested(attempt: &Attempt) -> bool {
-    let mut doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
-    doubts.any(|doubt| doubt.is_open() && doubt.contested.is_some())
-}
-
-/// The open differences of a rung that are shown.
-pub(super) fn open(rung: Option<&Rung>) -> Vec<prompt::Difference<'_>> {
-    let mut open = rung.map(Rung::open_differences).unwrap_or_default();
-    open.truncate(prompt::SHOWN_DIFFERENCES);
-    open
-}
-
-impl Run {
     /// Returns the decisions so far.
     pub fn decisions(&self) -> &[AcceptedInput] {
         &self.decisions
@@ -275,6 +245,27 @@ impl Run {
         let mut rungs = self.attempt_mut(number)?.rungs.iter_mut();
         rungs.find(|rung| rung.name == RungName::SameElsewhere)
     }
+}
+
+/// The differences of a rung that may be contested: open ones, and not all of
+/// them contested before.
+fn contestable(rung: Option<&Rung>) -> Option<Vec<prompt::Difference<'_>>> {
+    let open = open(rung);
+    let fresh = open.iter().any(|(doubt, _)| doubt.contested.is_none());
+    fresh.then_some(open)
+}
+
+/// Tells whether the author of an attempt has contested what is open about it.
+pub(super) fn is_contested(attempt: &Attempt) -> bool {
+    let mut doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
+    doubts.any(|doubt| doubt.is_open() && doubt.contested.is_some())
+}
+
+/// The open differences of a rung that are shown.
+pub(super) fn open(rung: Option<&Rung>) -> Vec<prompt::Difference<'_>> {
+    let mut open = rung.map(Rung::open_differences).unwrap_or_default();
+    open.truncate(prompt::SHOWN_DIFFERENCES);
+    open
 }
 
 /// Settles the differences of a rung that are decided. A rung that nothing else kept open holds

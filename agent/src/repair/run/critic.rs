@@ -8,8 +8,8 @@
 
 use super::Run;
 use crate::prompt::{self, control_tokens};
-use crate::record::{Doubt, DoubtedInput, ReplyRecord, Rung};
-use crate::repair::lane::{LaneIndex, Review, Stage};
+use crate::record::{Doubt, DoubtedInput, Rung};
+use crate::repair::lane::{Examination, LaneIndex, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
 
@@ -18,54 +18,31 @@ const TRIES: u32 = 2;
 
 impl Run {
     pub(super) fn review(&mut self, index: LaneIndex, number: u32, rung: Rung) {
-        let crash = self.first_crash();
-        let baseline = self.baseline.clone().unwrap_or_default();
-        let code = self.lanes[index].code.as_str();
-        let messages = self.attempt(number).map(|attempt| {
-            let text = prompt::critic(
-                (self.plan.language, &baseline),
-                &crash.text,
-                (attempt, &rung),
-                code,
-            );
-            vec![Message::user(text)]
+        let question = self.attempt(number).map(|attempt| {
+            let known = (self.plan.language, &self.baseline);
+            let code = &self.lanes[index].code;
+            prompt::critic(known, self.crash_text(), (attempt, &rung), code)
         });
-        let review = Review {
-            attempt: number,
-            rung,
-            messages: messages.unwrap_or_default(),
-            tries: 0,
-            objection: None,
-        };
-        self.ask_critic(index, review);
+        self.ask_critic(index, Examination::new(number, rung, question));
     }
 
-    pub(super) fn on_opinion(
-        &mut self,
-        index: LaneIndex,
-        mut review: Review,
-        record: &ReplyRecord,
-    ) {
-        let count = review
-            .rung
-            .counts
-            .entry("critic calls".to_owned())
-            .or_default();
-        *count += 1;
-        match opinion::verdict(&record.text) {
+    pub(super) fn on_opinion(&mut self, index: LaneIndex, mut review: Examination, text: &str) {
+        let counts = &mut review.rung.counts;
+        *counts.entry("critic calls".to_owned()).or_default() += 1;
+        match opinion::verdict(text) {
             Some(Opinion::Accepts(reason)) => {
                 review.rung.reason.push_str("; the critic has no objection");
-                if let Some(fault) = opinion::elsewhere(&record.text) {
+                if let Some(fault) = opinion::elsewhere(text) {
                     let told = format!(", and names a fault of its own beside this one: {fault}");
                     review.rung.reason.push_str(&told);
                 }
                 self.on_acceptance(index, review, &reason);
             }
             Some(Opinion::Objects(reason)) => {
-                self.on_objection(index, review, (&reason, &record.text));
+                self.on_objection(index, review, (&reason, text));
             }
             None if review.tries < TRIES => {
-                review.messages.push(assistant(&record.text));
+                review.messages.push(assistant(text));
                 review.messages.push(Message::user(prompt::critic_again()));
                 self.ask_critic(index, review);
             }
@@ -74,7 +51,7 @@ impl Run {
     }
 
     /// Takes the critic's agreement: it decides about the differences that it was shown.
-    fn on_acceptance(&mut self, index: LaneIndex, mut review: Review, reason: &str) {
+    fn on_acceptance(&mut self, index: LaneIndex, mut review: Examination, reason: &str) {
         let number = review.attempt;
         let rungs = self.attempt(number).map(|attempt| attempt.rungs.as_slice());
         let rungs = rungs.unwrap_or_default().iter();
@@ -93,7 +70,7 @@ impl Run {
         self.compare_again(index, number);
     }
 
-    pub(super) fn ask_critic(&mut self, index: LaneIndex, mut review: Review) {
+    pub(super) fn ask_critic(&mut self, index: LaneIndex, mut review: Examination) {
         let limit = self.plan.critic_calls;
         if self.critic_calls >= limit {
             let why = format!("all {limit} calls (critic.calls) are used");
@@ -105,7 +82,7 @@ impl Run {
     }
 
     /// The rung stays open.
-    pub(super) fn unheard(&mut self, index: LaneIndex, mut review: Review, why: &str) {
+    pub(super) fn unheard(&mut self, index: LaneIndex, mut review: Examination, why: &str) {
         review.rung.holds = None;
         review.rung.reason = format!("the critic could not be heard: {why}");
         self.keep(index, review.attempt, review.rung);

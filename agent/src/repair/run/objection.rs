@@ -6,7 +6,7 @@ use super::Run;
 use super::critic::assistant;
 use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, Doubt};
-use crate::repair::lane::{LaneIndex, Objection, Review, Stage};
+use crate::repair::lane::{Examination, LaneIndex, Stage};
 use crate::repair::opinion;
 use patchwright_model::Message;
 use patchwright_patcher::reply;
@@ -17,23 +17,22 @@ impl Run {
     pub(super) fn on_objection(
         &mut self,
         index: LaneIndex,
-        mut review: Review,
+        mut review: Examination,
         (reason, text): (&str, &str),
     ) {
-        if review.objection.is_none() {
-            let inputs = self.named_inputs(review.attempt, text);
-            if !inputs.is_empty() {
+        if review.inputs.is_empty() {
+            review.inputs = self.named_inputs(review.attempt, text);
+            if !review.inputs.is_empty() {
                 review.messages.push(assistant(text));
-                let differing = Vec::new();
-                review.objection = Some(Objection { inputs, differing });
                 self.lanes[index].stage = Stage::Examine(Box::new(review));
                 return;
             }
         }
         let first = reason.lines().next().unwrap_or_default();
-        let shown = opinion::shown(text)
-            .zip(review.objection.as_ref())
-            .is_some_and(|(name, objection)| objection.is_shown_by(name));
+        // Where the unpatched program crashes it says nothing of what would be right, and the
+        // critic's word is all that there is.
+        let shown = opinion::shown(text);
+        let shown = shown.is_some_and(|name| review.differing.iter().any(|one| one == name));
         let rung = &mut review.rung;
         rung.feedback = Some(format!("A reviewer objects to the patch:\n{reason}"));
         if shown {
@@ -69,9 +68,10 @@ impl Run {
     pub(super) fn on_examined(
         &mut self,
         index: LaneIndex,
-        mut review: Review,
+        mut review: Examination,
         told: ChallengedRecord,
     ) {
+        self.keep_challenges(&told);
         let rung = &mut review.rung;
         rung.seconds += told.rung.seconds;
         rung.log.clone_from(&told.rung.log);
@@ -83,13 +83,11 @@ impl Run {
             rung.found.extend(told.rung.found);
             return self.keep(index, review.attempt, review.rung);
         }
-        let first = review.objection.iter().flat_map(|one| &one.inputs).next();
+        let first = review.inputs.first();
         let first = first.map_or("", |input| input.name.as_str());
         let text = prompt::examined(&told, first);
-        if let Some(objection) = &mut review.objection {
-            let differing = told.rung.open_differences().into_iter();
-            objection.differing = differing.map(|(_, input)| input.name.clone()).collect();
-        }
+        let differing = told.rung.open_differences().into_iter();
+        review.differing = differing.map(|(_, input)| input.name.clone()).collect();
         rung.doubts.extend(told.rung.doubts);
         review.messages.push(Message::user(text));
         review.tries = 0;

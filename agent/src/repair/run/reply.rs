@@ -4,8 +4,8 @@ use super::Run;
 use super::critic::assistant;
 use crate::plan::QUERIES;
 use crate::prompt;
-use crate::record::{ContextText, FollowUp, ProbeQuestion, Probed, ReplyRecord, Retrieved};
-use crate::repair::lane::{Finished, LaneIndex, Stage};
+use crate::record::{ContextText, FollowUp, ProbeQuestion, Probed, ReplyRecord};
+use crate::repair::lane::{Finished, Issue, LaneIndex, Stage};
 use patchwright_model::Finish;
 use patchwright_patcher::{Probe, Reply, reply};
 use patchwright_retrieval::{KINDS, Query};
@@ -22,7 +22,7 @@ const IN_QUERIES: [&str; 10] = [
 const SAME_FAILURES: u32 = 2;
 
 impl Run {
-    pub(super) fn on_context(&mut self, index: LaneIndex, context: ContextText) {
+    pub(super) fn on_context(&mut self, index: LaneIndex, issue: Issue, context: ContextText) {
         if let Some(patch) = self.foreign.clone().filter(|_| index.is_first()) {
             // Nobody is told an issue; whoever challenges the patch sees the code.
             let lane = &mut self.lanes[index];
@@ -31,14 +31,11 @@ impl Run {
             return;
         }
         let left = self.left();
-        let Stage::Context(issue) = self.lanes[index].stage.clone() else {
-            return;
-        };
         let text = match issue.attempt.and_then(|number| self.attempt(number)) {
             None => {
                 let issue = prompt::first_issue(
                     (&self.plan, self.origin()),
-                    self.baseline.as_ref(),
+                    &self.baseline,
                     &issue.crash,
                     &context.text,
                     &left,
@@ -73,19 +70,7 @@ impl Run {
         lane.tell(text);
     }
 
-    pub(super) fn on_reply(&mut self, index: LaneIndex, record: &ReplyRecord) {
-        match self.lanes[index].stage.clone() {
-            Stage::Compact => self.on_compacted(index, record),
-            Stage::Review(review) => self.on_opinion(index, *review, record),
-            Stage::AskChallenge(challenge) => {
-                self.on_challenge_reply(index, *challenge, record);
-            }
-            Stage::Contest(contest) => self.on_contest_opinion(index, *contest, record),
-            _ => self.on_answer(index, record),
-        }
-    }
-
-    fn on_answer(&mut self, index: LaneIndex, record: &ReplyRecord) {
+    pub(super) fn on_answer(&mut self, index: LaneIndex, record: &ReplyRecord) {
         let lane = &mut self.lanes[index];
         lane.compacted = false;
         lane.messages.push(assistant(&record.text));
@@ -203,6 +188,58 @@ impl Run {
             lane.tell(text);
         }
     }
+
+    /// Asks what was not asked before; where nothing is left to ask, the round is over.
+    pub(super) fn begin_probes(&mut self, index: LaneIndex, probes: &[Probe], answers: String) {
+        let lane = &self.lanes[index];
+        let built = self.last_built(lane.number);
+        let all = probes.iter();
+        let all: Vec<_> = all.map(|probe| ProbeQuestion::of(probe, built)).collect();
+        let mut open: Vec<ProbeQuestion> = Vec::new();
+        for probe in &all {
+            if lane.answered(probe).is_none() && !open.contains(probe) {
+                open.push(probe.clone());
+            }
+        }
+        if open.is_empty() {
+            self.on_probed(index, (all, &[]), &answers, &Probed::default());
+        } else {
+            self.lanes[index].stage = Stage::Probe { all, open, answers };
+        }
+    }
+
+    /// Tells the answers of a round; of its probes those were asked that were open.
+    pub(super) fn on_probed(
+        &mut self,
+        index: LaneIndex,
+        (all, open): (Vec<ProbeQuestion>, &[ProbeQuestion]),
+        answers: &str,
+        probed: &Probed,
+    ) {
+        self.spent.rounds += 1;
+        let left = self.left();
+        let lane = &mut self.lanes[index];
+        lane.rounds += 1;
+        let mut told = Vec::new();
+        for probe in all {
+            let before = lane.answered(&probe);
+            let place = open.iter().position(|asked| *asked == probe);
+            let answer = place.and_then(|place| probed.answers.get(place).cloned());
+            told.push(probe.told(before, answer.unwrap_or_default()));
+            if before.is_none() {
+                lane.probed.push((probe, lane.rounds));
+            }
+        }
+        let text = prompt::answers(lane.rounds, answers, &told, &left);
+        lane.tell(text);
+    }
+
+    /// The last attempt of a lane that was built.
+    fn last_built(&self, lane: u32) -> Option<u32> {
+        let mut own = self.attempts.iter().filter(|made| made.lane == lane);
+        let built = own.rfind(|attempt| attempt.holds(RungName::Builds));
+        built.map(|attempt| attempt.number)
+    }
 }
 
 /// Tells of the tags in a block of queries that are no query: a line that holds one whole.
@@ -228,74 +265,4 @@ fn unknown_tags(text: &str, read: &Reply) -> Vec<String> {
 
 fn head(text: &str) -> String {
     text.trim().chars().take(80).collect()
-}
-
-impl Run {
-    pub(super) fn on_retrieved(&mut self, index: LaneIndex, answers: Retrieved) {
-        let lane = &mut self.lanes[index];
-        if let Stage::Recall { findings, .. } = &lane.stage {
-            let findings = findings.clone();
-            return self.tell_in_short(index, &findings, answers);
-        }
-        let Stage::Retrieve {
-            probes, unanswered, ..
-        } = lane.stage.clone()
-        else {
-            return;
-        };
-        lane.memory = answers.memory;
-        self.begin_probes(index, &probes, unanswered + &answers.text);
-    }
-
-    /// Asks what was not asked before; where nothing is left to ask, the round is over.
-    pub(super) fn begin_probes(&mut self, index: LaneIndex, probes: &[Probe], answers: String) {
-        let lane = &self.lanes[index];
-        let built = self.last_built(lane.number);
-        let all: Vec<_> = probes
-            .iter()
-            .map(|probe| ProbeQuestion::of(probe, built))
-            .collect();
-        let mut open: Vec<ProbeQuestion> = Vec::new();
-        for probe in &all {
-            if lane.answered(probe).is_none() && !open.contains(probe) {
-                open.push(probe.clone());
-            }
-        }
-        let nothing_open = open.is_empty();
-        self.lanes[index].stage = Stage::Probe { all, open, answers };
-        if nothing_open {
-            self.on_probed(index, &Probed::default());
-        }
-    }
-
-    pub(super) fn on_probed(&mut self, index: LaneIndex, probed: &Probed) {
-        self.spent.rounds += 1;
-        let left = self.left();
-        let lane = &mut self.lanes[index];
-        let Stage::Probe { all, open, answers } = lane.stage.clone() else {
-            return;
-        };
-        lane.rounds += 1;
-        let mut told = Vec::new();
-        for probe in all {
-            let before = lane.answered(&probe);
-            let answer = open
-                .iter()
-                .position(|asked| *asked == probe)
-                .and_then(|place| probed.answers.get(place).cloned());
-            told.push(probe.told(before, answer.unwrap_or_default()));
-            if before.is_none() {
-                lane.probed.push((probe, lane.rounds));
-            }
-        }
-        let text = prompt::answers(lane.rounds, &answers, &told, &left);
-        lane.tell(text);
-    }
-
-    /// The last attempt of a lane that was built.
-    fn last_built(&self, lane: u32) -> Option<u32> {
-        let mut own = self.attempts.iter().filter(|made| made.lane == lane);
-        let built = own.rfind(|attempt| attempt.holds(RungName::Builds));
-        built.map(|attempt| attempt.number)
-    }
 }

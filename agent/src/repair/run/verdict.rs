@@ -8,13 +8,14 @@ use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, R
 use crate::repair::lane::{Finished, Issue, LaneIndex, Stage};
 use crate::task::Mode;
 use crate::{probability, prompt};
+use patchwright_patcher::Patch;
 use patchwright_verdict::RungName;
 
 impl Run {
-    pub(super) fn on_located(&mut self, index: LaneIndex, located: Located) {
+    pub(super) fn on_located(&mut self, index: LaneIndex, patch: Patch, located: Located) {
         match located {
             Located::Refused { reasons } if self.is_foreign(index) => {
-                self.on_unplaced(index, &reasons);
+                self.on_unplaced(index, patch, &reasons);
             }
             Located::Refused { reasons } => {
                 let list = reasons.iter().map(|reason| format!("\n- {reason}"));
@@ -22,21 +23,23 @@ impl Run {
                 let problem = format!("Your patch was not applied, not even in part:{list}");
                 self.retry(index, &problem, Finished::FormatRetries);
             }
-            Located::Placed(placed) => self.on_placed(index, placed),
+            Located::Placed(placed) => self.on_placed(index, patch, placed),
         }
     }
 
     /// A foreign patch that has no place: nobody can be asked for another.
-    fn on_unplaced(&mut self, index: LaneIndex, reasons: &[String]) {
-        self.on_placed(index, LocatedPatch::default());
+    fn on_unplaced(&mut self, index: LaneIndex, patch: Patch, reasons: &[String]) {
+        self.on_placed(index, patch, LocatedPatch::default());
         let reason = reasons.join("\n");
         let first = reason.lines().next().unwrap_or("the patch is empty");
         let mut refuted = Rung::new(RungName::Applies, Some(false), first);
         refuted.feedback = Some(reason);
-        self.on_climbed(index, refuted);
+        if let Stage::Climb { attempt, .. } = self.lanes[index].stage {
+            self.on_climbed(index, attempt, refuted);
+        }
     }
 
-    fn on_placed(&mut self, index: LaneIndex, placed: LocatedPatch) {
+    fn on_placed(&mut self, index: LaneIndex, patch: Patch, placed: LocatedPatch) {
         let mut earlier = self.attempts.iter();
         if let Some(same) = earlier.find(|made| made.normal_form == placed.normal_form) {
             let (number, owner) = (same.number, same.lane);
@@ -49,9 +52,9 @@ impl Run {
                 };
                 return;
             }
-            return self.on_repeated(index, number, placed);
+            return self.on_repeated(index, number, (patch, placed));
         }
-        let Some(number) = self.add(index, placed, Vec::new()) else {
+        let Some(number) = self.add(index, (patch, placed), Vec::new()) else {
             return;
         };
         let first = self.plan.ladder.first().copied();
@@ -66,12 +69,14 @@ impl Run {
     }
 
     /// Adds the patch that a lane had placed as an attempt; none where they are used up.
-    fn add(&mut self, index: LaneIndex, placed: LocatedPatch, rungs: Vec<Rung>) -> Option<u32> {
+    fn add(
+        &mut self,
+        index: LaneIndex,
+        (patch, placed): (Patch, LocatedPatch),
+        rungs: Vec<Rung>,
+    ) -> Option<u32> {
         let number = self.attempts.len() as u32 + 1;
         let lane = &mut self.lanes[index];
-        let Stage::Locate(patch) = lane.stage.clone() else {
-            return None;
-        };
         if self.plan.mode != Mode::DryRun && number > self.plan.limits.attempts {
             lane.stage = Stage::Done(Finished::Attempts);
             return None;
@@ -107,7 +112,7 @@ impl Run {
 
     /// The lane sends a patch that was refuted before, which costs an attempt: it is
     /// told why, and nothing is run.
-    fn on_repeated(&mut self, index: LaneIndex, same: u32, placed: LocatedPatch) {
+    fn on_repeated(&mut self, index: LaneIndex, same: u32, placed: (Patch, LocatedPatch)) {
         let verdict = self.attempt(same).map(Attempt::verdict);
         let verdict = verdict.unwrap_or_default();
         let reason = format!("the same patch as attempt {same}: {verdict}");
@@ -128,10 +133,7 @@ impl Run {
         }
     }
 
-    pub(super) fn on_climbed(&mut self, index: LaneIndex, rung: Rung) {
-        let Stage::Climb { attempt, .. } = self.lanes[index].stage else {
-            return;
-        };
+    pub(super) fn on_climbed(&mut self, index: LaneIndex, attempt: u32, rung: Rung) {
         let is_last = self.plan.ladder.last() == Some(&rung.name);
         if self.wants_challenges(&rung) {
             self.challenge(index, attempt, rung);
@@ -234,8 +236,7 @@ impl Run {
         if !self.plan.has_povs {
             return Ending::new(EndingKind::Unverified, "there is no PoV to replay");
         }
-        let seen = self.baseline.as_ref();
-        if open.is_empty() && seen.is_some_and(|baseline| baseline.has_tests) {
+        if open.is_empty() && self.baseline.has_tests {
             let least = self.plan.limits.probability;
             if let Some(right) = probability::of_right(attempt).filter(|right| *right < least) {
                 let number = attempt.number;

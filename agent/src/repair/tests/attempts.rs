@@ -160,7 +160,10 @@ fn a_foreign_patch_is_judged_without_asking() {
         [baseline(), placed("p")],
     );
     let run = play(run, RungName::ALL.map(|name| rung(name, Some(true))));
-    assert_eq!((kind(&run), run.spent().calls), (EndingKind::Verified, 0));
+    assert_eq!(
+        (kind(&run), run.spent().cost.calls),
+        (EndingKind::Verified, 0)
+    );
     let refused = Outcome::Located(Located::Refused {
         reasons: vec!["edit 1: not found".into()],
     });

@@ -72,7 +72,7 @@ fn it_is_told_everything_and_may_agree() {
     assert_eq!(kind(&run), EndingKind::Verified);
     let last = run.attempts()[0].rungs.last().unwrap();
     assert_eq!((last.holds, last.counts["critic calls"]), (Some(true), 1));
-    assert_eq!((run.spent().calls, run.spent().format_retries), (2, 0));
+    assert_eq!((run.spent().cost.calls, run.spent().format_retries), (2, 0));
 }
 
 /// The result of the inputs of an objection: a rung with as many variants, and inputs of
@@ -254,7 +254,7 @@ fn a_patch_that_nobody_has_read_is_not_verified() {
         let run = Run::judging(plan, patchwright_patcher::Patch::default());
         let run = play(run, [baseline(), placed("p")]);
         let run = play(run, RungName::ALL.map(|name| rung(name, Some(true))));
-        assert_eq!((kind(&run), run.spent().calls), (expected, 0));
+        assert_eq!((kind(&run), run.spent().cost.calls), (expected, 0));
         let detail = &run.ending().unwrap().detail;
         let told = detail.contains("nobody has reviewed it");
         assert_eq!(told, expected == EndingKind::Plausible, "{detail}");

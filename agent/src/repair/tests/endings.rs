@@ -25,10 +25,14 @@ fn a_patch_that_holds_everything_is_verified() {
         [(StepId { lane: 0, .. }, Step::End { .. })]
     ));
     assert_eq!(
-        (run.spent().rounds, run.spent().calls, run.spent().tokens_in),
+        (
+            run.spent().rounds,
+            run.spent().cost.calls,
+            run.spent().cost.tokens_in
+        ),
         (1, 2, 20)
     );
-    assert!((run.spent().command_seconds - 9.0).abs() < 1e-9);
+    assert!((run.spent().seconds.commands - 9.0).abs() < 1e-9);
 }
 
 #[test]

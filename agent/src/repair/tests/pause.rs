@@ -31,7 +31,7 @@ fn a_lane_waits_and_asks_the_same_again() {
     assert!(
         matches!(run.ready().as_slice(), [(_, Step::Wait { until, .. })] if until.starts_with("2030"))
     );
-    assert_eq!((run.spent().calls, run.spent().tokens_in), (0, 7));
+    assert_eq!((run.spent().cost.calls, run.spent().cost.tokens_in), (0, 7));
     let run = play(run, [Outcome::Waited]);
     assert_eq!(run.paused(), None);
     assert_eq!(last_message(&run), question);

@@ -27,7 +27,7 @@ fn probes_are_part_of_a_round_and_asked_once() {
     );
     let run = play(run, [probed(&["SEVEN"])]);
     assert!(last_message(&run).contains("SEVEN"));
-    assert_eq!((run.spent().rounds, run.spent().command_seconds), (1, 3.0));
+    assert_eq!((run.spent().rounds, run.spent().seconds.commands), (1, 3.0));
 
     // Nothing is built, so the last attempt is the unpatched program: asked already.
     let run = play(run, [reply(only)]);

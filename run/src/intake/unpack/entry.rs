@@ -4,7 +4,7 @@
 //! are read here, and not by the archive reader, because there they have no
 //! limit.
 
-use super::UnpackError;
+use super::{UnpackError, unfit};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -78,9 +78,7 @@ impl Names {
                 b"path" => self.path = value(),
                 b"linkpath" => self.link = value(),
                 b"size" => {
-                    return Err(UnpackError::Format(
-                        "the archive holds a file of more than 8 GiB",
-                    ));
+                    return Err(unfit("the archive holds a file of more than 8 GiB"));
                 }
                 key if key.starts_with(b"GNU.sparse") => return Err(sparse(self.path.as_deref())),
                 _ => {}
@@ -128,9 +126,7 @@ fn sparse(name: Option<&[u8]>) -> UnpackError {
 
 fn naming<R: Read>(raw: &mut tar::Entry<'_, R>, size: u64) -> Result<Vec<u8>, UnpackError> {
     if size > NAMING {
-        return Err(UnpackError::Format(
-            "the archive holds a name of more than 64 KiB",
-        ));
+        return Err(unfit("the archive holds a name of more than 64 KiB"));
     }
     let mut bytes = Vec::new();
     raw.take(NAMING).read_to_end(&mut bytes)?;
@@ -192,5 +188,5 @@ pub(super) fn refused(name: &[u8], problem: &'static str) -> UnpackError {
         path.truncate(end);
         path.push_str("..");
     }
-    UnpackError::Entry { path, problem }
+    unfit(format!("the archive holds {path:?}, {problem}"))
 }

@@ -39,7 +39,7 @@ fn archive(entries: &[Given]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-fn tried(bytes: &[u8]) -> (Result<Contents, String>, tempfile::TempDir) {
+fn tried(bytes: &[u8]) -> (Result<(), String>, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("archive");
     std::fs::write(&file, bytes).unwrap();
@@ -151,13 +151,7 @@ fn what_is_right_is_unpacked() {
     builder.append_data(&mut plain, &long, &b"ok"[..]).unwrap();
     let bytes = builder.into_inner().unwrap().finish().unwrap();
     let (outcome, place) = tried(&bytes);
-    assert_eq!(
-        outcome.unwrap(),
-        Contents {
-            entries: 7,
-            bytes: 12
-        }
-    );
+    outcome.unwrap();
     let root = place.path().join("a/root");
     for path in ["bin/tool", "bin/same", "lib/link", "link/link"] {
         assert_eq!(
