@@ -39,12 +39,11 @@ use doubts::Differing;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::{TreePath, counted};
 use patchwright_target::Result;
-use patchwright_target::runner::{BaselinePov, TargetTask};
+use patchwright_target::runner::{BaselinePov, Coverage, TargetTask};
 use pool::ComparedInput;
 use reach::Reach;
 use runs::Clock;
-use std::collections::{BTreeMap, BTreeSet};
-use test_calls::TestCalls;
+use std::collections::BTreeSet;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
@@ -131,13 +130,11 @@ struct Comparison<'a> {
     /// that nothing is known of yet.
     turned_away: Vec<Differing>,
     clock: Clock,
-    counts: BTreeMap<String, u64>,
+    /// The counts, the doubts about differences that refute nothing, and the answers of the patched
+    /// program to inputs that crash the unpatched one.
+    result: Rung,
     /// Derived inputs on which the programs differ.
     differing: Vec<Differing>,
-    /// The doubts about such differences and about others that refute nothing.
-    doubts: Vec<Doubt>,
-    /// Answers of the patched program to inputs that crash the unpatched one.
-    answers: Vec<String>,
     /// Inputs and tests that run the patched lines; none where it could not be counted.
     reach: Option<Reach>,
     /// Inputs that were aimed at the patch, whatever became of them.
@@ -146,8 +143,10 @@ struct Comparison<'a> {
     seconds_each: Option<f64>,
     /// Wall time of the tests of the unpatched program, in seconds; none without tests.
     tests_seconds: Option<f64>,
-    /// The calls while the tests ran.
-    test_calls: TestCalls,
+    /// Calls while the tests ran that end as before and say something.
+    telling_calls: u64,
+    /// The lines of the patch that the tests were seen to run.
+    tests_coverage: Option<Coverage>,
     /// Reasons why it could not be seen which inputs reach the patch.
     unseen: Vec<String>,
     /// The count that a part of the comparison fell short of for lack of time.
@@ -171,15 +170,14 @@ impl<'a> Comparison<'a> {
             reaching: Vec::new(),
             turned_away: Vec::new(),
             clock: Clock::start(task.limits.same),
-            counts: BTreeMap::new(),
+            result: Rung::new(RungName::SameElsewhere, None, ""),
             differing: Vec::new(),
-            doubts: Vec::new(),
-            answers: Vec::new(),
             reach: None,
             tried: Vec::new(),
             seconds_each: None,
             tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
-            test_calls: TestCalls::default(),
+            telling_calls: 0,
+            tests_coverage: None,
             unseen: Vec::new(),
             missed: None,
         })
@@ -188,11 +186,11 @@ impl<'a> Comparison<'a> {
 
 impl Comparison<'_> {
     fn count(&mut self, what: &str, number: u64) {
-        *self.counts.entry(what.to_owned()).or_default() += number;
+        *self.result.counts.entry(what.to_owned()).or_default() += number;
     }
 
     fn counted(&self, what: &str) -> u64 {
-        self.counts.get(what).copied().unwrap_or(0)
+        self.result.counts.get(what).copied().unwrap_or(0)
     }
 
     /// Keeps the reason why an input was not compared, for the log.
@@ -202,11 +200,13 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns who found this answer to an input right, and why.
-    fn accepted(&self, input: &ComparedInput, answer: &str) -> Option<String> {
+    /// Returns who found the patched program's answer to an input right, and why.
+    fn accepted(&self, one: &Differing) -> Option<String> {
+        let answer = shown(&one.after);
         let mut accepted = self.programs.attempt.accepted.iter();
-        let found = accepted.find(|one| {
-            one.blob.bytes() == input.bytes && (one.answer.is_empty() || one.answer == answer)
+        let found = accepted.find(|known| {
+            let is_any = known.answer.is_empty() || known.answer == answer;
+            is_any && known.blob.bytes() == one.input.bytes
         })?;
         Some(found.reason.clone())
     }
@@ -226,20 +226,22 @@ impl Comparison<'_> {
         self.rung(Some(false), reason)
             .feedback(self.writer.log(&lead, &shown))
             .log(shown)
-            .doubts(vec![self.doubt(one, None, None)])
+            .doubts(vec![self.doubt(one)])
             .settled(!limited)
     }
 
-    /// Creates a result with the counts so far.
-    fn rung(&self, holds: Option<bool>, reason: impl Into<String>) -> Rung {
-        let mut result = Rung::new(RungName::SameElsewhere, holds, reason);
-        result.counts.clone_from(&self.counts);
-        result
+    /// Creates a result with the counts, doubts and answers so far.
+    fn rung(&self, holds: Option<bool>, reason: String) -> Rung {
+        Rung {
+            holds,
+            reason,
+            ..self.result.clone()
+        }
     }
 
     /// Returns the verdict as it is when every difference is settled, and its reason.
     fn apart_from_differences(&self) -> (Option<bool>, String) {
-        let calls = self.test_calls.telling;
+        let calls = self.telling_calls;
         if self.compared.is_empty() && calls == 0 {
             return (None, self.nothing_compared());
         }
@@ -275,14 +277,14 @@ impl Comparison<'_> {
             let mut calls = 0;
             if reach.tests == Some(true) {
                 reached.push_str(", and the tests do");
-                calls = self.test_calls.telling;
+                calls = self.telling_calls;
             }
             return match reach.missing(floor.saturating_sub(calls)) {
                 None => (Some(true), reached),
                 Some(missing) => (None, missing),
             };
         }
-        let Some(count) = self.counts.get("reached a touched function") else {
+        let Some(count) = self.result.counts.get("reached a touched function") else {
             let why = self.unseen.join("; ");
             let reason = format!("which functions they reach could not be seen: {why}");
             return (None, reason);
@@ -299,7 +301,7 @@ impl Comparison<'_> {
     /// Returns the doubts, what is known of the patch's branches, and the inputs that could
     /// not be compared.
     fn log(&self) -> String {
-        let doubts = self.doubts.iter().map(ToString::to_string).collect();
+        let doubts = self.result.doubts.iter().map(ToString::to_string).collect();
         let none = Vec::new();
         let (open, reasons) = match &self.reach {
             Some(reach) => (&reach.unaccounted, &reach.reasons),
@@ -334,7 +336,7 @@ impl Comparison<'_> {
 
     /// Returns the result when nothing refuted the patch.
     fn held(&self) -> Rung {
-        let open = self.doubts.iter().filter(|doubt| doubt.is_open());
+        let open = self.result.doubts.iter().filter(|doubt| doubt.is_open());
         let open: Vec<&Doubt> = open.collect();
         let (apart, why) = self.apart_from_differences();
         let mut counted_besides = None;
@@ -367,11 +369,7 @@ impl Comparison<'_> {
                 (None, reason)
             }
         };
-        let mut result = self
-            .rung(holds, reason)
-            .log(self.log())
-            .doubts(self.doubts.clone())
-            .answers(self.answers.clone());
+        let mut result = self.rung(holds, reason).log(self.log());
         let branches = self.reach.iter().flat_map(|reach| &reach.unaccounted);
         result.conditions = branches.map(|branch| self.with_code(branch)).collect();
         if let Some((what, number)) = counted_besides {

@@ -37,6 +37,8 @@ const DIVERGING: usize = 3;
 /// Accepted inputs that must not fail under more checks.
 const CONTROLS: usize = 3;
 
+/// Reason why a difference between two refusals tells nothing.
+pub(super) const BOTH_REFUSE: &str = "both programs refuse the input";
 /// Reason why an input is known to reach the defect.
 const HOLDS_IT: &str =
     "cut short behind what was changed, it makes the unpatched program crash as the PoV does";
@@ -47,83 +49,75 @@ pub(super) struct Differing {
     pub(super) what: String,
     pub(super) before: InputRun,
     pub(super) after: InputRun,
+    /// Reason why it tells nothing of the patch; none while it is open.
+    pub(super) settled: Option<String>,
+    /// The function in which the programs part first, where that was looked for.
+    diverges: Option<String>,
 }
 
 impl Differing {
+    pub(super) fn new(input: ComparedInput, what: String, [before, after]: [&InputRun; 2]) -> Self {
+        Self {
+            input,
+            what,
+            before: before.clone(),
+            after: after.clone(),
+            settled: None,
+            diverges: None,
+        }
+    }
+
     /// Tells differences of one kind: how both ended, and what they said but for numbers.
     fn kind(&self) -> [(String, u64); 2] {
         let kind = |run: &InputRun| (run.ending.to_string(), digest(&run.output));
         [kind(&self.before), kind(&self.after)]
-    }
-
-    fn both_refuse(&self) -> bool {
-        !self.before.ending.success() && !self.after.ending.success()
     }
 }
 
 impl Comparison<'_> {
     /// Settles the differences on derived inputs, and keeps what stays open.
     pub(super) async fn settle_differences(&mut self) -> Result<()> {
-        let differing = std::mem::take(&mut self.differing);
-        let inputs = differing.iter().map(|one| one.input.bytes.clone());
+        let mut looked_at = std::mem::take(&mut self.differing);
+        let inputs = looked_at.iter().map(|one| one.input.bytes.clone());
         self.tried.extend(inputs);
         let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
-        let looked_at: Vec<Differing> = differing
-            .into_iter()
-            .filter(|one| {
-                let seen = kinds.entry(one.kind()).or_default();
-                *seen += 1;
-                *seen <= OF_A_KIND
-            })
-            .take(MOST)
-            .collect();
-        let mut settled = self.undefined(&looked_at).await?;
-        self.errs_under_witnesses(&looked_at, &mut settled).await?;
-        for (index, one) in looked_at.iter().enumerate() {
-            if settled.contains_key(&index) {
-                continue;
-            }
-            if one.both_refuse() {
-                settled.insert(index, "both programs refuse the input".to_owned());
+        looked_at.retain(|one| {
+            let seen = kinds.entry(one.kind()).or_default();
+            *seen += 1;
+            *seen <= OF_A_KIND
+        });
+        looked_at.truncate(MOST);
+        self.settle_undefined(&mut looked_at).await?;
+        self.settle_by_witnesses(&mut looked_at).await?;
+        for one in looked_at.iter_mut().filter(|one| one.settled.is_none()) {
+            if !one.before.ending.success() && !one.after.ending.success() {
+                one.settled = Some(BOTH_REFUSE.to_owned());
             } else if self.holds_the_defect(&one.input.bytes).await? {
-                settled.insert(index, HOLDS_IT.to_owned());
+                one.settled = Some(HOLDS_IT.to_owned());
             }
         }
-        self.refused_as_the_pov(&looked_at, &mut settled).await?;
-        let mut open = Vec::new();
-        for (index, one) in looked_at.into_iter().enumerate() {
-            match settled.remove(&index) {
-                Some(settled) => {
-                    self.count("differences settled", 1);
-                    self.doubts.push(self.doubt(&one, Some(settled), None));
-                }
-                None => open.push(one),
-            }
+        self.settle_refused_as_the_pov(&mut looked_at).await?;
+        let (settled, mut open): (Vec<_>, Vec<_>) =
+            looked_at.into_iter().partition(|one| one.settled.is_some());
+        for one in settled {
+            self.count("differences settled", 1);
+            self.keep_doubt(&one);
         }
-        let diverging = self.diverging(&open).await?;
-        for (index, one) in open.iter().enumerate() {
-            let diverges = diverging.get(&index).cloned();
-            self.doubts.push(self.doubt(one, None, diverges));
-        }
+        self.find_diverging(&mut open).await?;
+        open.iter().for_each(|one| self.keep_doubt(one));
         Ok(())
     }
 
-    /// Returns the reason why the unpatched program is not defined on an input.
-    pub(super) async fn undefined_on(&self, one: &Differing) -> Result<Option<String>> {
-        let found = self.undefined(std::slice::from_ref(one)).await?;
-        Ok(found.into_values().next())
-    }
-
-    /// The inputs on which the unpatched program is not defined, each with what shows it.
-    async fn undefined(&self, differing: &[Differing]) -> Result<BTreeMap<usize, String>> {
-        let mut found = BTreeMap::new();
-        if differing.is_empty() || self.programs.task().language == Language::Java {
-            return Ok(found);
+    /// Settles open inputs on which the unpatched program is not defined, each by what shows it.
+    pub(super) async fn settle_undefined(&self, differing: &mut [Differing]) -> Result<()> {
+        let is_java = self.programs.task().language == Language::Java;
+        if is_java || differing.iter().all(|one| one.settled.is_some()) {
+            return Ok(());
         }
         let inputs: Vec<ComparedInput> = differing.iter().map(|one| one.input.clone()).collect();
         // The files have other names than before, and programs print names.
         let old = self.programs.old;
-        let usual = self.run_as(old, &inputs, self.again()).await?;
+        let usual = self.run(old, &inputs, self.again()).await?;
         for (fill, redzone) in PATTERNS {
             let how = Inputs {
                 memory: Some(MemoryPattern { fill, redzone }),
@@ -132,7 +126,7 @@ impl Comparison<'_> {
             if self.clock.left(Part::DIFFERENCES).is_zero() {
                 break;
             }
-            for (index, run) in self.run_as(old, &inputs, how).await? {
+            for (index, run) in self.run(old, &inputs, how).await? {
                 let how = if run.is_failure() {
                     "the unpatched program fails on it when objects lie further apart in memory"
                 } else if usual.get(&index).is_some_and(|usual| *usual != run) {
@@ -140,30 +134,28 @@ impl Comparison<'_> {
                 } else {
                     continue;
                 };
-                found.entry(index).or_insert_with(|| how.to_owned());
+                if let Some(one) = differing.get_mut(index) {
+                    one.settled.get_or_insert_with(|| how.to_owned());
+                }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Settles inputs on which a second witness sees the unpatched program err, as far as nothing
     /// else does. Where it sees errors on an accepted input as well, they are no news.
     /// The log says what came of each witness.
-    async fn errs_under_witnesses(
-        &mut self,
-        differing: &[Differing],
-        settled: &mut BTreeMap<usize, String>,
-    ) -> Result<()> {
+    async fn settle_by_witnesses(&mut self, differing: &mut [Differing]) -> Result<()> {
         let accepted = self.compared.iter().filter(|input| !input.refused);
         let controls: Vec<Vec<u8>> = accepted
             .map(|input| input.bytes.clone())
             .take(CONTROLS)
             .collect();
         for witness in Witness::of(self.programs.task().language).iter().copied() {
-            let mut left: Vec<usize> = (0..differing.len()).collect();
-            left.retain(|index| !settled.contains_key(index));
-            let inputs = left.iter().filter_map(|index| differing.get(*index));
-            let inputs: Vec<&[u8]> = inputs.map(|one| one.input.bytes.as_slice()).collect();
+            let open = differing.iter_mut().filter(|one| one.settled.is_none());
+            let mut open: Vec<&mut Differing> = open.collect();
+            let inputs = open.iter().map(|one| one.input.bytes.as_slice());
+            let inputs: Vec<&[u8]> = inputs.collect();
             if inputs.is_empty() {
                 break;
             }
@@ -185,10 +177,13 @@ impl Comparison<'_> {
             let name = witness.name();
             let told = match erring {
                 Ok(erring) => {
-                    let why = format!("the unpatched program errs on it ({name})");
-                    let shown = erring.iter().filter_map(|place| left.get(*place));
-                    settled.extend(shown.map(|index| (*index, why.clone())));
-                    format!("errs on {} of {}", erring.len(), left.len())
+                    for place in &erring {
+                        if let Some(one) = open.get_mut(*place) {
+                            let why = format!("the unpatched program errs on it ({name})");
+                            one.settled = Some(why);
+                        }
+                    }
+                    format!("errs on {} of {}", erring.len(), open.len())
                 }
                 Err(reason) => reason.to_owned(),
             };
@@ -198,38 +193,40 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// The function in which the programs part first, for some of the inputs.
-    async fn diverging(&self, open: &[Differing]) -> Result<BTreeMap<usize, String>> {
-        let some = open.get(..DIVERGING.min(open.len())).unwrap_or_default();
-        if some.is_empty() || self.functions.is_empty() {
-            return Ok(BTreeMap::new());
+    /// Finds the function in which the programs part first, for some of the inputs.
+    async fn find_diverging(&self, open: &mut [Differing]) -> Result<()> {
+        let inputs = open.iter().take(DIVERGING).map(|one| one.input.clone());
+        let inputs: Vec<ComparedInput> = inputs.collect();
+        if inputs.is_empty() || self.functions.is_empty() {
+            return Ok(());
         }
-        let inputs: Vec<ComparedInput> = some.iter().map(|one| one.input.clone()).collect();
         let values = Capture::Values(self.functions.clone());
         let both = self.run_both(&inputs, values, self.clock.again()).await?;
-        let first = |(index, before, after): (usize, &InputRun, &InputRun)| {
-            let departure = Values::read(before).departure(&Values::read(after))?;
-            Some((index, departure.what))
-        };
-        Ok(both.pairs().filter_map(first).collect())
+        for (place, _, [before, after]) in both.pairs() {
+            let departure = Values::read(before).departure(&Values::read(after));
+            if let Some(one) = open.get_mut(place) {
+                one.diverges = departure.map(|departure| departure.what);
+            }
+        }
+        Ok(())
     }
 
-    /// Creates a doubt about an input and what both programs did with it.
-    pub(super) fn doubt(
-        &self,
-        one: &Differing,
-        settled: Option<String>,
-        diverges: Option<String>,
-    ) -> Doubt {
+    /// Keeps a doubt about an input and what both programs did with it.
+    pub(super) fn keep_doubt(&mut self, one: &Differing) {
+        let doubt = self.doubt(one);
+        self.result.doubts.push(doubt);
+    }
+
+    pub(super) fn doubt(&self, one: &Differing) -> Doubt {
         let input = &one.input;
         Doubt {
             what: format!("{}: {}", input.name, one.what),
-            settled,
+            settled: one.settled.clone(),
             input: Some(DoubtedInput {
                 name: input.name.clone(),
                 before: shown(&one.before),
                 after: shown(&one.after),
-                diverges,
+                diverges: one.diverges.clone(),
                 ..doubted(self.programs.pov, &input.bytes)
             }),
             ..Doubt::default()

@@ -35,7 +35,7 @@ impl Comparison<'_> {
     /// Returns the first refused mutant that is not shown to be malformed.
     /// Once there is no time left, the rest stay as they are, and the rung is open.
     pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Differing>> {
-        while let Some(one) = self.turned_away.pop() {
+        while let Some(mut one) = self.turned_away.pop() {
             if self.clock.left(Part::DIFFERENCES).is_zero() {
                 self.turned_away.push(one);
                 break;
@@ -44,8 +44,8 @@ impl Comparison<'_> {
                 return Ok(Some(one));
             }
             self.count("malformed mutants turned away", 1);
-            let settled = "the input is malformed as the PoV is".to_owned();
-            self.doubts.push(self.doubt(&one, Some(settled), None));
+            one.settled = Some("the input is malformed as the PoV is".to_owned());
+            self.keep_doubt(&one);
         }
         Ok(None)
     }
@@ -59,13 +59,11 @@ impl Comparison<'_> {
         let Some(failing) = self.failing(cuts(&mutant.bytes, from)).await? else {
             return Ok(false);
         };
-        for cut in failing.into_iter().take(LOOKED_AT) {
-            if self.crashes_as_the_pov(&cut).await? {
-                let control = self.failing(cuts(parent, from)).await?;
-                return Ok(control.is_some_and(|failing| failing.is_empty()));
-            }
+        if !self.any_crashes_as_the_pov(&failing).await? {
+            return Ok(false);
         }
-        Ok(false)
+        let control = self.failing(cuts(parent, from)).await?;
+        Ok(control.is_some_and(|failing| failing.is_empty()))
     }
 
     /// Tells whether a mutant of a PoV still has its defect: it is cut short at some
@@ -79,11 +77,17 @@ impl Comparison<'_> {
         let pov = content(self.programs.pov).unwrap_or_default();
         let pieces = spread(&cuts(mutant, changed_at(&pov, mutant)), MOST_PIECES);
         let failing = self.failing(pieces).await?.unwrap_or_default();
-        let mut holds = false;
-        for piece in failing.into_iter().take(LOOKED_AT) {
-            holds = holds || self.crashes_as_the_pov(&piece).await?;
+        self.any_crashes_as_the_pov(&failing).await
+    }
+
+    /// Tells whether one of the first inputs makes the unpatched program crash as the PoV does.
+    async fn any_crashes_as_the_pov(&self, failing: &[Vec<u8>]) -> Result<bool> {
+        for input in failing.iter().take(LOOKED_AT) {
+            if self.crashes_as_the_pov(input).await? {
+                return Ok(true);
+            }
         }
-        Ok(holds)
+        Ok(false)
     }
 
     /// Returns those inputs on which the unpatched program fails; none where not all of
@@ -100,11 +104,8 @@ impl Comparison<'_> {
             return Ok(None);
         }
         let failing = runs.iter().filter(|run| run.is_failure());
-        Ok(Some(
-            failing
-                .filter_map(|run| cuts.contents.get(run.index).cloned())
-                .collect(),
-        ))
+        let failing = failing.filter_map(|run| cuts.contents.get(run.index).cloned());
+        Ok(Some(failing.collect()))
     }
 
     pub(super) async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool> {

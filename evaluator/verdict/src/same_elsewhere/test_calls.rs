@@ -10,7 +10,7 @@ use super::Comparison;
 use crate::evidence::Doubt;
 use crate::rung::Programs;
 use patchwright_target::runner::{
-    Counted, Coverage, Observed, ObservedCall, ObservedRun, Outcome, Pov, content,
+    Counted, Observed, ObservedCall, ObservedRun, Outcome, Pov, content,
 };
 use patchwright_target::{Result, WorkTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,15 +33,6 @@ const MOST_POVS: usize = 3;
 const FEWEST_BYTES: usize = 4;
 /// The most inputs that are made of what tests pass on.
 const MOST_INPUTS: usize = 60;
-
-/// Reports on the tests with both programs.
-#[derive(Debug, Default)]
-pub(super) struct TestCalls {
-    /// Calls that end as before and say something.
-    pub(super) telling: u64,
-    /// The lines of the patch that the tests run.
-    pub(super) coverage: Option<Coverage>,
-}
 
 impl Comparison<'_> {
     /// Runs the tests with both programs and compares the calls of the touched functions;
@@ -79,11 +70,9 @@ impl Comparison<'_> {
         }
         self.count(AS_BEFORE, compared.same);
         self.count(OTHERWISE, compared.differing.len() as u64);
-        self.doubts.extend(compared.doubts());
-        self.test_calls = TestCalls {
-            telling: compared.telling,
-            coverage: Some(after.coverage),
-        };
+        self.result.doubts.extend(compared.doubts());
+        self.telling_calls = compared.telling;
+        self.tests_coverage = Some(after.coverage);
         self.given_by_tests(before.given).await?;
         self.clock.leave_out(started.elapsed());
         Ok(())
