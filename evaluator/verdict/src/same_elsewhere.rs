@@ -4,7 +4,7 @@
 //! inputs are fine today: the task's own, files of the tree that look like the PoV, of a Java
 //! program what its tests read and pass on (`test_calls`), and mutants of these that the
 //! unpatched program accepts; a difference refutes, but for a mutant that the patched program
-//! turns away and that is shown to be malformed as the PoV is (`malformed`). *Derived* ones are
+//! turns away and that is shown to be malformed as the PoV is. *Derived* ones are
 //! mutants of a PoV that do not crash: a difference is settled by experiment or stays a doubt
 //! (`doubts`), and an open doubt leaves the rung open. Inputs *aimed* at the patch's own numbers
 //! (`sources`) count as what they were made from does; those that the project's own fuzzer finds
@@ -13,12 +13,10 @@
 
 mod branches;
 mod challenge;
-mod compared_values;
 mod decisions;
 mod departure;
 mod doubts;
 mod erring;
-mod malformed;
 mod outputs;
 mod pool;
 mod reach;
@@ -95,11 +93,9 @@ fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> R
     if !touched.is_empty() {
         return Ok(touched);
     }
-    let Some(crash) = &before.replay.crash else {
-        return Ok(Vec::new());
-    };
+    let stacks = before.replay.crash.iter().flat_map(|crash| &crash.stacks);
+    let frames = stacks.flat_map(|stack| &stack.frames);
     let mut crashed: Vec<String> = Vec::new();
-    let frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
     for frame in frames.filter(|frame| task.in_project(frame)) {
         let name = name_of_frame(&frame.function, task.language);
         if crashed.len() < CRASHED && !name.is_empty() && !crashed.contains(&name) {
@@ -301,20 +297,20 @@ impl Comparison<'_> {
     /// Returns the doubts, what is known of the patch's branches, and the inputs that could
     /// not be compared.
     fn log(&self) -> String {
-        let doubts = self.result.doubts.iter().map(ToString::to_string).collect();
-        let none = Vec::new();
-        let (open, reasons) = match &self.reach {
-            Some(reach) => (&reach.unaccounted, &reach.reasons),
-            None => (&none, &none),
-        };
+        let doubts = self.result.doubts.iter().map(ToString::to_string);
+        let doubts: Vec<String> = doubts.collect();
+        let reach = self.reach.as_ref();
+        let open = reach.map_or(&[][..], |reach| &reach.unaccounted);
+        let reasons = reach.map_or(&[][..], |reach| &reach.reasons);
         let mut log = String::new();
-        for (what, told) in [
+        let parts: [(&str, &[String]); 5] = [
             ("for the critic", &doubts),
             ("experiment", &self.experiments),
             ("branch not accounted for", open),
             ("branch", reasons),
             ("not compared", &self.notes),
-        ] {
+        ];
+        for (what, told) in parts {
             log.extend(told.iter().map(|one| format!("{what}: {one}\n")));
         }
         log
@@ -339,43 +335,36 @@ impl Comparison<'_> {
         let open = self.result.doubts.iter().filter(|doubt| doubt.is_open());
         let open: Vec<&Doubt> = open.collect();
         let (apart, why) = self.apart_from_differences();
-        let mut counted_besides = None;
-        let (holds, reason) = match (self.turned_away.len(), open.first()) {
-            (0, None) => {
+        let turned_away = self.turned_away.len();
+        let mut result = if turned_away > 0 {
+            let reason = format!(
+                "{turned_away} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)"
+            );
+            self.rung(None, reason)
+        } else if let Some(first) = open.first() {
+            let besides = format!("; besides, {why}");
+            let besides = Some(besides).filter(|_| apart.is_none());
+            let reason = format!(
+                "{} that no experiment settles, for a model, a critic or a person to decide: {}{}",
+                counted(open.len() as u64, "doubt"),
+                first.what,
+                besides.unwrap_or_default()
+            );
+            let for_them_alone = u64::from(apart == Some(true));
+            self.rung(None, reason)
+                .count(OPEN_FOR_DIFFERENCES, for_them_alone)
+        } else {
+            let is_missing = apart.is_none() && !self.compared.is_empty() && self.missed.is_none();
+            let mut result = self.rung(apart, why);
+            if let Some(reach) = self.reach.as_ref().filter(|_| is_missing) {
                 let floor = self.programs.task().limits.reached;
-                let reach = self.reach.as_ref().filter(|_| apart.is_none());
-                let reach = reach.filter(|_| !self.compared.is_empty() && self.missed.is_none());
-                let missing = reach.map(|reach| floor.saturating_sub(reach.reached));
-                counted_besides = missing.map(|missing| (MISSING_REACH, missing));
-                (apart, why)
+                result = result.count(MISSING_REACH, floor.saturating_sub(reach.reached));
             }
-            (0, Some(first)) => {
-                let besides = match apart {
-                    None => format!("; besides, {why}"),
-                    Some(_) => String::new(),
-                };
-                counted_besides = Some((OPEN_FOR_DIFFERENCES, u64::from(apart == Some(true))));
-                let reason = format!(
-                    "{} that no experiment settles, for a model, a critic or a person to decide: {}{besides}",
-                    counted(open.len() as u64, "doubt"),
-                    first.what
-                );
-                (None, reason)
-            }
-            (turned_away, _) => {
-                let reason = format!(
-                    "{turned_away} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)"
-                );
-                (None, reason)
-            }
+            result
         };
-        let mut result = self.rung(holds, reason).log(self.log());
         let branches = self.reach.iter().flat_map(|reach| &reach.unaccounted);
         result.conditions = branches.map(|branch| self.with_code(branch)).collect();
-        if let Some((what, number)) = counted_besides {
-            result = result.count(what, number);
-        }
-        result
+        result.log(self.log())
     }
 }
 

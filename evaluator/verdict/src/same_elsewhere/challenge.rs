@@ -30,6 +30,8 @@ pub const CONTROLS_REACH: &str = "controls that run the patched lines";
 /// Count of the patch's branches that the controls and the PoV do not account for.
 pub const CONTROLS_LEAVE_OPEN: &str = "branches that controls leave open";
 
+/// Word for an input on which the unpatched program fails otherwise than on the PoV.
+const FAILS: &str = "makes the unpatched program fail in another way";
 /// Inputs on which both programs fail that are looked at.
 const MOST_FAILURES: usize = 3;
 /// Ways to run the inputs.
@@ -250,37 +252,22 @@ impl Comparison<'_> {
             let run = before.get(&index);
             let fails = run.is_some_and(InputRun::is_failure);
             let is_variant = fails && self.crashes_as_the_pov(&input.bytes).await?;
-            let (kind, what) = match run {
-                Some(_) if is_variant => (
-                    Ok(ChallengeKind::Variant),
-                    "makes the unpatched program crash as the PoV does".to_owned(),
-                ),
-                Some(run) if fails => (
-                    Err("fail there in another way"),
-                    format!(
-                        "makes the unpatched program fail in another way ({})",
-                        run.ending
-                    ),
-                ),
-                Some(run) if run.ending.success() => (
-                    Ok(ChallengeKind::Control),
-                    "is accepted by the unpatched program".to_owned(),
-                ),
-                Some(run) => (
-                    Err("are refused there"),
-                    format!("is refused by the unpatched program ({})", run.ending),
-                ),
-                None => (
-                    Err("were not run in time"),
-                    "was not run: there was no time".to_owned(),
-                ),
+            let what = if is_variant {
+                sorted.counted.insert(index, ChallengeKind::Variant);
+                "makes the unpatched program crash as the PoV does".to_owned()
+            } else if run.is_some_and(|run| !fails && run.ending.success()) {
+                sorted.counted.insert(index, ChallengeKind::Control);
+                "is accepted by the unpatched program".to_owned()
+            } else {
+                let (why, what) = match run {
+                    Some(_) if fails => ("fail there in another way", FAILS),
+                    Some(_) => ("are refused there", "is refused by the unpatched program"),
+                    None => ("were not run in time", "was not run: there was no time"),
+                };
+                *sorted.dropped.entry(why).or_default() += 1;
+                let ending = run.map(|run| format!(" ({})", run.ending));
+                what.to_owned() + &ending.unwrap_or_default()
             };
-            match kind {
-                Ok(kind) => {
-                    sorted.counted.insert(index, kind);
-                }
-                Err(why) => *sorted.dropped.entry(why).or_default() += 1,
-            }
             // Writing to a string cannot fail.
             let _ = writeln!(sorted.log, "{} {what}", input.name);
         }

@@ -12,7 +12,7 @@
 
 use super::doubts::Differing;
 use super::outputs::turns_away;
-use super::pool::{ComparedInput, InputKind};
+use super::pool::{ComparedInput, InputKind, spread};
 use super::runs::{EACH, Part};
 use super::values::mixed;
 use super::{Comparison, OPEN_BRANCHES};
@@ -395,12 +395,6 @@ impl Reach {
 /// open, the floor is no question.
 fn enough((reached, floor): (u64, u64), tests_run_it: bool, open: usize) -> bool {
     reached >= floor || tests_run_it && open == 0
-}
-
-/// Returns so many inputs, spread evenly.
-pub(super) fn spread<T: Clone>(inputs: &[T], most: usize) -> Vec<T> {
-    let step = inputs.len().div_ceil(most).max(1);
-    inputs.iter().step_by(step).cloned().collect()
 }
 
 #[cfg(test)]

@@ -47,19 +47,15 @@ impl Comparison<'_> {
             return Ok(());
         }
         let started = WorkTime::now();
-        let asked = |counted| Observed {
-            functions: self.functions.clone(),
-            counted,
-            most: usual * SLOWER + LEAST,
-        };
+        let most = usual * SLOWER + LEAST;
+        let plain = self.observed(Counted::default(), most);
         let Programs {
             target, old, new, ..
         } = &self.programs;
-        let plain = asked(Counted::default());
         let Some(before) = target.observed_run(old, None, &plain).await? else {
             return Ok(());
         };
-        let lines = asked(self.lines_of_patch());
+        let lines = self.observed(self.lines_of_patch(), most);
         let Some(after) = target.observed_run(new, None, &lines).await? else {
             return Ok(());
         };
@@ -78,17 +74,21 @@ impl Comparison<'_> {
         Ok(())
     }
 
+    fn observed(&self, counted: Counted, most: Duration) -> Observed {
+        Observed {
+            functions: self.functions.clone(),
+            counted,
+            most,
+        }
+    }
+
     /// Makes inputs of what the tests pass on. Where the harness passes on a part of
     /// a PoV, it takes the place of that part.
     async fn given_by_tests(&mut self, given: BTreeSet<Vec<u8>>) -> Result<()> {
         if given.is_empty() {
             return Ok(());
         }
-        let asked = Observed {
-            functions: self.functions.clone(),
-            counted: Counted::default(),
-            most: POV_TIME,
-        };
+        let asked = self.observed(Counted::default(), POV_TIME);
         let task = self.programs.task();
         let hangs = self.programs.before.replay.outcome == Outcome::Hung;
         let mut frames: BTreeSet<(Vec<u8>, Vec<u8>)> = BTreeSet::new();

@@ -11,10 +11,10 @@ use super::Comparison;
 use super::branches::is_written;
 use super::decisions::{Operand, OperandKind, operands};
 use super::doubts::Differing;
-use super::pool::{ComparedInput, InputKind};
-use super::reach::{Reach, spread};
+use super::pool::{ComparedInput, InputKind, spread};
+use super::reach::Reach;
 use crate::attempt::AttemptFacts;
-use crate::rung::builds;
+use crate::rung::patch;
 use patchwright_source::{Language, TreePath, counted};
 use patchwright_target::runner::{Build, InputRun, content};
 use patchwright_target::{Result, WorkTime};
@@ -97,7 +97,7 @@ impl Comparison<'_> {
         let programs = &self.programs;
         let name = programs.task().build_of(programs.pov);
         let changed = one.replaced(programs.attempt, by);
-        let build = builds::build(programs.target, &changed, &name).await?;
+        let build = patch::build(programs.target, &changed, &name).await?;
         self.clock.leave_out(started.elapsed());
         if !build.succeeded() {
             let why = format!("with {by} in its place it does not build");
