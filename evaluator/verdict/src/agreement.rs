@@ -87,10 +87,7 @@ pub async fn agreement(
     }
     let splits = usable.iter().filter_map(|index| {
         let groups = split(&behaviours, *index)?;
-        let bytes = inputs_run
-            .contents
-            .get(*index)
-            .map_or(&[][..], |bytes| bytes);
+        let bytes = inputs_run.contents.get(*index)?;
         let named = inputs.get(*index).map(|input| input.name.clone());
         let input = DoubtedInput {
             name: named.unwrap_or_else(|| format!("input {index} of the comparison")),

@@ -7,7 +7,7 @@
 use crate::evidence::{AcceptedInput, FoundInput};
 use patchwright_crash::signature::plain_name;
 use patchwright_source::{Changes, Language, SourceError, Touched, Tree, TreePath, parse};
-use patchwright_target::runner::{Baseline, Target};
+use patchwright_target::runner::{Baseline, LineRange, Target};
 use patchwright_target::{Result, TargetError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -56,12 +56,22 @@ impl Default for AttemptFacts {
 impl AttemptFacts {
     /// Returns the pristine path of each changed file.
     pub fn files(&self) -> Vec<&TreePath> {
-        self.changes
-            .files
-            .keys()
-            .chain(&self.changes.deleted)
-            .chain(self.changes.renamed.keys())
-            .collect()
+        let changes = &self.changes;
+        let changed = changes.files.keys().chain(&changes.deleted);
+        changed.chain(changes.renamed.keys()).collect()
+    }
+
+    /// Returns the pieces that the patch wrote, in the patched tree.
+    pub(crate) fn written(&self) -> Vec<LineRange> {
+        let pieces = self.touched.iter().flat_map(|touched| {
+            let path = self.changes.new_name(&touched.path);
+            touched.new.iter().map(|(first, last)| LineRange {
+                path: path.to_string(),
+                first: *first,
+                last: *last,
+            })
+        });
+        pieces.collect()
     }
 
     /// Tells whether the patch wrote a line of a file.
@@ -73,9 +83,8 @@ impl AttemptFacts {
 
 /// Returns the functions around the changed lines.
 pub(crate) fn touched_functions(attempt: &AttemptFacts) -> Vec<String> {
-    let found: BTreeSet<String> = attempt
-        .touched
-        .iter()
+    let touched = attempt.touched.iter();
+    let found: BTreeSet<String> = touched
         .flat_map(|touched| around(attempt, touched))
         .collect();
     found.into_iter().collect()
@@ -145,20 +154,27 @@ fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
 
 /// Returns the functions that a file defines in the selected rows.
 fn defined(language: Language, bytes: &[u8], meets: &dyn Fn((u32, u32)) -> bool) -> Vec<String> {
-    let Some(tree) = parse(language, bytes) else {
-        return Vec::new();
-    };
-    let mut names = Vec::new();
-    let mut open = vec![tree.root_node()];
-    while let Some(node) = open.pop() {
-        let (start, end) = (node.start_position(), node.end_position());
-        if meets((start.row as u32 + 1, end.row as u32 + 1)) {
-            names.extend(name(node, bytes));
-            let mut cursor = node.walk();
-            open.extend(node.children(&mut cursor));
-        }
-    }
-    names
+    let tree = parse(language, bytes);
+    let nodes = tree.iter().flat_map(|tree| nodes(tree.root_node()));
+    let nodes = nodes.filter(|node| meets(rows(*node)));
+    nodes.filter_map(|node| name(node, bytes)).collect()
+}
+
+/// Visits a node and all below it.
+pub(crate) fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let mut open = vec![root];
+    std::iter::from_fn(move || {
+        let node = open.pop()?;
+        let mut cursor = node.walk();
+        open.extend(node.children(&mut cursor));
+        Some(node)
+    })
+}
+
+/// Returns the first and the last line of a node.
+pub(crate) fn rows(node: Node<'_>) -> (u32, u32) {
+    let row = |at: tree_sitter::Point| at.row as u32 + 1;
+    (row(node.start_position()), row(node.end_position()))
 }
 
 /// Returns the name of a function, where the node is one.
@@ -168,15 +184,13 @@ fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
         "method_declaration" | "constructor_declaration" => node.child_by_field_name("name")?,
         _ => return None,
     };
-    while let Some(inner) = at.child_by_field_name("declarator") {
-        at = inner;
-    }
-    // The declarator of a function that returns a reference is a plain child.
-    if at.kind() == "reference_declarator" || at.kind() == "parenthesized_declarator" {
-        at = at.named_child(0)?;
-        while let Some(inner) = at.child_by_field_name("declarator") {
-            at = inner;
-        }
+    loop {
+        at = match (at.child_by_field_name("declarator"), at.kind()) {
+            (Some(inner), _) => inner,
+            // The declarator of a function that returns a reference is a plain child.
+            (None, "reference_declarator" | "parenthesized_declarator") => at.named_child(0)?,
+            (None, _) => break,
+        };
     }
     let text = bytes.get(at.byte_range())?;
     let text = String::from_utf8_lossy(text);

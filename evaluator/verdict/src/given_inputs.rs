@@ -10,7 +10,7 @@ use patchwright_target::runner::{Pov, TargetTask, content};
 use patchwright_target::{Result, TargetError};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The largest file that serves as an input.
 const LARGEST: u64 = 1 << 20;
@@ -59,40 +59,46 @@ pub(crate) fn contents(task: &TargetTask, pov: &Pov) -> Result<Vec<Vec<u8>>> {
 pub(crate) fn of_tests(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
     let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().collect();
     seen.extend(contents(task, pov)?);
-    let root = &task.tree;
-    let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
-    let in_tests = |path: &TreePath| {
+    let found = read_some(&task.tree, |path, _| {
         let mut parts = path.folder().split('/');
-        path.is_in_tests()
-            || parts.any(|part| DATA_FOLDERS.contains(&part.to_ascii_lowercase().as_str()))
-    };
-    let files = tree.files().into_iter();
-    let files = files
-        .filter(|path| in_tests(path) && Language::of_path(path).is_none())
-        .map(|path| (path.as_str().to_owned(), tree.absolute(&path)));
-    let mut found = read_some(files);
-    found.retain(|(_, bytes)| {
+        let in_tests = path.is_in_tests()
+            || parts.any(|part| DATA_FOLDERS.contains(&part.to_ascii_lowercase().as_str()));
+        in_tests && Language::of_path(path).is_none()
+    });
+    let named = found?.into_iter();
+    let mut named: Vec<_> = named
+        .map(|(path, bytes)| (path.to_string(), bytes))
+        .collect();
+    named.retain(|(_, bytes)| {
         (1..=LARGEST_OF_TESTS).contains(&bytes.len()) && seen.insert(bytes.clone())
     });
-    Ok(likeness::choose(&povs(task)?, found, MOST_OF_TESTS))
+    Ok(likeness::choose(&povs(task)?, named, MOST_OF_TESTS))
 }
 
-/// Reads files by their names, up to a limit. Nobody named these as inputs, so one that
+/// Reads the wanted files of a folder, up to a limit. Nobody named these as inputs, so one that
 /// cannot be read is none.
-fn read_some(files: impl Iterator<Item = (String, PathBuf)>) -> Vec<(String, Vec<u8>)> {
+fn read_some(
+    root: &Path,
+    is_wanted: impl Fn(&TreePath, &Path) -> bool,
+) -> Result<Vec<(TreePath, Vec<u8>)>> {
+    let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
     let mut left = MOST_READ;
     let mut found = Vec::new();
-    for (name, path) in files {
-        let Some(bytes) = read(&path).unwrap_or(None) else {
+    for path in tree.files() {
+        let file = tree.absolute(&path);
+        if !is_wanted(&path, &file) {
+            continue;
+        }
+        let Some(bytes) = read(&file).unwrap_or(None) else {
             continue;
         };
         let Some(rest) = left.checked_sub(bytes.len()) else {
             break;
         };
         left = rest;
-        found.push((name, bytes));
+        found.push((path, bytes));
     }
-    found
+    Ok(found)
 }
 
 /// Returns the contents of a task's PoVs.
@@ -120,18 +126,13 @@ fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
     let folders: BTreeSet<&Path> = folders.collect();
     let mut found = Vec::new();
     for root in [&task.tree, &task.task_folder] {
-        let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
-        let files = tree.files().into_iter();
-        let paths = files
-            .filter(|path: &TreePath| path.extension() == Some(ending))
-            .map(|path| tree.absolute(&path))
-            .filter(|path| !folders.iter().any(|folder| path.starts_with(folder)));
-        let named = paths.filter_map(|path| {
-            let name = path.file_name()?.to_string_lossy().into_owned();
-            Some((name, path))
+        let files = read_some(root, |path, file| {
+            let in_folder = folders.iter().any(|folder| file.starts_with(folder));
+            path.extension() == Some(ending) && !in_folder
         });
-        let files = read_some(named);
-        found.extend(likeness::choose(&povs(task)?, files, MOST_ALIKE));
+        let named = files?.into_iter();
+        let named = named.map(|(path, bytes)| (path.file_name().to_owned(), bytes));
+        found.extend(likeness::choose(&povs(task)?, named.collect(), MOST_ALIKE));
     }
     Ok(found)
 }

@@ -77,7 +77,7 @@ impl<'a> Ladder<'a> {
         Ok(match next {
             RungName::Applies => rung::patch::applies(attempt),
             RungName::Parses => rung::patch::parses(self.target.task(), attempt),
-            RungName::Builds => rung::builds::climb(self.target, attempt).await?,
+            RungName::Builds => rung::patch::builds(self.target, attempt).await?,
             RungName::Silent => rung::silent::climb(on).await?,
             RungName::Tested => rung::tested::climb(on).await?,
             RungName::Robust => robust::climb(on).await?,

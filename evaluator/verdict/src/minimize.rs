@@ -12,7 +12,7 @@ use patchwright_record::SmallestRecord;
 use patchwright_sandbox::Ending;
 use patchwright_target::Result;
 use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, InputRun, Inputs, Outcome, Pov, Replay, Target, content,
+    Baseline, BaselinePov, Build, InputRun, Inputs, Outcome, Pov, Target, content,
 };
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -153,15 +153,11 @@ impl Search<'_> {
 
     /// Returns the ranges that can be left out together.
     async fn free(&mut self, best: &[u8], ranges: &[Range<usize>]) -> Result<Vec<Range<usize>>> {
-        let contents = ranges
-            .iter()
-            .map(|range| without(best, std::slice::from_ref(range)))
-            .collect();
-        let failing = self.crashing(contents).await?;
-        let failing: Vec<Range<usize>> = failing
-            .into_iter()
-            .filter_map(|index| ranges.get(index).cloned())
-            .collect();
+        let contents = ranges.iter();
+        let contents = contents.map(|range| without(best, std::slice::from_ref(range)));
+        let failing = self.crashing(contents.collect()).await?.into_iter();
+        let failing = failing.filter_map(|index| ranges.get(index).cloned());
+        let failing: Vec<Range<usize>> = failing.collect();
         // As many together as that works for.
         let mut together = failing.len();
         while together > 1 {
@@ -197,39 +193,29 @@ impl Search<'_> {
 
     /// Tells whether an input shows the crash of the PoV, by a report with names.
     async fn is_the_crash(&mut self, input: &[u8]) -> Result<bool> {
+        let known = &self.before.replay;
         let replay = replay_input(self.target, self.build, self.pov, input).await?;
         self.runs += 1;
-        Ok(same(&self.before.replay, &replay, &|frame| {
-            self.target.task().in_project(frame)
-        }))
-    }
-}
-
-/// Tells whether two runs ended in the same way with the same crash at the same place.
-fn same(known: &Replay, other: &Replay, in_project: &dyn Fn(&Frame) -> bool) -> bool {
-    if other.outcome != Outcome::Crashed || known.execution.ending != other.execution.ending {
-        return false;
-    }
-    match (&known.crash, &other.crash) {
-        (None, None) => true,
-        (Some(known), Some(other)) => {
-            known.signature(in_project) == other.signature(in_project)
-                && place(known, in_project) == place(other, in_project)
+        if replay.outcome != Outcome::Crashed || known.execution.ending != replay.execution.ending {
+            return Ok(false);
         }
-        _ => false,
+        let in_project = |frame: &Frame| self.target.task().in_project(frame);
+        let identity =
+            |crash: &CrashReport| (crash.signature(&in_project), place(crash, &in_project));
+        Ok(known.crash.as_ref().map(identity) == replay.crash.as_ref().map(identity))
     }
 }
 
 /// Returns file and line of the innermost frame of the project.
-fn place<'a>(
-    crash: &'a CrashReport,
+fn place(
+    crash: &CrashReport,
     in_project: &dyn Fn(&Frame) -> bool,
-) -> Option<(Option<&'a str>, Option<u32>)> {
+) -> Option<(Option<String>, Option<u32>)> {
     let frames = crash.main_stack()?.frames.iter();
     let mut frames = frames.filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project);
     let own = frames.clone().find(|frame| in_project(frame));
     let frame = own.or_else(|| frames.next())?;
-    Some((frame.file.as_deref(), frame.line))
+    Some((frame.file.clone(), frame.line))
 }
 
 /// Returns the next chunks of an input for one batch.

@@ -46,19 +46,8 @@ const EDGES: &[u64] = &[
     0xffff_ffff,
 ];
 /// Numbers with which text formats reach their limits.
-const TEXT_NUMBERS: &[&str] = &[
-    "0",
-    "-1",
-    "1",
-    "255",
-    "256",
-    "65535",
-    "65536",
-    "2147483647",
-    "2147483648",
-    "4294967296",
-    "99999999999999999999",
-];
+const TEXT_NUMBERS: &str =
+    "0 -1 1 255 256 65535 65536 2147483647 2147483648 4294967296 99999999999999999999";
 
 /// A source of mutated inputs.
 #[derive(Debug)]
@@ -80,11 +69,9 @@ impl Mutator {
             hash.update((seed.len() as u64).to_le_bytes());
             hash.update(seed);
         }
-        let state = hash
-            .finalize()
-            .iter()
-            .take(8)
-            .fold(1u64, |state, byte| (state << 8) | u64::from(*byte));
+        let digest = hash.finalize();
+        let head = digest.iter().take(8);
+        let state = head.fold(1u64, |state, byte| (state << 8) | u64::from(*byte));
         Self {
             seeds,
             state: state | 1,
@@ -142,11 +129,8 @@ impl Mutator {
         }
         // Half of the inputs stay close to their seed: an incomplete fix shows next to
         // the crash.
-        let mut steps = if number.is_multiple_of(2) {
-            1
-        } else {
-            1 + self.below(4)
-        };
+        let is_close = number.is_multiple_of(2);
+        let mut steps = if is_close { 1 } else { 1 + self.below(4) };
         for _ in 0..TRIES_FOR_NEW {
             for _ in 0..steps {
                 self.step(&mut input);
@@ -241,12 +225,9 @@ impl Mutator {
         if let Some(byte) = input.get_mut(at) {
             *byte = byte.wrapping_add(count as u8);
         }
-        let end = self.below(2) == 0;
-        let place = if end {
-            input.len()
-        } else {
-            (at + 1).min(input.len())
-        };
+        let at_end = self.below(2) == 0;
+        let behind = (at + 1).min(input.len());
+        let place = if at_end { input.len() } else { behind };
         let value = self.next() as u8;
         input.splice(place..place, std::iter::repeat_n(value, count));
     }
@@ -271,9 +252,10 @@ impl Mutator {
         let count = 1 + self.below(8);
         let same = self.below(2) == 0;
         let first = self.next() as u8;
-        let bytes: Vec<u8> = (0..count)
-            .map(|_| if same { first } else { self.next() as u8 })
-            .collect();
+        let mut bytes = vec![first; count];
+        if !same {
+            bytes.fill_with(|| self.next() as u8);
+        }
         input.splice(at..at, bytes);
     }
 
@@ -287,7 +269,8 @@ impl Mutator {
         };
         let digits = input.iter().skip(first).take_while(|byte| digit(byte));
         let length = digits.count();
-        let number = TEXT_NUMBERS.get(self.below(TEXT_NUMBERS.len()));
+        let numbers: Vec<&str> = TEXT_NUMBERS.split(' ').collect();
+        let number = numbers.get(self.below(numbers.len()));
         input.splice(first..first + length, number.unwrap_or(&"0").bytes());
     }
 
@@ -306,13 +289,11 @@ impl Mutator {
     fn block(&mut self, length: usize) -> (usize, usize) {
         let start = self.below(length + 1);
         let longest = length - start;
-        let short = self.below(longest.min(16) + 1);
-        let end = if self.below(4) == 0 {
-            start + self.below(longest + 1)
-        } else {
-            start + short
-        };
-        (start, end)
+        let mut length = self.below(longest.min(16) + 1);
+        if self.below(4) == 0 {
+            length = self.below(longest + 1);
+        }
+        (start, start + length)
     }
 
     fn edge(&mut self) -> u64 {

@@ -2,10 +2,11 @@
 //! several times each. Where it also fails on patches that were refuted, it tells more
 //! than whether the first input still crashes.
 
+use crate::rung::first_way;
 use patchwright_crash::test_report::{Status, TestReport};
 use patchwright_record::RegressionRecord;
 use patchwright_sandbox::process::{Ending, Limit};
-use patchwright_source::Changes;
+use patchwright_source::{Changes, TreePath};
 use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, Build, BuildKind, Outcome, Pov, Target, TestRun};
 use std::collections::BTreeSet;
@@ -59,6 +60,7 @@ pub async fn prove_regression_test(
         target,
         baseline,
         test,
+        pov: first_way(target, baseline)?.map(|(pov, ..)| pov),
     };
     let mut proof = trial.prove(patch).await?;
     if proof.holds {
@@ -78,6 +80,8 @@ struct Trial<'a> {
     target: &'a dyn Target,
     baseline: &'a Baseline,
     test: &'a RegressionTest,
+    /// The PoV that a script runs.
+    pov: Option<&'a Pov>,
 }
 
 impl Trial<'_> {
@@ -127,16 +131,15 @@ impl Trial<'_> {
             };
             return Ok(refuse(&format!("with the patch {why}"), log));
         }
-        let names: Vec<String> = failing.into_iter().collect();
-        let named = match names.join(", ") {
-            none if none.is_empty() => none,
-            names => format!(" ({names})"),
-        };
+        let mut reason =
+            format!("it fails without the patch and passes with it, {RUNS} times each");
+        if !failing.is_empty() {
+            let names: Vec<String> = failing.into_iter().collect();
+            reason = format!("{reason} ({})", names.join(", "));
+        }
         Ok(RegressionRecord {
             holds: true,
-            reason: format!(
-                "it fails without the patch and passes with it, {RUNS} times each{named}"
-            ),
+            reason,
             ..RegressionRecord::default()
         })
     }
@@ -159,20 +162,12 @@ impl Trial<'_> {
 
     async fn build(&self, changes: &Changes) -> Result<Build> {
         let task = self.target.task();
-        let name = match (&self.test.run, self.pov()) {
+        let name = match (&self.test.run, self.pov) {
             (RegressionRun::Script(_), Some(pov)) => task.build_of(pov),
             _ => task.main_build(),
         };
-        self.target
-            .build(changes, &name, BuildKind::Incremental)
-            .await
-    }
-
-    /// The PoV that a script runs: the first that reproduces.
-    fn pov(&self) -> Option<&Pov> {
-        let povs = self.target.task().povs.iter().zip(&self.baseline.povs);
-        let mut reproducing = povs.filter(|(_, before)| before.reproduces());
-        reproducing.next().map(|(pov, _)| pov)
+        let build = self.target.build(changes, &name, BuildKind::Incremental);
+        build.await
     }
 
     /// Runs the test once; the tests of these names have to be among those that pass.
@@ -185,7 +180,7 @@ impl Trial<'_> {
             };
             return Ok((of_suite(before, &now, named), now.execution.text()));
         };
-        let Some(pov) = self.pov() else {
+        let Some(pov) = self.pov else {
             return unclear("there is no PoV that reproduces");
         };
         let pov = Pov {
@@ -196,9 +191,7 @@ impl Trial<'_> {
         let run = match &replay.outcome {
             Outcome::Silent => OneRun::Passes,
             Outcome::NotRun(why) => OneRun::Unclear(format!("it does not run: {why}")),
-            Outcome::Crashed | Outcome::Hung | Outcome::Exhausted(_) => {
-                OneRun::Fails(BTreeSet::new())
-            }
+            _ => OneRun::Fails(BTreeSet::new()),
         };
         Ok((run, replay.execution.text()))
     }
@@ -232,15 +225,15 @@ fn of_suite(before: &TestRun, now: &TestRun, named: &BTreeSet<String>) -> OneRun
 
 /// Both changes together; nothing where they change the same file.
 fn merged(patch: &Changes, test: &Changes) -> Option<Changes> {
-    let mut all = patch.clone();
-    let names = |changes: &Changes| {
+    let names = |changes: &Changes| -> BTreeSet<TreePath> {
         let renamed = changes.renamed.iter().flat_map(|(from, to)| [from, to]);
         let files = changes.files.keys().chain(&changes.deleted).chain(renamed);
-        files.cloned().collect::<BTreeSet<_>>()
+        files.cloned().collect()
     };
     if !names(patch).is_disjoint(&names(test)) {
         return None;
     }
+    let mut all = patch.clone();
     all.files.extend(test.files.clone());
     all.deleted.extend(test.deleted.clone());
     all.renamed.extend(test.renamed.clone());

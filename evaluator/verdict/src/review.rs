@@ -64,12 +64,11 @@ pub(crate) fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
 fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
     let renamed = attempt.changes.renamed.iter();
     let silent = renamed.filter(|(_, to)| files.iter().all(|file| file.path() != to.as_str()));
-    silent
-        .map(|(from, _)| FileDiff {
-            old: Some(from.to_string()),
-            ..FileDiff::default()
-        })
-        .collect()
+    let diff = |(from, _): (&TreePath, &TreePath)| FileDiff {
+        old: Some(from.to_string()),
+        ..FileDiff::default()
+    };
+    silent.map(diff).collect()
 }
 
 /// Returns the pristine text of a file; empty for a new file.
@@ -86,10 +85,8 @@ fn pristine(tree: &Tree, path: &TreePath, attempt: &AttemptFacts) -> Result<Stri
 fn disguises(tree: &Tree, attempt: &AttemptFacts) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (path, bytes) in &attempt.changes.files {
-        let (old, new) = (
-            pristine(tree, path, attempt)?,
-            String::from_utf8_lossy(bytes),
-        );
+        let old = pristine(tree, path, attempt)?;
+        let new = String::from_utf8_lossy(bytes);
         findings.extend(disguised::findings(path.as_str(), &old, &new));
     }
     let paths = attempt.changes.files.keys();
@@ -119,10 +116,7 @@ fn verdict(findings: &[Finding]) -> Rung {
         }
         (None, None) => Rung::new(RungName::Reviewed, Some(true), "no rule objects"),
     };
-    let log: String = findings
-        .iter()
-        .map(|finding| format!("{finding}\n"))
-        .collect();
+    let log: String = findings.iter().map(|one| format!("{one}\n")).collect();
     let doubts: Vec<Doubt> = holding.into_iter().chain(told).map(Doubt::new).collect();
     result
         .count("objections", refuting.len() as u64)
@@ -177,15 +171,6 @@ impl Finding {
         Self {
             line: line.map(|line| (line.number(), line.text.trim().to_owned())),
             ..Self::of_file(case.file.path(), what)
-        }
-    }
-
-    /// A finding at a line of the patched file, counted from 0.
-    fn at(path: &str, (index, text): (usize, &str), what: impl Into<String>) -> Self {
-        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
-        Self {
-            line: Some((number, text.to_owned())),
-            ..Self::of_file(path, what)
         }
     }
 

@@ -256,24 +256,20 @@ impl Search {
     fn held(&self, groups: usize, limits: &CommandLimits) -> Rung {
         let budget = (limits.robust * (1 + PATIENCE)).as_secs();
         let floor = limits.executions.max(1);
-        let (holds, reason) = if self.blind == groups {
-            let reason = "the PoVs do not crash the unpatched program when inputs are run in numbers, so nothing could be learned ([[pov]] command, harness and build say how an input is run)";
-            (None, reason.to_owned())
+        let holds = (self.blind < groups && self.runs >= floor).then_some(true);
+        let reason = if self.blind == groups {
+            "the PoVs do not crash the unpatched program when inputs are run in numbers, so nothing could be learned ([[pov]] command, harness and build say how an input is run)".to_owned()
         } else if self.runs >= floor {
-            let reason = format!("{} mutated inputs bring no crash back", self.runs);
-            (Some(true), reason)
+            format!("{} mutated inputs bring no crash back", self.runs)
         } else {
-            let reason = format!(
+            format!(
                 "only {} mutated inputs could be run in {budget} s, and {floor} are needed: give more time (limits.robust), ask for fewer (limits.executions, limits.executions_java), or let one process run many inputs ([[pov]] batch)",
                 self.runs
-            );
-            (None, reason)
+            )
         };
         let mut log = self.said.log.clone();
         for passing in &self.passing {
-            log.push_str("not held against the patch: ");
-            log.push_str(passing);
-            log.push('\n');
+            let _ = writeln!(log, "not held against the patch: {passing}");
         }
         if self.blind > 0 {
             let _ = writeln!(

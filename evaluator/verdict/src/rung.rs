@@ -1,7 +1,6 @@
 //! Rungs *applies* to *tested*, the check on a clean build, the feedback of all rungs, and the two
 //! programs that they compare.
 
-pub(crate) mod builds;
 pub(crate) mod confirm;
 pub(crate) mod feedback;
 pub(crate) mod leak;
@@ -61,7 +60,7 @@ impl<'a> Programs<'a> {
         (target, _, attempt): Ground<'a>,
         (pov, before, old): Way<'a>,
     ) -> Result<Self> {
-        let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
+        let new = patch::build(target, attempt, &target.task().build_of(pov)).await?;
         Ok(Self {
             target,
             attempt,

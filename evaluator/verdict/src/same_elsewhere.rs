@@ -4,7 +4,7 @@
 //! inputs are fine today: the task's own, files of the tree that look like the PoV, of a Java
 //! program what its tests read and pass on (`test_calls`), and mutants of these that the
 //! unpatched program accepts; a difference refutes, but for a mutant that the patched program
-//! turns away and that is shown to be malformed as the PoV is (`malformed`). *Derived* ones are
+//! turns away and that is shown to be malformed as the PoV is. *Derived* ones are
 //! mutants of a PoV that do not crash: a difference is settled by experiment or stays a doubt
 //! (`doubts`), and an open doubt leaves the rung open. Inputs *aimed* at the patch's own numbers
 //! (`sources`) count as what they were made from does; those that the project's own fuzzer finds
@@ -13,12 +13,10 @@
 
 mod branches;
 mod challenge;
-mod compared_values;
 mod decisions;
 mod departure;
 mod doubts;
 mod erring;
-mod malformed;
 mod outputs;
 mod pool;
 mod reach;
@@ -39,12 +37,11 @@ use doubts::Differing;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::{TreePath, counted};
 use patchwright_target::Result;
-use patchwright_target::runner::{BaselinePov, TargetTask};
+use patchwright_target::runner::{BaselinePov, Coverage, TargetTask};
 use pool::ComparedInput;
 use reach::Reach;
 use runs::Clock;
-use std::collections::{BTreeMap, BTreeSet};
-use test_calls::TestCalls;
+use std::collections::BTreeSet;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
@@ -96,11 +93,9 @@ fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> R
     if !touched.is_empty() {
         return Ok(touched);
     }
-    let Some(crash) = &before.replay.crash else {
-        return Ok(Vec::new());
-    };
+    let stacks = before.replay.crash.iter().flat_map(|crash| &crash.stacks);
+    let frames = stacks.flat_map(|stack| &stack.frames);
     let mut crashed: Vec<String> = Vec::new();
-    let frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
     for frame in frames.filter(|frame| task.in_project(frame)) {
         let name = name_of_frame(&frame.function, task.language);
         if crashed.len() < CRASHED && !name.is_empty() && !crashed.contains(&name) {
@@ -131,13 +126,11 @@ struct Comparison<'a> {
     /// that nothing is known of yet.
     turned_away: Vec<Differing>,
     clock: Clock,
-    counts: BTreeMap<String, u64>,
+    /// The counts, the doubts about differences that refute nothing, and the answers of the patched
+    /// program to inputs that crash the unpatched one.
+    result: Rung,
     /// Derived inputs on which the programs differ.
     differing: Vec<Differing>,
-    /// The doubts about such differences and about others that refute nothing.
-    doubts: Vec<Doubt>,
-    /// Answers of the patched program to inputs that crash the unpatched one.
-    answers: Vec<String>,
     /// Inputs and tests that run the patched lines; none where it could not be counted.
     reach: Option<Reach>,
     /// Inputs that were aimed at the patch, whatever became of them.
@@ -146,8 +139,10 @@ struct Comparison<'a> {
     seconds_each: Option<f64>,
     /// Wall time of the tests of the unpatched program, in seconds; none without tests.
     tests_seconds: Option<f64>,
-    /// The calls while the tests ran.
-    test_calls: TestCalls,
+    /// Calls while the tests ran that end as before and say something.
+    telling_calls: u64,
+    /// The lines of the patch that the tests were seen to run.
+    tests_coverage: Option<Coverage>,
     /// Reasons why it could not be seen which inputs reach the patch.
     unseen: Vec<String>,
     /// The count that a part of the comparison fell short of for lack of time.
@@ -171,15 +166,14 @@ impl<'a> Comparison<'a> {
             reaching: Vec::new(),
             turned_away: Vec::new(),
             clock: Clock::start(task.limits.same),
-            counts: BTreeMap::new(),
+            result: Rung::new(RungName::SameElsewhere, None, ""),
             differing: Vec::new(),
-            doubts: Vec::new(),
-            answers: Vec::new(),
             reach: None,
             tried: Vec::new(),
             seconds_each: None,
             tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
-            test_calls: TestCalls::default(),
+            telling_calls: 0,
+            tests_coverage: None,
             unseen: Vec::new(),
             missed: None,
         })
@@ -188,11 +182,11 @@ impl<'a> Comparison<'a> {
 
 impl Comparison<'_> {
     fn count(&mut self, what: &str, number: u64) {
-        *self.counts.entry(what.to_owned()).or_default() += number;
+        *self.result.counts.entry(what.to_owned()).or_default() += number;
     }
 
     fn counted(&self, what: &str) -> u64 {
-        self.counts.get(what).copied().unwrap_or(0)
+        self.result.counts.get(what).copied().unwrap_or(0)
     }
 
     /// Keeps the reason why an input was not compared, for the log.
@@ -202,11 +196,13 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns who found this answer to an input right, and why.
-    fn accepted(&self, input: &ComparedInput, answer: &str) -> Option<String> {
+    /// Returns who found the patched program's answer to an input right, and why.
+    fn accepted(&self, one: &Differing) -> Option<String> {
+        let answer = shown(&one.after);
         let mut accepted = self.programs.attempt.accepted.iter();
-        let found = accepted.find(|one| {
-            one.blob.bytes() == input.bytes && (one.answer.is_empty() || one.answer == answer)
+        let found = accepted.find(|known| {
+            let is_any = known.answer.is_empty() || known.answer == answer;
+            is_any && known.blob.bytes() == one.input.bytes
         })?;
         Some(found.reason.clone())
     }
@@ -226,20 +222,22 @@ impl Comparison<'_> {
         self.rung(Some(false), reason)
             .feedback(self.writer.log(&lead, &shown))
             .log(shown)
-            .doubts(vec![self.doubt(one, None, None)])
+            .doubts(vec![self.doubt(one)])
             .settled(!limited)
     }
 
-    /// Creates a result with the counts so far.
-    fn rung(&self, holds: Option<bool>, reason: impl Into<String>) -> Rung {
-        let mut result = Rung::new(RungName::SameElsewhere, holds, reason);
-        result.counts.clone_from(&self.counts);
-        result
+    /// Creates a result with the counts, doubts and answers so far.
+    fn rung(&self, holds: Option<bool>, reason: String) -> Rung {
+        Rung {
+            holds,
+            reason,
+            ..self.result.clone()
+        }
     }
 
     /// Returns the verdict as it is when every difference is settled, and its reason.
     fn apart_from_differences(&self) -> (Option<bool>, String) {
-        let calls = self.test_calls.telling;
+        let calls = self.telling_calls;
         if self.compared.is_empty() && calls == 0 {
             return (None, self.nothing_compared());
         }
@@ -275,14 +273,14 @@ impl Comparison<'_> {
             let mut calls = 0;
             if reach.tests == Some(true) {
                 reached.push_str(", and the tests do");
-                calls = self.test_calls.telling;
+                calls = self.telling_calls;
             }
             return match reach.missing(floor.saturating_sub(calls)) {
                 None => (Some(true), reached),
                 Some(missing) => (None, missing),
             };
         }
-        let Some(count) = self.counts.get("reached a touched function") else {
+        let Some(count) = self.result.counts.get("reached a touched function") else {
             let why = self.unseen.join("; ");
             let reason = format!("which functions they reach could not be seen: {why}");
             return (None, reason);
@@ -299,20 +297,20 @@ impl Comparison<'_> {
     /// Returns the doubts, what is known of the patch's branches, and the inputs that could
     /// not be compared.
     fn log(&self) -> String {
-        let doubts = self.doubts.iter().map(ToString::to_string).collect();
-        let none = Vec::new();
-        let (open, reasons) = match &self.reach {
-            Some(reach) => (&reach.unaccounted, &reach.reasons),
-            None => (&none, &none),
-        };
+        let doubts = self.result.doubts.iter().map(ToString::to_string);
+        let doubts: Vec<String> = doubts.collect();
+        let reach = self.reach.as_ref();
+        let open = reach.map_or(&[][..], |reach| &reach.unaccounted);
+        let reasons = reach.map_or(&[][..], |reach| &reach.reasons);
         let mut log = String::new();
-        for (what, told) in [
+        let parts: [(&str, &[String]); 5] = [
             ("for the critic", &doubts),
             ("experiment", &self.experiments),
             ("branch not accounted for", open),
             ("branch", reasons),
             ("not compared", &self.notes),
-        ] {
+        ];
+        for (what, told) in parts {
             log.extend(told.iter().map(|one| format!("{what}: {one}\n")));
         }
         log
@@ -334,50 +332,39 @@ impl Comparison<'_> {
 
     /// Returns the result when nothing refuted the patch.
     fn held(&self) -> Rung {
-        let open = self.doubts.iter().filter(|doubt| doubt.is_open());
+        let open = self.result.doubts.iter().filter(|doubt| doubt.is_open());
         let open: Vec<&Doubt> = open.collect();
         let (apart, why) = self.apart_from_differences();
-        let mut counted_besides = None;
-        let (holds, reason) = match (self.turned_away.len(), open.first()) {
-            (0, None) => {
+        let turned_away = self.turned_away.len();
+        let mut result = if turned_away > 0 {
+            let reason = format!(
+                "{turned_away} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)"
+            );
+            self.rung(None, reason)
+        } else if let Some(first) = open.first() {
+            let besides = format!("; besides, {why}");
+            let besides = Some(besides).filter(|_| apart.is_none());
+            let reason = format!(
+                "{} that no experiment settles, for a model, a critic or a person to decide: {}{}",
+                counted(open.len() as u64, "doubt"),
+                first.what,
+                besides.unwrap_or_default()
+            );
+            let for_them_alone = u64::from(apart == Some(true));
+            self.rung(None, reason)
+                .count(OPEN_FOR_DIFFERENCES, for_them_alone)
+        } else {
+            let is_missing = apart.is_none() && !self.compared.is_empty() && self.missed.is_none();
+            let mut result = self.rung(apart, why);
+            if let Some(reach) = self.reach.as_ref().filter(|_| is_missing) {
                 let floor = self.programs.task().limits.reached;
-                let reach = self.reach.as_ref().filter(|_| apart.is_none());
-                let reach = reach.filter(|_| !self.compared.is_empty() && self.missed.is_none());
-                let missing = reach.map(|reach| floor.saturating_sub(reach.reached));
-                counted_besides = missing.map(|missing| (MISSING_REACH, missing));
-                (apart, why)
+                result = result.count(MISSING_REACH, floor.saturating_sub(reach.reached));
             }
-            (0, Some(first)) => {
-                let besides = match apart {
-                    None => format!("; besides, {why}"),
-                    Some(_) => String::new(),
-                };
-                counted_besides = Some((OPEN_FOR_DIFFERENCES, u64::from(apart == Some(true))));
-                let reason = format!(
-                    "{} that no experiment settles, for a model, a critic or a person to decide: {}{besides}",
-                    counted(open.len() as u64, "doubt"),
-                    first.what
-                );
-                (None, reason)
-            }
-            (turned_away, _) => {
-                let reason = format!(
-                    "{turned_away} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)"
-                );
-                (None, reason)
-            }
+            result
         };
-        let mut result = self
-            .rung(holds, reason)
-            .log(self.log())
-            .doubts(self.doubts.clone())
-            .answers(self.answers.clone());
         let branches = self.reach.iter().flat_map(|reach| &reach.unaccounted);
         result.conditions = branches.map(|branch| self.with_code(branch)).collect();
-        if let Some((what, number)) = counted_besides {
-            result = result.count(what, number);
-        }
-        result
+        result.log(self.log())
     }
 }
 

@@ -9,11 +9,10 @@
 
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Rung, RungName};
-use patchwright_sandbox::process::{Captured, Execution};
+use patchwright_sandbox::process::Execution;
 use patchwright_target::cache::Cache;
 use patchwright_target::runner::Baseline;
 use patchwright_target::{LocalTarget, Scratch, TaskDigest, digest_of_inputs, put_record};
-use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -76,60 +75,33 @@ impl VerdictCache {
             tokio::task::spawn_blocking(digest).await.ok().flatten()
         });
         let inputs = inputs.await.as_deref()?;
-        let key = Parts::of(baseline, attempt, rung);
+        let key = key(baseline, attempt, rung);
         self.task.entry_name(&["verdict", inputs, &key]).await
     }
 }
 
-/// The parts of a key, each hashed with its length.
-struct Parts(Sha256);
-
-impl Parts {
-    /// Returns the digest of everything that a rung's result depends on besides the task.
-    fn of(baseline: &Baseline, attempt: &AttemptFacts, rung: RungName) -> String {
-        let mut parts = Self(Sha256::new());
-        parts.add(rung.as_str());
-        parts.add(attempt.changes.digest());
-        parts.add(format!("{:?}", attempt.touched));
-        for input in &attempt.found {
-            parts.add(&input.pov);
-            parts.add(input.blob.bytes());
-        }
-        for accepted in &attempt.accepted {
-            parts.add("accepted");
-            parts.add(accepted.blob.bytes());
-            parts.add(&accepted.answer);
-        }
-        parts.add(format!("{:?}", baseline.isolation));
-        for pov in &baseline.povs {
-            parts.add(&pov.name);
-            parts.add(format!("{} {} {}", pov.runs, pov.crashes, pov.repeat));
-            parts.add(format!("{:?}", pov.replay.outcome));
-            parts.execution(&pov.replay.execution);
-        }
-        if let Some(tests) = &baseline.tests {
-            parts.execution(&tests.execution);
-            for (path, report) in &tests.reports {
-                parts.add(path);
-                parts.add(report);
-            }
-        }
-        format!("{:x}", parts.0.finalize())
-    }
-
-    fn add(&mut self, part: impl AsRef<[u8]>) {
-        let part = part.as_ref();
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part);
-    }
-
-    fn execution(&mut self, execution: &Execution) {
-        self.add(execution.ending.to_string());
-        let Captured { head, tail, total } = &execution.output;
-        self.add(head);
-        self.add(tail);
-        self.add(total.to_le_bytes());
-    }
+/// Returns everything that a rung's result depends on besides the task, as a text.
+fn key(baseline: &Baseline, attempt: &AttemptFacts, rung: RungName) -> String {
+    let execution = |run: &Execution| (run.ending, run.output.clone());
+    let found = attempt.found.iter();
+    let found: Vec<_> = found.map(|one| (&one.pov, one.blob.bytes())).collect();
+    let accepted = attempt.accepted.iter();
+    let accepted: Vec<_> = accepted
+        .map(|one| (one.blob.bytes(), &one.answer))
+        .collect();
+    let povs = baseline.povs.iter().map(|pov| {
+        let runs = (pov.runs, pov.crashes, pov.repeat);
+        let (outcome, run) = (&pov.replay.outcome, execution(&pov.replay.execution));
+        (&pov.name, runs, outcome, run)
+    });
+    let povs: Vec<_> = povs.collect();
+    let tests = baseline.tests.as_ref();
+    let tests = tests.map(|tests| (execution(&tests.execution), &tests.reports));
+    let patch = (attempt.changes.digest(), &attempt.touched, found, accepted);
+    format!(
+        "{rung} {patch:?} {:?} {povs:?} {tests:?}",
+        baseline.isolation
+    )
 }
 
 #[cfg(test)]

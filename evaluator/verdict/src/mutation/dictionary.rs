@@ -29,26 +29,8 @@ const MOST_TIMES: usize = 1 << 13;
 /// Bytes at the begin of a binary input that are set: its header.
 const HEAD: usize = 48;
 /// The ends of integers of 8 to 64 bits, and their halves.
-const ENDS: [&str; 18] = [
-    "0",
-    "1",
-    "-1",
-    "127",
-    "128",
-    "255",
-    "256",
-    "32768",
-    "65535",
-    "65536",
-    "1073741824",
-    "2147483647",
-    "2147483648",
-    "4294967295",
-    "4294967296",
-    "4611686018427387904",
-    "9223372036854775808",
-    "18446744073709551615",
-];
+const ENDS: &str = "0 1 -1 127 128 255 256 32768 65535 65536 1073741824 2147483647 2147483648 \
+    4294967295 4294967296 4611686018427387904 9223372036854775808 18446744073709551615";
 
 /// The constants and numbers that inputs are changed with.
 #[derive(Debug, Default)]
@@ -101,14 +83,11 @@ impl Dictionary {
         let mut made: Vec<Vec<u8>> = sized.collect();
         let text = text(input).unwrap_or_default();
         let mut rare = numbers(text);
-        rare.retain(|place| {
-            self.tokens
-                .iter()
-                .any(|one| text.get(place.clone()) == Some(one))
-        });
+        let of_pov = |number: &str| self.tokens.iter().any(|one| one == number);
+        rare.retain(|place| text.get(place.clone()).is_some_and(of_pov));
         for place in rare {
-            let ends = ENDS.iter();
-            let ends = ends.map(|end| (place.clone(), (*end).to_owned()));
+            let ends = ENDS.split_whitespace();
+            let ends = ends.map(|end| (place.clone(), end.to_owned()));
             made.extend(ends.map(|end| changed(text, &[&end])));
         }
         made.truncate(EACH);

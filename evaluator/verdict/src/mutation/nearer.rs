@@ -17,11 +17,8 @@ const PARTS: [usize; 3] = [2, 4, 8];
 
 /// Returns inputs nearer to harmless ones, each once.
 pub(crate) fn nearer(input: &[u8]) -> Vec<Vec<u8>> {
-    let numbers = runs(
-        input,
-        |last, byte| last.is_ascii_digit() && byte.is_ascii_digit(),
-        2,
-    );
+    let are_digits = |last: u8, byte: u8| last.is_ascii_digit() && byte.is_ascii_digit();
+    let numbers = runs(input, are_digits, 2);
     let equal = runs(input, |last, byte| last == byte, SHORTEST_RUN);
     let mut made = Vec::new();
     for places in [numbers, equal] {

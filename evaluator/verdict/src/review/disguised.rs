@@ -23,7 +23,10 @@ pub(super) fn findings(path: &str, old: &str, new: &str) -> Vec<Finding> {
     let before: BTreeSet<char> = unseen_in(old).collect();
     let names = Names::of(old, new);
     for (number, line) in new.lines().enumerate() {
-        let at = |what: String| Finding::at(path, (number, &escaped(line)), what);
+        let at = |what: String| Finding {
+            line: Some((u32::try_from(number + 1).unwrap_or(u32::MAX), escaped(line))),
+            ..Finding::of_file(path, what)
+        };
         // A mark of the byte order is what the first line of a file may begin with.
         let text = line.strip_prefix('\u{feff}').filter(|_| number == 0);
         let text = text.unwrap_or(line);

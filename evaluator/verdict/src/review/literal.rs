@@ -59,12 +59,10 @@ fn is_value(case: &Case<'_>, value: u64) -> bool {
         return false;
     }
     let little = value.to_le_bytes();
-    let width = if value > u64::from(u32::MAX) {
-        8
-    } else if value > u64::from(u16::MAX) {
-        4
-    } else {
-        2
+    let width = match value {
+        0..=0xffff => 2,
+        0x1_0000..=0xffff_ffff => 4,
+        _ => 8,
     };
     let bytes = little.get(..width).unwrap_or_default();
     let reversed: Vec<u8> = bytes.iter().rev().copied().collect();
@@ -74,10 +72,9 @@ fn is_value(case: &Case<'_>, value: u64) -> bool {
 }
 
 fn stands_in(case: &Case<'_>, bytes: &[u8]) -> bool {
-    case.povs.iter().any(|pov| {
-        pov.windows(bytes.len().max(1))
-            .any(|window| window == bytes)
-    })
+    let width = bytes.len().max(1);
+    let mut windows = case.povs.iter().flat_map(|pov| pov.windows(width));
+    windows.any(|window| window == bytes)
 }
 
 /// Returns the bytes of a C or Java string literal, with its simple escapes resolved.

@@ -64,12 +64,8 @@ fn always_reached(code: &str) -> bool {
 }
 
 fn goes_on(code: &str) -> bool {
-    let label = code.ends_with(':');
-    !code.starts_with('}') && !code.starts_with('#') && !label && !branches_as_label(code)
-}
-
-fn branches_as_label(code: &str) -> bool {
-    code.starts_with("case ") || code.starts_with("default")
+    let begins = ["}", "#", "case ", "default"];
+    !code.ends_with(':') && !begins.iter().any(|begin| code.starts_with(begin))
 }
 
 /// Parts of names of functions that release something; removing a wrong release is right.
@@ -86,38 +82,33 @@ pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
     });
     let kept: BTreeSet<String> = added.iter().flat_map(|(_, code)| names(code)).collect();
     let new_calls: BTreeSet<String> = added.iter().flat_map(|(_, code)| calls(code)).collect();
-    let lifetime = ["free", "use-after", "leak", "scope", "return"]
-        .iter()
-        .any(|word| case.kind.contains(word));
-    let lost = |code: &str| {
-        let lost_call = calls(code).into_iter().find(|name| {
-            let releases = RELEASING
-                .iter()
-                .any(|word| name.to_lowercase().contains(word));
-            !(kept.contains(name)
-                || releases && lifetime
-                || is_definition(code, name)
-                || new_calls
-                    .iter()
-                    .any(|new| makes_the_call(case.old, new, name)))
-        });
-        lost_call.is_some()
+    let lifetime = ["free", "use-after", "leak", "scope", "return"];
+    let is_of_lifetime = lifetime.iter().any(|word| case.kind.contains(word));
+    let is_lost = |code: &str, name: &String| {
+        let lower = name.to_lowercase();
+        let releases = RELEASING.iter().any(|word| lower.contains(word));
+        let mut new_calls = new_calls.iter();
+        !(kept.contains(name)
+            || releases && is_of_lifetime
+            || is_definition(code, name)
+            || new_calls.any(|new| makes_the_call(case.old, new, name)))
     };
+    let lost = |code: &str| calls(code).iter().any(|name| is_lost(code, name));
     let Some((line, _)) = removed.iter().find(|(_, code)| lost(code)) else {
         return Vec::new();
     };
-    let only_leaves = added
-        .iter()
-        .all(|(_, code)| leaves(code) || code == "break;" || code == "continue;");
-    if only_leaves {
-        let what = "it removes a call and puts nothing in its place";
-        return vec![Finding::new(case, Some(line), what)];
-    }
-    if removed.len() >= 10 && added.len() * 4 < removed.len() {
-        let what = "it removes much more than it adds, this call among it";
-        return vec![Finding::new(case, Some(line), what)];
-    }
-    vec![Finding::new(case, Some(line), "this call is gone").weighing(Weight::Told)]
+    let mut codes = added.iter().map(|(_, code)| code);
+    let (what, weight) =
+        if codes.all(|code| leaves(code) || code == "break;" || code == "continue;") {
+            let what = "it removes a call and puts nothing in its place";
+            (what, Weight::Refutes)
+        } else if removed.len() >= 10 && added.len() * 4 < removed.len() {
+            let what = "it removes much more than it adds, this call among it";
+            (what, Weight::Refutes)
+        } else {
+            ("this call is gone", Weight::Told)
+        };
+    vec![Finding::new(case, Some(line), what).weighing(weight)]
 }
 
 /// Tells whether a function that the file defines calls another one.

@@ -15,11 +15,10 @@ pub(super) fn forbidden_place(case: &Case<'_>) -> Vec<Finding> {
     let mut folders = path.folder().split('/');
     let name = path.file_name().to_lowercase();
     let stem = name.split('.').next().unwrap_or(&name);
+    let mut ends = ["_test", "_tests", "_fuzzer"].into_iter();
     let what = if path.is_test()
         || folders.any(|part| HARNESS_FOLDERS.contains(&part.to_lowercase().as_str()))
-        || ["_test", "_tests", "_fuzzer"]
-            .iter()
-            .any(|end| stem.ends_with(end))
+        || ends.any(|end| stem.ends_with(end))
     {
         "it changes a test or a harness"
     } else if path.is_build_file() {
@@ -103,9 +102,8 @@ fn does_it_otherwise(hunk: &[DiffLine], at: usize) -> bool {
         return false;
     };
     let tried = calls(lines.get(begin..).unwrap_or_default());
-    calls(&handler(from))
-        .iter()
-        .any(|call| tried.contains(call))
+    let again = calls(&handler(from));
+    again.iter().any(|call| tried.contains(call))
 }
 
 /// Returns the names that are called, with their receivers.
@@ -154,13 +152,10 @@ pub(crate) fn ends_process(text: &str) -> bool {
 
 /// Finds code that ends the whole process.
 pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
-    let weight = if ends_process(case.old) {
-        Weight::Told
-    } else {
-        Weight::Refutes
-    };
     let what = "it ends the whole process";
-    let found = case.find(Side::New, what, |line| ends(&line.text));
-    let found = found.into_iter().map(|one| one.weighing(weight));
-    found.collect()
+    let mut found = case.find(Side::New, what, |line| ends(&line.text));
+    if ends_process(case.old) {
+        found.iter_mut().for_each(|one| one.weight = Weight::Told);
+    }
+    found
 }

@@ -26,16 +26,14 @@ pub(super) enum FailureKind {
 impl Programs<'_> {
     /// Runs the input alone on both programs and judges it.
     pub(super) async fn look(&self, input: &[u8]) -> Result<(FailureKind, Failure)> {
-        let new = self.replay_briefly(&self.new, input).await?;
-        if !new.outcome.is_failure() {
+        let mut new = self.replay_briefly(&self.new, input).await?;
+        let (kind, reason) = if !new.outcome.is_failure() {
             let kind = match &new.answer {
                 Some(_) => FailureKind::Answer,
                 None => FailureKind::NotRepeated,
             };
-            let reason = "a failure did not happen again";
-            return Ok((kind, failure(reason, &new, input)));
-        }
-        if !matches!(new.execution.ending, Ending::Limit(_)) {
+            (kind, "a failure did not happen again".to_owned())
+        } else if !matches!(new.execution.ending, Ending::Limit(_)) {
             let old = self.replay_briefly(self.old, input).await?;
             let (mut kind, mut reason) = self.decide(&old, &new);
             let file = InputFile::like(self.pov, input)?;
@@ -43,19 +41,28 @@ impl Programs<'_> {
                 kind = FailureKind::Preexisting;
                 reason.push_str("; the unpatched program leaks the same memory");
             }
-            return Ok((kind, failure(&reason, &new, input)));
-        }
-        // A busy machine may be what took the time, so both run side by side.
-        let old = self.replay_briefly(self.old, input);
-        let again = self.replay_briefly(&self.new, input);
-        let (old, again) = futures::future::join(old, again).await;
-        let (old, again) = (old?, again?);
-        if !again.outcome.is_failure() {
-            let reason = "an input ended in time beside the unpatched program";
-            return Ok((FailureKind::NotRepeated, failure(reason, &again, input)));
-        }
-        let (kind, reason) = self.decide(&old, &again);
-        Ok((kind, failure(&reason, &again, input)))
+            (kind, reason)
+        } else {
+            // A busy machine may be what took the time, so both run side by side.
+            let old = self.replay_briefly(self.old, input);
+            let again = self.replay_briefly(&self.new, input);
+            let (old, again) = futures::future::join(old, again).await;
+            let old = old?;
+            new = again?;
+            if new.outcome.is_failure() {
+                self.decide(&old, &new)
+            } else {
+                let reason = "an input ended in time beside the unpatched program";
+                (FailureKind::NotRepeated, reason.to_owned())
+            }
+        };
+        let found = Failure {
+            input: input.to_vec(),
+            reason,
+            shown: new.execution.text(),
+            crash: new.crash,
+        };
+        Ok((kind, found))
     }
 
     fn decide(&self, old: &Replay, new: &Replay) -> (FailureKind, String) {
@@ -136,13 +143,4 @@ fn same_place(one: &CrashReport, other: &CrashReport) -> bool {
         Some(plain_name(&frame.function))
     };
     one.kind == other.kind && function(one).is_some_and(|one| Some(one) == function(other))
-}
-
-fn failure(reason: &str, replay: &Replay, input: &[u8]) -> Failure {
-    Failure {
-        input: input.to_vec(),
-        reason: reason.to_owned(),
-        shown: replay.execution.text(),
-        crash: replay.crash.clone(),
-    }
 }

@@ -6,6 +6,7 @@
 //! where they differ, PoVs and tests are run again.
 
 use super::feedback::FeedbackWriter;
+use super::tested;
 use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Rung, RungName};
 use patchwright_target::Result;
@@ -65,15 +66,10 @@ async fn check((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     };
     let name = task.main_build();
     let build = target.build(changes, &name, BuildKind::Clean).await?;
-    match target.test(&build).await? {
-        Some(now) => Ok(super::tested::judge(
-            before,
-            &now,
-            &BTreeSet::new(),
-            &writer,
-        )),
-        None => Ok(Rung::new(RungName::Tested, None, "the task has no tests")),
-    }
+    let Some(now) = target.test(&build).await? else {
+        return Ok(Rung::new(RungName::Tested, None, "the task has no tests"));
+    };
+    Ok(tested::judge(before, &now, &BTreeSet::new(), &writer))
 }
 
 /// Tells whether the clean builds have the same products as those that the rungs were climbed

@@ -28,9 +28,8 @@ impl<'a> FeedbackWriter<'a> {
             LineMap::of_change(tree.as_ref()?, changes, changes.pristine_name(path))
         };
         let changed = changes.files.keys();
-        let changed = changed
-            .filter_map(|path| Some((path.clone(), map(path)?)))
-            .collect();
+        let changed = changed.filter_map(|path| Some((path.clone(), map(path)?)));
+        let changed = changed.collect();
         let mut roots = vec![task.seen_tree(), format!("{INSIDE}/out")];
         roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
         Self {

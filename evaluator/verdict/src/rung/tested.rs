@@ -23,7 +23,7 @@ pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Run
         return Ok(no_tests());
     };
     let name = target.task().main_build();
-    let build = super::builds::build(target, attempt, &name).await?;
+    let build = super::patch::build(target, attempt, &name).await?;
     let Some(now) = target.test(&build).await? else {
         return Ok(no_tests());
     };

@@ -36,7 +36,7 @@ impl Reach {
         let (all, accepted) = (ways(&self.all), ways(&self.accepted));
         let lines: Vec<_> = all.iter().collect();
         self.branches = lines.len();
-        let written = written(attempt);
+        let written = attempt.written();
         (self.unaccounted, self.reasons) = account(&lines, &accepted, (self.aimed, &written));
     }
 }
@@ -194,21 +194,10 @@ pub(super) fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, 
         Some(review::bare(text.lines().nth(at)?))
     });
     code.is_some_and(|code| !code.is_empty())
-        && written(attempt).iter().any(|range| range.holds(path, line))
-}
-
-/// The pieces that the patch wrote, in the patched tree.
-fn written(attempt: &AttemptFacts) -> Vec<LineRange> {
-    let touched = attempt.touched.iter();
-    let pieces = touched.flat_map(|touched| {
-        let path = attempt.changes.new_name(&touched.path);
-        touched.new.iter().map(|(first, last)| LineRange {
-            path: path.as_str().to_owned(),
-            first: *first,
-            last: *last,
-        })
-    });
-    pieces.collect()
+        && attempt
+            .written()
+            .iter()
+            .any(|range| range.holds(path, line))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@
 //! fail at another place with an error of the PoV's kind refutes nothing, for it was
 //! there before, and is told: the same mistake may stand there. All others say nothing.
 
-use super::doubts::{Differing, shown};
 use super::outputs::differing;
 use super::pool::{ComparedInput, InputKind};
 use super::runs::BothRuns;
@@ -31,6 +30,8 @@ pub const CONTROLS_REACH: &str = "controls that run the patched lines";
 /// Count of the patch's branches that the controls and the PoV do not account for.
 pub const CONTROLS_LEAVE_OPEN: &str = "branches that controls leave open";
 
+/// Word for an input on which the unpatched program fails otherwise than on the PoV.
+const FAILS: &str = "makes the unpatched program fail in another way";
 /// Inputs on which both programs fail that are looked at.
 const MOST_FAILURES: usize = 3;
 /// Ways to run the inputs.
@@ -183,46 +184,39 @@ impl Comparison<'_> {
         self.count("challenges: variants", sorted.count(ChallengeKind::Variant));
         self.count("challenges: controls", sorted.count(ChallengeKind::Control));
         let counted = sorted.counted.keys().copied().collect();
-        for (index, _, after) in both.pairs() {
+        for (place, input, [_, after]) in both.pairs() {
             if after.is_failure()
-                && let (Some(input), Some(kind)) = (inputs.get(index), sorted.counted.get(&index))
+                && let Some(kind) = sorted.counted.get(&place)
                 && let Some(result) = self.still_fails(input, *kind).await?
             {
                 return Ok(Challenged { result, counted });
             }
         }
-        for (index, _, after) in both.pairs() {
-            let variant = inputs.get(index);
-            if let Some(input) = variant.filter(|_| sorted.is(index, ChallengeKind::Variant)) {
+        for (place, input, [_, after]) in both.pairs() {
+            if sorted.is(place, ChallengeKind::Variant) {
                 self.keep_answer(&input.name, &input.bytes, after);
             }
         }
-        self.tell_same_mistakes(inputs, &both).await?;
-        self.compare_controls(inputs, &sorted, &both).await?;
+        self.tell_same_mistakes(&both).await?;
+        self.compare_controls(&sorted, &both).await?;
         self.reach_of_controls().await?;
         let result = self.challenges_held(&sorted);
         Ok(Challenged { result, counted })
     }
 
     /// Tells on which inputs both programs fail with an error of the PoV's kind at another place.
-    async fn tell_same_mistakes(
-        &mut self,
-        inputs: &[ComparedInput],
-        both: &BothRuns,
-    ) -> Result<()> {
+    async fn tell_same_mistakes(&mut self, both: &BothRuns<'_>) -> Result<()> {
         let programs = &self.programs;
         let Some(of_the_pov) = programs.crash() else {
             return Ok(());
         };
         let failing = both.pairs();
-        let failing =
-            failing.filter(|(_, before, after)| before.is_failure() && after.is_failure());
-        let failing = failing.filter_map(|(index, ..)| inputs.get(index));
-        for input in failing.take(MOST_FAILURES) {
+        let failing = failing.filter(|(.., runs)| runs.iter().all(|run| run.is_failure()));
+        for (_, input, _) in failing.take(MOST_FAILURES) {
             let now = programs.replay(&programs.new, &input.bytes).await?;
             let same = now.crash.filter(|crash| crash.kind == of_the_pov.kind);
             let Some(crash) = same else { continue };
-            self.answers.push(format!(
+            self.result.answers.push(format!(
                 "{}: both programs fail on it, with an error of the same kind at another place: {}\nThe input: {}",
                 input.name,
                 crash.summary,
@@ -258,37 +252,22 @@ impl Comparison<'_> {
             let run = before.get(&index);
             let fails = run.is_some_and(InputRun::is_failure);
             let is_variant = fails && self.crashes_as_the_pov(&input.bytes).await?;
-            let (kind, what) = match run {
-                Some(_) if is_variant => (
-                    Ok(ChallengeKind::Variant),
-                    "makes the unpatched program crash as the PoV does".to_owned(),
-                ),
-                Some(run) if fails => (
-                    Err("fail there in another way"),
-                    format!(
-                        "makes the unpatched program fail in another way ({})",
-                        run.ending
-                    ),
-                ),
-                Some(run) if run.ending.success() => (
-                    Ok(ChallengeKind::Control),
-                    "is accepted by the unpatched program".to_owned(),
-                ),
-                Some(run) => (
-                    Err("are refused there"),
-                    format!("is refused by the unpatched program ({})", run.ending),
-                ),
-                None => (
-                    Err("were not run in time"),
-                    "was not run: there was no time".to_owned(),
-                ),
+            let what = if is_variant {
+                sorted.counted.insert(index, ChallengeKind::Variant);
+                "makes the unpatched program crash as the PoV does".to_owned()
+            } else if run.is_some_and(|run| !fails && run.ending.success()) {
+                sorted.counted.insert(index, ChallengeKind::Control);
+                "is accepted by the unpatched program".to_owned()
+            } else {
+                let (why, what) = match run {
+                    Some(_) if fails => ("fail there in another way", FAILS),
+                    Some(_) => ("are refused there", "is refused by the unpatched program"),
+                    None => ("were not run in time", "was not run: there was no time"),
+                };
+                *sorted.dropped.entry(why).or_default() += 1;
+                let ending = run.map(|run| format!(" ({})", run.ending));
+                what.to_owned() + &ending.unwrap_or_default()
             };
-            match kind {
-                Ok(kind) => {
-                    sorted.counted.insert(index, kind);
-                }
-                Err(why) => *sorted.dropped.entry(why).or_default() += 1,
-            }
             // Writing to a string cannot fail.
             let _ = writeln!(sorted.log, "{} {what}", input.name);
         }
@@ -339,18 +318,12 @@ impl Comparison<'_> {
     }
 
     /// Compares the behaviours on controls; differences become doubts.
-    async fn compare_controls(
-        &mut self,
-        inputs: &[ComparedInput],
-        sorted: &Sorted,
-        both: &BothRuns,
-    ) -> Result<()> {
-        let noisy = self.noisy(inputs, both).await?;
-        for (index, old, new) in both.pairs() {
-            let is_control = sorted.is(index, ChallengeKind::Control) && !noisy.contains(&index);
-            let Some(input) = inputs.get(index).filter(|_| is_control) else {
+    async fn compare_controls(&mut self, sorted: &Sorted, both: &BothRuns<'_>) -> Result<()> {
+        let noisy = self.noisy(both).await?;
+        for (place, input, [old, new]) in both.pairs() {
+            if !sorted.is(place, ChallengeKind::Control) || noisy.contains(&place) {
                 continue;
-            };
+            }
             if old == new {
                 self.count("challenges answered alike", 1);
                 let name = format!("{}, with and without the patch", input.name);
@@ -358,9 +331,10 @@ impl Comparison<'_> {
                 self.compared.push(input.clone());
                 continue;
             }
-            let one: Differing = differing(input.clone(), old, new);
-            if let Some(settled) = self.accepted(input, &shown(new)) {
-                self.doubts.push(self.doubt(&one, Some(settled), None));
+            let mut one = differing(input.clone(), [old, new]);
+            one.settled = self.accepted(&one);
+            if one.settled.is_some() {
+                self.keep_doubt(&one);
             } else {
                 self.differing.push(one);
             }
@@ -378,7 +352,8 @@ impl Comparison<'_> {
         for (why, count) in &sorted.dropped {
             let _ = write!(told, "; that show nothing, for they {why}: {count}");
         }
-        let open: Vec<&Doubt> = self.doubts.iter().filter(|doubt| doubt.is_open()).collect();
+        let doubts = &self.result.doubts;
+        let open: Vec<&Doubt> = doubts.iter().filter(|doubt| doubt.is_open()).collect();
         if let Some(first) = open.first() {
             let challenges = counted(open.len() as u64, "challenge");
             told = format!(
@@ -388,12 +363,9 @@ impl Comparison<'_> {
         }
         let holds = open.is_empty().then_some(true);
         let mut log = sorted.log.clone();
-        for doubt in &self.doubts {
+        for doubt in doubts {
             let _ = writeln!(log, "{doubt}");
         }
-        self.rung(holds, told)
-            .log(log)
-            .doubts(self.doubts.clone())
-            .answers(self.answers.clone())
+        self.rung(holds, told).log(log)
     }
 }

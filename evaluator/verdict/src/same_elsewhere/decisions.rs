@@ -4,6 +4,7 @@
 //! temporary is destroyed or a static variable is made. What no condition decides is no branch
 //! of the patch, whoever counts it.
 
+use crate::attempt::{nodes, rows};
 use patchwright_source::{Language, parse};
 use tree_sitter::Node;
 
@@ -21,17 +22,6 @@ pub(super) fn decisions(language: Language, text: &[u8]) -> Option<Vec<Range>> {
     Some(nodes.filter_map(|node| decision(node, text)).collect())
 }
 
-/// Visits a node and all below it.
-pub(super) fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    let mut open = vec![root];
-    std::iter::from_fn(move || {
-        let node = open.pop()?;
-        let mut cursor = node.walk();
-        open.extend(node.children(&mut cursor));
-        Some(node)
-    })
-}
-
 /// Returns the lines of a node that decides something, its body apart.
 fn decision(node: Node<'_>, text: &[u8]) -> Option<Range> {
     let field = |name| node.child_by_field_name(name);
@@ -43,10 +33,7 @@ fn decision(node: Node<'_>, text: &[u8]) -> Option<Range> {
         "for_statement" | "for_range_loop" => Some((rows(node).0, rows(field("body")?).0)),
         "case_statement" | "catch_clause" => Some((rows(node).0, rows(node).0)),
         "conditional_expression" => Some(rows(node)),
-        "binary_expression" => {
-            let operator = field("operator")?.utf8_text(text).ok()?;
-            matches!(operator, "&&" | "||" | "and" | "or").then(|| rows(node))
-        }
+        "binary_expression" => is_logical(node, text).then(|| rows(node)),
         // What a macro is made of may decide.
         "call_expression" => {
             let name = field("function")?.utf8_text(text).ok()?;
@@ -57,26 +44,17 @@ fn decision(node: Node<'_>, text: &[u8]) -> Option<Range> {
     }
 }
 
-pub(super) fn rows(node: Node<'_>) -> Range {
-    let row = |at: tree_sitter::Point| at.row as u32 + 1;
-    (row(node.start_position()), row(node.end_position()))
-}
-
 /// Returns the first and last lines of the conditions that stand on several lines.
 pub(super) fn conditions(language: Language, text: &[u8]) -> Vec<Range> {
     let tree = parse(language, text);
-    let mut open: Vec<_> = tree.iter().map(|tree| tree.root_node()).collect();
-    let mut found = Vec::new();
-    while let Some(node) = open.pop() {
+    let mut found: Vec<Range> = Vec::new();
+    for node in tree.iter().flat_map(|tree| nodes(tree.root_node())) {
         let (first, last) = rows(node);
-        if first == last {
-            continue;
-        }
-        if matches!(node.kind(), "binary_expression" | "boolean_operator") {
+        let is_part = found
+            .iter()
+            .any(|outer| outer.0 <= first && last <= outer.1);
+        if node.kind() == "binary_expression" && first < last && !is_part {
             found.push((first, last));
-        } else {
-            let mut cursor = node.walk();
-            open.extend(node.children(&mut cursor));
         }
     }
     found

@@ -10,17 +10,25 @@
 //! patched program refuses the input on the way on which it refuses the PoV, and which no
 //! accepted input takes. What stays open is told with the input, so that a model, a critic or a
 //! person can decide.
+//!
+//! Mutants of given inputs that only the patched program refuses count against the patch unless an
+//! experiment shows that one is malformed as the PoV is: cut short somewhere behind what was
+//! changed, it makes the unpatched program crash as the PoV does, while the input that it was made
+//! from brings no failure wherever it is cut. Then the unpatched program accepted the mutant only
+//! because more bytes happened to lie where it reads what is not its own. What cannot be shown
+//! counts. Java is left out: each cut would start a JVM.
 
 use super::Comparison;
 use super::departure::Values;
-use super::pool::ComparedInput;
+use super::pool::{ComparedInput, spread};
 use super::runs::{Part, digest};
-use crate::evidence::{Doubt, DoubtedInput, doubted};
+use crate::evidence::{Doubt, DoubtedInput, changed_at, doubted};
 use crate::witness::{Watch, Witness};
 use patchwright_source::Language;
-use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern};
+use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern, content};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
@@ -37,6 +45,20 @@ const DIVERGING: usize = 3;
 /// Accepted inputs that must not fail under more checks.
 const CONTROLS: usize = 3;
 
+/// Cuts that are tried, from the first changed byte on: a length that was
+/// changed tells of the bytes that follow it.
+const MOST_CUTS: usize = 512;
+/// Pieces of a mutant of a PoV that are tried.
+const MOST_PIECES: usize = 48;
+/// Failing cuts whose crash is compared with the PoV's.
+const LOOKED_AT: usize = 4;
+/// Most and least time for all cuts of one input. A cut takes milliseconds: this
+/// only ends what goes astray.
+const WALL: Duration = Duration::from_mins(1);
+const LEAST: Duration = Duration::from_secs(4);
+
+/// Reason why a difference between two refusals tells nothing.
+pub(super) const BOTH_REFUSE: &str = "both programs refuse the input";
 /// Reason why an input is known to reach the defect.
 const HOLDS_IT: &str =
     "cut short behind what was changed, it makes the unpatched program crash as the PoV does";
@@ -47,83 +69,77 @@ pub(super) struct Differing {
     pub(super) what: String,
     pub(super) before: InputRun,
     pub(super) after: InputRun,
+    /// Reason why it tells nothing of the patch; none while it is open.
+    pub(super) settled: Option<String>,
+    /// The function in which the programs part first, where that was looked for.
+    diverges: Option<String>,
 }
 
 impl Differing {
+    pub(super) fn new(input: ComparedInput, what: String, [before, after]: [&InputRun; 2]) -> Self {
+        Self {
+            input,
+            what,
+            before: before.clone(),
+            after: after.clone(),
+            settled: None,
+            diverges: None,
+        }
+    }
+
     /// Tells differences of one kind: how both ended, and what they said but for numbers.
     fn kind(&self) -> [(String, u64); 2] {
         let kind = |run: &InputRun| (run.ending.to_string(), digest(&run.output));
         [kind(&self.before), kind(&self.after)]
-    }
-
-    fn both_refuse(&self) -> bool {
-        !self.before.ending.success() && !self.after.ending.success()
     }
 }
 
 impl Comparison<'_> {
     /// Settles the differences on derived inputs, and keeps what stays open.
     pub(super) async fn settle_differences(&mut self) -> Result<()> {
-        let differing = std::mem::take(&mut self.differing);
-        let inputs = differing.iter().map(|one| one.input.bytes.clone());
+        let mut looked_at = std::mem::take(&mut self.differing);
+        let inputs = looked_at.iter().map(|one| one.input.bytes.clone());
         self.tried.extend(inputs);
         let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
-        let looked_at: Vec<Differing> = differing
-            .into_iter()
-            .filter(|one| {
-                let seen = kinds.entry(one.kind()).or_default();
-                *seen += 1;
-                *seen <= OF_A_KIND
-            })
-            .take(MOST)
-            .collect();
-        let mut settled = self.undefined(&looked_at).await?;
-        self.errs_under_witnesses(&looked_at, &mut settled).await?;
-        for (index, one) in looked_at.iter().enumerate() {
-            if settled.contains_key(&index) {
-                continue;
-            }
-            if one.both_refuse() {
-                settled.insert(index, "both programs refuse the input".to_owned());
+        looked_at.retain(|one| {
+            let seen = kinds.entry(one.kind()).or_default();
+            *seen += 1;
+            *seen <= OF_A_KIND
+        });
+        looked_at.truncate(MOST);
+        self.settle_undefined(&mut looked_at).await?;
+        self.settle_by_witnesses(&mut looked_at).await?;
+        for one in looked_at.iter_mut().filter(|one| one.settled.is_none()) {
+            if !one.before.ending.success() && !one.after.ending.success() {
+                one.settled = Some(BOTH_REFUSE.to_owned());
             } else if self.holds_the_defect(&one.input.bytes).await? {
-                settled.insert(index, HOLDS_IT.to_owned());
+                one.settled = Some(HOLDS_IT.to_owned());
             }
         }
-        self.refused_as_the_pov(&looked_at, &mut settled).await?;
-        let mut open = Vec::new();
-        for (index, one) in looked_at.into_iter().enumerate() {
-            match settled.remove(&index) {
-                Some(settled) => {
-                    self.count("differences settled", 1);
-                    self.doubts.push(self.doubt(&one, Some(settled), None));
-                }
-                None => open.push(one),
-            }
+        self.settle_refused_as_the_pov(&mut looked_at).await?;
+        let (settled, mut open): (Vec<_>, Vec<_>) =
+            looked_at.into_iter().partition(|one| one.settled.is_some());
+        for one in settled {
+            self.count("differences settled", 1);
+            self.keep_doubt(&one);
         }
-        let diverging = self.diverging(&open).await?;
-        for (index, one) in open.iter().enumerate() {
-            let diverges = diverging.get(&index).cloned();
-            self.doubts.push(self.doubt(one, None, diverges));
+        self.find_diverging(&mut open).await?;
+        for one in &open {
+            self.keep_doubt(one);
         }
         Ok(())
     }
 
-    /// Returns the reason why the unpatched program is not defined on an input.
-    pub(super) async fn undefined_on(&self, one: &Differing) -> Result<Option<String>> {
-        let found = self.undefined(std::slice::from_ref(one)).await?;
-        Ok(found.into_values().next())
-    }
-
-    /// The inputs on which the unpatched program is not defined, each with what shows it.
-    async fn undefined(&self, differing: &[Differing]) -> Result<BTreeMap<usize, String>> {
-        let mut found = BTreeMap::new();
-        if differing.is_empty() || self.programs.task().language == Language::Java {
-            return Ok(found);
+    /// Settles open inputs on which the unpatched program is not defined, each by what shows it.
+    pub(super) async fn settle_undefined(&self, differing: &mut [Differing]) -> Result<()> {
+        let is_java = self.programs.task().language == Language::Java;
+        if is_java || differing.iter().all(|one| one.settled.is_some()) {
+            return Ok(());
         }
         let inputs: Vec<ComparedInput> = differing.iter().map(|one| one.input.clone()).collect();
         // The files have other names than before, and programs print names.
         let old = self.programs.old;
-        let usual = self.run_as(old, &inputs, self.again()).await?;
+        let usual = self.run(old, &inputs, self.again()).await?;
         for (fill, redzone) in PATTERNS {
             let how = Inputs {
                 memory: Some(MemoryPattern { fill, redzone }),
@@ -132,7 +148,7 @@ impl Comparison<'_> {
             if self.clock.left(Part::DIFFERENCES).is_zero() {
                 break;
             }
-            for (index, run) in self.run_as(old, &inputs, how).await? {
+            for (index, run) in self.run(old, &inputs, how).await? {
                 let how = if run.is_failure() {
                     "the unpatched program fails on it when objects lie further apart in memory"
                 } else if usual.get(&index).is_some_and(|usual| *usual != run) {
@@ -140,30 +156,28 @@ impl Comparison<'_> {
                 } else {
                     continue;
                 };
-                found.entry(index).or_insert_with(|| how.to_owned());
+                if let Some(one) = differing.get_mut(index) {
+                    one.settled.get_or_insert_with(|| how.to_owned());
+                }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Settles inputs on which a second witness sees the unpatched program err, as far as nothing
     /// else does. Where it sees errors on an accepted input as well, they are no news.
     /// The log says what came of each witness.
-    async fn errs_under_witnesses(
-        &mut self,
-        differing: &[Differing],
-        settled: &mut BTreeMap<usize, String>,
-    ) -> Result<()> {
+    async fn settle_by_witnesses(&mut self, differing: &mut [Differing]) -> Result<()> {
         let accepted = self.compared.iter().filter(|input| !input.refused);
         let controls: Vec<Vec<u8>> = accepted
             .map(|input| input.bytes.clone())
             .take(CONTROLS)
             .collect();
         for witness in Witness::of(self.programs.task().language).iter().copied() {
-            let mut left: Vec<usize> = (0..differing.len()).collect();
-            left.retain(|index| !settled.contains_key(index));
-            let inputs = left.iter().filter_map(|index| differing.get(*index));
-            let inputs: Vec<&[u8]> = inputs.map(|one| one.input.bytes.as_slice()).collect();
+            let open = differing.iter_mut().filter(|one| one.settled.is_none());
+            let mut open: Vec<&mut Differing> = open.collect();
+            let inputs = open.iter().map(|one| one.input.bytes.as_slice());
+            let inputs: Vec<&[u8]> = inputs.collect();
             if inputs.is_empty() {
                 break;
             }
@@ -185,10 +199,13 @@ impl Comparison<'_> {
             let name = witness.name();
             let told = match erring {
                 Ok(erring) => {
-                    let why = format!("the unpatched program errs on it ({name})");
-                    let shown = erring.iter().filter_map(|place| left.get(*place));
-                    settled.extend(shown.map(|index| (*index, why.clone())));
-                    format!("errs on {} of {}", erring.len(), left.len())
+                    for place in &erring {
+                        if let Some(one) = open.get_mut(*place) {
+                            let why = format!("the unpatched program errs on it ({name})");
+                            one.settled = Some(why);
+                        }
+                    }
+                    format!("errs on {} of {}", erring.len(), open.len())
                 }
                 Err(reason) => reason.to_owned(),
             };
@@ -198,38 +215,122 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// The function in which the programs part first, for some of the inputs.
-    async fn diverging(&self, open: &[Differing]) -> Result<BTreeMap<usize, String>> {
-        let some = open.get(..DIVERGING.min(open.len())).unwrap_or_default();
-        if some.is_empty() || self.functions.is_empty() {
-            return Ok(BTreeMap::new());
+    /// Returns the first refused mutant that is not shown to be malformed.
+    /// Once there is no time left, the rest stay as they are, and the rung is open.
+    pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Differing>> {
+        while let Some(mut one) = self.turned_away.pop() {
+            if self.clock.left(Part::DIFFERENCES).is_zero() {
+                self.turned_away.push(one);
+                break;
+            }
+            if !self.is_malformed(&one.input).await? {
+                return Ok(Some(one));
+            }
+            self.count("malformed mutants turned away", 1);
+            one.settled = Some("the input is malformed as the PoV is".to_owned());
+            self.keep_doubt(&one);
         }
-        let inputs: Vec<ComparedInput> = some.iter().map(|one| one.input.clone()).collect();
-        let values = Capture::Values(self.functions.clone());
-        let both = self.run_both(&inputs, values, self.clock.again()).await?;
-        let first = |(index, before, after): (usize, &InputRun, &InputRun)| {
-            let departure = Values::read(before).departure(&Values::read(after))?;
-            Some((index, departure.what))
-        };
-        Ok(both.pairs().filter_map(first).collect())
+        Ok(None)
     }
 
-    /// Creates a doubt about an input and what both programs did with it.
-    pub(super) fn doubt(
-        &self,
-        one: &Differing,
-        settled: Option<String>,
-        diverges: Option<String>,
-    ) -> Doubt {
+    async fn is_malformed(&self, mutant: &ComparedInput) -> Result<bool> {
+        let parent = match &mutant.parent {
+            Some(parent) if self.programs.task().language != Language::Java => parent,
+            _ => return Ok(false),
+        };
+        let from = changed_at(parent, &mutant.bytes);
+        let Some(failing) = self.failing(cuts(&mutant.bytes, from)).await? else {
+            return Ok(false);
+        };
+        if !self.any_crashes_as_the_pov(&failing).await? {
+            return Ok(false);
+        }
+        let control = self.failing(cuts(parent, from)).await?;
+        Ok(control.is_some_and(|failing| failing.is_empty()))
+    }
+
+    /// Tells whether a mutant of a PoV still has its defect: it is cut short at some
+    /// places behind what was changed, and the unpatched program crashes on a
+    /// piece as on the PoV.
+    pub(super) async fn holds_the_defect(&mut self, mutant: &[u8]) -> Result<bool> {
+        let no_time = self.clock.left(Part::DIFFERENCES).is_zero();
+        if self.programs.task().language == Language::Java || no_time {
+            return Ok(false);
+        }
+        let pov = content(self.programs.pov).unwrap_or_default();
+        let pieces = spread(&cuts(mutant, changed_at(&pov, mutant)), MOST_PIECES);
+        let failing = self.failing(pieces).await?.unwrap_or_default();
+        self.any_crashes_as_the_pov(&failing).await
+    }
+
+    /// Tells whether one of the first inputs makes the unpatched program crash as the PoV does.
+    async fn any_crashes_as_the_pov(&self, failing: &[Vec<u8>]) -> Result<bool> {
+        for input in failing.iter().take(LOOKED_AT) {
+            if self.crashes_as_the_pov(input).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns those inputs on which the unpatched program fails; none where not all of
+    /// them could be run.
+    async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>> {
+        let cuts = Inputs {
+            contents,
+            budget: self.clock.left(Part::LAST).clamp(LEAST, WALL),
+            each: self.each(),
+            ..Inputs::default()
+        };
+        let runs = self.programs.run(self.programs.old, &cuts).await?;
+        if runs.len() < cuts.contents.len() {
+            return Ok(None);
+        }
+        let failing = runs.iter().filter(|run| run.is_failure());
+        let failing = failing.filter_map(|run| cuts.contents.get(run.index).cloned());
+        Ok(Some(failing.collect()))
+    }
+
+    pub(super) async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool> {
+        let replay = self.programs.replay(self.programs.old, input).await?;
+        let mut crash = replay.crash.iter();
+        Ok(crash.any(|crash| self.programs.is_the_povs(crash)))
+    }
+
+    /// Finds the function in which the programs part first, for some of the inputs.
+    async fn find_diverging(&self, open: &mut [Differing]) -> Result<()> {
+        let inputs = open.iter().take(DIVERGING).map(|one| one.input.clone());
+        let inputs: Vec<ComparedInput> = inputs.collect();
+        if inputs.is_empty() || self.functions.is_empty() {
+            return Ok(());
+        }
+        let values = Capture::Values(self.functions.clone());
+        let both = self.run_both(&inputs, values, self.clock.again()).await?;
+        for (place, _, [before, after]) in both.pairs() {
+            let departure = Values::read(before).departure(&Values::read(after));
+            if let Some(one) = open.get_mut(place) {
+                one.diverges = departure.map(|departure| departure.what);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a doubt about an input and what both programs did with it.
+    pub(super) fn keep_doubt(&mut self, one: &Differing) {
+        let doubt = self.doubt(one);
+        self.result.doubts.push(doubt);
+    }
+
+    pub(super) fn doubt(&self, one: &Differing) -> Doubt {
         let input = &one.input;
         Doubt {
             what: format!("{}: {}", input.name, one.what),
-            settled,
+            settled: one.settled.clone(),
             input: Some(DoubtedInput {
                 name: input.name.clone(),
                 before: shown(&one.before),
                 after: shown(&one.after),
-                diverges,
+                diverges: one.diverges.clone(),
                 ..doubted(self.programs.pov, &input.bytes)
             }),
             ..Doubt::default()
@@ -241,4 +342,36 @@ impl Comparison<'_> {
 pub(crate) fn shown(run: &InputRun) -> String {
     let head = run.output.get(..SHOWN).unwrap_or(&run.output);
     format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
+}
+
+/// Returns the input cut after each of its bytes from a position on.
+fn cuts(input: &[u8], from: usize) -> Vec<Vec<u8>> {
+    (from + 1..input.len())
+        .take(MOST_CUTS)
+        .filter_map(|length| input.get(..length).map(<[u8]>::to_vec))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_CUTS, changed_at, cuts};
+
+    #[test]
+    fn an_input_is_cut_behind_what_was_changed() {
+        for (parent, mutant, place, lengths) in [
+            ("abcdef", "abXdef", 2, vec![3, 4, 5]),
+            ("abcdef", "abc", 3, vec![]),
+            ("abc", "abcdef", 3, vec![4, 5]),
+            ("abc", "Xbc", 0, vec![1, 2]),
+            ("", "", 0, vec![]),
+        ] {
+            let (parent, mutant) = (parent.as_bytes(), mutant.as_bytes());
+            assert_eq!(changed_at(parent, mutant), place);
+            let made = cuts(mutant, place);
+            let found: Vec<usize> = made.iter().map(Vec::len).collect();
+            assert_eq!(found, lengths);
+            assert!(made.iter().all(|cut| mutant.starts_with(cut)));
+        }
+        assert_eq!(cuts(&[0; 9000], 7).len(), MOST_CUTS);
+    }
 }

@@ -16,7 +16,7 @@ use crate::given_inputs;
 use patchwright_crash::feedback;
 use patchwright_source::{counted, regex};
 use patchwright_target::Result;
-use patchwright_target::runner::{Capture, InputRun};
+use patchwright_target::runner::InputRun;
 use std::collections::BTreeSet;
 
 /// PoVs and mutants that are run.
@@ -63,15 +63,10 @@ impl Comparison<'_> {
                 counted(answered.len() as u64, "input")
             ),
         };
-        let settled = self.accepted(&input, &shown(&after));
-        let settled = settled.or_else(|| alone.is_none().then(|| TOLD.to_owned()));
-        let one = Differing {
-            what,
-            input,
-            before: self.crash_of_the_pov(),
-            after,
-        };
-        self.doubts.push(self.doubt(&one, settled, None));
+        let mut one = Differing::new(input, what, [&self.crash_of_the_pov(), &after]);
+        let settled = self.accepted(&one);
+        one.settled = settled.or_else(|| alone.is_none().then(|| TOLD.to_owned()));
+        self.keep_doubt(&one);
         Ok(())
     }
 
@@ -81,10 +76,8 @@ impl Comparison<'_> {
         let mut inputs = ComparedInput::numbered(InputKind::Derived, povs.to_vec(), name);
         inputs.extend(self.crashing.iter().cloned());
         inputs.truncate(MOST_INPUTS);
-        let budget = self.clock.again();
-        let mut runs = self
-            .run(&self.programs.new, &inputs, Capture::Outputs, budget)
-            .await?;
+        let runs = self.run(&self.programs.new, &inputs, self.again());
+        let mut runs = runs.await?;
         let inputs = inputs.into_iter().enumerate();
         let answered = inputs.filter_map(|(index, input)| Some((input, runs.remove(&index)?)));
         Ok(answered.filter(|(_, run)| !run.is_failure()).collect())
@@ -125,13 +118,13 @@ impl Comparison<'_> {
         let said = shown(after);
         let plain = without_digits(&said);
         let ending = said.lines().next().unwrap_or_default();
-        let mut kept = self.answers.iter();
+        let answers = &mut self.result.answers;
+        let mut kept = answers.iter();
         let known =
             kept.any(|answer| answer.contains(ending) && without_digits(answer).contains(&plain));
-        if self.answers.len() < MOST_ANSWERS && !known {
+        if answers.len() < MOST_ANSWERS && !known {
             let bytes = feedback::input(bytes);
-            self.answers
-                .push(format!("{name}: {said}\nThe input: {bytes}"));
+            answers.push(format!("{name}: {said}\nThe input: {bytes}"));
         }
     }
 }

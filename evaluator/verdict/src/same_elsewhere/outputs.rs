@@ -2,7 +2,7 @@
 //! difference refutes, becomes a doubt, or is examined as a malformed input.
 
 use super::Comparison;
-use super::doubts::{Differing, shown};
+use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use super::runs::{BothRuns, Part, digest};
 use patchwright_sandbox::process::Ending;
@@ -66,18 +66,14 @@ impl Comparison<'_> {
         if !both.before.is_empty() {
             self.seconds_each = Some(both.seconds / both.before.len() as f64);
         }
-        self.late_side_by_side(&chunk, &mut both).await?;
-        let noisy = self.noisy(&chunk, &both).await?;
-        for (index, before, after) in both.pairs() {
-            let Some(input) = chunk.get(index).cloned() else {
-                continue;
-            };
+        self.late_side_by_side(&mut both).await?;
+        let noisy = self.noisy(&both).await?;
+        for (place, input, runs) in both.pairs() {
+            let [before, _] = runs;
             self.count(RUN, 1);
-            if before.is_failure() || noisy.contains(&index) {
-                self.not_comparable(input, before);
-                continue;
-            }
-            if let Some(difference) = self.compare(input, before, after).await? {
+            if before.is_failure() || noisy.contains(&place) {
+                self.not_comparable(input.clone(), before);
+            } else if let Some(difference) = self.compare(input.clone(), runs).await? {
                 return Ok(Some(difference));
             }
         }
@@ -88,8 +84,7 @@ impl Comparison<'_> {
     async fn compare(
         &mut self,
         mut input: ComparedInput,
-        before: &InputRun,
-        after: &InputRun,
+        [before, after]: [&InputRun; 2],
     ) -> Result<Option<Differing>> {
         let accepted = before.ending.success();
         if !accepted && input.kind.counts_if_accepted() {
@@ -99,8 +94,7 @@ impl Comparison<'_> {
         }
         self.count(input.kind.as_str(), 1);
         if before != after {
-            let one = differing(input, before, after);
-            return self.differs(one).await;
+            return self.differs(differing(input, [before, after])).await;
         }
         input.fresh = self.outputs_seen.insert(digest(&before.output));
         input.refused = !accepted;
@@ -127,11 +121,11 @@ impl Comparison<'_> {
 
     /// Runs inputs again, side by side, on which only the patched program hit a limit: the
     /// machine may have been busy.
-    async fn late_side_by_side(&self, chunk: &[ComparedInput], both: &mut BothRuns) -> Result<()> {
+    async fn late_side_by_side(&self, both: &mut BothRuns<'_>) -> Result<()> {
         let limited = |run: &InputRun| matches!(run.ending, Ending::Limit(_));
         let late = both.pairs();
-        let late = late.filter(|(_, before, after)| limited(after) && !limited(before));
-        let late: Vec<usize> = late.map(|(index, ..)| index).collect();
+        let late = late.filter(|(.., [before, after])| limited(after) && !limited(before));
+        let late: Vec<usize> = late.map(|(place, ..)| place).collect();
         if late.is_empty() {
             return Ok(());
         }
@@ -140,7 +134,8 @@ impl Comparison<'_> {
             only: late.clone(),
             ..self.again()
         };
-        let run = |build| self.run_as(build, chunk, again());
+        let inputs = both.inputs;
+        let run = |build| self.run(build, inputs, again());
         let again = futures::future::join(run(self.programs.old), run(&self.programs.new)).await;
         both.before.extend(again.0?);
         both.after.extend(again.1?);
@@ -149,52 +144,47 @@ impl Comparison<'_> {
 
     /// Takes an input on which the programs differ: what refutes is returned, the
     /// rest is kept to be looked at.
-    async fn differs(&mut self, one: Differing) -> Result<Option<Differing>> {
+    async fn differs(&mut self, mut one: Differing) -> Result<Option<Differing>> {
         let refuses = !one.after.ending.success();
-        let accepted = self.accepted(&one.input, &shown(&one.after));
-        let (what, settled) = match (accepted, one.input.kind) {
-            (Some(settled), _) => ("differences accepted", settled),
-            (None, InputKind::Derived) => {
-                self.count("derived and answered differently", 1);
-                self.differing.push(one);
-                return Ok(None);
-            }
-            (None, InputKind::FurtherMutant) if refuses => {
-                self.count("further mutants turned away", 1);
-                self.differing.push(one);
-                return Ok(None);
-            }
+        one.settled = self.accepted(&one);
+        let what = match one.input.kind {
+            _ if one.settled.is_some() => "differences accepted",
+            InputKind::Derived => "derived and answered differently",
+            InputKind::FurtherMutant if refuses => "further mutants turned away",
             // More than the patch's own bound is refused: that may be the repair.
-            (None, InputKind::Aimed) if refuses => (
-                "aimed and answered differently",
-                "the patched program refuses an input beyond its own bound".to_owned(),
-            ),
-            (None, kind) => match self.undefined_on(&one).await? {
-                Some(settled) => ("differences settled", settled),
-                None if kind == InputKind::GivenMutant && turns_away(&one.after) => {
-                    self.count("mutants of given turned away", 1);
-                    self.turned_away.push(one);
-                    return Ok(None);
+            InputKind::Aimed if refuses => {
+                let why = "the patched program refuses an input beyond its own bound";
+                one.settled = Some(why.to_owned());
+                "aimed and answered differently"
+            }
+            kind => {
+                self.settle_undefined(std::slice::from_mut(&mut one))
+                    .await?;
+                match one.settled {
+                    Some(_) => "differences settled",
+                    None if kind == InputKind::GivenMutant && turns_away(&one.after) => {
+                        "mutants of given turned away"
+                    }
+                    None => return Ok(Some(one)),
                 }
-                None => return Ok(Some(one)),
-            },
+            }
         };
         self.count(what, 1);
-        self.doubts.push(self.doubt(&one, Some(settled), None));
+        match one.input.kind {
+            _ if one.settled.is_some() => self.keep_doubt(&one),
+            InputKind::GivenMutant => self.turned_away.push(one),
+            _ => self.differing.push(one),
+        }
         Ok(None)
     }
 
     /// Returns the differing inputs on which the unpatched program differs from itself. All
     /// are run again, so that file names are equal.
-    pub(super) async fn noisy(
-        &self,
-        chunk: &[ComparedInput],
-        both: &BothRuns,
-    ) -> Result<BTreeSet<usize>> {
+    pub(super) async fn noisy(&self, both: &BothRuns<'_>) -> Result<BTreeSet<usize>> {
         let differing = both.pairs();
-        let differing = differing.filter(|(_, before, after)| before != after);
-        let differing = differing.filter(|(_, before, _)| !before.is_failure());
-        let mut noisy: BTreeSet<usize> = differing.map(|(index, ..)| index).collect();
+        let differing = differing.filter(|(.., [before, after])| before != after);
+        let differing = differing.filter(|(.., [before, _])| !before.is_failure());
+        let mut noisy: BTreeSet<usize> = differing.map(|(place, ..)| place).collect();
         if noisy.is_empty() {
             return Ok(noisy);
         }
@@ -202,7 +192,7 @@ impl Comparison<'_> {
             only: noisy.iter().copied().collect(),
             ..self.again()
         };
-        let again = self.run_as(self.programs.old, chunk, again).await?;
+        let again = self.run(self.programs.old, both.inputs, again).await?;
         noisy.retain(|index| again.get(index) != both.before.get(index));
         Ok(noisy)
     }
@@ -221,16 +211,13 @@ pub(super) fn turns_away(run: &InputRun) -> bool {
 }
 
 /// Returns an input with the behaviours of both programs.
-pub(super) fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
+pub(super) fn differing(input: ComparedInput, runs: [&InputRun; 2]) -> Differing {
+    let [before, after] = runs;
     let what = if before.ending == after.ending {
         "the output differs".to_owned()
     } else {
         format!("{} became {}", before.ending, after.ending)
     };
-    Differing {
-        what: format!("{what} ({})", input.kind.as_str()),
-        input,
-        before: before.clone(),
-        after: after.clone(),
-    }
+    let what = format!("{what} ({})", input.kind.as_str());
+    Differing::new(input, what, runs)
 }

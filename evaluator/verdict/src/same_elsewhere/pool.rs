@@ -126,22 +126,15 @@ impl InputPool {
             (false, true) => MOST_DERIVED,
             (false, false) => FEWER_DERIVED,
         };
-        let java = task.language == Language::Java;
         // Of a C or C++ program files of tests are used where there are no given inputs, and what
         // differs there refutes nothing.
-        let of_tests = if given.is_empty() || java {
-            given_inputs::of_tests(task, pov)?
-        } else {
-            Vec::new()
+        let (kind, of_tests) = match task.language {
+            Language::Java => (InputKind::OfTests, given_inputs::of_tests(task, pov)?),
+            _ if given.is_empty() => (InputKind::Derived, given_inputs::of_tests(task, pov)?),
+            _ => (InputKind::Derived, Vec::new()),
         };
-        let kind = if java {
-            InputKind::OfTests
-        } else {
-            InputKind::Derived
-        };
+        let of_tests = of_tests.into_iter().rev();
         let mut of_tests = of_tests
-            .into_iter()
-            .rev()
             .map(|(name, bytes)| ComparedInput::new(kind, format!("{name} of the tests"), bytes));
         let mut nearer: Vec<Vec<u8>> = povs.iter().flat_map(|pov| nearer(pov)).collect();
         nearer.truncate(derived_left.min(MOST_NEARER));
@@ -178,10 +171,8 @@ impl InputPool {
     /// was given, and of a mutant whose answer is unlike all before.
     pub(super) fn accepted(&mut self, input: &ComparedInput) {
         let given = matches!(input.kind, InputKind::Given | InputKind::OfTests);
-        let mutant = matches!(
-            input.kind,
-            InputKind::GivenMutant | InputKind::FurtherMutant
-        );
+        let mutants = [InputKind::GivenMutant, InputKind::FurtherMutant];
+        let mutant = mutants.contains(&input.kind);
         if !(given || mutant && input.fresh) {
             return;
         }
@@ -238,6 +229,12 @@ impl InputPool {
 /// Names a mutant of a PoV.
 fn of_pov(number: usize) -> String {
     format!("mutant {number} of a PoV")
+}
+
+/// Returns so many inputs, spread evenly.
+pub(super) fn spread<T: Clone>(inputs: &[T], most: usize) -> Vec<T> {
+    let step = inputs.len().div_ceil(most).max(1);
+    inputs.iter().step_by(step).cloned().collect()
 }
 
 #[cfg(test)]

@@ -12,9 +12,8 @@
 
 use super::doubts::Differing;
 use super::outputs::turns_away;
-use super::pool::{ComparedInput, InputKind};
-use super::runs::EACH;
-use super::runs::Part;
+use super::pool::{ComparedInput, InputKind, spread};
+use super::runs::{EACH, Part};
 use super::values::mixed;
 use super::{Comparison, OPEN_BRANCHES};
 use crate::attempt::{AttemptFacts, last, touched_functions};
@@ -26,7 +25,6 @@ use patchwright_target::runner::{
     Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange,
 };
 use patchwright_target::{Result, WorkTime};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Compared inputs that are counted at most.
@@ -111,7 +109,7 @@ impl Comparison<'_> {
             reasons: Vec::new(),
             branches: 0,
         };
-        if let Some(tests) = &self.test_calls.coverage {
+        if let Some(tests) = &self.tests_coverage {
             reach.add_tests(tests);
         }
         let povs = given_inputs::povs(target.task())?;
@@ -172,21 +170,16 @@ impl Comparison<'_> {
     /// the experiments, and what is refused without one stays a doubt: the guard may be too
     /// strict. That too much may be refused of what is read is for given inputs and for those
     /// aimed at the patch to show, so enough of them have to come to the patch.
-    pub(super) async fn refused_as_the_pov(
+    pub(super) async fn settle_refused_as_the_pov(
         &mut self,
-        differing: &[Differing],
-        settled: &mut BTreeMap<usize, String>,
+        differing: &mut [Differing],
     ) -> Result<()> {
-        let refused = differing.iter().enumerate().filter(|(index, one)| {
-            let tells_nothing = matches!(
-                one.input.kind,
-                InputKind::Derived | InputKind::FurtherMutant
-            );
-            tells_nothing && turns_away(&one.after) && !settled.contains_key(index)
+        let tells_nothing = [InputKind::Derived, InputKind::FurtherMutant];
+        let mut refused: Vec<&mut Differing> = differing.iter_mut().collect();
+        refused.retain(|one| {
+            let kind = &one.input.kind;
+            one.settled.is_none() && tells_nothing.contains(kind) && turns_away(&one.after)
         });
-        let refused: Vec<(usize, Vec<u8>)> = refused
-            .map(|(index, one)| (index, one.input.bytes.clone()))
-            .collect();
         let crash = self.programs.crash();
         let is_asked = !refused.is_empty() && crash.is_some_and(reads_outside);
         let floor = self.programs.task().limits.reached.max(1);
@@ -194,13 +187,15 @@ impl Comparison<'_> {
         let Some(mut reach) = self.reach.take_if(enough) else {
             return Ok(());
         };
-        let contents = refused.iter().map(|(_, bytes)| bytes.clone()).collect();
-        let runs = self.count_runs(&mut reach, contents, LEAST).await;
-        let attempt = self.programs.attempt;
-        let alike = runs?.into_iter();
-        let alike = alike.filter(|(_, coverage)| reach.goes_as_the_pov(coverage, attempt));
-        let alike = alike.filter_map(|(place, _)| refused.get(place));
-        settled.extend(alike.map(|(index, _)| (*index, AS_THE_POV.to_owned())));
+        let contents = refused.iter().map(|one| one.input.bytes.clone());
+        let contents = contents.collect();
+        for (place, coverage) in self.count_runs(&mut reach, contents, LEAST).await? {
+            if let Some(one) = refused.get_mut(place)
+                && reach.goes_as_the_pov(&coverage, self.programs.attempt)
+            {
+                one.settled = Some(AS_THE_POV.to_owned());
+            }
+        }
         self.reach = Some(reach);
         Ok(())
     }
@@ -400,12 +395,6 @@ impl Reach {
 /// open, the floor is no question.
 fn enough((reached, floor): (u64, u64), tests_run_it: bool, open: usize) -> bool {
     reached >= floor || tests_run_it && open == 0
-}
-
-/// Returns so many inputs, spread evenly.
-pub(super) fn spread<T: Clone>(inputs: &[T], most: usize) -> Vec<T> {
-    let step = inputs.len().div_ceil(most).max(1);
-    inputs.iter().step_by(step).cloned().collect()
 }
 
 #[cfg(test)]

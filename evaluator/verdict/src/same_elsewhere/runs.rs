@@ -6,7 +6,6 @@
 
 use super::pool::ComparedInput;
 use super::{CHUNK, Comparison};
-use crate::rung::Programs;
 use patchwright_target::runner::{Build, Capture, InputRun, Inputs};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
@@ -78,18 +77,21 @@ impl Clock {
 }
 
 /// Runs of some inputs on both programs, by the places of the inputs.
-pub(super) struct BothRuns {
+pub(super) struct BothRuns<'a> {
+    pub(super) inputs: &'a [ComparedInput],
     pub(super) before: BTreeMap<usize, InputRun>,
     pub(super) after: BTreeMap<usize, InputRun>,
     /// Time that the unpatched program took.
     pub(super) seconds: f64,
 }
 
-impl BothRuns {
-    /// Returns the places that both programs were run on, and both runs.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, &InputRun, &InputRun)> {
-        let runs = self.before.iter();
-        runs.filter_map(|(index, before)| Some((*index, before, self.after.get(index)?)))
+impl BothRuns<'_> {
+    /// Returns the inputs that both programs were run on, with their places and both runs.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, &ComparedInput, [&InputRun; 2])> {
+        self.inputs.iter().enumerate().filter_map(|(place, input)| {
+            let runs = [self.before.get(&place)?, self.after.get(&place)?];
+            Some((place, input, runs))
+        })
     }
 }
 
@@ -109,41 +111,31 @@ impl Comparison<'_> {
         (count as usize).clamp(FEWEST, CHUNK)
     }
 
-    pub(super) async fn run(
+    /// Runs inputs on both programs, one after the other.
+    pub(super) async fn run_both<'a>(
         &self,
-        build: &Build,
-        inputs: &[ComparedInput],
+        inputs: &'a [ComparedInput],
         capture: Capture,
         budget: Duration,
-    ) -> Result<BTreeMap<usize, InputRun>> {
+    ) -> Result<BothRuns<'a>> {
         let how = Inputs {
             budget,
             capture,
             ..Inputs::default()
         };
-        self.run_as(build, inputs, how).await
-    }
-
-    /// Runs inputs on both programs, one after the other.
-    pub(super) async fn run_both(
-        &self,
-        inputs: &[ComparedInput],
-        capture: Capture,
-        budget: Duration,
-    ) -> Result<BothRuns> {
         let started = WorkTime::now();
-        let Programs { old, new, .. } = &self.programs;
-        let before = self.run(old, inputs, capture.clone(), budget).await?;
+        let before = self.run(self.programs.old, inputs, how.clone()).await?;
         let seconds = started.elapsed().as_secs_f64();
         Ok(BothRuns {
+            inputs,
             before,
-            after: self.run(new, inputs, capture, budget).await?,
+            after: self.run(&self.programs.new, inputs, how).await?,
             seconds,
         })
     }
 
     /// Runs inputs on a build, as `how` says.
-    pub(super) async fn run_as(
+    pub(super) async fn run(
         &self,
         build: &Build,
         inputs: &[ComparedInput],

@@ -8,23 +8,33 @@
 //! accept it and print different output, the patch is refuted. Nothing is tried where the PoV
 //! exhausts stack, memory or time, because there a bound of any size is the repair.
 //!
+//! A bound may stand in a field, a macro or a length rather than in the patch. So the debugger
+//! reads both sides of each comparison that the patch brings, and inputs are brought to these
+//! values as to a constant (input-to-state correspondence: Aschermann et al., "REDQUEEN", NDSS
+//! 2019). A value that cannot be read is left out: it only makes inputs, and decides nothing.
+//!
 //! *Searched* inputs are those that the project's own fuzzer finds. Where a branch of the patch is
 //! not accounted for, or too few inputs come there, a harness that is a fuzzer is asked for a few
 //! seconds: on the patched program, from inputs that come near. What it keeps is compared like any
 //! derived input. Harnesses that take one input in a process of their own are no fuzzers, and
 //! nothing is searched for them.
 
+use super::decisions::{COMPARISONS, operator};
 use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use super::runs::Part;
 use super::{CHUNK, Comparison};
+use crate::attempt::{AttemptFacts, nodes, rows};
 use crate::given_inputs;
-use crate::mutation::Dictionary;
+use crate::mutation::{Dictionary, said_numbers};
 use crate::robust::{bounds, is_fuzzer};
 use crate::rung::Programs;
 use patchwright_crash::CrashReport;
+use patchwright_source::{Language, parse};
 use patchwright_target::Result;
-use patchwright_target::runner::Outcome;
+use patchwright_target::probe::{Expression, Observation, Probe};
+use patchwright_target::runner::{InputFile, Outcome};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Numbers and sizes that are tried where a patch has none: beyond a byte, and beyond
@@ -45,6 +55,12 @@ const FUZZER_TIME: Duration = Duration::from_secs(5);
 const LEAST_FOUND: Duration = Duration::from_secs(5);
 /// The most seeds of the fuzzer beside the PoVs.
 const FUZZER_SEEDS: usize = 24;
+/// The most sides of comparisons that are read, in one run of the debugger.
+const MOST_SIDES: usize = 8;
+/// The most values that inputs are brought to.
+const MOST_VALUES: usize = 3;
+/// Smaller values are everywhere.
+const LEAST: u64 = 2;
 
 impl Comparison<'_> {
     /// Compares the outputs of inputs that are aimed at the patch's numbers.
@@ -187,6 +203,79 @@ impl Comparison<'_> {
     }
 }
 
+impl Comparison<'_> {
+    /// Returns values that the patch compares on an input, those first that it does not name:
+    /// what the input names is the other side.
+    async fn compared_values(&mut self, input: &ComparedInput) -> Result<Vec<u64>> {
+        let probes = probes(self.programs.attempt);
+        if probes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let file = InputFile::like(self.programs.pov, &input.bytes)?;
+        let Programs { target, new, .. } = &self.programs;
+        let seen = target.probe(new, file.pov(), &probes).await?;
+        if let Some(why) = &seen.problem {
+            let why = format!("values that the patch compares: {why}");
+            self.experiments.push(why);
+        }
+        let mut values: Vec<u64> = seen.probes.iter().flat_map(numbers).collect();
+        let said = said_numbers(&input.bytes);
+        values.sort_by_key(|value| said.contains(value));
+        let mut known = BTreeSet::new();
+        values.retain(|value| *value >= LEAST && known.insert(*value));
+        values.truncate(MOST_VALUES);
+        self.count("values that the patch compares", values.len() as u64);
+        Ok(values)
+    }
+}
+
+/// The least and the greatest number that was seen.
+fn numbers(observation: &Observation) -> impl Iterator<Item = u64> {
+    let ends = [observation.least, observation.most].into_iter().flatten();
+    ends.filter_map(|(value, _)| u64::try_from(value).ok())
+}
+
+/// Questions for the sides of the comparisons on the lines that a patch brings.
+fn probes(attempt: &AttemptFacts) -> Vec<Probe> {
+    let mut probes: Vec<Probe> = Vec::new();
+    for touched in &attempt.touched {
+        let path = attempt.changes.new_name(&touched.path);
+        let Some(bytes) = attempt.changes.files.get(path) else {
+            continue;
+        };
+        let sides = Language::of(path, bytes).map(|language| sides(language, bytes));
+        for (line, side) in sides.into_iter().flatten() {
+            let expression = Expression::read(&side).ok().filter(|_| touched.wrote(line));
+            probes.extend(expression.map(|expression| Probe {
+                path: path.clone(),
+                line,
+                expression,
+            }));
+        }
+    }
+    probes.truncate(MOST_SIDES);
+    probes
+}
+
+/// Returns the sides of the comparisons of a text that are no literals, with their lines.
+fn sides(language: Language, text: &[u8]) -> Vec<(u32, String)> {
+    let Some(tree) = parse(language, text) else {
+        return Vec::new();
+    };
+    let all = nodes(tree.root_node());
+    let compared = all.filter(|node| COMPARISONS.contains(&operator(*node, text)));
+    let sides = compared.flat_map(|node| ["left", "right"].map(|s| node.child_by_field_name(s)));
+    let sides = sides
+        .flatten()
+        .filter(|side| !side.kind().ends_with("literal"));
+    let mut found: Vec<(u32, String)> = sides
+        .filter_map(|side| Some((rows(side).0, side.utf8_text(text).ok()?.to_owned())))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
 /// Says how many inputs are missing at the floor.
 fn shortfall(run: usize, floor: usize) -> Option<String> {
     (run < floor).then(|| {
@@ -198,7 +287,8 @@ fn shortfall(run: usize, floor: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::shortfall;
+    use super::{shortfall, sides};
+    use patchwright_source::Language;
 
     #[test]
     fn too_few_aimed_inputs_say_how_many_are_missing() {
@@ -206,5 +296,44 @@ mod tests {
         assert_eq!(shortfall(40, 32), None);
         let missing = shortfall(7, 32).unwrap();
         assert!(missing.starts_with("only 7 of 32 inputs"), "{missing}");
+    }
+
+    #[test]
+    fn the_sides_of_comparisons_are_read_and_literals_are_none() {
+        for (language, line, expected) in [
+            (
+                Language::C,
+                "if (count > c->most) count = 7;",
+                vec!["c->most", "count"],
+            ),
+            (
+                Language::C,
+                "while (a[i] != 0 && 3 < n) i++;",
+                vec!["a[i]", "n"],
+            ),
+            (Language::C, "x = y + z;", vec![]),
+            (
+                Language::Cpp,
+                "return size() <= kMost ? a : b;",
+                vec!["kMost", "size()"],
+            ),
+            (
+                Language::Java,
+                "if (at >= names.length) return;",
+                vec!["at", "names.length"],
+            ),
+        ] {
+            let text = format!("class A {{ int f(int n) {{\n{line}\n}} }}");
+            let text = match language {
+                Language::Java => text,
+                _ => format!("int f(int n)\n{{\n{line}\n}}"),
+            };
+            let mut found: Vec<String> = sides(language, text.as_bytes())
+                .into_iter()
+                .map(|(_, side)| side)
+                .collect();
+            found.sort();
+            assert_eq!(found, expected, "{line}");
+        }
     }
 }

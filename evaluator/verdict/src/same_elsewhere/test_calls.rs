@@ -13,7 +13,7 @@ use super::erring::TOLD;
 use crate::evidence::Doubt;
 use crate::rung::Programs;
 use patchwright_target::runner::{
-    Counted, Coverage, Observed, ObservedCall, ObservedRun, Outcome, Pov, content,
+    Counted, Observed, ObservedCall, ObservedRun, Outcome, Pov, content,
 };
 use patchwright_target::{Result, WorkTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,15 +39,6 @@ const FEWEST_BYTES: usize = 4;
 /// The most inputs that are made of what tests pass on.
 const MOST_INPUTS: usize = 60;
 
-/// Reports on the tests with both programs.
-#[derive(Debug, Default)]
-pub(super) struct TestCalls {
-    /// Calls that end as before and say something.
-    pub(super) telling: u64,
-    /// The lines of the patch that the tests run.
-    pub(super) coverage: Option<Coverage>,
-}
-
 impl Comparison<'_> {
     /// Runs the tests with both programs and compares the calls of the touched functions;
     /// what the tests pass to these become given inputs. It has a time of its own.
@@ -61,19 +52,15 @@ impl Comparison<'_> {
             return Ok(());
         }
         let started = WorkTime::now();
-        let asked = |counted| Observed {
-            functions: self.functions.clone(),
-            counted,
-            most: usual * SLOWER + LEAST,
-        };
+        let most = usual * SLOWER + LEAST;
+        let plain = self.observed(Counted::default(), most);
         let Programs {
             target, old, new, ..
         } = &self.programs;
-        let plain = asked(Counted::default());
         let Some(before) = target.observed_run(old, None, &plain).await? else {
             return Ok(());
         };
-        let lines = asked(self.lines_of_patch());
+        let lines = self.observed(self.lines_of_patch(), most);
         let Some(after) = target.observed_run(new, None, &lines).await? else {
             return Ok(());
         };
@@ -84,15 +71,21 @@ impl Comparison<'_> {
         }
         self.count(AS_BEFORE, compared.same);
         self.count(OTHERWISE, compared.differing.len() as u64);
-        let crash = self.programs.crash().map(|crash| crash.kind.clone());
-        self.doubts.extend(compared.doubts(crash.as_deref()));
-        self.test_calls = TestCalls {
-            telling: compared.telling,
-            coverage: Some(after.coverage),
-        };
+        let crash = self.programs.crash().map(|crash| crash.kind.as_str());
+        self.result.doubts.extend(compared.doubts(crash));
+        self.telling_calls = compared.telling;
+        self.tests_coverage = Some(after.coverage);
         self.given_by_tests(before.given).await?;
         self.clock.leave_out(started.elapsed());
         Ok(())
+    }
+
+    fn observed(&self, counted: Counted, most: Duration) -> Observed {
+        Observed {
+            functions: self.functions.clone(),
+            counted,
+            most,
+        }
     }
 
     /// Makes inputs of what the tests pass on. Where the harness passes on a part of
@@ -101,11 +94,7 @@ impl Comparison<'_> {
         if given.is_empty() {
             return Ok(());
         }
-        let asked = Observed {
-            functions: self.functions.clone(),
-            counted: Counted::default(),
-            most: POV_TIME,
-        };
+        let asked = self.observed(Counted::default(), POV_TIME);
         let task = self.programs.task();
         let hangs = self.programs.before.replay.outcome == Outcome::Hung;
         let mut frames: BTreeSet<(Vec<u8>, Vec<u8>)> = BTreeSet::new();

@@ -10,13 +10,13 @@
 use super::Comparison;
 use super::branches::is_written;
 use super::decisions::{Operand, OperandKind, operands};
-use super::doubts::{Differing, shown};
-use super::pool::{ComparedInput, InputKind};
-use super::reach::{Reach, spread};
+use super::doubts::Differing;
+use super::pool::{ComparedInput, InputKind, spread};
+use super::reach::Reach;
 use crate::attempt::AttemptFacts;
-use crate::rung::builds;
+use crate::rung::patch;
 use patchwright_source::{Language, TreePath, counted};
-use patchwright_target::runner::{Build, Capture, InputRun, content};
+use patchwright_target::runner::{Build, InputRun, content};
 use patchwright_target::{Result, WorkTime};
 
 /// The most conditions that are turned round, each of which costs a build.
@@ -97,13 +97,11 @@ impl Comparison<'_> {
         let programs = &self.programs;
         let name = programs.task().build_of(programs.pov);
         let changed = one.replaced(programs.attempt, by);
-        let build = builds::build(programs.target, &changed, &name).await?;
+        let build = patch::build(programs.target, &changed, &name).await?;
         self.clock.leave_out(started.elapsed());
         if !build.succeeded() {
-            self.note(
-                &one.text,
-                &format!("with {by} in its place it does not build"),
-            );
+            let why = format!("with {by} in its place it does not build");
+            self.note(&one.text, &why);
             return Ok(None);
         }
         Ok(Some(build))
@@ -153,7 +151,7 @@ impl Comparison<'_> {
         let compared = spread(&self.compared, INPUTS);
         let erring = spread(&self.crashing, INPUTS);
         let inputs: Vec<ComparedInput> = compared.into_iter().chain(erring).collect();
-        let run = |build| self.run(build, &inputs, Capture::Outputs, self.clock.again());
+        let run = |build| self.run(build, &inputs, self.again());
         let (fixed, patched) = (run(&build).await?, run(&self.programs.new).await?);
         let same = |(index, run): (&usize, &InputRun)| {
             let other = fixed.get(index);
@@ -168,14 +166,10 @@ impl Comparison<'_> {
             "{}:{}: the repair rests on `{}`, which was the same in every run; with it turned round the PoV crashes as before. Can it be otherwise while the defect is there?",
             one.path, one.operand.lines.0, one.text
         );
-        let one = Differing {
-            what,
-            input: ComparedInput::new(InputKind::Derived, "the PoV".to_owned(), bytes),
-            before: self.crash_of_the_pov(),
-            after,
-        };
-        let settled = self.accepted(&one.input, &shown(&one.after));
-        self.doubts.push(self.doubt(&one, settled, None));
+        let input = ComparedInput::new(InputKind::Derived, "the PoV".to_owned(), bytes);
+        let mut one = Differing::new(input, what, [&self.crash_of_the_pov(), &after]);
+        one.settled = self.accepted(&one);
+        self.keep_doubt(&one);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 
 use super::Comparison;
 use super::departure::{Departure, Values};
-use super::doubts::{Differing, shown};
+use super::doubts::{BOTH_REFUSE, Differing};
 use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
 use super::runs::Part;
@@ -73,10 +73,7 @@ impl Comparison<'_> {
         let values = Capture::Values(self.functions.clone());
         let both = self.run_both(chunk, values, half).await?;
         let mut found = None;
-        for (index, before, after) in both.pairs() {
-            let Some(input) = chunk.get(index) else {
-                continue;
-            };
+        for (_, input, [before, after]) in both.pairs() {
             let values = Values::read(before);
             self.count(COMPARED, 1);
             self.count("reached a touched function", u64::from(values.reached));
@@ -90,12 +87,8 @@ impl Comparison<'_> {
             if let Some(departure) = values.departure(&Values::read(after))
                 && self.is_steady(input, &values).await?
             {
-                let one = Differing {
-                    what: format!("{} ({})", departure.what, input.kind.as_str()),
-                    input: input.clone(),
-                    before: before.clone(),
-                    after: after.clone(),
-                };
+                let what = format!("{} ({})", departure.what, input.kind.as_str());
+                let one = Differing::new(input.clone(), what, [before, after]);
                 found = found.or(self.other_values(one, &departure).await?);
             }
         }
@@ -109,7 +102,7 @@ impl Comparison<'_> {
             ..self.again()
         };
         let one = std::slice::from_ref(input);
-        let again = self.run_as(self.programs.old, one, how).await?;
+        let again = self.run(self.programs.old, one, how).await?;
         let run = again.get(&0);
         Ok(run.is_some_and(|run| Values::read(run) == *values))
     }
@@ -118,22 +111,19 @@ impl Comparison<'_> {
     /// refutes, the rest is a doubt.
     async fn other_values(
         &mut self,
-        one: Differing,
+        mut one: Differing,
         departure: &Departure,
     ) -> Result<Option<Differing>> {
         self.count(OTHERWISE, 1);
         let given = matches!(one.input.kind, InputKind::Given | InputKind::OfTests);
-        let settled = match self.accepted(&one.input, &shown(&one.after)) {
-            Some(reason) => Some(reason),
-            None if departure.both_throw && !given => {
-                Some("both programs refuse the input".to_owned())
-            }
-            None => self.undefined_on(&one).await?,
-        };
-        if settled.is_none() && given && departure.at_harness {
+        let refused = (departure.both_throw && !given).then(|| BOTH_REFUSE.to_owned());
+        one.settled = self.accepted(&one).or(refused);
+        self.settle_undefined(std::slice::from_mut(&mut one))
+            .await?;
+        if one.settled.is_none() && given && departure.at_harness {
             return Ok(Some(one));
         }
-        self.doubts.push(self.doubt(&one, settled, None));
+        self.keep_doubt(&one);
         Ok(None)
     }
 

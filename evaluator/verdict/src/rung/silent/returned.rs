@@ -17,7 +17,7 @@ use patchwright_source::{Tree, TreePath, regex};
 use patchwright_target::Result;
 use patchwright_target::runner::{
     Capture, Counted, ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, InputFile,
-    InputRun, Inputs, LineRange, Target,
+    InputRun, Inputs, Target,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -97,16 +97,9 @@ fn watched(programs: &Programs<'_>) -> Counted {
             functions.push(name.to_owned());
         }
     }
-    let touched = programs.attempt.touched.iter().flat_map(|touched| {
-        touched.new.iter().map(|(first, last)| LineRange {
-            path: touched.path.as_str().to_owned(),
-            first: *first,
-            last: *last,
-        })
-    });
     Counted {
         functions,
-        lines: touched.collect(),
+        lines: programs.attempt.written(),
     }
 }
 
