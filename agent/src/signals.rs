@@ -15,10 +15,8 @@ mod signal;
 
 use crate::prompt;
 use crate::record::SignalRecord;
-use cache::Cache;
 pub use charged::Charged;
 pub use cost::{Estimate, Total};
-use embedding::Embedder;
 use endpoint::Endpoint;
 use futures::future;
 use patchwright_config::{Expansion, Settings};
@@ -73,7 +71,7 @@ pub enum SignalError {
 /// The signals that are configured.
 #[derive(Debug, Default)]
 pub struct Signals {
-    embedding: Option<Signal<Embedder>>,
+    embedding: Option<Signal<Endpoint>>,
     rerank: Option<Signal<Reranker>>,
     expansion: Option<Signal<Arc<dyn Model>>>,
 }
@@ -101,23 +99,21 @@ impl Signals {
     /// # Errors
     /// A key or an address cannot be used.
     pub fn from_settings(settings: &Settings) -> Result<Self, SignalError> {
-        let cache = Cache::new(settings.cache.folder.join("signals"));
         let (embedding, rerank) = (&settings.embedding, &settings.rerank);
         let embedder = || -> Result<_, SignalError> {
-            let place = (embedding.base_url.as_str(), &embedding.api_key);
-            let waits = (&settings.model, embedding.timeout);
-            let endpoint = Endpoint::new("embedding", place, waits)?;
-            let source = Embedder::new(endpoint, embedding, cache.clone());
+            let (name, limit) = ("embedding", embedding.timeout);
+            let place = (&*embedding.name, &*embedding.base_url, &embedding.api_key);
+            let endpoint = Endpoint::new((name, "/embeddings"), place, limit, settings)?;
             let prices = cost::price(&embedding.name, embedding.usd_per_million);
-            Ok(Signal::new("embedding", source, embedding.timeout).priced(prices))
+            Ok(Signal::new(name, endpoint, limit, prices))
         };
         let reranker = || -> Result<_, SignalError> {
-            let place = (rerank.base_url.as_str(), &rerank.api_key);
-            let waits = (&settings.model, rerank.timeout);
-            let endpoint = Endpoint::new("rerank", place, waits)?;
-            let source = Reranker::new(endpoint, rerank, cache.clone());
+            let (name, limit) = ("rerank", rerank.timeout);
+            let place = (&*rerank.name, &*rerank.base_url, &rerank.api_key);
+            let endpoint = Endpoint::new((name, "/rerank"), place, limit, settings)?;
+            let reranker = Reranker::new(endpoint, rerank.api);
             let prices = cost::price(&rerank.name, rerank.usd_per_million);
-            Ok(Signal::new("rerank", source, rerank.timeout).priced(prices))
+            Ok(Signal::new(name, reranker, limit, prices))
         };
         let wanted = (!embedding.name.is_empty(), !rerank.base_url.is_empty());
         Ok(Self {
@@ -131,7 +127,7 @@ impl Signals {
     pub fn with_expansion(mut self, expansion: &Expansion, model: Option<Arc<dyn Model>>) -> Self {
         self.expansion = model
             .filter(|_| expansion.enabled)
-            .map(|model| Signal::new("expansion", model, expansion.timeout));
+            .map(|model| Signal::new("expansion", model, expansion.timeout, None));
         self
     }
 
@@ -162,7 +158,8 @@ impl Signals {
     pub fn estimates(&self, words: &str, candidates: &[Candidate]) -> Vec<Estimate> {
         let words = shortened(words);
         let embedding = awake(self.embedding.as_ref());
-        let embedding = embedding.map(|one| one.estimate(one.source.tokens(&words, candidates)));
+        let embedding =
+            embedding.map(|one| one.estimate(embedding::tokens(&one.source, &words, candidates)));
         let rerank = awake(self.rerank.as_ref());
         let rerank = rerank.map(|one| one.estimate(one.source.tokens(&words, candidates)));
         let both = [embedding, rerank].into_iter().flatten();
@@ -181,13 +178,11 @@ impl Signals {
             return SignalAnswers::default();
         }
         let words = shortened(words);
-        let embedding = ask(self.embedding.as_ref(), |source, meter| {
-            let words = &words;
-            Box::pin(async move { source.order(words, candidates, &meter).await })
+        let embedding = ask(self.embedding.as_ref(), |endpoint, meter| {
+            embedding::order(endpoint, &words, candidates, meter)
         });
         let rerank = ask(self.rerank.as_ref(), |source, meter| {
-            let words = &words;
-            Box::pin(async move { source.order(words, candidates, &meter).await })
+            source.order(&words, candidates, meter)
         });
         let (embedding, rerank) = future::join(embedding, rerank).await;
         let mut told = SignalAnswers::default();
@@ -203,13 +198,10 @@ impl Signals {
             messages: vec![Message::user(prompt::words(words))],
             max_output_tokens: WORDS,
         };
-        let answered = ask(self.expansion.as_ref(), |model, meter| {
-            let request = &request;
-            Box::pin(async move {
-                let reply = model.ask(request).await?;
-                meter.set(reply.usage);
-                Ok(reply.text)
-            })
+        let answered = ask(self.expansion.as_ref(), async |model, meter| {
+            let reply = model.ask(&request).await?;
+            meter.set(reply.usage);
+            Ok(reply.text)
         });
         let Some(answered) = answered.await else {
             return String::new();

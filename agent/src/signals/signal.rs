@@ -4,9 +4,9 @@
 use super::SignalError;
 use super::cost::{Estimate, Meter};
 use crate::record::SignalRecord;
-use futures::future::BoxFuture;
 use patchwright_model::price::Prices;
 use patchwright_retrieval::Candidate;
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,19 +24,19 @@ pub(super) struct Signal<S> {
 }
 
 impl<S> Signal<S> {
-    pub(super) fn new(name: &'static str, source: S, limit: Duration) -> Self {
+    pub(super) fn new(
+        name: &'static str,
+        source: S,
+        limit: Duration,
+        prices: Option<Prices>,
+    ) -> Self {
         Self {
             name,
             source,
             limit,
-            prices: None,
+            prices,
             failed: Mutex::new(None),
         }
-    }
-
-    pub(super) fn priced(mut self, prices: Option<Prices>) -> Self {
-        self.prices = prices;
-        self
     }
 
     pub(super) fn estimate(&self, tokens: u64) -> Estimate {
@@ -74,11 +74,6 @@ impl<S> Signal<S> {
         let limit = patchwright_config::write_duration(self.limit);
         format!("no answer within {limit} ({}.timeout)", self.name)
     }
-
-    fn note_failure(&self) {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        *failed = Some(Instant::now());
-    }
 }
 
 /// The result of asking one signal.
@@ -94,10 +89,13 @@ pub(super) fn awake<S>(signal: Option<&Signal<S>>) -> Option<&Signal<S>> {
 }
 
 /// Asks a signal within its limit; `None` when there is none, or it rests.
-pub(super) async fn ask<'s, S, T>(
+pub(super) async fn ask<'s, S, T, F>(
     signal: Option<&'s Signal<S>>,
-    question: impl FnOnce(&'s S, Arc<Meter>) -> BoxFuture<'s, Result<T, SignalError>>,
-) -> Option<Answered<T>> {
+    question: impl FnOnce(&'s S, Arc<Meter>) -> F,
+) -> Option<Answered<T>>
+where
+    F: Future<Output = Result<T, SignalError>>,
+{
     let signal = awake(signal)?;
     let (meter, since) = (Arc::new(Meter::default()), Instant::now());
     let answered =
@@ -108,13 +106,19 @@ pub(super) async fn ask<'s, S, T>(
         Err(_) => (None, Some(signal.too_late())),
     };
     if let Some(reason) = &missing {
-        signal.note_failure();
+        *signal.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         tracing::warn!(signal = signal.name, reason, "a signal was left out");
     }
     Some(Answered {
         answer,
         record: signal.record(&meter, since, missing),
     })
+}
+
+/// The texts of a question: its words, then the candidates.
+pub(super) fn texts_of<'t>(words: &'t str, candidates: &'t [Candidate]) -> Vec<&'t str> {
+    let texts = candidates.iter().map(|one| one.text.as_str());
+    std::iter::once(words).chain(texts).collect()
 }
 
 /// Returns the candidates, those with the highest scores first.
