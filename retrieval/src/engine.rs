@@ -20,7 +20,7 @@ mod values;
 
 use crate::answer::{Answer, Hit, Miss};
 use crate::error::Result;
-use crate::index::{Index, IndexLimits, IndexReport};
+use crate::index::{Index, IndexReport};
 use crate::pattern::{Haystack, find_pattern};
 use crate::query::Query;
 use crate::rank::Proximity;
@@ -83,11 +83,8 @@ impl Engine {
     /// Opens a tree; its index in the cache folder is built or brought up to
     /// date first.
     pub fn open(tree: &Path, cache: &Path, settings: Settings) -> Result<Self> {
-        let limits = IndexLimits {
-            file_size: settings.file_size_limit,
-        };
         Ok(Self {
-            index: Index::open(tree, cache, limits)?,
+            index: Index::open(tree, cache, settings.file_size_limit)?,
             settings,
             ranking: Ranking::shipped(),
             near: Proximity::default(),
