@@ -9,6 +9,7 @@ use super::count::{Counted, count_file};
 use super::postings::{self, Posting};
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
+use itertools::Itertools;
 use patchwright_source::TreePath;
 use rayon::prelude::*;
 use rusqlite::{Connection, Result, TransactionBehavior, params};
@@ -60,8 +61,8 @@ fn plan(reader: &Reader<'_>) -> Result<Work> {
         .map(|file| (file.path.clone(), (file.first_symbol, file.last_symbol)))
         .collect();
     let total = all.len();
-    let lacking = all.iter().filter(|(_, (first, _))| !known.contains(first));
-    let lacking: Vec<_> = lacking.cloned().collect();
+    let mut lacking = all.clone();
+    lacking.retain(|(_, (first, _))| !known.contains(first));
     let layers = last_layer(reader.connection)?;
     let stale = known.len() + lacking.len() > total + total / FEW + 8;
     let anew = !lacking.is_empty()
@@ -87,24 +88,12 @@ fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<
     let mut insert =
         connection.prepare("INSERT OR REPLACE INTO worded VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for ((_, (first, last)), file) in work.files.iter().zip(counted) {
-        let length: u32 = file.documents.iter().map(|one| one.length).sum();
-        let documents = file.documents.len() as u32;
-        insert.execute(params![first, last, layer, documents, length])?;
-        let mut by_number: Vec<Vec<Posting>> = vec![Vec::new(); file.words.len()];
-        for document in file.documents {
-            for (number, count) in document.words {
-                let posting = Posting::new(document.id, count, document.length);
-                if let Some(list) = by_number.get_mut(number as usize) {
-                    list.push(posting);
-                }
-            }
-        }
-        for (word, list) in file.words.into_iter().zip(by_number) {
+        insert.execute(params![first, last, layer, file.documents, file.length])?;
+        for (word, list) in file.words {
             all.entry(word).or_default().extend(list);
         }
     }
-    let mut words: Vec<(String, Vec<Posting>)> = all.into_iter().collect();
-    words.sort_by(|a, b| a.0.cmp(&b.0));
+    let words = all.into_iter().sorted_by(|a, b| a.0.cmp(&b.0));
     let mut insert = connection.prepare("INSERT INTO word VALUES (?1, ?2, ?3)")?;
     for (word, mut list) in words {
         list.sort_unstable_by_key(|posting| posting.id);
@@ -164,8 +153,6 @@ pub(super) fn read_postings(reader: &Reader<'_>, size: Size, word: &str) -> Resu
 
 /// Returns whether a definition is in a file as it is now.
 fn is_current(reader: &Reader<'_>, id: i64) -> bool {
-    reader
-        .files
-        .of_symbol(id)
-        .is_some_and(|file| (file.first_symbol..=file.last_symbol).contains(&id))
+    let file = reader.files.of_symbol(id);
+    file.is_some_and(|file| (file.first_symbol..=file.last_symbol).contains(&id))
 }
