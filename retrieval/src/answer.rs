@@ -5,6 +5,7 @@
 
 use crate::error::RetrievalError;
 use crate::{Query, Snippet, rank::Order, snippet::merge_ranges};
+use itertools::Itertools;
 use patchwright_source::{SourceError, TreePath};
 use std::collections::BTreeMap;
 
@@ -24,7 +25,12 @@ pub struct Answer {
     pub total: usize,
     /// Number of hits shown here.
     pub shown: usize,
+    /// Limit on the hits that are shown, beside that of the settings.
+    pub(crate) most: usize,
 }
+
+/// The answer to a query, or why it has none.
+pub(crate) type Answered = Result<Answer, Miss>;
 
 impl Answer {
     pub(crate) fn new(query: &Query) -> Self {
@@ -36,6 +42,7 @@ impl Answer {
             notes: Vec::new(),
             total: 0,
             shown: 0,
+            most: usize::MAX,
         }
     }
 
@@ -132,23 +139,17 @@ pub(crate) struct Hit {
 /// Joins hits whose lines overlap, keeps the best place in the order.
 pub(crate) fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by(|a, b| a.order.cmp(&b.order));
-    let mut by_file: BTreeMap<TreePath, Vec<usize>> = BTreeMap::new();
-    let mut merged: Vec<Hit> = Vec::new();
+    let mut by_file: BTreeMap<TreePath, Vec<Hit>> = BTreeMap::new();
     for hit in hits {
         let seen = by_file.entry(hit.path.clone()).or_default();
-        let overlapping = seen.iter().copied().find(|index| {
-            merged
-                .get(*index)
-                .is_some_and(|other| overlap(&other.ranges, &hit.ranges))
-        });
-        if let Some(other) = overlapping.and_then(|index| merged.get_mut(index)) {
-            absorb(other, hit);
-        } else {
-            seen.push(merged.len());
-            merged.push(hit);
+        let mut others = seen.iter_mut();
+        match others.find(|other| overlap(&other.ranges, &hit.ranges)) {
+            Some(other) => absorb(other, hit),
+            None => seen.push(hit),
         }
     }
-    merged
+    let merged = by_file.into_values().flatten();
+    merged.sorted_by(|a, b| a.order.cmp(&b.order)).collect()
 }
 
 fn absorb(into: &mut Hit, hit: Hit) {
@@ -184,8 +185,6 @@ impl Hit {
 }
 
 fn overlap(a: &[(u32, u32)], b: &[(u32, u32)]) -> bool {
-    a.iter().any(|(first, last)| {
-        b.iter()
-            .any(|(other_first, other_last)| first <= other_last && other_first <= last)
-    })
+    let mut pairs = a.iter().cartesian_product(b);
+    pairs.any(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
 }

@@ -5,6 +5,7 @@ use super::Engine;
 use crate::error::Result;
 use crate::snippet::line;
 use crate::words::{may_say, stems_of};
+use itertools::Itertools;
 use patchwright_source::{Text, TreePath};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -19,6 +20,8 @@ const LINES: u32 = 10;
 const LEAST_RARE: f64 = 0.1;
 /// Least share of the asked words, weighted by rarity, that a paragraph must contain.
 const COVERED: f64 = 0.6;
+/// Limit on how many paragraphs are shown, after the best definitions.
+const MOST: usize = 2;
 
 /// A paragraph of the documentation and how much of some words it says.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,11 +43,7 @@ fn documents(engine: &Engine) -> Vec<&TreePath> {
 }
 
 /// The paragraphs that say most of some words, at most one of each file.
-pub(crate) fn paragraphs(
-    engine: &Engine,
-    stems: &[String],
-    limit: usize,
-) -> Result<Vec<Paragraph>> {
+pub(super) fn paragraphs(engine: &Engine, stems: &[String]) -> Result<Vec<Paragraph>> {
     let rarities = engine.words.rarities(&engine.index, stems)?;
     let weights: Vec<f64> = rarities.iter().map(|rarity| rarity + LEAST_RARE).collect();
     let whole: f64 = weights.iter().sum();
@@ -55,22 +54,17 @@ pub(crate) fn paragraphs(
             return None;
         }
         let covered = |(first, last): (u32, u32)| {
-            let words: String = (first..=last)
-                .map(|number| line(&text, number) + " ")
-                .collect();
+            let words = (first..=last).map(|number| line(&text, number)).join(" ");
             if !may_say(&words, stems) {
                 return 0.0;
             }
             let found = BTreeSet::from_iter(stems_of(&words));
-            let said = stems
-                .iter()
-                .zip(&weights)
-                .filter(|(stem, _)| found.contains(*stem));
+            let weighed = stems.iter().zip(&weights);
+            let said = weighed.filter(|(stem, _)| found.contains(*stem));
             said.map(|(_, weight)| weight).sum::<f64>() / whole
         };
-        let scored = blocks(&text, count)
-            .into_iter()
-            .map(|block| (covered(block), block));
+        let blocks = blocks(&text, count).into_iter();
+        let scored = blocks.map(|block| (covered(block), block));
         let (covered, lines) = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
         (covered >= COVERED).then(|| Paragraph {
             path: path.clone(),
@@ -80,11 +74,10 @@ pub(crate) fn paragraphs(
     };
     let mut found: Vec<Paragraph> = documents(engine).into_par_iter().filter_map(best).collect();
     found.sort_by(|a, b| {
-        b.covered
-            .total_cmp(&a.covered)
-            .then_with(|| a.path.cmp(&b.path))
+        let by_cover = b.covered.total_cmp(&a.covered);
+        by_cover.then_with(|| a.path.cmp(&b.path))
     });
-    found.truncate(limit);
+    found.truncate(MOST);
     Ok(found)
 }
 

@@ -4,7 +4,8 @@
 use super::Engine;
 use crate::error::Result;
 use crate::symbol::Symbol;
-use std::collections::{BTreeSet, HashMap};
+use itertools::Itertools;
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Limit on how many requests are remembered.
@@ -37,11 +38,10 @@ impl Engine {
         let Some(mut order) = self.preferred(words) else {
             return Ok(ranked);
         };
-        let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
         order.extend(ranked.iter().map(|(_, symbol)| symbol.id));
+        let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
         let least = scores.last().copied().unwrap_or(1.0);
-        let mut seen = BTreeSet::new();
-        order.retain(|id| seen.insert(*id));
+        let order = order.into_iter().unique();
         let scores = scores.into_iter().chain(std::iter::repeat(least));
         Ok(scores.zip(self.symbols(order)?).collect())
     }
