@@ -11,7 +11,9 @@ use crate::search::{Scored, those_in};
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::{may_say, meaningful, stems_of};
+use itertools::Itertools;
 use patchwright_source::TreePath;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Limit on how many candidates are weighed.
@@ -134,19 +136,21 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
     let Ok(text) = engine.text(&symbol.path) else {
         return Vec::new();
     };
-    let mut found: Vec<(usize, u32)> = (symbol.name_line + 1..=symbol.end_line)
-        .map(|number| (number, line(&text, number)))
-        .filter(|(_, code)| may_say(code, stems))
-        .map(|(number, code)| {
-            let mut words = stems_of(&code);
-            words.sort();
-            words.dedup();
-            let said = words.iter().filter(|word| stems.contains(word)).count();
-            (said, number)
-        })
-        .filter(|(said, _)| *said > 0)
-        .collect();
-    found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    found.truncate(HITS);
-    found.into_iter().map(|(_, number)| number).collect()
+    let said = |number: u32| {
+        let code = line(&text, number);
+        let words = if may_say(&code, stems) {
+            stems_of(&code)
+        } else {
+            Vec::new()
+        };
+        words
+            .iter()
+            .unique()
+            .filter(|word| stems.contains(word))
+            .count()
+    };
+    let lines = (symbol.name_line + 1..=symbol.end_line).map(|number| (said(number), number));
+    let telling = lines.filter(|(said, _)| *said > 0);
+    let telling = telling.sorted_by_key(|(said, number)| (Reverse(*said), *number));
+    telling.take(HITS).map(|(_, number)| number).collect()
 }

@@ -12,6 +12,7 @@ use crate::rank::is_aside;
 use crate::search::Scored;
 use crate::symbol::{Symbol, sort_scored};
 use crate::words::stems_of;
+use itertools::Itertools;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,12 +69,11 @@ pub(super) fn of_files(candidates: &[(f64, Symbol)]) -> Vec<(f64, TreePath)> {
     for (share, symbol) in candidates {
         *shares.entry(&symbol.path).or_default() += share;
     }
-    let mut files: Vec<(f64, TreePath)> = shares
+    let files = shares
         .into_iter()
-        .map(|(path, share)| (share, path.clone()))
-        .collect();
-    files.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    files
+        .map(|(path, share)| (share, path.clone()));
+    let files = files.sorted_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    files.collect()
 }
 
 /// The logarithm of the odds of one candidate, which says so much of the
