@@ -7,7 +7,7 @@
 //! without a model.
 
 use crate::prompt;
-use crate::signals::Charged;
+use crate::signals::Signals;
 use patchwright_model::{Message, Model, Request as Question};
 use patchwright_patcher::{RawQuery, reply};
 use patchwright_retrieval::{
@@ -38,7 +38,7 @@ pub struct Pipeline {
     /// Model that writes the patterns and the SQL.
     pub model: Arc<dyn Model>,
     /// Signals that rank the hits.
-    pub signals: Arc<Charged>,
+    pub signals: Arc<Signals>,
     /// The most tokens of a reply.
     pub max_output_tokens: u32,
 }
@@ -69,7 +69,7 @@ impl Pipeline {
     }
 
     async fn patterns(&self, request: &Request) -> Result<Vec<Query>, String> {
-        let prompt = prompt::patterns(&request.text, &self.languages());
+        let prompt = prompt::patterns(&request.text, &self.engine.indexed_languages());
         let pattern = |raw: RawQuery| {
             let query = Query::read(&raw.kind, &raw.body, &raw.attributes).ok()?;
             matches!(query.kind(), "pattern" | "rule").then_some(query)
@@ -135,14 +135,6 @@ impl Pipeline {
             .take(ANCHORS)
             .filter_map(|id| hits.iter().find(|hit| hit.id == *id).cloned());
         (anchors.collect(), told.notes())
-    }
-
-    fn languages(&self) -> Vec<String> {
-        let files = self.engine.indexed_languages();
-        files
-            .into_iter()
-            .map(|language| language.to_string())
-            .collect()
     }
 }
 

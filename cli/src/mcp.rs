@@ -16,7 +16,7 @@ pub(crate) use kept::ServedTree;
 
 use kept::Kept;
 use patchwright_agent::drive::request_of;
-use patchwright_agent::signals::Charged;
+use patchwright_agent::signals::Signals;
 use patchwright_retrieval::{Engine, Memory, Miss, Query};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -42,7 +42,7 @@ pub(crate) struct CodeServer {
     kept: Arc<Kept>,
     /// The questions so far, for `more`.
     memory: Arc<Mutex<Memory>>,
-    signals: Arc<Charged>,
+    signals: Arc<Signals>,
     context_tokens: usize,
     judge: Option<Arc<Judge>>,
     tools: Arc<Tools>,
@@ -60,7 +60,7 @@ const JUDGING: &str = " `judge` builds a patch, runs the crashing inputs and the
 /// The client did not speak the protocol, or the connection broke.
 pub(crate) async fn serve(
     place: ServedTree,
-    (signals, judge): (Charged, Option<Judge>),
+    (signals, judge): (Signals, Option<Judge>),
     context_tokens: usize,
 ) -> anyhow::Result<()> {
     let server = CodeServer {

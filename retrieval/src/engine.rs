@@ -111,12 +111,12 @@ impl Engine {
     }
 
     /// The languages of the tree, the one with the most files first.
-    pub fn indexed_languages(&self) -> Vec<Language> {
+    pub fn indexed_languages(&self) -> Vec<String> {
         let files = self.index.files().into_iter();
         let counts = files.filter_map(|row| row.language).counts();
         let by_count = |(language, count): &(Language, usize)| (Reverse(*count), *language);
         let counts = counts.into_iter().sorted_by_key(by_count);
-        counts.map(|(language, _)| language).collect()
+        counts.map(|(language, _)| language.to_string()).collect()
     }
 
     /// Sets the crash near which results are shown first.

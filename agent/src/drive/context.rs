@@ -11,7 +11,7 @@ use crate::record::{
     Spent, StepId,
 };
 use crate::repair::Run;
-use crate::signals::{Estimate, Total};
+use crate::signals::Estimate;
 use crate::telemetry::metrics;
 use patchwright_patcher::RawQuery;
 use patchwright_retrieval::{Answer, Engine, Memory, Query, Request, RetrievalError};
@@ -133,29 +133,33 @@ impl Drive {
         let Some(question) = signals.question(engine, words).await else {
             return Ok(Vec::new());
         };
-        let estimates = signals.estimates(&question.words, &question.found.list);
-        let most = estimates.iter().map(|one| one.tokens).sum();
+        let estimate = signals.estimate(&question.words, &question.found.list);
+        let most = estimate.tokens;
         let others = self.in_flight.fetch_add(most, Ordering::Relaxed);
         let _in_flight = InFlight(&self.in_flight, most);
         let beyond = (most > 0).then(|| beyond(limits, spent, others + most));
         let allowed = match beyond.flatten() {
             Some(detail) => Err(detail),
-            None => self.allow(id, &estimates, limits.usd).await?,
+            None => self.allow(id, &estimate, limits.usd).await?,
         };
         let number = match allowed {
             Ok(number) => number,
-            Err(reason) => return Ok(self.left_out(&estimates, &reason)),
+            Err(reason) => {
+                let records = estimate.left_out(&reason);
+                self.tell_what_is_missing(&records);
+                return Ok(records);
+            }
         };
-        let told = signals.decide(engine, question).await;
+        let records = signals.decide(engine, question).await;
         if let Some(number) = number {
-            let usd = told.records.iter().map(|one| one.usd).sum();
+            let usd = records.iter().map(|one| one.usd).sum();
             self.journal.settle(number, usd).await?;
         }
-        for one in &told.records {
+        for one in &records {
             metrics::spent(&one.signal, one.usd);
         }
-        self.tell_what_is_missing(&told.records);
-        Ok(told.records)
+        self.tell_what_is_missing(&records);
+        Ok(records)
     }
 
     /// Writes down what will be asked, and books what it may cost: the number of the event, none
@@ -163,26 +167,18 @@ impl Drive {
     async fn allow(
         &self,
         id: StepId,
-        estimates: &[Estimate],
+        estimate: &Estimate,
         usd: Option<f64>,
     ) -> Result<Result<Option<i64>, String>> {
-        if estimates.is_empty() {
+        let (names, tokens) = (estimate.names(), estimate.tokens);
+        if tokens == 0 {
             return Ok(Ok(None));
         }
-        let total = Total::of(estimates);
-        let Total { names, tokens, .. } = &total;
         let summary = format!("asking {names} (about {tokens} tokens)");
-        let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": total.usd });
+        let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": estimate.usd });
         let number = self.intend(id, "signals", summary, body).await?;
-        let priced = total.priced();
-        let refused = self.reserve(number, priced, usd).await?;
+        let refused = self.reserve(number, estimate.priced(), usd).await?;
         Ok(refused.map_or(Ok(Some(number)), Err))
-    }
-
-    fn left_out(&self, estimates: &[Estimate], reason: &str) -> Vec<SignalRecord> {
-        let records: Vec<SignalRecord> = estimates.iter().map(|one| one.left_out(reason)).collect();
-        self.tell_what_is_missing(&records);
-        records
     }
 
     fn tell_what_is_missing(&self, records: &[SignalRecord]) {

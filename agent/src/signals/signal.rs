@@ -2,7 +2,7 @@
 //! and left alone for a while when it failed. Knows nothing of what is asked.
 
 use super::SignalError;
-use super::cost::{Estimate, Meter};
+use super::cost::{Asked, Meter};
 use crate::record::SignalRecord;
 use patchwright_model::price::Prices;
 use patchwright_retrieval::Candidate;
@@ -39,12 +39,14 @@ impl<S> Signal<S> {
         }
     }
 
-    pub(super) fn estimate(&self, tokens: u64) -> Estimate {
-        Estimate {
-            signal: self.name,
+    /// Returns the most that asking it with so many tokens can cost.
+    pub(super) fn estimate(&self, tokens: u64) -> Asked {
+        let prices = self.prices.as_ref();
+        (
+            self.name,
             tokens,
-            usd: self.prices.as_ref().map(|prices| prices.at_most(tokens, 0)),
-        }
+            prices.map(|prices| prices.at_most(tokens, 0)),
+        )
     }
 
     /// Returns the record of asking since a moment; nothing when all was known.
