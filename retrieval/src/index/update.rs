@@ -92,7 +92,8 @@ fn compare(
     for entry in entries {
         let row = old.by_path(&entry.path);
         let header = product_of_template(&entry.path);
-        let is_made = header.is_some_and(|header| has_file(entries, header));
+        let place = |path| entries.binary_search_by(|entry| entry.path.as_str().cmp(path));
+        let is_made = header.is_some_and(|header| place(header).is_ok());
         if let Some(row) = row {
             gone.remove(&row.id);
             let is_read = row.language.is_some() || row.skipped.is_some();
@@ -114,13 +115,6 @@ fn compare(
         });
     }
     Ok((work, gone))
-}
-
-/// Returns whether a file of this name is among those of a tree, which are in order.
-fn has_file(entries: &[Entry], path: &str) -> bool {
-    entries
-        .binary_search_by(|entry| entry.path.as_str().cmp(path))
-        .is_ok()
 }
 
 fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>> {

@@ -103,7 +103,8 @@ impl<'c> Writer<'c> {
     fn facts(&mut self, id: i64, first: i64, facts: &Facts) -> Result<()> {
         let names = self.number_names(facts)?;
         let name = |id: u32| names.get(id as usize).copied().unwrap_or_default();
-        let mut insert = self.connection.prepare_cached(
+        let prepare = |sql: &str| self.connection.prepare_cached(sql);
+        let mut insert = prepare(
             "INSERT INTO symbol VALUES
              (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?;
@@ -128,12 +129,6 @@ impl<'c> Writer<'c> {
                 symbol.is_static,
             ])?;
         }
-        self.uses(id, first, facts, &names)
-    }
-
-    fn uses(&self, id: i64, first: i64, facts: &Facts, names: &[i64]) -> Result<()> {
-        let name = |id: u32| names.get(id as usize).copied().unwrap_or_default();
-        let prepare = |sql: &str| self.connection.prepare_cached(sql);
         let mut insert = prepare("INSERT OR REPLACE INTO call VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for call in &facts.calls {
             insert.execute(params![

@@ -111,13 +111,10 @@ impl Counter {
     }
 
     fn number(&mut self, word: String) -> u32 {
-        if let Some(number) = self.numbers.get(&word) {
-            return *number;
-        }
-        let number = self.words.len() as u32;
-        self.words.push((word.clone(), Vec::new()));
-        self.numbers.insert(word, number);
-        number
+        *self.numbers.entry(word).or_insert_with_key(|word| {
+            self.words.push((word.clone(), Vec::new()));
+            self.words.len() as u32 - 1
+        })
     }
 }
 

@@ -7,12 +7,12 @@
 
 use super::count::{Counted, count_file};
 use super::postings::{self, Posting};
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::index::{Index, Reader};
 use itertools::Itertools;
 use patchwright_source::TreePath;
 use rayon::prelude::*;
-use rusqlite::{Connection, Result, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// More layers than this make a search slow.
@@ -27,16 +27,16 @@ struct Work {
 }
 
 /// Counts what was not counted yet.
-pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
-    let work = index.read(|reader| Ok(plan(reader)?))?;
+pub(super) fn update(index: &Index) -> Result<()> {
+    let work = index.read(plan)?;
     if work.files.is_empty() && !work.anew {
         return Ok(());
     }
-    let counted: Vec<Counted> = work
+    let counted = work
         .files
         .par_iter()
-        .map(|(path, _)| count_file(index, path))
-        .collect::<Result<_, _>>()?;
+        .map(|(path, _)| count_file(index, path));
+    let counted: Vec<Counted> = counted.collect::<Result<_>>()?;
     index.look_anew();
     let mut connection = index.private_connection()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -48,18 +48,11 @@ pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
 }
 
 fn plan(reader: &Reader<'_>) -> Result<Work> {
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT first_symbol FROM worded")?;
-    let known: FxHashSet<i64> = statement
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_>>()?;
-    let all: Vec<(TreePath, (i64, i64))> = reader
-        .files
-        .rows()
-        .filter(|file| file.language.is_some())
-        .map(|file| (file.path.clone(), (file.first_symbol, file.last_symbol)))
-        .collect();
+    let known: Vec<i64> = reader.values("SELECT first_symbol FROM worded", [])?;
+    let known: FxHashSet<i64> = known.into_iter().collect();
+    let files = reader.files.rows().filter(|file| file.language.is_some());
+    let files = files.map(|file| (file.path.clone(), (file.first_symbol, file.last_symbol)));
+    let all: Vec<(TreePath, (i64, i64))> = files.collect();
     let total = all.len();
     let mut lacking = all.clone();
     lacking.retain(|(_, (first, _))| !known.contains(first));
@@ -76,7 +69,7 @@ fn plan(reader: &Reader<'_>) -> Result<Work> {
 /// The number of the last layer, 0 where there is none.
 fn last_layer(connection: &Connection) -> Result<i64> {
     let last = "SELECT coalesce(max(layer), 0) FROM worded";
-    connection.query_row(last, [], |row| row.get(0))
+    Ok(connection.query_row(last, [], |row| row.get(0))?)
 }
 
 fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<()> {
@@ -118,13 +111,11 @@ pub(crate) struct Size {
 /// Returns how much was counted.
 pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
     let all = "SELECT first_symbol, documents, length FROM worded";
-    let mut statement = reader.connection.prepare_cached(all)?;
-    let mut rows = statement.query([])?;
-    let (mut documents, mut length, mut stale) = (0_i64, 0_i64, false);
-    while let Some(row) = rows.next()? {
-        documents += row.get::<_, i64>(1)?;
-        length += row.get::<_, i64>(2)?;
-        stale |= !is_current(reader, row.get(0)?);
+    let (mut documents, mut length, mut stale) = (0, 0, false);
+    for (first, counted, words) in reader.rows::<(i64, i64, i64)>(all, [])? {
+        documents += counted;
+        length += words;
+        stale |= !is_current(reader, first);
     }
     let documents = documents as f64;
     Ok(Size {
@@ -138,12 +129,9 @@ pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
 /// Returns where a word is, in files as they are now.
 pub(super) fn read_postings(reader: &Reader<'_>, size: Size, word: &str) -> Result<Vec<Posting>> {
     let mut found = Vec::new();
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT postings FROM word WHERE word = ?1")?;
-    let mut rows = statement.query([word])?;
-    while let Some(row) = rows.next()? {
-        postings::read(row.get_ref(0)?.as_blob()?, &mut found);
+    let layers = "SELECT postings FROM word WHERE word = ?1";
+    for bytes in reader.values::<Vec<u8>>(layers, [word])? {
+        postings::read(&bytes, &mut found);
     }
     if size.stale || size.generation != reader.files.generation {
         found.retain(|posting| is_current(reader, posting.id));
