@@ -3,8 +3,10 @@
 //! Plain data. Finding is the engine's business, showing it to a model that of
 //! [`crate::Memory`].
 
+use crate::Query;
 use crate::error::RetrievalError;
-use crate::{Query, Snippet, rank::Order, snippet::merge_ranges};
+use crate::rank::Order;
+use crate::snippet::{Lines, Snippet, merge_ranges};
 use itertools::Itertools;
 use patchwright_source::{SourceError, TreePath};
 use std::collections::BTreeMap;
@@ -125,10 +127,10 @@ impl From<SourceError> for Miss {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) path: TreePath,
-    pub(crate) ranges: Vec<(u32, u32)>,
+    pub(crate) ranges: Vec<Lines>,
     /// Lines whose surroundings are named once the hit is shown; for hits that
     /// are only counted nobody looks.
-    pub(crate) inside: Vec<(u32, u32)>,
+    pub(crate) inside: Vec<Lines>,
     pub(crate) symbols: Vec<String>,
     pub(crate) note: Option<String>,
     /// Single lines far apart, shown without a mark for each gap.
@@ -184,7 +186,7 @@ impl Hit {
     }
 }
 
-fn overlap(a: &[(u32, u32)], b: &[(u32, u32)]) -> bool {
+fn overlap(a: &[Lines], b: &[Lines]) -> bool {
     let mut pairs = a.iter().cartesian_product(b);
     pairs.any(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
 }

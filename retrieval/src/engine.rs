@@ -4,7 +4,7 @@
 //! failure of the index.
 //! Each kind of query has a file below; ranking and rendering live elsewhere.
 
-pub(crate) mod documents;
+mod documents;
 mod file;
 mod found;
 pub(crate) mod frames;
@@ -28,17 +28,17 @@ use crate::ranking::Ranking;
 use crate::rule::find_rule;
 use crate::search::{Scored, WordIndex};
 use crate::settings::Settings;
-use crate::snippet::{Snippet, Tier};
+use crate::snippet::{Lines, Snippet, Tier};
 use crate::symbol::Symbol;
 use crate::words::meaningful;
 use file::ends_with_path;
 use itertools::Itertools;
-use patchwright_source::{CrashFrame, Language, SourceError, Text, Tree, TreePath};
+use patchwright_source::{CrashFrame, Language, Tree, TreePath};
 use preferences::Preferences;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use texts::Texts;
 
 /// The most lines of code in one answer: what a reader takes in at once. Hits
@@ -211,16 +211,6 @@ impl Engine {
         self.index.tree()
     }
 
-    /// A file that one context reads again and again.
-    pub(crate) fn text(&self, path: &TreePath) -> Result<Arc<Text>, SourceError> {
-        self.texts.get(self.tree(), path)
-    }
-
-    /// Forgets the files that were kept: the next context shall see them anew.
-    pub(crate) fn forget_texts(&self) {
-        self.texts.clear();
-    }
-
     /// Definitions ranked by the words of a request.
     pub(crate) fn ranked(&self, words: &str, limit: usize) -> Result<Vec<Scored>> {
         self.words.search(&self.index, &meaningful(words), limit)
@@ -258,7 +248,7 @@ impl Engine {
     }
 
     /// A hit of some lines of a file without a name and a remark.
-    fn hit(&self, path: &TreePath, line: u32, ranges: Vec<(u32, u32)>) -> Hit {
+    fn hit(&self, path: &TreePath, line: u32, ranges: Vec<Lines>) -> Hit {
         Hit {
             path: path.clone(),
             ranges,
@@ -303,10 +293,14 @@ impl Engine {
     }
 }
 
+fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Leaves of a hit what still fits an answer, at least its first lines; gives
 /// how many lines are left after it.
 fn shorten(hit: &mut Hit, left: u32) -> u32 {
-    let size = |ranges: &[(u32, u32)]| -> u32 {
+    let size = |ranges: &[Lines]| -> u32 {
         ranges
             .iter()
             .map(|(first, last)| last.saturating_sub(*first).saturating_add(1))

@@ -73,7 +73,7 @@ impl Engine {
             if here.is_empty() {
                 // A structural hit is shown with two lines before it.
                 let hit = (snippet.start_line + 2).min(snippet.end_line);
-                here.extend(self.enclosing(&snippet.path, hit, hit)?);
+                here.extend(self.enclosing(&snippet.path, (hit, hit))?);
             }
             found.append(&mut here);
         }
@@ -93,7 +93,7 @@ impl Engine {
                 Some((path, row.get(line)?.parse().ok()?))
             });
             let mut symbol = match place {
-                Some((path, line)) => self.enclosing(&path, line, line)?,
+                Some((path, line)) => self.enclosing(&path, (line, line))?,
                 None => None,
             };
             let mut names = row

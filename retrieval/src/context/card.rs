@@ -6,8 +6,8 @@ use crate::context::form::{fitting, size_of};
 use crate::context::{Card, Form, Heads, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::snippet::{Snippet, Tier, line};
-use crate::symbol::{Symbol, SymbolKind, sort_scored};
+use crate::snippet::{Lines, Snippet, Tier, line};
+use crate::symbol::{Symbol, SymbolKind, Weighed, sort_scored};
 use itertools::Itertools;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub(super) fn named(
     budget: usize,
 ) -> Result<Vec<Carded>> {
     let names = names_in(engine, snippets, wanted);
-    let mut found: BTreeMap<i64, (f64, Symbol)> = BTreeMap::new();
+    let mut found: BTreeMap<i64, Weighed> = BTreeMap::new();
     for (name, named) in ranked(&names) {
         for symbol in definitions_of(engine, name, named)? {
             // The first name is the weightiest.
@@ -40,7 +40,7 @@ pub(super) fn named(
             }
         }
     }
-    let mut found: Vec<(f64, Symbol)> = found.into_values().collect();
+    let mut found: Vec<Weighed> = found.into_values().collect();
     sort_scored(&mut found);
     let names: BTreeSet<&str> = names.keys().map(String::as_str).collect();
     let mut cards = Vec::new();
@@ -196,7 +196,7 @@ pub(super) fn further_heads(engine: &Engine, heads: &Heads, shown: &[Snippet]) -
         let new = || named.iter().filter(|symbol| symbol.path == *path);
         let text = engine.text(path).ok()?;
         let lines = new().map(|symbol| (symbol.name_line, symbol.name_line));
-        let lines: Vec<(u32, u32)> = lines.collect();
+        let lines: Vec<Lines> = lines.collect();
         let snippet = Snippet::cut_sparse(path, &text, &lines, Tier::High)?;
         let names = new().map(|symbol| symbol.qualified());
         Some(snippet.with_symbols(names).with_note(WHY))

@@ -154,7 +154,7 @@ impl Engine {
             answer.miss = Some(Miss::nothing(format!("{path} has {count} lines")));
             return Ok(());
         };
-        let around = self.enclosing(path, snippet.start_line, snippet.end_line)?;
+        let around = self.enclosing(path, (snippet.start_line, snippet.end_line))?;
         snippet.note = around.as_ref().map(described);
         answer.snippets.push(snippet);
         Ok(())

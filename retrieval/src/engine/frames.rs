@@ -136,27 +136,21 @@ impl Engine {
         // The line lies elsewhere (a macro, an older version): trust the name.
         let mut named: Vec<Symbol> = self.index.outline(&path)?;
         named.retain(|symbol| symbol.name == wanted && symbol.kind != SymbolKind::Prototype);
-        let away = |symbol: &Symbol| {
-            let line = frame.line;
-            line.map_or(0, |line| symbol.start_line.abs_diff(line))
+        let line = frame.line;
+        let away = |one: &Symbol| line.map_or(0, |line| one.start_line.abs_diff(line));
+        let Some(symbol) = named.into_iter().min_by_key(away) else {
+            let around = match by_line {
+                Some(symbol) => Some(self.as_reported(symbol, &wanted)),
+                None => line.and_then(|line| self.lines_around(path, line, wanted)),
+            };
+            return Ok(around.map(|symbol| (symbol, line)));
         };
-        let nearest = named.into_iter().min_by_key(away);
-        Ok(match (nearest, by_line) {
-            (Some(symbol), around) => {
-                let symbol = match (frame.line, around) {
-                    (Some(line), None) => self.stretch(symbol, line)?,
-                    _ => symbol,
-                };
-                let line = frame.line.filter(|line| symbol.holds(*line));
-                Some((symbol, line))
-            }
-            (None, Some(symbol)) => Some((self.as_reported(symbol, &wanted), frame.line)),
-            (None, None) => {
-                let line = frame.line;
-                let around = line.and_then(|line| self.lines_around(path, line, wanted));
-                around.map(|symbol| (symbol, line))
-            }
-        })
+        let symbol = match (line, by_line) {
+            (Some(line), None) => self.stretch(symbol, line)?,
+            _ => symbol,
+        };
+        let line = line.filter(|line| symbol.holds(*line));
+        Ok(Some((symbol, line)))
     }
 
     /// The lines around a line that lies in no definition the index knows, under

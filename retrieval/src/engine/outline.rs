@@ -3,7 +3,7 @@
 
 use super::Engine;
 use crate::error::Result;
-use crate::snippet::{line, with_comment};
+use crate::snippet::{Lines, line, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use itertools::Itertools;
 use patchwright_source::{Text, TreePath};
@@ -43,12 +43,7 @@ impl Engine {
 
 /// The ranges of a definition to show. A body over the limit comes as its
 /// head, the lines around the hits, and its least indented lines.
-pub(crate) fn body_ranges(
-    text: &Text,
-    symbol: &Symbol,
-    hits: &[u32],
-    limit: usize,
-) -> Vec<(u32, u32)> {
+pub(crate) fn body_ranges(text: &Text, symbol: &Symbol, hits: &[u32], limit: usize) -> Vec<Lines> {
     let start = with_comment(text, symbol.start_line);
     let length = symbol.end_line.saturating_sub(symbol.start_line) as usize + 1;
     if length <= limit {
@@ -64,7 +59,7 @@ pub(crate) fn body_ranges(
 }
 
 /// The least indented lines inside a body, as many as fit.
-fn outline_of(text: &Text, first: u32, last: u32) -> Vec<(u32, u32)> {
+fn outline_of(text: &Text, first: u32, last: u32) -> Vec<Lines> {
     let lines: Vec<(usize, u32)> = (first..=last)
         .filter_map(|number| {
             let code = line(text, number);

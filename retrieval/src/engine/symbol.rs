@@ -6,7 +6,7 @@ use super::Engine;
 use super::outline::body_ranges;
 use crate::answer::{Answer, Answered, Hit, Miss, merge_hits};
 use crate::error::Result;
-use crate::snippet::{Tier, with_comment};
+use crate::snippet::{Lines, Tier, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use itertools::Itertools;
 use patchwright_source::{Language, Text, TreePath};
@@ -162,7 +162,7 @@ impl Engine {
     }
 
     /// The lines of a definition to show.
-    fn definition_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<(u32, u32)>> {
+    fn definition_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<Lines>> {
         if matches!(symbol.kind, SymbolKind::Field | SymbolKind::Enumerator) {
             let parent = self.parent_of(symbol)?;
             let small = parent.filter(|one| one.end_line - one.start_line <= SMALL_PARENT);
@@ -182,7 +182,7 @@ impl Engine {
     }
 
     /// A large type: its head and the signatures of its members.
-    pub(crate) fn member_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<(u32, u32)>> {
+    pub(crate) fn member_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<Lines>> {
         let head = symbol.body_line.unwrap_or(symbol.name_line);
         let mut ranges = vec![
             (with_comment(text, symbol.start_line), head),

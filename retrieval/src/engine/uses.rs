@@ -44,7 +44,7 @@ impl Engine {
     fn group_uses(&self, uses: &[Use]) -> Result<Vec<Hit>> {
         let mut groups: BTreeMap<(TreePath, u32), Hit> = BTreeMap::new();
         for one in uses {
-            let around = self.enclosing(&one.path, one.line, one.line)?;
+            let around = self.enclosing(&one.path, (one.line, one.line))?;
             let first = around.as_ref().map_or(0, |around| around.start_line);
             let order = self.near.order(&one.path, one.line);
             let hit = groups

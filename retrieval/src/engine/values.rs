@@ -3,7 +3,7 @@
 
 use super::Engine;
 use crate::answer::{Answer, Answered, Hit, Miss};
-use crate::engine::documents::{Paragraph, paragraphs};
+use crate::engine::documents::paragraphs;
 use crate::flow::{Direction, FlowStep};
 use crate::rank::is_aside;
 use crate::snippet::{Tier, line};
@@ -81,16 +81,8 @@ impl Engine {
         let hits = hits.map(|(rank, (_, symbol))| self.searched(rank, symbol));
         let mut hits: Vec<Hit> = hits.collect();
         let after = WITH_BODY.min(hits.len());
-        let documents = documents.iter().map(|one| self.documented(one));
         hits.splice(after..after, documents);
         self.with_hits(answer, hits, Tier::Medium)
-    }
-
-    fn documented(&self, paragraph: &Paragraph) -> Hit {
-        Hit {
-            note: Some("documentation".to_owned()),
-            ..self.hit(&paragraph.path, paragraph.lines.0, vec![paragraph.lines])
-        }
     }
 
     fn searched(&self, rank: usize, symbol: &Symbol) -> Hit {

@@ -9,7 +9,7 @@ use crate::intent::Intent;
 use crate::ranking::RequestWeights;
 use crate::search::{Scored, those_in};
 use crate::snippet::line;
-use crate::symbol::Symbol;
+use crate::symbol::{Symbol, Weighed};
 use crate::words::{may_say, meaningful, stems_of};
 use itertools::Itertools;
 use patchwright_source::TreePath;
@@ -54,7 +54,7 @@ pub(super) fn add(
 /// files that they brought. Who asks for so many times the usual budget is given so much more.
 fn choose(
     engine: &Engine,
-    (candidates, stems): (&[(f64, Symbol)], &[String]),
+    (candidates, stems): (&[Weighed], &[String]),
     budget: f64,
     picks: &mut Picks,
 ) -> Vec<TreePath> {
@@ -89,7 +89,7 @@ fn choose(
 }
 
 /// The files that most likely hold what is meant: the first, and those nearly as likely.
-fn likely_files(weights: &RequestWeights, candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
+fn likely_files(weights: &RequestWeights, candidates: &[Weighed]) -> Vec<TreePath> {
     let files = scoring::of_files(candidates);
     let first = files.first().map_or(0.0, |(share, _)| *share);
     let near = |(share, _): &(f64, TreePath)| *share >= weights.near_first_file * first;
@@ -100,7 +100,7 @@ fn likely_files(weights: &RequestWeights, candidates: &[(f64, Symbol)]) -> Vec<T
 /// The functions of some files that say some of the words, the likest first, each name once.
 fn further(
     engine: &Engine,
-    (candidates, scored): (&[(f64, Symbol)], &[Scored]),
+    (candidates, scored): (&[Weighed], &[Scored]),
     files: &[TreePath],
 ) -> Result<Vec<Symbol>> {
     let known: Vec<i64> = candidates.iter().map(|(_, symbol)| symbol.id).collect();
@@ -138,16 +138,11 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
     };
     let said = |number: u32| {
         let code = line(&text, number);
-        let words = if may_say(&code, stems) {
-            stems_of(&code)
-        } else {
-            Vec::new()
-        };
-        words
-            .iter()
-            .unique()
-            .filter(|word| stems.contains(word))
-            .count()
+        if !may_say(&code, stems) {
+            return 0;
+        }
+        let words = stems_of(&code).into_iter().unique();
+        words.filter(|word| stems.contains(word)).count()
     };
     let lines = (symbol.name_line + 1..=symbol.end_line).map(|number| (said(number), number));
     let telling = lines.filter(|(said, _)| *said > 0);

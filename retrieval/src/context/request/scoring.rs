@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
-use crate::symbol::{Symbol, sort_scored};
+use crate::symbol::{Symbol, Weighed, sort_scored};
 use crate::words::stems_of;
 use itertools::Itertools;
 use patchwright_source::TreePath;
@@ -35,7 +35,7 @@ pub(super) fn shares(
     text: &str,
     (stems, intent): (&[String], Intent),
     scored: &[Scored],
-) -> Result<Vec<(f64, Symbol)>> {
+) -> Result<Vec<Weighed>> {
     let Some(top) = scored.first().map(|one| one.score) else {
         return Ok(Vec::new());
     };
@@ -64,7 +64,7 @@ pub(super) fn shares(
 }
 
 /// The files that hold candidates, with the share of each, the likeliest first.
-pub(super) fn of_files(candidates: &[(f64, Symbol)]) -> Vec<(f64, TreePath)> {
+pub(super) fn of_files(candidates: &[Weighed]) -> Vec<(f64, TreePath)> {
     let mut shares: BTreeMap<&TreePath, f64> = BTreeMap::new();
     for (share, symbol) in candidates {
         *shares.entry(&symbol.path).or_default() += share;

@@ -59,8 +59,6 @@ fn tests(engine: &Engine, one: &Wanted) -> Result<Vec<User>> {
     let uses = engine.index.references(&one.symbol.name)?;
     let places = uses.into_iter().filter(|place| is_aside(&place.path));
     let tests = engine.functions_at(places.take(USERS).map(|place| (place.path, place.line)))?;
-    Ok(tests
-        .into_iter()
-        .map(|(test, lines)| (Some(test), lines))
-        .collect())
+    let tests = tests.into_iter().map(|(test, lines)| (Some(test), lines));
+    Ok(tests.collect())
 }
