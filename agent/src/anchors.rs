@@ -7,7 +7,7 @@
 //! without a model.
 
 use crate::prompt;
-use crate::signals::Charged;
+use crate::signals::Signals;
 use patchwright_model::{Message, Model, Request as Question};
 use patchwright_patcher::{RawQuery, reply};
 use patchwright_retrieval::{
@@ -38,7 +38,7 @@ pub struct Pipeline {
     /// Model that writes the patterns and the SQL.
     pub model: Arc<dyn Model>,
     /// Signals that rank the hits.
-    pub signals: Arc<Charged>,
+    pub signals: Arc<Signals>,
     /// The most tokens of a reply.
     pub max_output_tokens: u32,
 }
@@ -69,7 +69,7 @@ impl Pipeline {
     }
 
     async fn patterns(&self, request: &Request) -> Result<Vec<Query>, String> {
-        let prompt = prompt::patterns(&request.text, &self.languages());
+        let prompt = prompt::patterns(&request.text, &self.engine.indexed_languages());
         let pattern = |raw: RawQuery| {
             let query = Query::read(&raw.kind, &raw.body, &raw.attributes).ok()?;
             matches!(query.kind(), "pattern" | "rule").then_some(query)
@@ -136,14 +136,6 @@ impl Pipeline {
             .filter_map(|id| hits.iter().find(|hit| hit.id == *id).cloned());
         (anchors.collect(), told.notes())
     }
-
-    fn languages(&self) -> Vec<String> {
-        let files = self.engine.indexed_languages();
-        files
-            .into_iter()
-            .map(|language| language.to_string())
-            .collect()
-    }
 }
 
 fn ended_early(error: impl Display) -> String {
@@ -151,18 +143,14 @@ fn ended_early(error: impl Display) -> String {
 }
 
 fn in_turns(lists: Vec<Vec<Candidate>>) -> Vec<Candidate> {
-    let longest = lists.iter().map(Vec::len).max().unwrap_or_default();
-    let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
+    let lists = lists.into_iter();
+    let mut all: Vec<(usize, Candidate)> = lists
+        .flat_map(|list| list.into_iter().enumerate())
+        .collect();
+    all.sort_by_key(|(turn, _)| *turn);
     let mut seen = BTreeSet::new();
-    let mut all = Vec::new();
-    for _ in 0..longest {
-        for one in lists.iter_mut().filter_map(Iterator::next) {
-            if all.len() < HITS && seen.insert(one.id) {
-                all.push(one);
-            }
-        }
-    }
-    all
+    let all = all.into_iter().map(|(_, one)| one);
+    all.filter(|one| seen.insert(one.id)).take(HITS).collect()
 }
 
 /// The definitions that the statements find, and what failed.
@@ -180,18 +168,23 @@ fn added(engine: &Engine, statements: &[String]) -> (Vec<i64>, Vec<String>) {
 }
 
 fn choices(anchors: &[Candidate], added: &[i64]) -> Vec<Choice> {
-    let choice = |(rank, id): (usize, i64), (first, step): (f64, f64), why: &str| Choice {
-        id,
-        weight: first - step * rank as f64,
-        why: why.to_owned(),
+    let choose = |ids: Vec<i64>, (first, step): (f64, f64), why: &str| -> Vec<Choice> {
+        let choice = |(rank, id)| Choice {
+            id,
+            weight: first - step * rank as f64,
+            why: why.to_owned(),
+        };
+        ids.into_iter().enumerate().map(choice).collect()
     };
     let fitting: Vec<i64> = anchors.iter().map(|anchor| anchor.id).collect();
     let others = added.iter().copied().filter(|id| !fitting.contains(id));
-    let others = others.enumerate();
-    let others = others.map(|at| choice(at, ADDED_WEIGHT, "belongs to what fits the request"));
-    let fitting = fitting.iter().copied().enumerate();
-    let fitting = fitting.map(|at| choice(at, ANCHOR_WEIGHT, "fits the request"));
-    fitting.chain(others).collect()
+    let others = choose(
+        others.collect(),
+        ADDED_WEIGHT,
+        "belongs to what fits the request",
+    );
+    let fitting = choose(fitting, ANCHOR_WEIGHT, "fits the request");
+    [fitting, others].concat()
 }
 
 /// A request as the model reads it.

@@ -15,13 +15,11 @@ mod signal;
 
 use crate::prompt;
 use crate::record::SignalRecord;
-use cache::Cache;
-pub use charged::Charged;
-pub use cost::{Estimate, Total};
-use embedding::Embedder;
+pub use cost::Estimate;
 use endpoint::Endpoint;
 use futures::future;
 use patchwright_config::{Expansion, Settings};
+use patchwright_model::account::Account;
 use patchwright_model::{self as model, Message, Model, Request};
 use patchwright_retrieval::{Candidate, Candidates, Engine, fuse};
 use rerank::Reranker;
@@ -73,9 +71,10 @@ pub enum SignalError {
 /// The signals that are configured.
 #[derive(Debug, Default)]
 pub struct Signals {
-    embedding: Option<Signal<Embedder>>,
+    embedding: Option<Signal<Endpoint>>,
     rerank: Option<Signal<Reranker>>,
     expansion: Option<Signal<Arc<dyn Model>>>,
+    account: Option<Arc<Account>>,
 }
 
 #[derive(Debug, Default)]
@@ -92,7 +91,7 @@ pub struct Question {
     pub words: String,
     /// The definitions that may answer them.
     pub found: Candidates,
-    told: SignalAnswers,
+    records: Vec<SignalRecord>,
 }
 
 impl Signals {
@@ -101,29 +100,27 @@ impl Signals {
     /// # Errors
     /// A key or an address cannot be used.
     pub fn from_settings(settings: &Settings) -> Result<Self, SignalError> {
-        let cache = Cache::new(settings.cache.folder.join("signals"));
         let (embedding, rerank) = (&settings.embedding, &settings.rerank);
         let embedder = || -> Result<_, SignalError> {
-            let place = (embedding.base_url.as_str(), &embedding.api_key);
-            let waits = (&settings.model, embedding.timeout);
-            let endpoint = Endpoint::new("embedding", place, waits)?;
-            let source = Embedder::new(endpoint, embedding, cache.clone());
+            let (name, limit) = ("embedding", embedding.timeout);
+            let place = (&*embedding.name, &*embedding.base_url, &embedding.api_key);
+            let endpoint = Endpoint::new((name, "/embeddings"), place, limit, settings)?;
             let prices = cost::price(&embedding.name, embedding.usd_per_million);
-            Ok(Signal::new("embedding", source, embedding.timeout).priced(prices))
+            Ok(Signal::new(name, endpoint, limit, prices))
         };
         let reranker = || -> Result<_, SignalError> {
-            let place = (rerank.base_url.as_str(), &rerank.api_key);
-            let waits = (&settings.model, rerank.timeout);
-            let endpoint = Endpoint::new("rerank", place, waits)?;
-            let source = Reranker::new(endpoint, rerank, cache.clone());
+            let (name, limit) = ("rerank", rerank.timeout);
+            let place = (&*rerank.name, &*rerank.base_url, &rerank.api_key);
+            let endpoint = Endpoint::new((name, "/rerank"), place, limit, settings)?;
+            let reranker = Reranker::new(endpoint, rerank.api);
             let prices = cost::price(&rerank.name, rerank.usd_per_million);
-            Ok(Signal::new("rerank", source, rerank.timeout).priced(prices))
+            Ok(Signal::new(name, reranker, limit, prices))
         };
         let wanted = (!embedding.name.is_empty(), !rerank.base_url.is_empty());
         Ok(Self {
             embedding: wanted.0.then(embedder).transpose()?,
             rerank: wanted.1.then(reranker).transpose()?,
-            expansion: None,
+            ..Self::default()
         })
     }
 
@@ -131,7 +128,7 @@ impl Signals {
     pub fn with_expansion(mut self, expansion: &Expansion, model: Option<Arc<dyn Model>>) -> Self {
         self.expansion = model
             .filter(|_| expansion.enabled)
-            .map(|model| Signal::new("expansion", model, expansion.timeout));
+            .map(|model| Signal::new("expansion", model, expansion.timeout, None));
         self
     }
 
@@ -146,48 +143,54 @@ impl Signals {
         if self.is_empty() || words.trim().is_empty() || engine.prefers(words) {
             return None;
         }
-        let mut told = SignalAnswers::default();
-        let further = self.further_words(words, &mut told).await;
+        let mut records = Vec::new();
+        let further = self.further_words(words, &mut records).await;
         let (asked, request) = (Arc::clone(engine), words.to_owned());
         let found = tokio::task::spawn_blocking(move || asked.candidates(&request, &further)).await;
         Some(Question {
             words: words.to_owned(),
             // Where the index fails, the answer itself says so.
             found: found.ok().and_then(Result::ok).unwrap_or_default(),
-            told,
+            records,
         })
     }
 
-    /// Returns the most that asking can cost, signal by signal.
-    pub fn estimates(&self, words: &str, candidates: &[Candidate]) -> Vec<Estimate> {
+    /// Returns the most that asking can cost.
+    pub fn estimate(&self, words: &str, candidates: &[Candidate]) -> Estimate {
         let words = shortened(words);
         let embedding = awake(self.embedding.as_ref());
-        let embedding = embedding.map(|one| one.estimate(one.source.tokens(&words, candidates)));
+        let embedding =
+            embedding.map(|one| one.estimate(embedding::tokens(&one.source, &words, candidates)));
         let rerank = awake(self.rerank.as_ref());
         let rerank = rerank.map(|one| one.estimate(one.source.tokens(&words, candidates)));
         let both = [embedding, rerank].into_iter().flatten();
-        both.filter(|estimate| estimate.tokens > 0).collect()
+        let asked: Vec<_> = both.filter(|(_, tokens, _)| *tokens > 0).collect();
+        Estimate::of(&asked)
     }
 
-    /// Asks, and tells the engine the order that comes of it.
-    pub async fn decide(&self, engine: &Engine, question: Question) -> SignalAnswers {
+    /// Asks, and tells the engine the order that comes of it; gives what asking took.
+    pub async fn decide(&self, engine: &Engine, question: Question) -> Vec<SignalRecord> {
         let told = self.order(&question.words, &question.found.list).await;
-        question.decide(engine, told)
+        let further = question.found.rankings;
+        if !told.rankings.is_empty() || further.len() > 1 {
+            // Of equals the first is taken: what was asked beside words decides.
+            let rankings = [told.rankings, further].concat();
+            engine.prefer(&question.words, fuse(&rankings));
+        }
+        [question.records, told.records].concat()
     }
 
     /// Asks embeddings and the re-ranker for the order of some candidates.
-    pub async fn order(&self, words: &str, candidates: &[Candidate]) -> SignalAnswers {
+    async fn order_uncharged(&self, words: &str, candidates: &[Candidate]) -> SignalAnswers {
         if candidates.is_empty() {
             return SignalAnswers::default();
         }
         let words = shortened(words);
-        let embedding = ask(self.embedding.as_ref(), |source, meter| {
-            let words = &words;
-            Box::pin(async move { source.order(words, candidates, &meter).await })
+        let embedding = ask(self.embedding.as_ref(), |endpoint, meter| {
+            embedding::order(endpoint, &words, candidates, meter)
         });
         let rerank = ask(self.rerank.as_ref(), |source, meter| {
-            let words = &words;
-            Box::pin(async move { source.order(words, candidates, &meter).await })
+            source.order(&words, candidates, meter)
         });
         let (embedding, rerank) = future::join(embedding, rerank).await;
         let mut told = SignalAnswers::default();
@@ -198,38 +201,21 @@ impl Signals {
         told
     }
 
-    async fn further_words(&self, words: &str, told: &mut SignalAnswers) -> String {
+    async fn further_words(&self, words: &str, records: &mut Vec<SignalRecord>) -> String {
         let request = Request {
             messages: vec![Message::user(prompt::words(words))],
             max_output_tokens: WORDS,
         };
-        let answered = ask(self.expansion.as_ref(), |model, meter| {
-            let request = &request;
-            Box::pin(async move {
-                let reply = model.ask(request).await?;
-                meter.set(reply.usage);
-                Ok(reply.text)
-            })
+        let answered = ask(self.expansion.as_ref(), async |model, meter| {
+            let reply = model.ask(&request).await?;
+            meter.set(reply.usage);
+            Ok(reply.text)
         });
         let Some(answered) = answered.await else {
             return String::new();
         };
-        told.records.extend(answered.record);
+        records.extend(answered.record);
         shortened(&answered.answer.unwrap_or_default())
-    }
-}
-
-impl Question {
-    /// Tells the engine the order that comes of what was told.
-    fn decide(self, engine: &Engine, told: SignalAnswers) -> SignalAnswers {
-        let mut told = self.told.plus(told);
-        let widened = self.found.rankings.len() > 1;
-        if !told.rankings.is_empty() || widened {
-            // Of equals the first is taken: what was asked beside words decides.
-            let rankings = [std::mem::take(&mut told.rankings), self.found.rankings].concat();
-            engine.prefer(&self.words, fuse(&rankings));
-        }
-        told
     }
 }
 
@@ -237,12 +223,6 @@ impl SignalAnswers {
     /// Returns the signals that were left out, with the reasons.
     pub fn notes(&self) -> Vec<String> {
         self.records.iter().filter_map(SignalRecord::note).collect()
-    }
-
-    fn plus(mut self, other: Self) -> Self {
-        self.rankings.extend(other.rankings);
-        self.records.extend(other.records);
-        self
     }
 }
 

@@ -13,7 +13,7 @@ mod tools;
 pub(crate) use judge::Judge;
 
 use patchwright_agent::drive::{open_engine, request_of};
-use patchwright_agent::signals::Charged;
+use patchwright_agent::signals::Signals;
 use patchwright_retrieval::{Engine, Memory, Miss, Query, Settings};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -66,7 +66,7 @@ pub(crate) struct CodeServer {
     open: Arc<tokio::sync::Mutex<Option<Open>>>,
     /// The questions so far, for `more`.
     memory: Arc<Mutex<Memory>>,
-    signals: Arc<Charged>,
+    signals: Arc<Signals>,
     context_tokens: usize,
     judge: Option<Arc<Judge>>,
     tools: Arc<Tools>,
@@ -84,7 +84,7 @@ const JUDGING: &str = " `judge` builds a patch, runs the crashing inputs and the
 /// The client did not speak the protocol, or the connection broke.
 pub(crate) async fn serve(
     place: ServedTree,
-    (signals, judge): (Charged, Option<Judge>),
+    (signals, judge): (Signals, Option<Judge>),
     context_tokens: usize,
 ) -> anyhow::Result<()> {
     let server = CodeServer {

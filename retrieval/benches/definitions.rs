@@ -14,7 +14,7 @@
     reason = "a benchmark stops at the first surprise and prints what it measured"
 )]
 
-use patchwright_retrieval::{Index, IndexLimits, SymbolKind};
+use patchwright_retrieval::{FILE_SIZE_LIMIT, Index, SymbolKind};
 use patchwright_source::Language;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -102,7 +102,7 @@ fn main() {
 /// Prints calls with what the index says they mean.
 fn draw_calls(tree: &Path, count: usize) {
     let cache = tempfile::tempdir().unwrap();
-    let index = Index::open(tree, cache.path(), IndexLimits::default()).unwrap();
+    let index = Index::open(tree, cache.path(), FILE_SIZE_LIMIT).unwrap();
     let mut facts = Vec::new();
     let (mut by_name, mut outside) = (0, 0);
     let callables = [
@@ -150,7 +150,7 @@ fn draw_calls(tree: &Path, count: usize) {
 
 fn measure(tree: &Path, differences: &mut String) {
     let cache = tempfile::tempdir().unwrap();
-    let index = Index::open(tree, cache.path(), IndexLimits::default()).unwrap();
+    let index = Index::open(tree, cache.path(), FILE_SIZE_LIMIT).unwrap();
     let (mut ours, keywords) = ours(&index);
     let mut theirs = theirs(tree, &index);
     let renamed = take_renamed(&mut theirs, &mut ours, differences);

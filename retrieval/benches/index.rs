@@ -21,7 +21,7 @@ mod contexts;
 #[path = "index/peers.rs"]
 mod peers;
 
-use patchwright_retrieval::{Index, IndexLimits};
+use patchwright_retrieval::{FILE_SIZE_LIMIT, Index};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -62,9 +62,9 @@ fn measure(original: &Path, parts: &[String]) {
         cold(&tree, scratch.path());
     }
     let cache = scratch.path().join("kept");
-    Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+    Index::open(&tree, &cache, FILE_SIZE_LIMIT).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(100));
-    Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+    Index::open(&tree, &cache, FILE_SIZE_LIMIT).unwrap();
     if wanted("--warm") {
         warm(&tree, &cache);
     }
@@ -85,7 +85,7 @@ fn cold(tree: &Path, scratch: &Path) {
     for round in 0..ROUNDS {
         let cache = scratch.join(format!("cold-{round}"));
         let before = cpu_seconds();
-        let index = Index::open(tree, &cache, IndexLimits::default()).unwrap();
+        let index = Index::open(tree, &cache, FILE_SIZE_LIMIT).unwrap();
         let cpu = cpu_seconds().0 - before.0;
         let report = index.report();
         println!(
@@ -114,7 +114,7 @@ fn warm(tree: &Path, cache: &Path) {
         for round in 0..ROUNDS {
             prepare(tree, cache, round);
             let before = cpu_seconds().0;
-            let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
+            let index = Index::open(tree, cache, FILE_SIZE_LIMIT).unwrap();
             clock.push(index.report().seconds * 1000.0);
             processor.push((cpu_seconds().0 - before) * 1000.0);
         }
@@ -131,7 +131,7 @@ fn keep(_tree: &Path, _cache: &Path, _round: usize) {}
 
 /// Appends a line to a file that is longer than nine tenths of the others.
 fn change(tree: &Path, cache: &Path, round: usize) {
-    let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
+    let index = Index::open(tree, cache, FILE_SIZE_LIMIT).unwrap();
     let mut files = index.files();
     files.retain(|file| file.language.is_some());
     files.sort_by_key(|file| file.lines);
@@ -147,7 +147,7 @@ type Question<'q> = (&'q str, Box<dyn Fn(&str) -> usize + 'q>);
 
 /// Times lookups of two hundred names, spread over all functions.
 fn ask(tree: &Path, cache: &Path) {
-    let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
+    let index = Index::open(tree, cache, FILE_SIZE_LIMIT).unwrap();
     let mut names = Vec::new();
     for file in index.files() {
         for symbol in index.outline(&file.path).unwrap() {

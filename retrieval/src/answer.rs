@@ -3,8 +3,11 @@
 //! Plain data. Finding is the engine's business, showing it to a model that of
 //! [`crate::Memory`].
 
+use crate::Query;
 use crate::error::RetrievalError;
-use crate::{Query, Snippet, rank::Order, snippet::merge_ranges};
+use crate::rank::Order;
+use crate::snippet::{Lines, Snippet, merge_ranges};
+use itertools::Itertools;
 use patchwright_source::{SourceError, TreePath};
 use std::collections::BTreeMap;
 
@@ -24,7 +27,12 @@ pub struct Answer {
     pub total: usize,
     /// Number of hits shown here.
     pub shown: usize,
+    /// Limit on the hits that are shown, beside that of the settings.
+    pub(crate) most: usize,
 }
+
+/// The answer to a query, or why it has none.
+pub(crate) type Answered = Result<Answer, Miss>;
 
 impl Answer {
     pub(crate) fn new(query: &Query) -> Self {
@@ -36,6 +44,7 @@ impl Answer {
             notes: Vec::new(),
             total: 0,
             shown: 0,
+            most: usize::MAX,
         }
     }
 
@@ -118,10 +127,10 @@ impl From<SourceError> for Miss {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) path: TreePath,
-    pub(crate) ranges: Vec<(u32, u32)>,
+    pub(crate) ranges: Vec<Lines>,
     /// Lines whose surroundings are named once the hit is shown; for hits that
     /// are only counted nobody looks.
-    pub(crate) inside: Vec<(u32, u32)>,
+    pub(crate) inside: Vec<Lines>,
     pub(crate) symbols: Vec<String>,
     pub(crate) note: Option<String>,
     /// Single lines far apart, shown without a mark for each gap.
@@ -132,23 +141,17 @@ pub(crate) struct Hit {
 /// Joins hits whose lines overlap, keeps the best place in the order.
 pub(crate) fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by(|a, b| a.order.cmp(&b.order));
-    let mut by_file: BTreeMap<TreePath, Vec<usize>> = BTreeMap::new();
-    let mut merged: Vec<Hit> = Vec::new();
+    let mut by_file: BTreeMap<TreePath, Vec<Hit>> = BTreeMap::new();
     for hit in hits {
         let seen = by_file.entry(hit.path.clone()).or_default();
-        let overlapping = seen.iter().copied().find(|index| {
-            merged
-                .get(*index)
-                .is_some_and(|other| overlap(&other.ranges, &hit.ranges))
-        });
-        if let Some(other) = overlapping.and_then(|index| merged.get_mut(index)) {
-            absorb(other, hit);
-        } else {
-            seen.push(merged.len());
-            merged.push(hit);
+        let mut others = seen.iter_mut();
+        match others.find(|other| overlap(&other.ranges, &hit.ranges)) {
+            Some(other) => absorb(other, hit),
+            None => seen.push(hit),
         }
     }
-    merged
+    let merged = by_file.into_values().flatten();
+    merged.sorted_by(|a, b| a.order.cmp(&b.order)).collect()
 }
 
 fn absorb(into: &mut Hit, hit: Hit) {
@@ -183,9 +186,7 @@ impl Hit {
     }
 }
 
-fn overlap(a: &[(u32, u32)], b: &[(u32, u32)]) -> bool {
-    a.iter().any(|(first, last)| {
-        b.iter()
-            .any(|(other_first, other_last)| first <= other_last && other_first <= last)
-    })
+fn overlap(a: &[Lines], b: &[Lines]) -> bool {
+    let mut pairs = a.iter().cartesian_product(b);
+    pairs.any(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
 }

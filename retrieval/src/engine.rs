@@ -4,7 +4,7 @@
 //! failure of the index.
 //! Each kind of query has a file below; ranking and rendering live elsewhere.
 
-pub(crate) mod documents;
+mod documents;
 mod file;
 mod found;
 pub(crate) mod frames;
@@ -18,9 +18,9 @@ mod texts;
 mod uses;
 mod values;
 
-use crate::answer::{Answer, Hit, Miss};
+use crate::answer::{Answer, Answered, Hit, Miss};
 use crate::error::Result;
-use crate::index::{Index, IndexLimits, IndexReport};
+use crate::index::{Index, IndexReport};
 use crate::pattern::{Haystack, find_pattern};
 use crate::query::Query;
 use crate::rank::Proximity;
@@ -28,24 +28,22 @@ use crate::ranking::Ranking;
 use crate::rule::find_rule;
 use crate::search::{Scored, WordIndex};
 use crate::settings::Settings;
-use crate::snippet::{Snippet, Tier};
+use crate::snippet::{Lines, Snippet, Tier};
 use crate::symbol::Symbol;
 use crate::words::meaningful;
 use file::ends_with_path;
-use patchwright_source::CrashFrame;
-use patchwright_source::{Language, SourceError, Text, Tree, TreePath};
+use itertools::Itertools;
+use patchwright_source::{CrashFrame, Language, Tree, TreePath};
 use preferences::Preferences;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use texts::Texts;
 
 /// The most lines of code in one answer: what a reader takes in at once. Hits
 /// beyond them are shown by their first lines.
 const ANSWER_LINES: u32 = 600;
-/// Limit on how many hits of a text are shown; the others are counted. A text is asked for
-/// to learn where it is, and the nearest come first.
-const TEXT_RESULTS: usize = 6;
 /// The lines that every hit shows.
 const FIRST_LINES: u32 = 12;
 
@@ -83,11 +81,8 @@ impl Engine {
     /// Opens a tree; its index in the cache folder is built or brought up to
     /// date first.
     pub fn open(tree: &Path, cache: &Path, settings: Settings) -> Result<Self> {
-        let limits = IndexLimits {
-            file_size: settings.file_size_limit,
-        };
         Ok(Self {
-            index: Index::open(tree, cache, limits)?,
+            index: Index::open(tree, cache, settings.file_size_limit)?,
             settings,
             ranking: Ranking::shipped(),
             near: Proximity::default(),
@@ -116,14 +111,12 @@ impl Engine {
     }
 
     /// The languages of the tree, the one with the most files first.
-    pub fn indexed_languages(&self) -> Vec<Language> {
-        let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
-        for language in self.index.files().iter().filter_map(|row| row.language) {
-            *counts.entry(language).or_default() += 1;
-        }
-        let mut languages: Vec<Language> = counts.keys().copied().collect();
-        languages.sort_by_key(|language| std::cmp::Reverse(counts.get(language)));
-        languages
+    pub fn indexed_languages(&self) -> Vec<String> {
+        let files = self.index.files().into_iter();
+        let counts = files.filter_map(|row| row.language).counts();
+        let by_count = |(language, count): &(Language, usize)| (Reverse(*count), *language);
+        let counts = counts.into_iter().sorted_by_key(by_count);
+        counts.map(|(language, _)| language.to_string()).collect()
     }
 
     /// Sets the crash near which results are shown first.
@@ -143,9 +136,7 @@ impl Engine {
     /// Tells when files were last changed, in seconds: what changed recently is
     /// ranked higher. What is not named counts as old.
     pub fn set_modified(&mut self, times: &BTreeMap<TreePath, i64>) {
-        let mut distinct: Vec<i64> = times.values().copied().collect();
-        distinct.sort_unstable();
-        distinct.dedup();
+        let distinct: Vec<i64> = times.values().copied().sorted().dedup().collect();
         self.recent = times
             .iter()
             .map(|(path, time)| {
@@ -183,7 +174,7 @@ impl Engine {
         Ok(around.map(|symbol| symbol.name))
     }
 
-    fn answer_as(&self, query: &Query, answer: Answer) -> Result<Answer, Miss> {
+    fn answer_as(&self, query: &Query, answer: Answer) -> Answered {
         match query {
             Query::Symbol { name } => self.answer_symbol(answer, name),
             Query::File { path, lines } => self.answer_file(answer, path, lines),
@@ -220,16 +211,6 @@ impl Engine {
         self.index.tree()
     }
 
-    /// A file that one context reads again and again.
-    pub(crate) fn text(&self, path: &TreePath) -> Result<Arc<Text>, SourceError> {
-        self.texts.get(self.tree(), path)
-    }
-
-    /// Forgets the files that were kept: the next context shall see them anew.
-    pub(crate) fn forget_texts(&self) {
-        self.texts.clear();
-    }
-
     /// Definitions ranked by the words of a request.
     pub(crate) fn ranked(&self, words: &str, limit: usize) -> Result<Vec<Scored>> {
         self.words.search(&self.index, &meaningful(words), limit)
@@ -254,10 +235,9 @@ impl Engine {
             return self.files().iter().collect();
         };
         let part = part.trim_matches(['/', '*']);
-        let ends = std::iter::once(part).chain(
-            part.match_indices('/')
-                .filter_map(|(at, _)| part.get(at + 1..)),
-        );
+        let after = part.match_indices('/');
+        let after = after.filter_map(|(at, _)| part.get(at + 1..));
+        let ends = std::iter::once(part).chain(after);
         ends.filter(|end| !end.is_empty() || part.is_empty())
             .map(|end| {
                 let files = self.files().iter();
@@ -268,7 +248,7 @@ impl Engine {
     }
 
     /// A hit of some lines of a file without a name and a remark.
-    fn hit(&self, path: &TreePath, line: u32, ranges: Vec<(u32, u32)>) -> Hit {
+    fn hit(&self, path: &TreePath, line: u32, ranges: Vec<Lines>) -> Hit {
         Hit {
             path: path.clone(),
             ranges,
@@ -281,17 +261,9 @@ impl Engine {
     }
 
     /// Adds to an answer the hits that one page of it shows.
-    pub(crate) fn with_hits(
-        &self,
-        mut answer: Answer,
-        hits: Vec<Hit>,
-        tier: Tier,
-    ) -> Result<Answer, Miss> {
+    pub(crate) fn with_hits(&self, mut answer: Answer, hits: Vec<Hit>, tier: Tier) -> Answered {
         let (_, skip) = answer.query.and_skip();
-        let limit = match answer.query.kind() {
-            "text" => TEXT_RESULTS.min(self.settings.max_results),
-            _ => self.settings.max_results,
-        };
+        let limit = self.settings.max_results.min(answer.most);
         answer.total = hits.len();
         let mut left = ANSWER_LINES;
         for mut hit in hits.into_iter().skip(skip).take(limit) {
@@ -321,10 +293,14 @@ impl Engine {
     }
 }
 
+fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Leaves of a hit what still fits an answer, at least its first lines; gives
 /// how many lines are left after it.
 fn shorten(hit: &mut Hit, left: u32) -> u32 {
-    let size = |ranges: &[(u32, u32)]| -> u32 {
+    let size = |ranges: &[Lines]| -> u32 {
         ranges
             .iter()
             .map(|(first, last)| last.saturating_sub(*first).saturating_add(1))

@@ -27,23 +27,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Limits above which a file is not read as source code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IndexLimits {
-    /// Larger files, in bytes, are skipped.
-    pub file_size: u64,
-}
-
-impl Default for IndexLimits {
-    /// 16 MiB takes in SQLite's amalgamation (9 MB), the largest source file
-    /// that people write by hand.
-    fn default() -> Self {
-        Self {
-            file_size: 16 * 1024 * 1024,
-        }
-    }
-}
-
 /// Time and findings of opening an index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct IndexReport {
@@ -138,14 +121,15 @@ impl Reader<'_> {
 }
 
 impl Index {
-    /// Opens the index of a tree; builds it or brings it up to date first.
-    pub fn open(root: &Path, cache: &Path, limits: IndexLimits) -> Result<Self> {
+    /// Opens the index of a tree; builds it or brings it up to date first. Files of more bytes
+    /// than the limit are not read as source code.
+    pub fn open(root: &Path, cache: &Path, limit: u64) -> Result<Self> {
         let started = Instant::now();
         let tree = Tree::open(root)?;
         let folder = database::Folder::open(cache, tree.root())?;
-        let kept = folder.current(limits);
-        let opened = match kept.map(|path| refresh(path, &tree, limits)) {
-            Some(Err(RetrievalError::Database(_))) | None => build(&folder, &tree, limits)?,
+        let kept = folder.current(limit);
+        let opened = match kept.map(|path| refresh(path, &tree, limit)) {
+            Some(Err(RetrievalError::Database(_))) | None => build(&folder, &tree, limit)?,
             Some(refreshed) => refreshed?,
         };
         drop(folder);
@@ -246,7 +230,9 @@ impl Index {
         if let Some(files) = &lent.seen {
             return Ok(Arc::clone(files));
         }
-        lent.begin()?;
+        if lent.connection.is_autocommit() {
+            lent.connection.prepare_cached("BEGIN")?.execute([])?;
+        }
         let mut files = Arc::clone(&self.kept().files);
         if files::generation(&lent.connection)? != files.generation {
             files = Arc::new(Files::load(&lent.connection)?);
@@ -306,16 +292,16 @@ fn is_damage(error: &RetrievalError) -> bool {
 /// A database that agrees with its tree.
 type Opened = (PathBuf, Connection, Files, IndexReport);
 
-fn refresh(database: PathBuf, tree: &Tree, limits: IndexLimits) -> Result<Opened> {
+fn refresh(database: PathBuf, tree: &Tree, limit: u64) -> Result<Opened> {
     let mut connection = database::open(&database)?;
-    let (files, report) = update::update(&mut connection, tree, limits, false)?;
+    let (files, report) = update::update(&mut connection, tree, limit, false)?;
     Ok((database, connection, files, report))
 }
 
-fn build(folder: &database::Folder, tree: &Tree, limits: IndexLimits) -> Result<Opened> {
+fn build(folder: &database::Folder, tree: &Tree, limit: u64) -> Result<Opened> {
     let database = folder.fresh();
-    let mut connection = database::create(&database, limits)?;
-    let (files, mut report) = update::update(&mut connection, tree, limits, true)?;
+    let mut connection = database::create(&database, limit)?;
+    let (files, mut report) = update::update(&mut connection, tree, limit, true)?;
     database::finish(connection)?;
     folder.adopt(&database)?;
     report.rebuilt = true;

@@ -7,6 +7,7 @@
 use crate::engine::Engine;
 use crate::snippet::{Piece, number_pieces};
 use crate::{Answer, Context, Miss, Query, Snippet};
+use itertools::Itertools;
 use patchwright_source::TreePath;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -66,9 +67,8 @@ impl Memory {
         };
         let last = self.asked.last().map(|asked| asked.round);
         let mut of_round = self.asked.iter().filter(|one| Some(one.round) == last);
-        let earlier = (*number as usize)
-            .checked_sub(1)
-            .and_then(|index| of_round.nth(index));
+        let index = (*number as usize).checked_sub(1);
+        let earlier = index.and_then(|index| of_round.nth(index));
         let Some(Asked { query, shown, .. }) = earlier else {
             return query.clone();
         };
@@ -114,23 +114,26 @@ impl Memory {
     }
 
     fn leave_out_shown(&self, round: u32, snippet: &mut Snippet) {
-        let (pieces, Some(before)) = self.fresh(snippet) else {
-            return;
-        };
-        if !pieces.is_empty() && snippet.line_count() <= SHOWN_WHOLE {
-            return;
+        if let Some((pieces, told)) = self.left_of(round, snippet) {
+            let note = match snippet.note.take() {
+                Some(note) => format!("{note}; {told}"),
+                None => told,
+            };
+            snippet.note = Some(note);
+            snippet.pieces = pieces;
         }
-        let told = if pieces.is_empty() {
-            when(before, round)
-        } else {
-            format!("the lines missing here were {}", when(before, round))
-        };
-        let note = match snippet.note.take() {
-            Some(note) => format!("{note}; {told}"),
-            None => told,
-        };
-        snippet.note = Some(note);
-        snippet.pieces = pieces;
+    }
+
+    /// Returns what is left to show of a snippet of which lines were shown before, and the words
+    /// for the others; nothing where it is shown whole.
+    fn left_of(&self, round: u32, snippet: &Snippet) -> Option<(Vec<Piece>, String)> {
+        let (pieces, before) = self.fresh(snippet);
+        let before = when(before?, round);
+        if pieces.is_empty() {
+            return Some((pieces, before));
+        }
+        let told = format!("the lines missing here were {before}");
+        (snippet.line_count() > SHOWN_WHOLE).then_some((pieces, told))
     }
 
     /// Forgets what was shown before a round, because those messages are gone.
@@ -203,22 +206,18 @@ impl Memory {
     }
 
     fn render_snippet(&mut self, out: &mut String, round: u32, snippet: &Snippet) {
-        let about = about(snippet);
-        let (fresh, shown_in) = self.fresh(snippet);
-        if fresh.is_empty()
-            && let Some(before) = shown_in
-        {
-            let _ = writeln!(out, "{}{about}: {}", snippet.place(), when(before, round));
-            return;
-        }
-        let _ = writeln!(out, "{}{about}", snippet.place());
-        let whole = shown_in.is_none() || snippet.line_count() <= SHOWN_WHOLE;
-        if let (false, Some(before)) = (whole, shown_in) {
-            let _ = writeln!(out, "(the lines missing here were {})", when(before, round));
-            out.push_str(&number_pieces(&fresh, snippet.sparse));
-        } else {
-            out.push_str(&snippet.numbered());
-        }
+        let head = format!("{}{}", snippet.place(), about(snippet));
+        let text = match self.left_of(round, snippet) {
+            Some((pieces, told)) if pieces.is_empty() => {
+                let _ = writeln!(out, "{head}: {told}");
+                return;
+            }
+            Some((pieces, told)) => {
+                format!("({told})\n{}", number_pieces(&pieces, snippet.sparse))
+            }
+            None => snippet.numbered(),
+        };
+        let _ = write!(out, "{head}\n{text}");
         self.note_shown(round, snippet);
     }
 
@@ -269,8 +268,7 @@ fn about(snippet: &Snippet) -> String {
 }
 
 fn one_line(query: &Query) -> String {
-    let text = query.to_string();
-    let mut words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut words = query.to_string().split_whitespace().join(" ");
     if words.chars().count() > 200 {
         words = words.chars().take(200).collect::<String>() + " ...";
     }

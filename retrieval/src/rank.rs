@@ -95,18 +95,14 @@ impl Proximity {
             .iter()
             .position(|(file, first, last)| file == path && (*first..=*last).contains(&line));
         let mut files = self.files.keys();
+        let apart = files.clone().map(|file| steps(file, path)).min();
         Order {
             function: in_stack.unwrap_or(usize::MAX),
             file: self.files.get(path).copied().unwrap_or(u32::MAX),
             foreign: !self.files.is_empty() && !files.clone().any(|file| are_linked(file, path)),
             aside: is_aside(path) || is_generated(path),
             vendored: is_vendored(path) && !files.any(is_vendored),
-            apart: self
-                .files
-                .keys()
-                .map(|file| steps(file, path))
-                .min()
-                .unwrap_or(0),
+            apart: apart.unwrap_or(0),
             path: path.clone(),
             line,
         }

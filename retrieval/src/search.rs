@@ -46,7 +46,7 @@ impl WordIndex {
         limit: usize,
     ) -> Result<Vec<Scored>> {
         let size = self.count(index)?;
-        index.read(|reader| Ok(score_words(reader, size, stems, limit)?))
+        index.read(|reader| score_words(reader, size, stems, limit))
     }
 
     /// Counts what was not counted yet, and gives how much there is.
@@ -59,7 +59,7 @@ impl WordIndex {
             return Ok(size);
         }
         store::update(index)?;
-        let size = index.read(|reader| Ok(store::size(reader)?))?;
+        let size = index.read(store::size)?;
         *counted = Some(size);
         Ok(size)
     }
@@ -95,7 +95,7 @@ fn score_words(
     size: Size,
     stems: &[String],
     limit: usize,
-) -> rusqlite::Result<Vec<Scored>> {
+) -> Result<Vec<Scored>> {
     let norms: [f64; 256] = std::array::from_fn(|scale| {
         1.0 - LENGTH + LENGTH * postings::length(scale as u8) / size.mean.max(1.0)
     });

@@ -112,19 +112,17 @@ impl Engine {
     pub fn siblings(&self, fix: &[FileDiff]) -> Result<Vec<Sibling>> {
         let _hold = self.index.hold();
         let mut vocabulary = Vocabulary::default();
-        let mut parts: Vec<Part<'_>> = fix
-            .iter()
-            .flat_map(|file| parts(file, &mut vocabulary))
-            .collect();
+        let parts = fix.iter().flat_map(|file| parts(file, &mut vocabulary));
+        let mut parts: Vec<Part<'_>> = parts.collect();
         let functions = self.functions_saying(&parts, &vocabulary)?;
         vocabulary.count(functions.iter().map(|function| function.lines.as_slice()));
         for part in &mut parts {
             part.wanted.weigh(&vocabulary);
         }
-        let mut found: Vec<Candidate<'_>> = functions
+        let found = functions
             .par_iter()
-            .filter_map(|function| best(&parts, function))
-            .collect();
+            .filter_map(|function| best(&parts, function));
+        let mut found: Vec<Candidate<'_>> = found.collect();
         found.sort_by(|a, b| {
             let by_likeness = b.place.likeness.total_cmp(&a.place.likeness);
             by_likeness.then_with(|| a.function.symbol.by_place(&b.function.symbol))
@@ -233,16 +231,10 @@ fn parts<'f>(file: &'f FileDiff, vocabulary: &mut Vocabulary) -> Vec<Part<'f>> {
 
 /// Reads what a hunk found and what it adds; none where it changes no code.
 fn wanted(hunk: &DiffHunk, language: Language, vocabulary: &mut Vocabulary) -> Option<Wanted> {
-    let code = code_of_piece(
-        Some(language),
-        hunk.lines.iter().map(|line| line.text.as_str()),
-    );
-    let lines: Vec<(Side, &str)> = hunk
-        .lines
-        .iter()
-        .map(|line| line.side)
-        .zip(code.iter().map(|line| line.trim()))
-        .collect();
+    let texts = hunk.lines.iter().map(|line| line.text.as_str());
+    let code = code_of_piece(Some(language), texts);
+    let sides = hunk.lines.iter().map(|line| line.side);
+    let lines: Vec<(Side, &str)> = sides.zip(code.iter().map(|line| line.trim())).collect();
     let changes = |(side, text): &(Side, &str)| *side != Side::Both && !text.is_empty();
     let first = lines.iter().position(changes)?;
     let last = lines.iter().rposition(changes)?;

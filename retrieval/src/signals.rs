@@ -11,7 +11,9 @@ use crate::error::Result;
 use crate::snippet::{line, with_comment};
 use crate::symbol::Symbol;
 use crate::words::{meaningful, stems_of};
+use itertools::Itertools;
 use patchwright_source::TreePath;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Limit on how many candidates are offered to the signals: what one call of a
@@ -56,7 +58,7 @@ impl Engine {
         }
         let mut ids = fuse(&rankings);
         ids.truncate(CANDIDATES);
-        let list = self.list(&self.symbols(ids)?);
+        let list = self.list(self.symbols(ids)?);
         Ok(Candidates { list, rankings })
     }
 
@@ -65,21 +67,17 @@ impl Engine {
         let mut found: Vec<Symbol> = Vec::new();
         for snippet in &answer.snippets {
             // Hits that touch are one snippet with the names of all functions.
-            let mut here = Vec::new();
-            for name in &snippet.symbols {
-                here.append(&mut self.named(name)?);
-            }
+            let here = snippet.symbols.iter().map(|name| self.named(name));
+            let mut here: Vec<Symbol> = here.flatten_ok().collect::<Result<_>>()?;
             here.retain(|symbol| symbol.path == snippet.path);
             if here.is_empty() {
                 // A structural hit is shown with two lines before it.
                 let hit = (snippet.start_line + 2).min(snippet.end_line);
-                here.extend(self.enclosing(&snippet.path, hit, hit)?);
+                here.extend(self.enclosing(&snippet.path, (hit, hit))?);
             }
             found.append(&mut here);
         }
-        let mut seen = BTreeSet::new();
-        found.retain(|symbol| seen.insert(symbol.id));
-        Ok(self.list(&found))
+        Ok(self.list(found.into_iter().unique_by(|symbol| symbol.id)))
     }
 
     /// The definitions that the rows of one SELECT over the documented views speak of: by path
@@ -95,7 +93,7 @@ impl Engine {
                 Some((path, row.get(line)?.parse().ok()?))
             });
             let mut symbol = match place {
-                Some((path, line)) => self.enclosing(&path, line, line)?,
+                Some((path, line)) => self.enclosing(&path, (line, line))?,
                 None => None,
             };
             let mut names = row
@@ -106,9 +104,7 @@ impl Engine {
             }
             found.extend(symbol.map(|symbol| symbol.id));
         }
-        let mut seen = BTreeSet::new();
-        found.retain(|id| seen.insert(*id));
-        Ok(found)
+        Ok(found.into_iter().unique().collect())
     }
 
     fn ids_for(&self, words: &str) -> Result<Vec<i64>> {
@@ -117,11 +113,10 @@ impl Engine {
     }
 
     /// Definitions with their text, as far as that can be read.
-    fn list(&self, symbols: &[Symbol]) -> Vec<Candidate> {
-        let symbols = symbols.iter();
-        let list = symbols
-            .filter_map(|symbol| self.candidate(symbol))
-            .collect();
+    fn list(&self, symbols: impl IntoIterator<Item = Symbol>) -> Vec<Candidate> {
+        let symbols = symbols.into_iter();
+        let list = symbols.filter_map(|symbol| self.candidate(&symbol));
+        let list = list.collect();
         self.forget_texts();
         list
     }
@@ -129,11 +124,8 @@ impl Engine {
     fn candidate(&self, symbol: &Symbol) -> Option<Candidate> {
         let text = self.text(&symbol.path).ok()?;
         let last = symbol.end_line.min(symbol.start_line.saturating_add(LINES));
-        let mut shown = String::new();
-        for number in with_comment(&text, symbol.start_line)..=last {
-            shown.push_str(&line(&text, number));
-            shown.push('\n');
-        }
+        let lines = with_comment(&text, symbol.start_line)..=last;
+        let shown: String = lines.map(|number| line(&text, number) + "\n").collect();
         Some(Candidate {
             id: symbol.id,
             name: symbol.qualified(),
@@ -157,24 +149,16 @@ const DAMPING: f64 = 60.0;
 /// ```
 pub fn fuse(rankings: &[Vec<i64>]) -> Vec<i64> {
     let mut scores: BTreeMap<i64, f64> = BTreeMap::new();
-    let mut seen: Vec<i64> = Vec::new();
     for ranking in rankings {
-        let mut counted = BTreeSet::new();
-        for (rank, id) in ranking.iter().enumerate() {
-            if !counted.insert(*id) {
-                continue;
-            }
-            let score = scores.entry(*id).or_insert_with(|| {
-                seen.push(*id);
-                0.0
-            });
-            *score += 1.0 / (DAMPING + 1.0 + rank as f64);
+        for (rank, id) in ranking.iter().enumerate().unique_by(|(_, id)| *id) {
+            *scores.entry(*id).or_default() += 1.0 / (DAMPING + 1.0 + rank as f64);
         }
     }
     let score = |id: &i64| scores.get(id).copied().unwrap_or_default();
     // Stable: of equals, the one that was named first.
-    seen.sort_by(|a, b| score(b).total_cmp(&score(a)));
-    seen
+    let ids = rankings.iter().flatten().copied().unique();
+    ids.sorted_by(|a, b| score(b).total_cmp(&score(a)))
+        .collect()
 }
 
 /// Orders candidates by the words of a request alone.
@@ -184,12 +168,9 @@ pub fn by_words(words: &str, candidates: &[Candidate]) -> Vec<i64> {
         let found = BTreeSet::from_iter(stems_of(text));
         stems.iter().filter(|stem| found.contains(*stem)).count()
     };
-    let mut scored: Vec<(usize, i64)> = candidates
-        .iter()
-        .map(|one| (3 * hits(&one.name) + hits(&one.text), one.id))
-        .collect();
-    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    scored.into_iter().map(|(_, id)| id).collect()
+    let fit = |one: &&Candidate| Reverse(3 * hits(&one.name) + hits(&one.text));
+    let scored = candidates.iter().sorted_by_cached_key(fit);
+    scored.map(|one| one.id).collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 /// and no edit is ever made by reading beyond this column.
 const LONGEST_LINE: usize = 400;
 
+/// The first and the last of some lines of a file.
+pub(crate) type Lines = (u32, u32);
+
 /// Describes how precise a hit is. The better one sorts first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,7 +65,7 @@ pub struct Snippet {
 impl Snippet {
     /// Cuts line ranges out of a file. Ranges are clipped to the file, put in
     /// order and merged where few lines lie between; `None` when nothing remains.
-    pub fn cut(path: &TreePath, text: &Text, ranges: &[(u32, u32)], tier: Tier) -> Option<Self> {
+    pub fn cut(path: &TreePath, text: &Text, ranges: &[Lines], tier: Tier) -> Option<Self> {
         Self::cut_as(path, text, ranges, tier, false)
     }
 
@@ -70,7 +73,7 @@ impl Snippet {
     pub(crate) fn cut_sparse(
         path: &TreePath,
         text: &Text,
-        ranges: &[(u32, u32)],
+        ranges: &[Lines],
         tier: Tier,
     ) -> Option<Self> {
         Self::cut_as(path, text, ranges, tier, true)
@@ -81,7 +84,7 @@ impl Snippet {
     fn cut_as(
         path: &TreePath,
         text: &Text,
-        ranges: &[(u32, u32)],
+        ranges: &[Lines],
         tier: Tier,
         sparse: bool,
     ) -> Option<Self> {
@@ -147,7 +150,7 @@ impl Snippet {
     }
 
     /// The ranges that are shown.
-    pub fn ranges(&self) -> Vec<(u32, u32)> {
+    pub fn ranges(&self) -> Vec<Lines> {
         self.pieces
             .iter()
             .map(|piece| (piece.start_line, piece.end_line()))
@@ -208,14 +211,14 @@ const FILLED: u32 = 15;
 const TOUCHING: u32 = 2;
 
 /// Sorts ranges and joins those that overlap or leave out a single line.
-pub(crate) fn merge_ranges(ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+pub(crate) fn merge_ranges(ranges: Vec<Lines>) -> Vec<Lines> {
     join(ranges, TOUCHING)
 }
 
 /// Sorts ranges and joins those that are not further apart than some lines.
-fn join(mut ranges: Vec<(u32, u32)>, apart: u32) -> Vec<(u32, u32)> {
+fn join(mut ranges: Vec<Lines>, apart: u32) -> Vec<Lines> {
     ranges.sort_unstable();
-    let mut joined: Vec<(u32, u32)> = Vec::new();
+    let mut joined: Vec<Lines> = Vec::new();
     for (first, last) in ranges {
         match joined.last_mut() {
             Some(open) if first <= open.1.saturating_add(apart) => open.1 = open.1.max(last),

@@ -86,12 +86,9 @@ fn is_harmless(function: &str) -> bool {
 
 fn answer(connection: &Connection, statement: &str) -> rusqlite::Result<SqlAnswer> {
     let mut statement = connection.prepare(statement)?;
+    let columns = statement.column_names().into_iter();
     let mut answer = SqlAnswer {
-        columns: statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+        columns: columns.map(str::to_owned).collect(),
         ..SqlAnswer::default()
     };
     let mut rows = statement.query([])?;

@@ -141,8 +141,11 @@ impl Symbol {
     }
 }
 
+/// A definition after its weight or score.
+pub(crate) type Weighed = (f64, Symbol);
+
 /// Orders definitions by falling score; of equals by their places.
-pub(crate) fn sort_scored(scored: &mut [(f64, Symbol)]) {
+pub(crate) fn sort_scored(scored: &mut [Weighed]) {
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.by_place(&b.1)));
 }
 

@@ -135,54 +135,41 @@ fn search(
     limits: &Settings,
 ) -> TextMatches {
     let started = Instant::now();
-    let searcher = || {
-        SearcherBuilder::new()
-            .multi_line(true)
-            .line_number(true)
-            .build()
-    };
-    files
-        .par_iter()
-        .map_init(searcher, |searcher, path| {
-            if started.elapsed() > TIME_LIMIT {
-                return TextMatches {
-                    stopped: true,
-                    ..TextMatches::default()
-                };
-            }
-            search_file(tree, path, matcher, searcher, limits)
-        })
-        .reduce(TextMatches::default, TextMatches::with)
-}
-
-fn search_file(
-    tree: &Tree,
-    path: &TreePath,
-    matcher: &RegexMatcher,
-    searcher: &mut Searcher,
-    limits: &Settings,
-) -> TextMatches {
-    let mut matches = TextMatches::default();
-    let bytes = match tree.bytes_up_to(path, limits.file_size_limit) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let is_too_large = matches!(error, SourceError::TooLarge { .. });
-            matches.too_large = usize::from(is_too_large);
+    let mut builder = SearcherBuilder::new();
+    builder.multi_line(true).line_number(true);
+    let search_file = |searcher: &mut Searcher, path: &&TreePath| {
+        let mut matches = TextMatches::default();
+        if started.elapsed() > TIME_LIMIT {
+            matches.stopped = true;
             return matches;
         }
+        let bytes = match tree.bytes_up_to(path, limits.file_size_limit) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let is_too_large = matches!(error, SourceError::TooLarge { .. });
+                matches.too_large = usize::from(is_too_large);
+                return matches;
+            }
+        };
+        let found = &mut matches.found;
+        let collect = Bytes(|first, lines| {
+            let count = lines.split_inclusive(|byte| *byte == b'\n').count().max(1);
+            found.push((
+                (*path).clone(),
+                first as u32,
+                first as u32 + count as u32 - 1,
+            ));
+            Ok(found.len() < PER_FILE)
+        });
+        let searched = searcher.search_slice(matcher, &bytes, collect);
+        // Few files have a hit, so only these are looked at more closely.
+        if searched.is_err() || (!matches.found.is_empty() && is_binary(&bytes)) {
+            return TextMatches::default();
+        }
+        matches
     };
-    let found = &mut matches.found;
-    let collect = Bytes(|first, lines| {
-        let count = lines.split_inclusive(|byte| *byte == b'\n').count().max(1);
-        found.push((path.clone(), first as u32, first as u32 + count as u32 - 1));
-        Ok(found.len() < PER_FILE)
-    });
-    let searched = searcher.search_slice(matcher, &bytes, collect);
-    // Few files have a hit, so only these are looked at more closely.
-    if searched.is_err() || (!matches.found.is_empty() && is_binary(&bytes)) {
-        return TextMatches::default();
-    }
-    matches
+    let searched = files.par_iter().map_init(|| builder.build(), search_file);
+    searched.reduce(TextMatches::default, TextMatches::with)
 }
 
 #[cfg(test)]

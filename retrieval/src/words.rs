@@ -1,9 +1,9 @@
 //! Words: those in names, those in requests, and what makes two of them the
 //! same. English only, by a few rules; no dictionary.
 
-use regex::Regex;
+use itertools::Itertools;
+use patchwright_source::Pattern;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// Limit on how deep the arguments of templates are looked into.
 const NESTED: usize = 12;
@@ -29,13 +29,15 @@ pub(crate) fn split_words(text: &str) -> Vec<String> {
     let mut before = ' ';
     let characters: Vec<char> = text.chars().collect();
     for (at, character) in characters.iter().enumerate() {
+        let next_is_lower = || {
+            characters
+                .get(at + 1)
+                .is_some_and(|next| next.is_lowercase())
+        };
         let starts = character.is_uppercase()
             && (before.is_lowercase()
                 || before.is_ascii_digit()
-                || (before.is_uppercase()
-                    && characters
-                        .get(at + 1)
-                        .is_some_and(|next| next.is_lowercase())));
+                || (before.is_uppercase() && next_is_lower()));
         if (starts || !character.is_alphanumeric()) && !word.is_empty() {
             words.push(std::mem::take(&mut word));
         }
@@ -91,10 +93,8 @@ pub(crate) fn may_say(text: &str, stems: &[String]) -> bool {
         return true;
     }
     let text = text.to_ascii_lowercase();
-    let mut beginnings = stems
-        .iter()
-        .map(|stem| stem.strip_suffix('y').unwrap_or(stem));
-    beginnings.any(|beginning| text.contains(beginning))
+    let mut stems = stems.iter();
+    stems.any(|stem| text.contains(stem.strip_suffix('y').unwrap_or(stem)))
 }
 
 fn doubled(stem: &str) -> bool {
@@ -107,19 +107,13 @@ fn doubled(stem: &str) -> bool {
 
 /// The stems of the words of a request that say something, in order, each once.
 pub(crate) fn meaningful(text: &str) -> Vec<String> {
-    let mut stems: Vec<String> = Vec::new();
-    for word in split_words(text) {
+    let says_something = |word: &String| {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        let says_nothing = || STOP_WORDS.split_whitespace().any(|other| other == word);
-        if word.len() < 2 || is_number || says_nothing() {
-            continue;
-        }
-        let stem = stem(&word);
-        if !stems.contains(&stem) {
-            stems.push(stem);
-        }
-    }
-    stems
+        let mut stop_words = STOP_WORDS.split_whitespace();
+        word.len() > 1 && !is_number && !stop_words.any(|other| other == word)
+    };
+    let words = split_words(text).into_iter().filter(says_something);
+    words.map(|word| stem(&word)).unique().collect()
 }
 
 /// The names that a request writes as names: in backticks, with `_`, `::`, `()`,
@@ -151,34 +145,25 @@ pub(crate) fn identifiers(text: &str) -> Vec<String> {
 
 /// A text with `map<K, V>::begin()` as `map::begin() K, V`, so that a member is read with its class.
 fn without_angles(text: &str) -> String {
-    static INSTANCE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"<((?:[^<>]|->)*)>((?:::[~\w]+(?:\(\))?)*)").ok());
+    static ANGLES: Pattern = Pattern::new(r"<((?:[^<>]|->)*)>((?:::[~\w]+(?:\(\))?)*)");
     let mut text = text.to_owned();
     for _ in 0..NESTED {
-        let replaced = INSTANCE
-            .as_ref()
-            .map(|one| one.replace_all(&text, "$2 $1 "));
-        match replaced {
-            Some(Cow::Owned(replaced)) => text = replaced,
-            _ => break,
-        }
+        let Cow::Owned(replaced) = ANGLES.replace_all(&text, "$2 $1 ") else {
+            break;
+        };
+        text = replaced;
     }
     text
 }
 
 fn looks_like_code(name: &str) -> bool {
     let mut inner = name.chars().skip(1);
-    let plain = name
-        .chars()
-        .all(|c| c.is_alphanumeric() || "_:.#$->".contains(c));
-    if !plain || name.contains('/') || name.is_empty() {
+    let is_plain = |c: char| c.is_alphanumeric() || "_:.#$->".contains(c);
+    if !name.chars().all(is_plain) || name.contains('/') || name.is_empty() {
         return false;
     }
-    let capitals = name.len() > 2
-        && name
-            .chars()
-            .all(|c| c.is_uppercase() || c.is_ascii_digit() || c == '_')
-        && name.contains('_');
+    let is_capital = |c: char| c.is_uppercase() || c.is_ascii_digit() || c == '_';
+    let capitals = name.len() > 2 && name.chars().all(is_capital) && name.contains('_');
     let camel = inner.any(char::is_uppercase) && name.chars().any(char::is_lowercase);
     let qualified = name.contains("::") || name.contains("->") || name.contains('#');
     let dotted = name.contains('.') && !name.ends_with('.') && camel;

@@ -1,7 +1,7 @@
 //! Models and signals of a run, by where their answers come from.
 
 use patchwright_agent::prompt;
-use patchwright_agent::signals::{Charged, SignalError, Signals};
+use patchwright_agent::signals::{SignalError, Signals};
 use patchwright_agent::task::Task;
 use patchwright_config::{self as settings, Loaded, Settings};
 use patchwright_model::account::{Account, Accounted};
@@ -121,11 +121,11 @@ pub(crate) fn have_a_critic(answers: &Answers) -> Result<bool, ModelError> {
 
 /// The optional signals for ranking code, for the verbs outside a run, and the
 /// account of what they spend.
-pub fn signals(settings: &Settings, account: &Arc<Account>) -> Result<Charged, SignalError> {
+pub fn signals(settings: &Settings, account: &Arc<Account>) -> Result<Signals, SignalError> {
     let mut signals = Signals::from_settings(settings)?;
     if settings.expansion.enabled {
         let model = Accounted::connect(&settings.model, account)?;
         signals = signals.with_expansion(&settings.expansion, Some(model));
     }
-    Ok(Charged::new(signals, Arc::clone(account)))
+    Ok(signals.charged_to(Arc::clone(account)))
 }

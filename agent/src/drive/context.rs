@@ -11,7 +11,7 @@ use crate::record::{
     Spent, StepId,
 };
 use crate::repair::Run;
-use crate::signals::{Estimate, Total};
+use crate::signals::Estimate;
 use crate::telemetry::metrics;
 use itertools::Itertools;
 use patchwright_patcher::RawQuery;
@@ -132,32 +132,32 @@ impl Drive {
         let Some(question) = signals.question(engine, words).await else {
             return Ok(Vec::new());
         };
-        let estimates = signals.estimates(&question.words, &question.found.list);
-        let most = estimates.iter().map(|one| one.tokens).sum();
+        let estimate = signals.estimate(&question.words, &question.found.list);
+        let most = estimate.tokens;
         let others = self.in_flight.fetch_add(most, Ordering::Relaxed);
         let _in_flight = InFlight(&self.in_flight, most);
         let beyond = (most > 0).then(|| beyond(limits, spent, others + most));
         let allowed = match beyond.flatten() {
             Some(detail) => Err(detail),
-            None => self.allow(id, &estimates, limits.usd).await?,
+            None => self.allow(id, &estimate, limits.usd).await?,
         };
-        let records: Vec<SignalRecord> = match allowed {
-            Err(reason) => estimates.iter().map(|one| one.left_out(&reason)).collect(),
-            Ok(number) => {
-                let told = signals.decide(engine, question).await.records;
-                if let Some(number) = number {
-                    let usd = told.iter().map(|one| one.usd).sum();
-                    self.journal.settle(number, usd).await?;
-                }
-                for one in &told {
-                    metrics::spent(&one.signal, one.usd);
-                }
-                told
+        let number = match allowed {
+            Ok(number) => number,
+            Err(reason) => {
+                let records = estimate.left_out(&reason);
+                self.tell_what_is_missing(&records);
+                return Ok(records);
             }
         };
-        for note in records.iter().filter_map(SignalRecord::note) {
-            self.parts.observer.remark(&format!("note: {note}"));
+        let records = signals.decide(engine, question).await;
+        if let Some(number) = number {
+            let usd = records.iter().map(|one| one.usd).sum();
+            self.journal.settle(number, usd).await?;
         }
+        for one in &records {
+            metrics::spent(&one.signal, one.usd);
+        }
+        self.tell_what_is_missing(&records);
         Ok(records)
     }
 
@@ -166,19 +166,23 @@ impl Drive {
     async fn allow(
         &self,
         id: StepId,
-        estimates: &[Estimate],
+        estimate: &Estimate,
         usd: Option<f64>,
     ) -> Result<Result<Option<i64>, String>> {
-        if estimates.is_empty() {
+        let (names, tokens) = (estimate.names(), estimate.tokens);
+        if tokens == 0 {
             return Ok(Ok(None));
         }
-        let total = Total::of(estimates);
-        let Total { names, tokens, .. } = &total;
         let summary = format!("asking {names} (about {tokens} tokens)");
-        let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": total.usd });
+        let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": estimate.usd });
         let number = self.intend(id, "signals", summary, body).await?;
-        let priced = total.priced();
-        let refused = self.reserve(number, priced, usd).await?;
+        let refused = self.reserve(number, estimate.priced(), usd).await?;
         Ok(refused.map_or(Ok(Some(number)), Err))
+    }
+
+    fn tell_what_is_missing(&self, records: &[SignalRecord]) {
+        for note in records.iter().filter_map(SignalRecord::note) {
+            self.parts.observer.remark(&format!("note: {note}"));
+        }
     }
 }

@@ -1,61 +1,51 @@
 //! Signals for a command outside a run: asked as far as its purse goes, and
 //! charged to it. What a run's signals cost is settled by its driver.
 
-use super::cost::Total;
 use super::{SignalAnswers, Signals};
+use crate::record::SignalRecord;
 use patchwright_model::Usage;
 use patchwright_model::account::Account;
 use patchwright_retrieval::{Candidate, Engine};
 use std::sync::Arc;
 
-/// Signals with the account that pays for embeddings and the re-ranker. The
-/// model that adds words has its own way to it.
-#[derive(Debug)]
-pub struct Charged {
-    signals: Signals,
-    account: Arc<Account>,
-}
-
-impl Charged {
-    /// Charges what these signals take to an account.
-    pub fn new(signals: Signals, account: Arc<Account>) -> Self {
-        Self { signals, account }
-    }
-
-    /// Tells whether no signal is configured.
-    pub fn is_empty(&self) -> bool {
-        self.signals.is_empty()
+impl Signals {
+    /// Charges what embeddings and the re-ranker take to an account. The model that adds words
+    /// has its own way to it.
+    pub fn charged_to(mut self, account: Arc<Account>) -> Self {
+        self.account = Some(account);
+        self
     }
 
     /// Asks what is configured which definitions answer some words, and tells
     /// the engine. Gives the notes for people.
     pub async fn consult(&self, engine: &Arc<Engine>, words: &str) -> Vec<String> {
-        let Some(question) = self.signals.question(engine, words).await else {
+        let Some(question) = self.question(engine, words).await else {
             return Vec::new();
         };
-        let told = self.order(&question.words, &question.found.list).await;
-        question.decide(engine, told).notes()
+        let records = self.decide(engine, question).await;
+        records.iter().filter_map(SignalRecord::note).collect()
     }
 
-    /// Asks embeddings and the re-ranker for the order of some candidates, when
-    /// there is money for it.
+    /// Asks for the order of some candidates; where an account is charged, when there is money
+    /// for it.
     pub async fn order(&self, words: &str, candidates: &[Candidate]) -> SignalAnswers {
-        let estimates = self.signals.estimates(words, candidates);
-        if estimates.is_empty() {
-            return self.signals.order(words, candidates).await;
-        }
-        let total = Total::of(&estimates);
-        let reserved = match self.account.reserve(total.tokens, total.priced()) {
+        let account = self.account.as_ref();
+        let charged = account.map(|account| (account, self.estimate(words, candidates)));
+        let charged = charged.filter(|(_, estimate)| estimate.tokens > 0);
+        let Some((account, estimate)) = charged else {
+            return self.order_uncharged(words, candidates).await;
+        };
+        let reserved = match account.reserve(estimate.tokens, estimate.priced()) {
             Ok(reserved) => reserved,
             Err(reason) => {
-                tracing::warn!(signals = total.names, reason, "signals were left out");
+                tracing::warn!(signals = estimate.names(), reason, "signals were left out");
                 return SignalAnswers {
-                    records: estimates.iter().map(|one| one.left_out(&reason)).collect(),
+                    records: estimate.left_out(&reason),
                     ..SignalAnswers::default()
                 };
             }
         };
-        let told = self.signals.order(words, candidates).await;
+        let told = self.order_uncharged(words, candidates).await;
         let usage = told.records.iter().map(|one| one.usage);
         let usage = usage.fold(Usage::default(), Usage::plus);
         reserved.settle(usage, told.records.iter().map(|one| one.usd).sum());

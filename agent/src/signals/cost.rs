@@ -22,61 +22,53 @@ pub(super) fn count(text: &str) -> u64 {
     text.len().div_ceil(BYTES) as u64
 }
 
-/// The most that asking one signal can cost.
+/// One signal that would be asked, by its name, with the tokens and the money that it may take;
+/// `None` when no price is configured.
+pub(super) type Asked = (&'static str, u64, Option<f64>);
+
+/// The most that asking signals can cost together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    pub signal: &'static str,
-    /// Tokens that would be sent; none when the answers are kept.
+    signals: Vec<&'static str>,
+    unpriced: String,
+    /// Tokens that would be sent; none when all answers are kept.
     pub tokens: u64,
-    /// Money; `None` when no price is configured.
+    /// Money; `None` when a price is missing.
     pub usd: Option<f64>,
 }
 
 impl Estimate {
-    /// The record of a signal that was not asked.
-    pub fn left_out(&self, reason: &str) -> SignalRecord {
-        SignalRecord {
-            signal: self.signal.to_owned(),
-            missing: Some(reason.to_owned()),
-            ..SignalRecord::default()
+    /// The sum of these.
+    pub(super) fn of(asked: &[Asked]) -> Self {
+        let unpriced = asked.iter().filter(|(_, _, usd)| usd.is_none());
+        let unpriced: Vec<&str> = unpriced.map(|(signal, _, _)| *signal).collect();
+        Self {
+            signals: asked.iter().map(|(signal, _, _)| *signal).collect(),
+            unpriced: unpriced.join(" and "),
+            tokens: asked.iter().map(|(_, tokens, _)| tokens).sum(),
+            usd: asked.iter().map(|(_, _, usd)| *usd).sum(),
         }
     }
-}
 
-/// The most that asking several signals can cost together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Total {
-    /// Their names, for people.
-    pub names: String,
-    /// Tokens that would be sent.
-    pub tokens: u64,
-    /// Money; `None` when a price is missing.
-    pub usd: Option<f64>,
-    unpriced: String,
-}
-
-impl Total {
-    /// The sum of these.
-    pub fn of(estimates: &[Estimate]) -> Self {
-        let names = |wanted: fn(&Estimate) -> bool| {
-            let names = estimates.iter().filter(|one| wanted(one));
-            names
-                .map(|one| one.signal)
-                .collect::<Vec<_>>()
-                .join(" and ")
-        };
-        Self {
-            names: names(|_| true),
-            tokens: estimates.iter().map(|one| one.tokens).sum(),
-            usd: estimates.iter().map(|one| one.usd).sum(),
-            unpriced: names(|one| one.usd.is_none()),
-        }
+    /// The names of the signals, for people.
+    pub fn names(&self) -> String {
+        self.signals.join(" and ")
     }
 
     /// Returns the price as far as it is known.
     pub fn priced(&self) -> Priced<'_> {
         self.usd
             .map_or(Priced::Unknown(&self.unpriced), Priced::AtMost)
+    }
+
+    /// The records of signals that were not asked.
+    pub fn left_out(&self, reason: &str) -> Vec<SignalRecord> {
+        let record = |signal: &&str| SignalRecord {
+            signal: (*signal).to_owned(),
+            missing: Some(reason.to_owned()),
+            ..SignalRecord::default()
+        };
+        self.signals.iter().map(record).collect()
     }
 }
 

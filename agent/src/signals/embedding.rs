@@ -2,105 +2,64 @@
 //! their vectors lie to the request's.
 
 use super::SignalError;
-use super::cache::Cache;
 use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
-use super::signal::by_score;
-use patchwright_config::Embedding;
+use super::signal::{by_score, texts_of};
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Most texts that go into one call; some servers take no more.
 const BATCH: usize = 32;
-const PATH: &str = "/embeddings";
 
-/// A model that embeds text.
-#[derive(Debug)]
-pub(super) struct Embedder {
-    endpoint: Endpoint,
-    model: String,
-    cache: Cache,
+/// The candidates' numbers, nearest first.
+pub(super) async fn order(
+    endpoint: &Endpoint,
+    words: &str,
+    candidates: &[Candidate],
+    meter: Arc<Meter>,
+) -> Result<Vec<i64>, SignalError> {
+    let vectors = embed(endpoint, &texts_of(words, candidates), &meter).await?;
+    let Some((request, others)) = vectors.split_first() else {
+        return Ok(Vec::new());
+    };
+    let scores = others.iter().map(|vector| cosine(request, vector));
+    Ok(by_score(scores, candidates))
 }
 
-impl Embedder {
-    pub(super) fn new(endpoint: Endpoint, settings: &Embedding, cache: Cache) -> Self {
-        Self {
-            endpoint,
-            model: settings.name.clone(),
-            cache,
-        }
-    }
-
-    /// The candidates' numbers, nearest first.
-    pub(super) async fn order(
-        &self,
-        words: &str,
-        candidates: &[Candidate],
-        meter: &Meter,
-    ) -> Result<Vec<i64>, SignalError> {
-        let vectors = self.embed(&texts_of(words, candidates), meter).await?;
-        let Some((request, others)) = vectors.split_first() else {
-            return Ok(Vec::new());
-        };
-        let scores = others.iter().map(|vector| cosine(request, vector));
-        Ok(by_score(scores, candidates))
-    }
-
-    /// The tokens that would be sent.
-    pub(super) fn tokens(&self, words: &str, candidates: &[Candidate]) -> u64 {
-        let texts = texts_of(words, candidates);
-        let kept = self.kept(&texts);
-        let missing = texts.iter().zip(&kept).filter(|(_, kept)| kept.is_none());
-        missing.map(|(text, _)| count(text)).sum()
-    }
-
-    /// The vectors that were kept.
-    fn kept(&self, texts: &[&str]) -> Vec<Option<Vec<f32>>> {
-        let address = self.endpoint.address(PATH);
-        let kept = |text: &&str| self.cache.get(&self.key(&address, text));
-        texts.iter().map(kept).collect()
-    }
-
-    fn key<'k>(&'k self, address: &'k str, text: &'k str) -> [&'k str; 4] {
-        ["embedding", address, &self.model, text]
-    }
-
-    async fn embed(&self, texts: &[&str], meter: &Meter) -> Result<Vec<Vec<f32>>, SignalError> {
-        let address = self.endpoint.address(PATH);
-        let mut vectors = self.kept(texts);
-        let missing: Vec<usize> = (0..texts.len())
-            .filter(|at| vectors.get(*at).is_some_and(Option::is_none))
-            .collect();
-        for batch in missing.chunks(BATCH) {
-            let input: Vec<&str> = batch
-                .iter()
-                .filter_map(|at| texts.get(*at).copied())
-                .collect();
-            let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
-            let tokens = input.iter().map(|text| count(text)).sum();
-            let answer = meter.ask(tokens, self.endpoint.post(PATH, &body)).await?;
-            let found =
-                read(&answer, input.len()).map_err(|reason| self.endpoint.unfit(PATH, reason))?;
-            for ((at, text), vector) in batch.iter().zip(&input).zip(found) {
-                self.cache.put(&self.key(&address, text), &vector);
-                if let Some(slot) = vectors.get_mut(*at) {
-                    *slot = Some(vector);
-                }
-            }
-        }
-        let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().collect();
-        let size = vectors.first().map_or(0, Vec::len);
-        if vectors.iter().any(|vector| vector.len() != size) {
-            let reason = "vectors of several lengths".to_owned();
-            return Err(self.endpoint.unfit(PATH, reason));
-        }
-        Ok(vectors)
-    }
+/// The tokens that would be sent.
+pub(super) fn tokens(endpoint: &Endpoint, words: &str, candidates: &[Candidate]) -> u64 {
+    let texts = texts_of(words, candidates).into_iter();
+    let missing = texts.filter(|text| endpoint.kept(&[text]).is_none());
+    missing.map(count).sum()
 }
 
-fn texts_of<'t>(words: &'t str, candidates: &'t [Candidate]) -> Vec<&'t str> {
-    let texts = candidates.iter().map(|one| one.text.as_str());
-    std::iter::once(words).chain(texts).collect()
+async fn embed(
+    endpoint: &Endpoint,
+    texts: &[&str],
+    meter: &Meter,
+) -> Result<Vec<Vec<f32>>, SignalError> {
+    let mut vectors: Vec<Option<Vec<f32>>> =
+        texts.iter().map(|text| endpoint.kept(&[text])).collect();
+    let all = texts.iter().zip(&mut vectors);
+    let mut missing: Vec<_> = all.filter(|(_, vector)| vector.is_none()).collect();
+    for batch in missing.chunks_mut(BATCH) {
+        let input: Vec<&str> = batch.iter().map(|(text, _)| **text).collect();
+        let body = json!({ "model": endpoint.model, "input": input, "encoding_format": "float" });
+        let tokens = input.iter().map(|text| count(text)).sum();
+        let answer = endpoint.ask(&body, tokens, meter).await?;
+        let found = read(&answer, input.len()).map_err(|reason| endpoint.unfit(reason))?;
+        for ((text, slot), vector) in batch.iter_mut().zip(found) {
+            endpoint.keep(&[text], &vector);
+            **slot = Some(vector);
+        }
+    }
+    let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().collect();
+    let size = vectors.first().map_or(0, Vec::len);
+    if vectors.iter().any(|vector| vector.len() != size) {
+        return Err(endpoint.unfit("vectors of several lengths".to_owned()));
+    }
+    Ok(vectors)
 }
 
 /// The vectors of an answer in the order of the texts.

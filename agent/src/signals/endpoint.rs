@@ -1,9 +1,11 @@
 //! One question and one answer in JSON over HTTP, with the retries of the model
-//! client, bounded in time and size. Knows nothing of what is asked.
+//! client, bounded in time and size, and what it answered before. Knows nothing of what is asked.
 
 use super::SignalError;
+use super::cache::Cache;
+use super::cost::Meter;
 use backon::{ExponentialBuilder, Retryable};
-use patchwright_config::{Model, Retries};
+use patchwright_config::{Retries, Settings};
 use patchwright_model::http::{self, deepest, http_client, shown};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -19,29 +21,34 @@ const SECRET: usize = 4;
 /// More tries than this do not fit a short limit.
 const TRIES: usize = 2;
 
-/// Where a signal is asked.
-#[derive(Debug, Clone)]
+/// A model that is asked under one address.
+#[derive(Debug)]
 pub(super) struct Endpoint {
+    name: &'static str,
+    pub(super) model: String,
     client: reqwest::Client,
-    base_url: String,
+    address: String,
     key: SecretString,
     authorization: Option<HeaderValue>,
     retries: Retries,
+    cache: Cache,
 }
 
 impl Endpoint {
-    /// An endpoint by its address and key; nothing is sent yet. Calls are tried again as the
-    /// model's are, and a connection may take as long, as far as the signal's own limit allows.
+    /// The endpoint of a section of the settings, by its model, address and key; nothing is sent
+    /// yet. Calls are tried again as the model's are, and a connection may take as long, as far as
+    /// the signal's own limit allows.
     pub(super) fn new(
-        section: &str,
-        (base_url, key): (&str, &SecretString),
-        (model, limit): (&Model, Duration),
+        (name, path): (&'static str, &str),
+        (model, base_url, key): (&str, &str, &SecretString),
+        limit: Duration,
+        settings: &Settings,
     ) -> Result<Self, SignalError> {
         let wrong = |key: &str, reason: String| SignalError::Setting {
-            key: format!("{section}.{key}"),
+            key: format!("{name}.{key}"),
             reason,
         };
-        let base_url = base_url.trim_end_matches('/').to_owned();
+        let base_url = base_url.trim_end_matches('/');
         let authorization = match key.expose_secret() {
             "" => None,
             text => {
@@ -51,50 +58,65 @@ impl Endpoint {
                 Some(value)
             }
         };
-        let client = http_client(&base_url, model.timeouts.connect.min(limit))
+        let client = http_client(base_url, settings.model.timeouts.connect.min(limit))
             .map_err(|error| wrong("base_url", error.to_string()))?;
         Ok(Self {
+            name,
+            model: model.to_owned(),
             client,
-            base_url,
+            address: format!("{base_url}{path}"),
             key: key.clone(),
             authorization,
-            retries: model.retries,
+            retries: settings.model.retries,
+            cache: Cache::new(settings.cache.folder.join("signals")),
         })
     }
 
-    pub(super) fn address(&self, path: &str) -> String {
-        format!("{}{path}", self.base_url)
-    }
-
     /// Returns the error of an answer that does not fit the question.
-    pub(super) fn unfit(&self, path: &str, reason: String) -> SignalError {
+    pub(super) fn unfit(&self, reason: String) -> SignalError {
         SignalError::Unfit {
-            place: shown(&self.address(path)),
+            place: shown(&self.address),
             reason,
         }
     }
 
-    /// Asks, and asks again when it may help.
-    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, SignalError> {
+    /// The numbers that it answered to these texts before.
+    pub(super) fn kept(&self, texts: &[&str]) -> Option<Vec<f32>> {
+        self.cache.get(&self.question(texts))
+    }
+
+    /// Keeps the numbers that it answered to these texts.
+    pub(super) fn keep(&self, texts: &[&str], numbers: &[f32]) {
+        self.cache.put(&self.question(texts), numbers);
+    }
+
+    fn question<'q>(&'q self, texts: &[&'q str]) -> Vec<&'q str> {
+        [&[self.name, &self.address, &self.model], texts].concat()
+    }
+
+    /// Asks with so many tokens, and asks again when it may help.
+    pub(super) async fn ask(
+        &self,
+        body: &Value,
+        tokens: u64,
+        meter: &Meter,
+    ) -> Result<Value, SignalError> {
         let pauses = ExponentialBuilder::default()
             .with_jitter()
             .with_min_delay(self.retries.first_delay)
             .with_max_delay(self.retries.longest_delay)
             .with_max_times(self.retries.count.min(TRIES));
-        (|| self.post_once(path, body))
-            .retry(pauses)
-            .when(may_pass)
-            .await
+        let answer = (|| self.post(body)).retry(pauses).when(may_pass);
+        meter.ask(tokens, answer).await
     }
 
-    async fn post_once(&self, path: &str, body: &Value) -> Result<Value, SignalError> {
-        let address = self.address(path);
-        let place = shown(&address);
+    async fn post(&self, body: &Value) -> Result<Value, SignalError> {
+        let place = shown(&self.address);
         let unreachable = |error: reqwest::Error| SignalError::Unreachable {
             place: place.clone(),
             reason: self.clean(&deepest(&error.without_url())),
         };
-        let mut request = self.client.post(&address).json(body);
+        let mut request = self.client.post(&self.address).json(body);
         if let Some(value) = &self.authorization {
             request = request.header(AUTHORIZATION, value.clone());
         }
@@ -102,7 +124,7 @@ impl Endpoint {
         let status = response.status();
         let bytes = http::body(response, LIMIT).await.map_err(unreachable)?;
         if bytes.len() > LIMIT {
-            return Err(self.unfit(path, format!("more than {LIMIT} bytes")));
+            return Err(self.unfit(format!("more than {LIMIT} bytes")));
         }
         let text = String::from_utf8_lossy(&bytes);
         if !status.is_success() {
@@ -112,13 +134,13 @@ impl Endpoint {
                 reason: self.clean(&text),
             });
         }
-        serde_json::from_str(&text).map_err(|error| self.unfit(path, error.to_string()))
+        serde_json::from_str(&text).map_err(|error| self.unfit(error.to_string()))
     }
 
     /// The beginning of what was said, on one line, without the key and the
     /// password of the address.
     fn clean(&self, said: &str) -> String {
-        let url = reqwest::Url::parse(&self.base_url).ok();
+        let url = reqwest::Url::parse(&self.address).ok();
         let password = url.as_ref().and_then(|url| url.password());
         let mut said = said.to_owned();
         for secret in [Some(self.key.expose_secret()), password] {

@@ -6,36 +6,30 @@
 //! answers `[{"index", "score"}]`.
 
 use super::SignalError;
-use super::cache::Cache;
 use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
-use super::signal::by_score;
-use patchwright_config::{Rerank, RerankApi};
+use super::signal::{by_score, texts_of};
+use patchwright_config::RerankApi;
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-const PATH: &str = "/rerank";
 
 /// A model that compares a request with texts.
 #[derive(Debug)]
 pub(super) struct Reranker {
     endpoint: Endpoint,
-    model: String,
     api: RerankApi,
     /// True when the endpoint was found to take `texts`.
     takes_texts: AtomicBool,
-    cache: Cache,
 }
 
 impl Reranker {
-    pub(super) fn new(endpoint: Endpoint, settings: &Rerank, cache: Cache) -> Self {
+    pub(super) fn new(endpoint: Endpoint, api: RerankApi) -> Self {
         Self {
             endpoint,
-            model: settings.name.clone(),
-            api: settings.api,
-            takes_texts: AtomicBool::new(settings.api == RerankApi::Texts),
-            cache,
+            api,
+            takes_texts: AtomicBool::new(api == RerankApi::Texts),
         }
     }
 
@@ -44,18 +38,15 @@ impl Reranker {
         &self,
         words: &str,
         candidates: &[Candidate],
-        meter: &Meter,
+        meter: Arc<Meter>,
     ) -> Result<Vec<i64>, SignalError> {
-        let texts = texts_of(candidates);
-        let scores = if let Some(scores) = self.kept(words, &texts) {
+        let scores = if let Some(scores) = self.kept(words, candidates) {
             scores
         } else {
-            let answer = self.ask(words, &texts, meter).await?;
-            let address = self.endpoint.address(PATH);
-            let scores = read(&answer, texts.len());
-            let scores = scores.map_err(|reason| self.endpoint.unfit(PATH, reason))?;
-            let question = self.question(&address, words, &texts);
-            self.cache.put(&question, &scores);
+            let answer = self.ask(words, candidates, &meter).await?;
+            let scores = read(&answer, candidates.len());
+            let scores = scores.map_err(|reason| self.endpoint.unfit(reason))?;
+            self.endpoint.keep(&texts_of(words, candidates), &scores);
             scores
         };
         Ok(by_score(scores, candidates))
@@ -63,41 +54,38 @@ impl Reranker {
 
     /// The tokens that would be sent.
     pub(super) fn tokens(&self, words: &str, candidates: &[Candidate]) -> u64 {
-        let texts = texts_of(candidates);
-        if self.kept(words, &texts).is_some() {
+        if self.kept(words, candidates).is_some() {
             return 0;
         }
-        tokens_of(words, &texts)
+        tokens_of(words, candidates)
     }
 
     /// The scores that were kept for a question.
-    fn kept(&self, words: &str, texts: &[&str]) -> Option<Vec<f32>> {
-        let address = self.endpoint.address(PATH);
-        let scores = self.cache.get(&self.question(&address, words, texts));
-        scores.filter(|scores| scores.len() == texts.len())
+    fn kept(&self, words: &str, candidates: &[Candidate]) -> Option<Vec<f32>> {
+        let scores = self.endpoint.kept(&texts_of(words, candidates));
+        scores.filter(|scores| scores.len() == candidates.len())
     }
 
-    fn question<'q>(&'q self, address: &'q str, words: &'q str, texts: &[&'q str]) -> Vec<&'q str> {
-        let mut question = vec!["rerank", address, &self.model, words];
-        question.extend(texts);
-        question
-    }
-
-    async fn ask(&self, words: &str, texts: &[&str], meter: &Meter) -> Result<Value, SignalError> {
-        let tokens = tokens_of(words, texts);
+    async fn ask(
+        &self,
+        words: &str,
+        candidates: &[Candidate],
+        meter: &Meter,
+    ) -> Result<Value, SignalError> {
+        let tokens = tokens_of(words, candidates);
+        let texts: Vec<&str> = candidates.iter().map(|one| one.text.as_str()).collect();
         let as_texts = json!({ "query": words, "texts": texts, "truncate": true });
-        let in_texts = || meter.ask(tokens, self.endpoint.post(PATH, &as_texts));
+        let in_texts = || self.endpoint.ask(&as_texts, tokens, meter);
         if self.takes_texts.load(Ordering::Relaxed) {
             return in_texts().await;
         }
         let mut body = json!({
             "query": words, "documents": texts, "top_n": texts.len(), "return_documents": false,
         });
-        if let (Some(fields), false) = (body.as_object_mut(), self.model.is_empty()) {
-            fields.insert("model".to_owned(), json!(self.model));
+        if let (Some(fields), false) = (body.as_object_mut(), self.endpoint.model.is_empty()) {
+            fields.insert("model".to_owned(), json!(self.endpoint.model));
         }
-        let answered = meter.ask(tokens, self.endpoint.post(PATH, &body)).await;
-        match answered {
+        match self.endpoint.ask(&body, tokens, meter).await {
             Err(SignalError::Status {
                 status: 400 | 422, ..
             }) if self.api == RerankApi::Auto => {
@@ -110,14 +98,10 @@ impl Reranker {
     }
 }
 
-fn texts_of(candidates: &[Candidate]) -> Vec<&str> {
-    candidates.iter().map(|one| one.text.as_str()).collect()
-}
-
 /// The tokens of a question: the words stand before every text.
-fn tokens_of(words: &str, texts: &[&str]) -> u64 {
-    let each: u64 = texts.iter().map(|text| count(text)).sum();
-    each + count(words) * texts.len() as u64
+fn tokens_of(words: &str, candidates: &[Candidate]) -> u64 {
+    let each: u64 = candidates.iter().map(|one| count(&one.text)).sum();
+    each + count(words) * candidates.len() as u64
 }
 
 /// The scores in the order of the texts. Texts that the endpoint left out come

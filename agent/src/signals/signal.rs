@@ -2,11 +2,11 @@
 //! and left alone for a while when it failed. Knows nothing of what is asked.
 
 use super::SignalError;
-use super::cost::{Estimate, Meter};
+use super::cost::{Asked, Meter};
 use crate::record::SignalRecord;
-use futures::future::BoxFuture;
 use patchwright_model::price::Prices;
 use patchwright_retrieval::Candidate;
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,27 +24,29 @@ pub(super) struct Signal<S> {
 }
 
 impl<S> Signal<S> {
-    pub(super) fn new(name: &'static str, source: S, limit: Duration) -> Self {
+    pub(super) fn new(
+        name: &'static str,
+        source: S,
+        limit: Duration,
+        prices: Option<Prices>,
+    ) -> Self {
         Self {
             name,
             source,
             limit,
-            prices: None,
+            prices,
             failed: Mutex::new(None),
         }
     }
 
-    pub(super) fn priced(mut self, prices: Option<Prices>) -> Self {
-        self.prices = prices;
-        self
-    }
-
-    pub(super) fn estimate(&self, tokens: u64) -> Estimate {
-        Estimate {
-            signal: self.name,
+    /// Returns the most that asking it with so many tokens can cost.
+    pub(super) fn estimate(&self, tokens: u64) -> Asked {
+        let prices = self.prices.as_ref();
+        (
+            self.name,
             tokens,
-            usd: self.prices.as_ref().map(|prices| prices.at_most(tokens, 0)),
-        }
+            prices.map(|prices| prices.at_most(tokens, 0)),
+        )
     }
 
     /// Returns the record of asking since a moment; nothing when all was known.
@@ -74,11 +76,6 @@ impl<S> Signal<S> {
         let limit = patchwright_config::write_duration(self.limit);
         format!("no answer within {limit} ({}.timeout)", self.name)
     }
-
-    fn note_failure(&self) {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        *failed = Some(Instant::now());
-    }
 }
 
 /// The result of asking one signal.
@@ -94,10 +91,13 @@ pub(super) fn awake<S>(signal: Option<&Signal<S>>) -> Option<&Signal<S>> {
 }
 
 /// Asks a signal within its limit; `None` when there is none, or it rests.
-pub(super) async fn ask<'s, S, T>(
+pub(super) async fn ask<'s, S, T, F>(
     signal: Option<&'s Signal<S>>,
-    question: impl FnOnce(&'s S, Arc<Meter>) -> BoxFuture<'s, Result<T, SignalError>>,
-) -> Option<Answered<T>> {
+    question: impl FnOnce(&'s S, Arc<Meter>) -> F,
+) -> Option<Answered<T>>
+where
+    F: Future<Output = Result<T, SignalError>>,
+{
     let signal = awake(signal)?;
     let (meter, since) = (Arc::new(Meter::default()), Instant::now());
     let answered =
@@ -108,13 +108,19 @@ pub(super) async fn ask<'s, S, T>(
         Err(_) => (None, Some(signal.too_late())),
     };
     if let Some(reason) = &missing {
-        signal.note_failure();
+        *signal.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         tracing::warn!(signal = signal.name, reason, "a signal was left out");
     }
     Some(Answered {
         answer,
         record: signal.record(&meter, since, missing),
     })
+}
+
+/// The texts of a question: its words, then the candidates.
+pub(super) fn texts_of<'t>(words: &'t str, candidates: &'t [Candidate]) -> Vec<&'t str> {
+    let texts = candidates.iter().map(|one| one.text.as_str());
+    std::iter::once(words).chain(texts).collect()
 }
 
 /// Returns the candidates, those with the highest scores first.

@@ -10,7 +10,7 @@ use crate::common::{Common, Format, WrongInput, flag, read_named};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
 use patchwright_agent::drive::request_of;
-use patchwright_agent::signals::Charged;
+use patchwright_agent::signals::Signals;
 use patchwright_model::account::{Account, Accounted};
 use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
 use serde_json::json;
@@ -101,7 +101,7 @@ pub(crate) async fn run(common: &Common, arguments: &ContextArguments) -> anyhow
 /// The context without patterns and SQL of a model.
 async fn plain(
     engine: &Arc<Engine>,
-    signals: &Charged,
+    signals: &Signals,
     request: &Request,
 ) -> Result<(Context, Vec<String>), RetrievalError> {
     let notes = if signals.is_empty() {
@@ -115,7 +115,7 @@ async fn plain(
 /// The context with a model's help; the plain one, and why, when that fails.
 async fn helped(
     pipeline: Result<Pipeline, String>,
-    (engine, signals): (&Arc<Engine>, &Charged),
+    (engine, signals): (&Arc<Engine>, &Signals),
     request: &Request,
 ) -> Result<(Context, Vec<String>), RetrievalError> {
     let asked = shortened(request);

@@ -3,7 +3,7 @@
 //! itself, so every tree has some.
 
 use patchwright_retrieval::{
-    CrashFrame, Engine, Index, IndexLimits, Request, Role, Settings, Symbol,
+    CrashFrame, Engine, FILE_SIZE_LIMIT, Index, Request, Role, Settings, Symbol,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -36,7 +36,7 @@ pub(super) fn measure(tree: &Path, cache: &Path) {
     let started = Instant::now();
     engine.prepare_search().unwrap();
     println!("  words  {:7.3} s", started.elapsed().as_secs_f64());
-    let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
+    let index = Index::open(tree, cache, FILE_SIZE_LIMIT).unwrap();
     let crashes = crashes(&index);
     let requests = REQUESTS.map(|text| Request {
         text: text.to_owned(),

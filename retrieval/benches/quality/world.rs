@@ -1,6 +1,6 @@
 //! One tree, opened once for all cases about it.
 
-use patchwright_retrieval::{Engine, Index, IndexLimits, Settings, Symbol};
+use patchwright_retrieval::{Engine, FILE_SIZE_LIMIT, Index, Settings, Symbol};
 use patchwright_source::TreePath;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +25,7 @@ impl World {
         // Kept from run to run: a tree is indexed anew only where it has to be.
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quality/indexes");
         let engine = Engine::open(tree, &cache, Settings::default()).expect("a tree");
-        let index = Index::open(tree, &cache, IndexLimits::default()).expect("a tree");
+        let index = Index::open(tree, &cache, FILE_SIZE_LIMIT).expect("a tree");
         let files = index
             .files()
             .into_iter()

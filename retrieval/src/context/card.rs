@@ -6,8 +6,9 @@ use crate::context::form::{fitting, size_of};
 use crate::context::{Card, Form, Heads, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::snippet::{Snippet, Tier, line};
-use crate::symbol::{Symbol, SymbolKind, sort_scored};
+use crate::snippet::{Lines, Snippet, Tier, line};
+use crate::symbol::{Symbol, SymbolKind, Weighed, sort_scored};
+use itertools::Itertools;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,17 +30,17 @@ pub(super) fn named(
     budget: usize,
 ) -> Result<Vec<Carded>> {
     let names = names_in(engine, snippets, wanted);
-    let mut found: BTreeMap<i64, (f64, Symbol)> = BTreeMap::new();
+    let mut found: BTreeMap<i64, Weighed> = BTreeMap::new();
     for (name, named) in ranked(&names) {
         for symbol in definitions_of(engine, name, named)? {
             // The first name is the weightiest.
-            if !snippets.iter().any(|shown| shows(shown, &symbol)) {
+            if !is_shown(snippets, &symbol) {
                 let entry = found.entry(symbol.id);
                 entry.or_insert((named.weight, symbol));
             }
         }
     }
-    let mut found: Vec<(f64, Symbol)> = found.into_values().collect();
+    let mut found: Vec<Weighed> = found.into_values().collect();
     sort_scored(&mut found);
     let names: BTreeSet<&str> = names.keys().map(String::as_str).collect();
     let mut cards = Vec::new();
@@ -82,7 +83,7 @@ fn fullest(engine: &Engine, weight: f64) -> Form {
 pub(super) fn unshown(cards: Vec<Carded>, snippets: &[Snippet]) -> Vec<Card> {
     let cards = cards.into_iter();
     cards
-        .filter(|(symbol, _)| !snippets.iter().any(|shown| shows(shown, symbol)))
+        .filter(|(symbol, _)| !is_shown(snippets, symbol))
         .map(|(_, card)| card)
         .collect()
 }
@@ -145,13 +146,9 @@ fn names_in<'s>(
 }
 
 fn ranked<'s>(names: &'s BTreeMap<String, Named<'s>>) -> Vec<(&'s str, Named<'s>)> {
-    let mut ranked: Vec<(&str, Named<'_>)> = names
-        .iter()
-        .map(|(name, weight)| (name.as_str(), *weight))
-        .collect();
-    ranked.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(b.0)));
-    ranked.truncate(NAMES);
-    ranked
+    let ranked = names.iter().map(|(name, named)| (name.as_str(), *named));
+    let ranked = ranked.sorted_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(b.0)));
+    ranked.take(NAMES).collect()
 }
 
 /// Returns what a name defines besides functions; for a field the type that has it.
@@ -163,12 +160,8 @@ fn definitions_of(engine: &Engine, name: &str, named: Named<'_>) -> Result<Vec<S
         SymbolKind::Field if !named.member => Vec::new(),
         // A function's own variable may have the name of another file's.
         SymbolKind::Variable if symbol.path != *named.path => Vec::new(),
-        SymbolKind::Field => {
-            if engine.named(name)?.len() > FEW_FIELDS {
-                return Ok(Vec::new());
-            }
-            engine.parent_of(&symbol)?.into_iter().collect()
-        }
+        SymbolKind::Field if engine.named(name)?.len() > FEW_FIELDS => Vec::new(),
+        SymbolKind::Field => engine.parent_of(&symbol)?.into_iter().collect(),
         SymbolKind::Typedef => {
             let mut both = engine.index.type_pair(&symbol)?;
             both.retain(|other| other.path != symbol.path || !other.holds(symbol.name_line));
@@ -182,9 +175,10 @@ fn definitions_of(engine: &Engine, name: &str, named: Named<'_>) -> Result<Vec<S
     })
 }
 
-/// Returns whether a snippet shows the line of a definition that names it.
-pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
-    snippet.path == symbol.path && snippet.has_line(symbol.name_line)
+/// Returns whether the name of a definition is on a line that is shown.
+fn is_shown(snippets: &[Snippet], symbol: &Symbol) -> bool {
+    let mut of_file = snippets.iter().filter(|one| one.path == symbol.path);
+    of_file.any(|one| one.has_line(symbol.name_line))
 }
 
 /// Why they are shown, for the reader.
@@ -194,30 +188,20 @@ const WHY: &str = "further functions, by their first lines";
 pub(super) fn further_heads(engine: &Engine, heads: &Heads, shown: &[Snippet]) -> Vec<Snippet> {
     let is_beside = |one: &&Symbol| shown.iter().any(|snippet| snippet.path == one.path);
     let beside = heads.functions.iter().filter(is_beside);
-    let mut named: Vec<&Symbol> = Vec::new();
-    for symbol in heads.anywhere.iter().chain(beside) {
-        if named.len() >= heads.most {
-            break;
-        }
-        let is_known = named.iter().any(|other| other.id == symbol.id);
-        if !is_known && !shown.iter().any(|snippet| shows(snippet, symbol)) {
-            named.push(symbol);
-        }
-    }
-    let mut seen = BTreeSet::new();
+    let named = heads.anywhere.iter().chain(beside);
+    let named = named.unique_by(|symbol| symbol.id);
+    let named = named.filter(|symbol| !is_shown(shown, symbol));
+    let named: Vec<&Symbol> = named.take(heads.most).collect();
+    let of_file = |path: &TreePath| {
+        let new = || named.iter().filter(|symbol| symbol.path == *path);
+        let text = engine.text(path).ok()?;
+        let lines = new().map(|symbol| (symbol.name_line, symbol.name_line));
+        let lines: Vec<Lines> = lines.collect();
+        let snippet = Snippet::cut_sparse(path, &text, &lines, Tier::High)?;
+        let names = new().map(|symbol| symbol.qualified());
+        Some(snippet.with_symbols(names).with_note(WHY))
+    };
     let files = shown.iter().map(|snippet| &snippet.path);
     let files = files.chain(named.iter().map(|symbol| &symbol.path));
-    files
-        .filter(|path| seen.insert(*path))
-        .filter_map(|path| {
-            let new = || named.iter().filter(|symbol| symbol.path == *path);
-            let text = engine.text(path).ok()?;
-            let lines: Vec<(u32, u32)> = new()
-                .map(|symbol| (symbol.name_line, symbol.name_line))
-                .collect();
-            let snippet = Snippet::cut_sparse(path, &text, &lines, Tier::High)?;
-            let names = new().map(|symbol| symbol.qualified());
-            Some(snippet.with_symbols(names).with_note(WHY))
-        })
-        .collect()
+    files.unique().filter_map(of_file).collect()
 }

@@ -117,9 +117,8 @@ pub(super) fn identifiers_at(text: &Text, lines: &[u32]) -> BTreeSet<String> {
     for number in lines {
         let code = line(text, *number);
         let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let names = words
-            .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()));
-        found.extend(names.map(str::to_owned));
+        let is_name = |word: &&str| word.starts_with(|c: char| !c.is_ascii_digit());
+        found.extend(words.filter(is_name).map(str::to_owned));
     }
     found
 }

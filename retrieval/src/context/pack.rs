@@ -10,7 +10,7 @@ use crate::engine::outline::body_ranges;
 use crate::error::Result;
 use crate::ranking::PackingWeights;
 use crate::slice::slice;
-use crate::snippet::{Snippet, Tier, with_comment};
+use crate::snippet::{Lines, Snippet, Tier, with_comment};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -159,7 +159,7 @@ fn section_size(snippet: &Snippet) -> usize {
 
 /// A definition in brief: its head, and the lines that matter most with those
 /// around them. Of the comment above it what is short.
-fn brief_ranges(text: &Text, wanted: &Wanted, limit: usize) -> Vec<(u32, u32)> {
+fn brief_ranges(text: &Text, wanted: &Wanted, limit: usize) -> Vec<Lines> {
     let symbol = &wanted.symbol;
     let (start, head) = head_of(text, symbol).into_inner();
     if (symbol.end_line - symbol.start_line) as usize <= limit {
@@ -175,10 +175,10 @@ fn brief_ranges(text: &Text, wanted: &Wanted, limit: usize) -> Vec<(u32, u32)> {
 
 /// A long function: its head, its lines of interest, and then the lines that these depend on or
 /// that depend on them, the nearest first.
-fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> Vec<(u32, u32)> {
+fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> Vec<Lines> {
     let symbol = &wanted.symbol;
     let distance = |line: u32| wanted.lines.iter().map(|one| one.abs_diff(line)).min();
-    let mut order: Vec<(u32, u32)> = slice(engine, symbol, &wanted.lines).into_iter().collect();
+    let mut order: Vec<Lines> = slice(engine, symbol, &wanted.lines).into_iter().collect();
     order.sort_by_key(|(line, step)| (*step, distance(*line)));
     let mut shown: BTreeSet<u32> = head_of(text, symbol).collect();
     let weights = engine.ranking.packing;
@@ -186,7 +186,7 @@ fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> 
         // Where little is shown the comment above it is left out.
         shown.retain(|line| *line >= symbol.start_line);
     }
-    let around = |line: u32, (before, behind): (u32, u32)| {
+    let around = |line: u32, (before, behind): Lines| {
         let (first, last) = symbol.around(line, before, behind);
         first..=last
     };

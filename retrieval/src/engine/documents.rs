@@ -2,9 +2,11 @@
 //! paragraphs in them that say what somebody asks.
 
 use super::Engine;
+use crate::answer::Hit;
 use crate::error::Result;
-use crate::snippet::line;
+use crate::snippet::{Lines, line};
 use crate::words::{may_say, stems_of};
+use itertools::Itertools;
 use patchwright_source::{Text, TreePath};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -19,15 +21,8 @@ const LINES: u32 = 10;
 const LEAST_RARE: f64 = 0.1;
 /// Least share of the asked words, weighted by rarity, that a paragraph must contain.
 const COVERED: f64 = 0.6;
-
-/// A paragraph of the documentation and how much of some words it says.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Paragraph {
-    pub(crate) path: TreePath,
-    /// The first and the last.
-    pub(crate) lines: (u32, u32),
-    covered: f64,
-}
+/// Limit on how many paragraphs are shown, after the best definitions.
+const MOST: usize = 2;
 
 /// The files that people write for readers.
 fn documents(engine: &Engine) -> Vec<&TreePath> {
@@ -40,57 +35,43 @@ fn documents(engine: &Engine) -> Vec<&TreePath> {
 }
 
 /// The paragraphs that say most of some words, at most one of each file.
-pub(crate) fn paragraphs(
-    engine: &Engine,
-    stems: &[String],
-    limit: usize,
-) -> Result<Vec<Paragraph>> {
+pub(super) fn paragraphs(engine: &Engine, stems: &[String]) -> Result<Vec<Hit>> {
     let rarities = engine.words.rarities(&engine.index, stems)?;
     let weights: Vec<f64> = rarities.iter().map(|rarity| rarity + LEAST_RARE).collect();
     let whole: f64 = weights.iter().sum();
-    let best = |path: &TreePath| {
+    let found = documents(engine).into_par_iter().filter_map(|path| {
         let text = engine.tree().read(path).ok()?;
         let count = u32::try_from(text.line_count()).ok()?;
         if text.line_count() > LONGEST || text.is_binary() {
             return None;
         }
-        let covered = |(first, last): (u32, u32)| {
-            let words: String = (first..=last)
-                .map(|number| line(&text, number) + " ")
-                .collect();
+        let covered = |(first, last): Lines| {
+            let words = (first..=last).map(|number| line(&text, number)).join(" ");
             if !may_say(&words, stems) {
                 return 0.0;
             }
             let found = BTreeSet::from_iter(stems_of(&words));
-            let said = stems
-                .iter()
-                .zip(&weights)
-                .filter(|(stem, _)| found.contains(*stem));
+            let weighed = stems.iter().zip(&weights);
+            let said = weighed.filter(|(stem, _)| found.contains(*stem));
             said.map(|(_, weight)| weight).sum::<f64>() / whole
         };
-        let scored = blocks(&text, count)
-            .into_iter()
-            .map(|block| (covered(block), block));
+        let blocks = blocks(&text, count).into_iter();
+        let scored = blocks.map(|block| (covered(block), block));
         let (covered, lines) = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
-        (covered >= COVERED).then(|| Paragraph {
-            path: path.clone(),
-            lines,
-            covered,
-        })
-    };
-    let mut found: Vec<Paragraph> = documents(engine).into_par_iter().filter_map(best).collect();
-    found.sort_by(|a, b| {
-        b.covered
-            .total_cmp(&a.covered)
-            .then_with(|| a.path.cmp(&b.path))
+        (covered >= COVERED).then_some((covered, path, lines))
     });
-    found.truncate(limit);
-    Ok(found)
+    let mut found: Vec<(f64, &TreePath, Lines)> = found.collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    let hits = found.into_iter().take(MOST).map(|(_, path, lines)| Hit {
+        note: Some("documentation".to_owned()),
+        ..engine.hit(path, lines.0, vec![lines])
+    });
+    Ok(hits.collect())
 }
 
 /// The paragraphs of a text, each with the heading right before it.
-fn blocks(text: &Text, count: u32) -> Vec<(u32, u32)> {
-    let mut blocks: Vec<(u32, u32)> = Vec::new();
+fn blocks(text: &Text, count: u32) -> Vec<Lines> {
+    let mut blocks: Vec<Lines> = Vec::new();
     let mut open: Option<u32> = None;
     let mut heading = false;
     for number in 1..=count {

@@ -3,12 +3,12 @@
 
 use super::Engine;
 use super::lookup::described;
-use crate::answer::{Answer, Miss};
+use crate::answer::{Answer, Answered, Miss};
 use crate::error::Result;
 use crate::query::LineRange;
 use crate::snippet::{Snippet, Tier, place};
+use itertools::Itertools;
 use patchwright_source::{SourceError, Text, TreePath};
-use std::collections::BTreeSet;
 
 /// Limit on how many names are offered in place of one that was not found.
 const NEAREST: usize = 5;
@@ -23,13 +23,12 @@ impl Engine {
         mut answer: Answer,
         path: &str,
         lines: &[LineRange],
-    ) -> Result<Answer, Miss> {
+    ) -> Answered {
         let (path, note) = self.resolve(path)?;
         answer.notes.extend(note);
         let text = self.tree().read(&path)?;
         if text.is_binary() {
-            let bytes = text.bytes().len();
-            let reason = format!("{path} is binary, {bytes} bytes");
+            let reason = format!("{path} is binary, {} bytes", text.bytes().len());
             return Err(Miss::Unreadable(reason));
         }
         if lines.is_empty() {
@@ -92,25 +91,17 @@ impl Engine {
     pub(super) fn nearest_paths(&self, written: &str) -> Vec<String> {
         let written = written.trim_end_matches('/');
         let name = written.rsplit('/').next().unwrap_or(written);
-        let folders: BTreeSet<&str> = self.files().iter().map(TreePath::folder).collect();
-        let folders = folders.into_iter().filter(|folder| !folder.is_empty());
-        let mut nearest: Vec<(usize, &str)> = self
-            .files()
-            .iter()
-            .map(TreePath::as_str)
-            .chain(folders)
+        let folders = self.files().iter().map(TreePath::folder).unique();
+        let folders = folders.filter(|folder| !folder.is_empty());
+        let paths = self.files().iter().map(TreePath::as_str).chain(folders);
+        let nearest = paths
             .map(|path| {
                 let last = path.rsplit('/').next().unwrap_or(path);
                 (strsim::levenshtein(last, name), path)
             })
-            .filter(|(distance, _)| *distance <= name.len() / 2)
-            .collect();
-        nearest.sort_unstable();
-        nearest
-            .iter()
-            .take(NEAREST)
-            .map(|(_, path)| (*path).to_owned())
-            .collect()
+            .filter(|(distance, _)| *distance <= name.len() / 2);
+        let nearest = nearest.sorted_unstable().take(NEAREST);
+        nearest.map(|(_, path)| path.to_owned()).collect()
     }
 
     fn whole_or_outline(&self, answer: &mut Answer, path: &TreePath, text: &Text) -> Result<()> {
@@ -163,7 +154,7 @@ impl Engine {
             answer.miss = Some(Miss::nothing(format!("{path} has {count} lines")));
             return Ok(());
         };
-        let around = self.enclosing(path, snippet.start_line, snippet.end_line)?;
+        let around = self.enclosing(path, (snippet.start_line, snippet.end_line))?;
         snippet.note = around.as_ref().map(described);
         answer.snippets.push(snippet);
         Ok(())
@@ -172,8 +163,6 @@ impl Engine {
 
 /// Returns whether a path ends in whole components of another.
 pub(super) fn ends_with_path(path: &str, wanted: &str) -> bool {
-    !wanted.is_empty()
-        && path
-            .strip_suffix(wanted)
-            .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    let before = path.strip_suffix(wanted).filter(|_| !wanted.is_empty());
+    before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }

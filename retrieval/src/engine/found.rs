@@ -2,18 +2,21 @@
 //! Hits get the function around them, an order and a limit here.
 
 use super::Engine;
-use crate::answer::{Answer, Hit, Miss, merge_hits};
-use crate::error::Result;
+use crate::answer::{Answer, Answered, Hit, Miss, merge_hits};
 use crate::pattern::{Haystack, Matches};
 use crate::snippet::Tier;
 use crate::text::{find_literal, find_regex};
+use itertools::Itertools;
 use patchwright_source::TreePath;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 /// More hits than this say that the query says nothing.
 const FAR_TOO_MANY: usize = 5_000;
 /// From this many hits on, the answer advises how to narrow the query.
 const MANY: usize = 200;
+/// Limit on how many hits of a text are shown; the others are counted. A text is asked for
+/// to learn where it is, and the nearest come first.
+const TEXT_RESULTS: usize = 6;
 /// Said of a search that was not finished.
 const OUT_OF_TIME: &str = "time ran out; not every file was searched";
 
@@ -23,7 +26,8 @@ impl Engine {
         mut answer: Answer,
         (text, regex): (&str, bool),
         path: Option<&str>,
-    ) -> Result<Answer, Miss> {
+    ) -> Answered {
+        answer.most = TEXT_RESULTS;
         let files = self.files_to_search(path)?;
         let found = if regex {
             let found = find_regex(self.tree(), &files, text, &self.settings);
@@ -65,12 +69,11 @@ impl Engine {
         mut answer: Answer,
         path: Option<&str>,
         find: impl FnOnce(&Haystack<'_>) -> Result<Matches, String>,
-    ) -> Result<Answer, Miss> {
+    ) -> Answered {
         let mut files = self.files_to_search(path)?;
         // When the file that takes longest comes last, one processor works and the others wait.
-        files.sort_by_cached_key(|path| {
-            std::cmp::Reverse(self.index.file(path).map_or(0, |file| file.size))
-        });
+        let size = |path: &TreePath| self.index.file(path).map_or(0, |file| file.size);
+        files.sort_by_cached_key(|path| Reverse(size(path)));
         let matches = find(&Haystack::new(self.tree(), &files, &self.settings));
         let matches = matches.map_err(Miss::Bad)?;
         if let (Some(how), false) = (&matches.relaxed, matches.found.is_empty()) {
@@ -90,7 +93,7 @@ impl Engine {
         places: &[(TreePath, u32, u32)],
         around: u32,
         nothing: impl Into<String>,
-    ) -> Result<Answer, Miss> {
+    ) -> Answered {
         if places.is_empty() {
             answer.miss = Some(Miss::nothing(nothing));
             return Ok(answer);
@@ -114,13 +117,11 @@ impl Engine {
 
     fn place_hit(&self, path: &TreePath, first: u32, last: u32, around: u32) -> Hit {
         // A match that is itself a page long needs its ends, not all of it.
+        let (from, to) = (first.saturating_sub(around), last + around);
         let shown = if last - first > 60 {
-            vec![
-                (first.saturating_sub(around), first + 20),
-                (last - 5, last + around),
-            ]
+            vec![(from, first + 20), (last - 5, to)]
         } else {
-            vec![(first.saturating_sub(around), last + around)]
+            vec![(from, to)]
         };
         Hit {
             inside: vec![(first, last)],
@@ -130,23 +131,14 @@ impl Engine {
 }
 
 fn advice(places: &[(TreePath, u32, u32)]) -> String {
-    let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
-    for (path, _, _) in places {
-        *folders.entry(path.folder()).or_default() += 1;
-    }
-    let mut folders: Vec<(usize, &str)> = folders
-        .into_iter()
-        .map(|(folder, count)| (count, folder))
-        .collect();
-    folders.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-    let most: Vec<String> = folders
-        .iter()
-        .take(4)
-        .map(|(count, folder)| match *folder {
-            "" => format!("{count} in ."),
-            folder => format!("{count} in {folder}"),
-        })
-        .collect();
+    let folders = places.iter().map(|(path, _, _)| path.folder()).counts();
+    let folders = folders.into_iter();
+    let folders = folders.sorted_by_key(|(folder, count)| (Reverse(*count), *folder));
+    let most = folders.take(4);
+    let mut most = most.map(|(folder, count)| match folder {
+        "" => format!("{count} in ."),
+        folder => format!("{count} in {folder}"),
+    });
     format!(
         "write more of the text or add path=\"FOLDER\" ({})",
         most.join(", ")

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::rank::is_aside;
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};
+use itertools::Itertools;
 use patchwright_source::{CrashFrame, Language, Role, TreePath};
 use std::collections::BTreeSet;
 
@@ -135,27 +136,21 @@ impl Engine {
         // The line lies elsewhere (a macro, an older version): trust the name.
         let mut named: Vec<Symbol> = self.index.outline(&path)?;
         named.retain(|symbol| symbol.name == wanted && symbol.kind != SymbolKind::Prototype);
-        let away = |symbol: &Symbol| {
-            let line = frame.line;
-            line.map_or(0, |line| symbol.start_line.abs_diff(line))
+        let line = frame.line;
+        let away = |one: &Symbol| line.map_or(0, |line| one.start_line.abs_diff(line));
+        let Some(symbol) = named.into_iter().min_by_key(away) else {
+            let around = match by_line {
+                Some(symbol) => Some(self.as_reported(symbol, &wanted)),
+                None => line.and_then(|line| self.lines_around(path, line, wanted)),
+            };
+            return Ok(around.map(|symbol| (symbol, line)));
         };
-        let nearest = named.into_iter().min_by_key(away);
-        Ok(match (nearest, by_line) {
-            (Some(symbol), around) => {
-                let symbol = match (frame.line, around) {
-                    (Some(line), None) => self.stretch(symbol, line)?,
-                    _ => symbol,
-                };
-                let line = frame.line.filter(|line| symbol.holds(*line));
-                Some((symbol, line))
-            }
-            (None, Some(symbol)) => Some((self.as_reported(symbol, &wanted), frame.line)),
-            (None, None) => {
-                let line = frame.line;
-                let around = line.and_then(|line| self.lines_around(path, line, wanted));
-                around.map(|symbol| (symbol, line))
-            }
-        })
+        let symbol = match (line, by_line) {
+            (Some(line), None) => self.stretch(symbol, line)?,
+            _ => symbol,
+        };
+        let line = line.filter(|line| symbol.holds(*line));
+        Ok(Some((symbol, line)))
     }
 
     /// The lines around a line that lies in no definition the index knows, under
@@ -168,15 +163,11 @@ impl Engine {
         if line > count {
             return None;
         }
-        let name = if name.is_empty() {
-            path.file_name().to_owned()
-        } else {
-            name
-        };
+        let name = Some(name).filter(|name| !name.is_empty());
         Some(Symbol {
             // No number of the index is negative.
             id: -(row.id.saturating_mul(LINES_OF_A_FILE) + i64::from(line)),
-            name,
+            name: name.unwrap_or_else(|| path.file_name().to_owned()),
             scope: String::new(),
             kind: SymbolKind::Function,
             language: row.language.unwrap_or(Language::C),
@@ -210,22 +201,17 @@ impl Engine {
     /// A function whose end the parser missed (macros that open braces) reaches
     /// to the line that the report saw in it, unless another begins before.
     fn stretch(&self, mut symbol: Symbol, line: u32) -> Result<Symbol> {
-        let next = self
-            .index
-            .outline(&symbol.path)?
-            .iter()
-            .filter(|other| other.kind.is_callable() && other.start_line > symbol.end_line)
-            .map(|other| other.start_line)
-            .min()
-            .unwrap_or(u32::MAX);
+        let mut behind = self.index.outline(&symbol.path)?;
+        behind.retain(|one| one.kind.is_callable() && one.start_line > symbol.end_line);
+        let next = behind.iter().map(|one| one.start_line).min();
+        let next = next.unwrap_or(u32::MAX);
         let missed = symbol.end_line < line && line < next && line - symbol.end_line < MISSED;
         if let (true, Ok(text)) = (missed, self.tree().read(&symbol.path)) {
             let last = next.min(line + MISSED);
-            let end = (line..last).find(|number| {
-                text.line(*number as usize)
-                    .is_some_and(|code| code.starts_with('}'))
-            });
-            symbol.end_line = end.unwrap_or(line);
+            let mut codes = (line..last).map(|number| (number, text.line(number as usize)));
+            let end =
+                codes.find(|(_, code)| code.as_ref().is_some_and(|code| code.starts_with('}')));
+            symbol.end_line = end.map_or(line, |(number, _)| number);
         }
         Ok(symbol)
     }
@@ -236,9 +222,8 @@ impl Engine {
         if symbols.len() > FEW {
             return Ok(None);
         }
-        let product_first = symbols
-            .into_iter()
-            .min_by_key(|symbol| is_aside(&symbol.path));
+        let symbols = symbols.into_iter();
+        let product_first = symbols.min_by_key(|symbol| is_aside(&symbol.path));
         Ok(product_first.map(|symbol| (symbol, None)))
     }
 
@@ -248,28 +233,22 @@ impl Engine {
     fn by_end(&self, file: &str, name: Option<&QualifiedName>) -> Result<Option<TreePath>> {
         let parts: Vec<&str> = file.split(['/', '\\']).collect();
         let shared = |path: &TreePath| {
-            let ours = path.as_str().split('/').rev();
-            ours.zip(parts.iter().rev())
-                .take_while(|(a, b)| a == *b)
-                .count()
+            let pairs = path.as_str().split('/').rev().zip(parts.iter().rev());
+            pairs.take_while(|(ours, theirs)| ours == *theirs).count()
         };
         let alike = self.files().iter().map(|path| (shared(path), path));
-        let alike: Vec<(usize, &TreePath)> = alike.filter(|(shared, _)| *shared > 0).collect();
-        let Some(most) = alike.iter().map(|(shared, _)| *shared).max() else {
-            return Ok(None);
-        };
+        let alike = alike.filter(|(shared, _)| *shared > 0);
         let mut fit: Vec<(bool, &TreePath)> = Vec::new();
-        for (_, path) in alike.into_iter().filter(|(shared, _)| *shared == most) {
+        for (shared, path) in alike.max_set_by_key(|(shared, _)| *shared) {
             let symbols = self.index.outline(path)?;
-            let defines =
-                name.is_some_and(|name| symbols.iter().any(|symbol| symbol.name == name.name));
-            if defines || most > 1 {
+            let defines = name.is_some_and(|name| symbols.iter().any(|one| one.name == name.name));
+            if defines || shared > 1 {
                 fit.push((defines, path));
             }
         }
-        let best = fit
-            .into_iter()
-            .min_by_key(|(defines, path)| (!defines, is_aside(path), path.as_str().len()));
+        let order =
+            |(defines, path): &(bool, &TreePath)| (!defines, is_aside(path), path.as_str().len());
+        let best = fit.into_iter().min_by_key(order);
         Ok(best.map(|(_, path)| path.clone()))
     }
 
@@ -282,26 +261,16 @@ impl Engine {
                 None => self.by_end(file, name),
             };
         }
-        let mut same: Vec<&TreePath> = self
-            .files()
-            .iter()
-            .filter(|path| path.file_name() == file)
-            .collect();
-        if same.len() > 1
-            && let Some(name) = name
-        {
-            let fit = |path: &TreePath| {
-                name.scope
-                    .iter()
-                    .filter(|part| path.folder().split('/').any(|folder| folder == *part))
-                    .count()
-            };
-            let best = same.iter().map(|path| fit(path)).max().unwrap_or_default();
-            same.retain(|path| fit(path) == best);
-        }
-        let best = same
-            .into_iter()
-            .min_by_key(|path| (is_aside(path), path.as_str().len()));
+        // Of files that are named alike, those whose folders say the scope.
+        let fit = |path: &&TreePath| {
+            let scope = name.iter().flat_map(|name| &name.scope);
+            let is_said = |part: &&String| path.folder().split('/').any(|folder| folder == *part);
+            scope.filter(is_said).count()
+        };
+        let same = self.files().iter().filter(|path| path.file_name() == file);
+        let same = same.max_set_by_key(fit);
+        let same = same.into_iter();
+        let best = same.min_by_key(|path| (is_aside(path), path.as_str().len()));
         Ok(best.cloned())
     }
 }
@@ -313,9 +282,8 @@ fn rank(located: &mut [Located]) {
     let mut above: BTreeSet<(Role, i64)> = BTreeSet::new();
     for place in located {
         let (role, own) = (place.role, place.symbol.id);
-        let others = above
-            .iter()
-            .filter(|(other, id)| *other == role && *id != own);
+        let others = above.iter();
+        let others = others.filter(|(other, id)| *other == role && *id != own);
         place.rank = others.count() as u32;
         if !place.is_wrapper {
             above.insert((role, own));

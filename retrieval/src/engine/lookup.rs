@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::rank::{is_aside, shared_folders};
 use crate::relations::{QualifiedName, nearest_named};
 use crate::search::Scored;
-use crate::symbol::{Symbol, SymbolKind};
+use crate::snippet::Lines;
+use crate::symbol::{Symbol, SymbolKind, Weighed};
 use patchwright_source::TreePath;
 use std::collections::BTreeMap;
 
@@ -29,7 +30,7 @@ impl Engine {
     }
 
     /// Definitions that were found by words, with their scores.
-    pub(crate) fn scored_symbols(&self, scored: &[Scored]) -> Result<Vec<(f64, Symbol)>> {
+    pub(crate) fn scored_symbols(&self, scored: &[Scored]) -> Result<Vec<Weighed>> {
         let found = scored.iter().map(|one| {
             let symbol = self.index.symbol(one.id)?;
             Ok(symbol.map(|symbol| (one.score, symbol)))
@@ -44,12 +45,8 @@ impl Engine {
 
     /// The function around some lines, else the type around them. What is
     /// itself a whole definition is not inside of one.
-    pub(crate) fn enclosing(
-        &self,
-        path: &TreePath,
-        first: u32,
-        last: u32,
-    ) -> Result<Option<Symbol>> {
+    pub(crate) fn enclosing(&self, path: &TreePath, lines: Lines) -> Result<Option<Symbol>> {
+        let (first, last) = lines;
         let function = self.index.enclosing_function(path, first)?;
         let around = match function.filter(|symbol| symbol.holds(last)) {
             Some(function) => Some(function),
@@ -60,8 +57,8 @@ impl Engine {
 
     /// Adds to a hit which definitions lie around the lines it was found for.
     pub(super) fn name_surroundings(&self, hit: &mut Hit) -> Result<()> {
-        for (first, last) in std::mem::take(&mut hit.inside) {
-            if let Some(around) = self.enclosing(&hit.path, first, last)? {
+        for lines in std::mem::take(&mut hit.inside) {
+            if let Some(around) = self.enclosing(&hit.path, lines)? {
                 hit.add_note(&described(&around));
                 hit.add_symbol(around.name);
             }
@@ -99,18 +96,14 @@ impl Engine {
     /// `limit`. Much cheaper than the callers themselves.
     pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Result<Vec<TreePath>> {
         self.index.read(|reader| {
-            let mut statement = reader.connection.prepare_cached(
-                "SELECT DISTINCT caller_id FROM call
-                 WHERE name_id = (SELECT id FROM name WHERE name = ?1) LIMIT ?2",
-            )?;
+            let sql = "SELECT DISTINCT caller_id FROM call
+                 WHERE name_id = (SELECT id FROM name WHERE name = ?1) LIMIT ?2";
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let callers = statement.query_map((name, limit), |row| row.get::<_, i64>(0))?;
-            let mut files = Vec::new();
-            for caller in callers {
-                let file = reader.files.of_symbol(caller?);
-                files.extend(file.map(|file| file.path.clone()));
-            }
-            Ok(files)
+            let callers: Vec<i64> = reader.values(sql, (name, limit))?;
+            let files = callers
+                .into_iter()
+                .filter_map(|caller| reader.files.of_symbol(caller));
+            Ok(files.map(|file| file.path.clone()).collect())
         })
     }
 

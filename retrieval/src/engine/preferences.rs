@@ -1,11 +1,12 @@
 //! Preferences: the orders in which embeddings and a re-ranker put the definitions
 //! that some words may mean. They change the order of answers and nothing else.
 
-use super::Engine;
+use super::{Engine, locked};
 use crate::error::Result;
-use crate::symbol::Symbol;
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::symbol::Weighed;
+use itertools::Itertools;
+use std::collections::HashMap;
+use std::sync::Mutex;
 
 /// Limit on how many requests are remembered.
 const REMEMBERED: usize = 256;
@@ -15,7 +16,7 @@ pub(super) type Preferences = Mutex<HashMap<String, Vec<i64>>>;
 impl Engine {
     /// Remembers in which order the definitions answer some words.
     pub fn prefer(&self, words: &str, order: Vec<i64>) {
-        let mut told = self.told();
+        let mut told = locked(&self.preferences);
         if told.len() >= REMEMBERED {
             told.clear();
         }
@@ -29,36 +30,25 @@ impl Engine {
 
     /// A ranking with what signals say of the same words: the order changes, the
     /// scores by rank stay.
-    pub(crate) fn with_signals(
-        &self,
-        words: &str,
-        ranked: Vec<(f64, Symbol)>,
-    ) -> Result<Vec<(f64, Symbol)>> {
+    pub(crate) fn with_signals(&self, words: &str, ranked: Vec<Weighed>) -> Result<Vec<Weighed>> {
         let Some(mut order) = self.preferred(words) else {
             return Ok(ranked);
         };
-        let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
         order.extend(ranked.iter().map(|(_, symbol)| symbol.id));
+        let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
         let least = scores.last().copied().unwrap_or(1.0);
-        let mut seen = BTreeSet::new();
-        order.retain(|id| seen.insert(*id));
+        let order = order.into_iter().unique();
         let scores = scores.into_iter().chain(std::iter::repeat(least));
         Ok(scores.zip(self.symbols(order)?).collect())
     }
 
     /// The order that is known for some words; nothing when none is.
     pub(crate) fn preferred(&self, words: &str) -> Option<Vec<i64>> {
-        self.told().get(words.trim()).cloned()
+        locked(&self.preferences).get(words.trim()).cloned()
     }
 
     /// Returns whether any order is known.
     pub(crate) fn has_preferences(&self) -> bool {
-        !self.told().is_empty()
-    }
-
-    fn told(&self) -> MutexGuard<'_, HashMap<String, Vec<i64>>> {
-        self.preferences
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        !locked(&self.preferences).is_empty()
     }
 }

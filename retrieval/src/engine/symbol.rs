@@ -4,13 +4,13 @@
 
 use super::Engine;
 use super::outline::body_ranges;
-use crate::answer::{Answer, Hit, Miss, merge_hits};
+use crate::answer::{Answer, Answered, Hit, Miss, merge_hits};
 use crate::error::Result;
-use crate::query::Query;
-use crate::snippet::{Tier, with_comment};
+use crate::snippet::{Lines, Tier, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
+use itertools::Itertools;
 use patchwright_source::{Language, Text, TreePath};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// More definitions of one name than this are not prepared for showing.
 const PREPARED: usize = 64;
@@ -24,16 +24,15 @@ const MACROS: usize = 6;
 const SEPARATORS: [char; 4] = ['.', ':', '#', '$'];
 
 impl Engine {
-    pub(super) fn answer_symbol(&self, mut answer: Answer, name: &str) -> Result<Answer, Miss> {
+    pub(super) fn answer_symbol(&self, mut answer: Answer, name: &str) -> Answered {
         let (_, skip) = answer.query.and_skip();
         let found = self.index.definitions(name)?;
         let mut symbols = found.symbols;
         let mut tier = Tier::High;
         if !found.ignored.is_empty() && !symbols.is_empty() {
             let ignored = found.ignored.join(".");
-            answer.note(format!(
-                "nothing lies in {ignored}; shown is the name without it"
-            ));
+            let note = format!("nothing lies in {ignored}; shown is the name without it");
+            answer.note(note);
         }
         if symbols.is_empty() {
             symbols = self.scope_of(name, &mut answer)?;
@@ -54,10 +53,8 @@ impl Engine {
         let many = symbols.len();
         symbols.truncate(PREPARED.max(skip + self.settings.max_results));
         let left_out = many - symbols.len();
-        let mut hits: Vec<Hit> = Vec::new();
-        for symbol in &symbols {
-            hits.append(&mut self.symbol_hits(symbol)?);
-        }
+        let hits = symbols.iter().map(|symbol| self.symbol_hits(symbol));
+        let mut hits: Vec<Hit> = hits.flatten_ok().collect::<Result<_>>()?;
         self.add_imports(&symbols, &mut hits)?;
         let mut answer = self.with_hits(answer, merge_hits(hits), tier)?;
         answer.total += left_out;
@@ -65,24 +62,11 @@ impl Engine {
     }
 
     /// The lines that hold a name which nothing defines.
-    fn symbol_as_text(&self, asked: Answer, name: &str) -> Result<Answer, Miss> {
-        let text = Query::Text {
-            text: name.to_owned(),
-            regex: false,
-            path: None,
-        };
-        let next = Query::Next {
-            query: Box::new(text),
-            skip: asked.query.and_skip().1,
-        };
-        let found = self.answer_text(Answer::new(&next), (name, false), None)?;
-        if found.snippets.is_empty() {
+    fn symbol_as_text(&self, asked: Answer, name: &str) -> Answered {
+        let mut answer = self.answer_text(asked, (name, false), None)?;
+        if answer.snippets.is_empty() {
             return Err(self.no_such_symbol(name)?);
         }
-        let mut answer = Answer {
-            query: asked.query,
-            ..found
-        };
         let mut note = format!("nothing defines {name}; these lines hold it as text");
         let nearest = self.nearest_names(name)?;
         if !nearest.is_empty() {
@@ -125,11 +109,9 @@ impl Engine {
         if last.chars().count() < 3 {
             return Ok(Vec::new());
         }
-        let mut symbols = Vec::new();
-        for name in self.index.names_with(last, self.settings.max_results * 2)? {
-            symbols.append(&mut self.named(&name)?);
-        }
-        Ok(symbols)
+        let names = self.index.names_with(last, self.settings.max_results * 2)?;
+        let symbols = names.iter().map(|name| self.named(name));
+        symbols.flatten_ok().collect()
     }
 
     fn count_uses(&self, answer: &mut Answer, name: &str, definitions: usize) -> Result<()> {
@@ -138,12 +120,10 @@ impl Engine {
         if uses.is_empty() || definitions > self.settings.max_results {
             return Ok(());
         }
-        let mut files: Vec<&str> = uses.iter().map(|one| one.path.as_str()).collect();
-        files.dedup();
+        let places = uses.len();
+        let files = uses.iter().map(|one| &one.path).dedup().count();
         answer.note(format!(
-            "used in {} places of {} files: <references>{last}</references>",
-            uses.len(),
-            files.len()
+            "used in {places} places of {files} files: <references>{last}</references>"
         ));
         Ok(())
     }
@@ -182,15 +162,13 @@ impl Engine {
     }
 
     /// The lines of a definition to show.
-    fn definition_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<(u32, u32)>> {
-        let is_member = matches!(symbol.kind, SymbolKind::Field | SymbolKind::Enumerator);
-        if is_member {
+    fn definition_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<Lines>> {
+        if matches!(symbol.kind, SymbolKind::Field | SymbolKind::Enumerator) {
             let parent = self.parent_of(symbol)?;
             let small = parent.filter(|one| one.end_line - one.start_line <= SMALL_PARENT);
             let around = (symbol.name_line.saturating_sub(5), symbol.name_line + 5);
-            return Ok(vec![
-                small.map_or(around, |one| (one.start_line, one.end_line)),
-            ]);
+            let lines = small.map_or(around, |one| (one.start_line, one.end_line));
+            return Ok(vec![lines]);
         }
         if symbol.kind.is_type() && self.is_long(symbol) {
             return self.member_ranges(text, symbol);
@@ -204,18 +182,16 @@ impl Engine {
     }
 
     /// A large type: its head and the signatures of its members.
-    pub(crate) fn member_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<(u32, u32)>> {
+    pub(crate) fn member_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<Lines>> {
         let head = symbol.body_line.unwrap_or(symbol.name_line);
         let mut ranges = vec![
             (with_comment(text, symbol.start_line), head),
             (symbol.end_line, symbol.end_line),
         ];
         for member in self.index.members(symbol)? {
-            let last = member
-                .body_line
-                .unwrap_or(member.end_line)
-                .min(member.name_line + 3);
-            ranges.push((member.name_line, last.max(member.name_line)));
+            let last = member.body_line.unwrap_or(member.end_line);
+            let last = last.clamp(member.name_line, member.name_line + 3);
+            ranges.push((member.name_line, last));
         }
         Ok(ranges)
     }
@@ -223,11 +199,8 @@ impl Engine {
     /// Adds what a Java file imports, to the first hit in each: to its other
     /// hits it would say nothing new.
     fn add_imports(&self, symbols: &[Symbol], hits: &mut [Hit]) -> Result<()> {
-        let mut told: BTreeSet<&TreePath> = BTreeSet::new();
-        for symbol in symbols {
-            if symbol.language != Language::Java || !told.insert(&symbol.path) {
-                continue;
-            }
+        let of_java = symbols.iter().filter(|one| one.language == Language::Java);
+        for symbol in of_java.unique_by(|one| &one.path) {
             let first = hits.iter_mut().find(|hit| hit.path == symbol.path);
             if let (Some(hit), Some(imports)) = (first, self.grouped_imports(symbol)?) {
                 hit.add_note(&imports);
@@ -244,22 +217,21 @@ impl Engine {
             let (package, class) = target.rsplit_once('.').unwrap_or(("", target.as_str()));
             groups.entry(package).or_default().push(class);
         }
-        let listed: Vec<String> = groups
+        let mut listed = groups
             .into_iter()
             .map(|(package, classes)| match classes.as_slice() {
                 [only] => format!("{package}.{only}"),
                 several => format!("{package}.{{{}}}", several.join(", ")),
-            })
-            .collect();
-        Ok((!listed.is_empty()).then(|| format!("imports {}", listed.join("; "))))
+            });
+        let listed = listed.join("; ");
+        Ok((!listed.is_empty()).then(|| format!("imports {listed}")))
     }
 }
 
 /// Returns whether a name looks like that of a file in a language that is indexed.
 fn is_file_name(name: &str) -> bool {
     TreePath::new(name).is_ok_and(|path| {
-        path.extension()
-            .is_some_and(|extension| extension.len() < 4)
-            && Language::of_path(&path).is_some()
+        let is_short = path.extension().is_some_and(|end| end.len() < 4);
+        is_short && Language::of_path(&path).is_some()
     })
 }

@@ -1,13 +1,14 @@
 //! Answers about how names are used: references, implementations, likeness, and
 //! SQL over all of it; calls have a file of their own.
 
-use crate::answer::{Answer, Hit, Miss};
+use crate::answer::{Answer, Answered, Hit, Miss};
 use crate::engine::Engine;
 use crate::engine::lookup::described;
 use crate::error::Result;
 use crate::relations::{QualifiedName, Similar};
 use crate::snippet::{Tier, place};
 use crate::symbol::{Call, Symbol, Use};
+use itertools::Itertools;
 use patchwright_source::TreePath;
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ const PREPARED: usize = 600;
 const ALIKE: usize = 8;
 
 impl Engine {
-    pub(super) fn answer_references(&self, mut answer: Answer, name: &str) -> Result<Answer, Miss> {
+    pub(super) fn answer_references(&self, mut answer: Answer, name: &str) -> Answered {
         let plain = plain(name);
         let mut uses = self.index.references(&plain)?;
         if uses.is_empty() {
@@ -43,7 +44,7 @@ impl Engine {
     fn group_uses(&self, uses: &[Use]) -> Result<Vec<Hit>> {
         let mut groups: BTreeMap<(TreePath, u32), Hit> = BTreeMap::new();
         for one in uses {
-            let around = self.enclosing(&one.path, one.line, one.line)?;
+            let around = self.enclosing(&one.path, (one.line, one.line))?;
             let first = around.as_ref().map_or(0, |around| around.start_line);
             let order = self.near.order(&one.path, one.line);
             let hit = groups
@@ -57,16 +58,13 @@ impl Engine {
             hit.ranges.push((one.line, one.line));
             hit.order = hit.order.clone().min(order);
         }
-        let mut hits: Vec<Hit> = groups.into_values().collect();
-        hits.sort_by(|a, b| a.order.cmp(&b.order));
-        Ok(hits)
+        Ok(groups
+            .into_values()
+            .sorted_by(|a, b| a.order.cmp(&b.order))
+            .collect())
     }
 
-    pub(super) fn answer_implementations(
-        &self,
-        answer: Answer,
-        name: &str,
-    ) -> Result<Answer, Miss> {
+    pub(super) fn answer_implementations(&self, answer: Answer, name: &str) -> Answered {
         let mut symbols = self.index.implementations(name)?;
         if symbols.is_empty() {
             let what = format!("nothing in the tree extends, implements or overrides {name}");
@@ -77,7 +75,7 @@ impl Engine {
         self.with_hits(answer, hits, Tier::High)
     }
 
-    pub(super) fn answer_similar(&self, answer: Answer, name: &str) -> Result<Answer, Miss> {
+    pub(super) fn answer_similar(&self, answer: Answer, name: &str) -> Answered {
         let mut symbols = self.named(name)?;
         symbols.retain(|symbol| symbol.kind.is_callable());
         symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
@@ -113,7 +111,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn answer_sql(&self, mut answer: Answer, statement: &str) -> Result<Answer, Miss> {
+    pub(super) fn answer_sql(&self, mut answer: Answer, statement: &str) -> Answered {
         let found = self.index.sql(statement)?;
         answer.listing.push(found.columns.join(" | "));
         let rows = found.rows.iter().map(|row| row.join(" | "));
@@ -140,24 +138,14 @@ fn plain(name: &str) -> String {
 }
 
 fn count_kinds(uses: &[Use]) -> String {
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for one in uses {
-        *kinds.entry(one.kind.as_str()).or_default() += 1;
-    }
-    let counted: Vec<String> = kinds
-        .iter()
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
-    format!("{} uses: {}", uses.len(), counted.join(", "))
+    let kinds = uses.iter().map(|one| one.kind.as_str()).counts();
+    let kinds = kinds.into_iter().sorted();
+    let counted = kinds.map(|(kind, count)| format!("{count} {kind}"));
+    format!("{} uses: {}", uses.len(), counted.format(", "))
 }
 
 impl Engine {
-    pub(super) fn answer_callers(
-        &self,
-        answer: Answer,
-        name: &str,
-        depth: u32,
-    ) -> Result<Answer, Miss> {
+    pub(super) fn answer_callers(&self, answer: Answer, name: &str, depth: u32) -> Answered {
         let mut calls = self.index.callers(name, depth, PREPARED)?;
         if calls.is_empty() {
             // What is never called by name is often called through a pointer: where it is used
@@ -196,40 +184,28 @@ impl Engine {
         }
     }
 
-    pub(super) fn answer_callees(
-        &self,
-        mut answer: Answer,
-        name: &str,
-        depth: u32,
-    ) -> Result<Answer, Miss> {
+    pub(super) fn answer_callees(&self, mut answer: Answer, name: &str, depth: u32) -> Answered {
         let calls = self.index.callees(name, depth, PREPARED)?;
         if calls.is_empty() {
             return Err(self.without_hits(name, format!("{name} calls nothing"))?);
         }
-        let mut outside: Vec<&str> = Vec::new();
         for call in &calls {
-            match &call.target {
-                Some(symbol) => answer.listing.push(callee_line(call, symbol)),
-                None if outside.contains(&call.callee.as_str()) => {}
-                None => outside.push(&call.callee),
-            }
+            let symbol = call.target.as_ref();
+            let line = symbol.map(|symbol| callee_line(call, symbol));
+            answer.listing.extend(line);
         }
         answer.total = answer.listing.len();
         answer.shown = answer.total;
+        let outside = calls.iter().filter(|call| call.target.is_none());
+        let outside = outside.map(|call| &call.callee).unique().join(", ");
         if !outside.is_empty() {
-            let outside = outside.join(", ");
             let line = format!("not defined in the tree: {outside}");
             answer.listing.push(line);
         }
         Ok(answer)
     }
 
-    pub(super) fn answer_path(
-        &self,
-        mut answer: Answer,
-        from: &str,
-        to: &str,
-    ) -> Result<Answer, Miss> {
+    pub(super) fn answer_path(&self, mut answer: Answer, from: &str, to: &str) -> Answered {
         for end in [from, to] {
             if self.named(end)?.is_empty() {
                 return Err(self.no_such_symbol(end)?);
@@ -257,7 +233,7 @@ fn called(call: &Call) -> String {
 }
 
 fn callee_line(call: &Call, symbol: &Symbol) -> String {
-    let lines: Vec<String> = call.lines.iter().take(6).map(ToString::to_string).collect();
+    let lines = call.lines.iter().take(6).join(",");
     let indent = "  ".repeat(call.depth.saturating_sub(1) as usize);
     let caller = match (&call.caller, call.depth) {
         (Some(caller), 2..) => format!("{} -> ", caller.name),
@@ -269,6 +245,6 @@ fn callee_line(call: &Call, symbol: &Symbol) -> String {
         place(&symbol.path, symbol.start_line, symbol.end_line),
         symbol.kind,
         call.path.file_name(),
-        lines.join(",")
+        lines
     )
 }

@@ -2,9 +2,8 @@
 //! words asked for.
 
 use super::Engine;
-use crate::answer::{Answer, Hit, Miss};
-use crate::engine::documents::{Paragraph, paragraphs};
-use crate::error::Result;
+use crate::answer::{Answer, Answered, Hit, Miss};
+use crate::engine::documents::paragraphs;
 use crate::flow::{Direction, FlowStep};
 use crate::rank::is_aside;
 use crate::snippet::{Tier, line};
@@ -15,15 +14,13 @@ use crate::words::meaningful;
 const WITH_BODY: usize = 3;
 /// Longer bodies are shown by their signature all the same.
 const SHORT_BODY: u32 = 40;
-/// Limit on how many paragraphs of documentation are shown, after the best definitions.
-const DOCUMENTS: usize = 2;
 /// Limit on how many hits a search ranks.
 const RANKED: usize = 64;
 /// Weight of a test relative to product code.
 const ASIDE: f64 = 0.6;
 
 impl Engine {
-    pub(super) fn answer_flow(&self, mut answer: Answer, expression: &str) -> Result<Answer, Miss> {
+    pub(super) fn answer_flow(&self, mut answer: Answer, expression: &str) -> Answered {
         let steps = self.index.flow(expression, &self.crash)?;
         if steps.is_empty() {
             let what = format!(
@@ -49,18 +46,21 @@ impl Engine {
 
     fn step_line(&self, step: &FlowStep) -> String {
         let indent = "  ".repeat(step.depth.min(8) as usize);
-        let code = self
-            .tree()
-            .read(&step.path)
-            .map(|text| line(&text, step.line).trim().to_owned())
-            .unwrap_or_default();
+        let text = self.tree().read(&step.path);
+        let code = text.map(|text| line(&text, step.line)).unwrap_or_default();
         format!(
-            "{indent}{}:{} in {}: {} -> {} ({})   {code}",
-            step.path, step.line, step.function, step.from, step.to, step.kind
+            "{indent}{}:{} in {}: {} -> {} ({})   {}",
+            step.path,
+            step.line,
+            step.function,
+            step.from,
+            step.to,
+            step.kind,
+            code.trim()
         )
     }
 
-    pub(super) fn answer_search(&self, answer: Answer, words: &str) -> Result<Answer, Miss> {
+    pub(super) fn answer_search(&self, answer: Answer, words: &str) -> Answered {
         let stems = meaningful(words);
         if stems.is_empty() {
             let reason = "these words say nothing about code; write what the code deals with";
@@ -70,29 +70,19 @@ impl Engine {
         for (score, symbol) in &mut ranked {
             *score *= if is_aside(&symbol.path) { ASIDE } else { 1.0 };
         }
-        let documents = paragraphs(self, &stems, DOCUMENTS)?;
+        let documents = paragraphs(self, &stems)?;
         if ranked.is_empty() && documents.is_empty() {
             let what = "no definition speaks of any of these words, and no documentation";
             return Err(Miss::nothing(what));
         }
         sort_scored(&mut ranked);
         let ranked = self.with_signals(words, ranked)?;
-        let mut hits: Vec<Hit> = ranked
-            .iter()
-            .enumerate()
-            .map(|(rank, (_, symbol))| self.searched(rank, symbol))
-            .collect();
+        let hits = ranked.iter().enumerate();
+        let hits = hits.map(|(rank, (_, symbol))| self.searched(rank, symbol));
+        let mut hits: Vec<Hit> = hits.collect();
         let after = WITH_BODY.min(hits.len());
-        let documents = documents.iter().map(|one| self.documented(one));
         hits.splice(after..after, documents);
         self.with_hits(answer, hits, Tier::Medium)
-    }
-
-    fn documented(&self, paragraph: &Paragraph) -> Hit {
-        Hit {
-            note: Some("documentation".to_owned()),
-            ..self.hit(&paragraph.path, paragraph.lines.0, vec![paragraph.lines])
-        }
     }
 
     fn searched(&self, rank: usize, symbol: &Symbol) -> Hit {

@@ -8,7 +8,8 @@ mod locals;
 mod members;
 
 use crate::flow::{Direction, GuardKind};
-use crate::index::{Index, IndexLimits};
+use crate::index::Index;
+use crate::settings::FILE_SIZE_LIMIT;
 use patchwright_source::TreePath;
 use std::collections::BTreeSet;
 
@@ -21,7 +22,7 @@ fn index(name: &str, code: &str) -> (tempfile::TempDir, Index) {
     std::fs::create_dir(&tree).unwrap();
     std::fs::write(tree.join(name), code).unwrap();
     let cache = folder.path().join("cache");
-    let index = Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+    let index = Index::open(&tree, &cache, FILE_SIZE_LIMIT).unwrap();
     (folder, index)
 }
 

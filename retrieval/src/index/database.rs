@@ -9,7 +9,7 @@
 
 use crate::error::{Result, RetrievalError};
 use crate::index::files::Files;
-use crate::index::{IndexLimits, schema};
+use crate::index::schema;
 use rusqlite::{Connection, OpenFlags};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
@@ -33,12 +33,8 @@ impl Folder {
     /// builds there.
     pub(crate) fn open(cache: &Path, root: &Path) -> Result<Self> {
         let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let key: String = digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let path = cache.join(key);
+        let key = digest.iter().take(8);
+        let path = cache.join(key.map(|byte| format!("{byte:02x}")).collect::<String>());
         let fail = |source| RetrievalError::Cache {
             path: path.clone(),
             source,
@@ -63,20 +59,17 @@ impl Folder {
     }
 
     /// The database that is in use, if it is sound and of our making.
-    pub(crate) fn current(&self, limits: IndexLimits) -> Option<PathBuf> {
+    pub(crate) fn current(&self, limit: u64) -> Option<PathBuf> {
         let name = std::fs::read_to_string(self.path.join("current")).ok()?;
         let is_ours = name.starts_with("code-") && name.ends_with(".sqlite") && !name.contains('/');
         let path = self.path.join(name);
-        (is_ours && is_sound(&path, limits)).then_some(path)
+        (is_ours && is_sound(&path, limit)).then_some(path)
     }
 
     /// Where a new database is built.
     pub(crate) fn fresh(&self) -> PathBuf {
-        let time = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |elapsed| elapsed.as_nanos());
-        self.path
-            .join(format!("code-{}-{time}.sqlite", std::process::id()))
+        let name = format!("code-{}-{}.sqlite", std::process::id(), now());
+        self.path.join(name)
     }
 
     /// Makes a finished database the one in use and removes the others.
@@ -90,8 +83,7 @@ impl Folder {
         std::fs::write(&pointer, name.as_encoded_bytes()).map_err(fail)?;
         std::fs::rename(&pointer, self.path.join("current")).map_err(fail)?;
         for entry in std::fs::read_dir(&self.path).map_err(fail)?.flatten() {
-            let other = entry.file_name();
-            let other = other.to_string_lossy();
+            let other = entry.file_name().to_string_lossy().into_owned();
             let ours = other.starts_with(&*name.to_string_lossy());
             if other.starts_with("code-") && !ours {
                 // What cannot be removed now is removed by the next build.
@@ -102,10 +94,18 @@ impl Folder {
     }
 }
 
+/// The nanoseconds since 1970.
+pub(super) fn now() -> i64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
+    elapsed.map_or(0, |elapsed| {
+        i64::try_from(elapsed.as_nanos()).unwrap_or_default()
+    })
+}
+
 /// Returns whether a database is whole and of this version. Its pages are not read:
 /// that would take longer than building it. A page that is found damaged later
 /// ends the query and the database.
-fn is_sound(path: &Path, limits: IndexLimits) -> bool {
+fn is_sound(path: &Path, limit: u64) -> bool {
     let check = || -> rusqlite::Result<bool> {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
@@ -117,16 +117,15 @@ fn is_sound(path: &Path, limits: IndexLimits) -> bool {
         log.push("-wal");
         let length = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         let whole = length(path) + length(Path::new(&log)) >= pages.cast_unsigned();
-        let same_limits = number("SELECT value FROM meta WHERE key = 'file_size'")?
-            == limits.file_size.cast_signed();
-        Ok(ours && whole && same_limits)
+        let kept_limit = number("SELECT value FROM meta WHERE key = 'file_size'")?;
+        Ok(ours && whole && kept_limit == limit.cast_signed())
     };
     check().unwrap_or(false)
 }
 
 /// Starts a new database: no journal and no waiting for the disk, since a
 /// build that is cut short is thrown away.
-pub(crate) fn create(path: &Path, limits: IndexLimits) -> Result<Connection> {
+pub(crate) fn create(path: &Path, limit: u64) -> Result<Connection> {
     let connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -137,8 +136,8 @@ pub(crate) fn create(path: &Path, limits: IndexLimits) -> Result<Connection> {
     connection.execute_batch(schema::VIEWS)?;
     connection.pragma_update(None, "application_id", schema::APPLICATION)?;
     connection.pragma_update(None, "user_version", schema::VERSION)?;
-    let size = limits.file_size.cast_signed();
-    connection.execute("INSERT INTO meta VALUES ('file_size', ?1)", [size])?;
+    let meta = "INSERT INTO meta VALUES ('file_size', ?1)";
+    connection.execute(meta, [limit.cast_signed()])?;
     Ok(connection)
 }
 
@@ -185,13 +184,6 @@ impl Lent {
             connection,
             seen: None,
         }
-    }
-
-    pub(super) fn begin(&self) -> Result<()> {
-        if self.connection.is_autocommit() {
-            self.connection.prepare_cached("BEGIN")?.execute([])?;
-        }
-        Ok(())
     }
 
     /// Stops reading one state; `None` when the connection is of no more use.

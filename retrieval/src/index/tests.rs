@@ -1,6 +1,7 @@
 //! Opening, updating and surviving: what becomes of the database of a tree.
 
-use super::{Index, IndexLimits};
+use super::Index;
+use crate::settings::FILE_SIZE_LIMIT;
 use crate::symbol::SymbolKind;
 use patchwright_source::TreePath;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl Fixture {
     }
 
     fn open(&self) -> Index {
-        Index::open(&self.tree(), &self.cache(), IndexLimits::default()).unwrap()
+        Index::open(&self.tree(), &self.cache(), FILE_SIZE_LIMIT).unwrap()
     }
 
     fn database(&self) -> PathBuf {
@@ -121,7 +122,7 @@ fn an_update_and_a_new_build_agree() {
     let fresh = Index::open(
         &fixture.tree(),
         &fixture.folder.path().join("other"),
-        IndexLimits::default(),
+        FILE_SIZE_LIMIT,
     )
     .unwrap();
     for at in 0..20 {
@@ -164,7 +165,7 @@ fn a_change_of_the_same_size_is_seen() {
 fn other_limits_build_anew() {
     let fixture = Fixture::new(&[("a.c", b"int a;\n")]);
     drop(fixture.open());
-    let limits = IndexLimits { file_size: 3 };
+    let limits = 3;
     let index = Index::open(&fixture.tree(), &fixture.cache(), limits).unwrap();
     assert!(index.report().rebuilt);
     let skipped: Vec<String> = index
@@ -286,7 +287,7 @@ fn a_cache_that_cannot_be_written_is_an_error() {
     let fixture = Fixture::new(&[("a.c", b"int a;\n")]);
     let file = fixture.folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let error = Index::open(&fixture.tree(), &file, IndexLimits::default()).unwrap_err();
+    let error = Index::open(&fixture.tree(), &file, FILE_SIZE_LIMIT).unwrap_err();
     assert!(error.to_string().contains("cache folder"), "{error}");
 }
 
@@ -337,7 +338,7 @@ fn damage_found_while_reading_leads_to_a_new_build() {
     }
     std::fs::write(&path, bytes).unwrap();
     // Either opening sees it, or asking does; after that it is sound again.
-    if let Ok(index) = Index::open(&fixture.tree(), &fixture.cache(), IndexLimits::default()) {
+    if let Ok(index) = Index::open(&fixture.tree(), &fixture.cache(), FILE_SIZE_LIMIT) {
         let _ = index.definitions("f");
         let _ = index.references("g");
     }

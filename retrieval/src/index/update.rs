@@ -6,9 +6,10 @@
 //! numbers. Nothing is read whose size, times and inode are as they were.
 
 use crate::error::Result;
+use crate::index::database::now;
 use crate::index::files::Files;
-use crate::index::write::{Hash, Parsed, Writer};
-use crate::index::{IndexLimits, IndexReport, schema};
+use crate::index::write::{FileState, Hash, Parsed, Writer};
+use crate::index::{IndexReport, schema};
 use crate::language::extract;
 use patchwright_source::{Entry, Language, Text, Tree, product_of_template};
 use rusqlite::{Connection, params};
@@ -16,7 +17,6 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// File systems count time in steps; a file that changed less than this before
 /// it was read may change again without its time showing it. (Linux ticks
@@ -50,7 +50,7 @@ struct Work {
 pub(crate) fn update(
     connection: &mut Connection,
     tree: &Tree,
-    limits: IndexLimits,
+    limit: u64,
     fresh: bool,
 ) -> Result<(Files, IndexReport)> {
     let entries = tree.entries();
@@ -65,7 +65,7 @@ pub(crate) fn update(
         forget(&transaction, *id)?;
         transaction.execute("DELETE FROM file WHERE id = ?1", [id])?;
     }
-    write_all(&transaction, tree, limits, &work, &mut report)?;
+    write_all(&transaction, tree, limit, &work, &mut report)?;
     if fresh {
         transaction.execute_batch(schema::INDEXES)?;
     }
@@ -92,7 +92,8 @@ fn compare(
     for entry in entries {
         let row = old.by_path(&entry.path);
         let header = product_of_template(&entry.path);
-        let is_made = header.is_some_and(|header| has_file(entries, header));
+        let place = |path| entries.binary_search_by(|entry| entry.path.as_str().cmp(path));
+        let is_made = header.is_some_and(|header| place(header).is_ok());
         if let Some(row) = row {
             gone.remove(&row.id);
             let is_read = row.language.is_some() || row.skipped.is_some();
@@ -116,13 +117,6 @@ fn compare(
     Ok((work, gone))
 }
 
-/// Returns whether a file of this name is among those of a tree, which are in order.
-fn has_file(entries: &[Entry], path: &str) -> bool {
-    entries
-        .binary_search_by(|entry| entry.path.as_str().cmp(path))
-        .is_ok()
-}
-
 fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>> {
     Ok(connection
         .prepare_cached("SELECT hash FROM file WHERE id = ?1")?
@@ -132,7 +126,7 @@ fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>> {
 fn write_all(
     connection: &Connection,
     tree: &Tree,
-    limits: IndexLimits,
+    limit: u64,
     work: &[Work],
     report: &mut IndexReport,
 ) -> Result<()> {
@@ -142,58 +136,32 @@ fn write_all(
     in_order(
         threads,
         work,
-        |item| {
-            if item.is_made {
-                return FileState::NotCode;
-            }
-            read_file(tree, &item.entry, limits, item.known.as_deref())
-        },
+        |item| read_file(tree, item, limit),
         |item, state| {
-            if !item.new && !matches!(state, FileState::Unchanged) {
-                forget(connection, item.id)?;
-            }
             let mut entry = item.entry.clone();
             if now - entry.changed < TIME_STEP {
                 // Too fresh to be trusted: the next look reads it again.
                 entry.changed = 0;
             }
-            match state {
-                FileState::Parsed(parsed) => {
-                    report.parsed += 1;
-                    writer.parsed(item.id, &entry, &parsed)?;
-                }
-                FileState::NotCode => writer.without_facts(item.id, &entry, None)?,
-                FileState::Skipped(reason) => {
-                    writer.without_facts(item.id, &entry, Some(&reason))?;
-                }
-                FileState::Unchanged => touch(connection, item.id, &entry)?,
+            if matches!(state, FileState::Unchanged) {
+                return touch(connection, item.id, &entry);
             }
-            Ok(())
+            if !item.new {
+                forget(connection, item.id)?;
+            }
+            report.parsed += usize::from(matches!(state, FileState::Parsed(_)));
+            Ok(writer.file(item.id, &entry, &state)?)
         },
     )
 }
 
-fn now() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .ok()
-        .and_then(|elapsed| i64::try_from(elapsed.as_nanos()).ok())
-        .unwrap_or_default()
-}
-
 /// Notes that a file looks different and is the same.
 fn touch(connection: &Connection, id: i64, entry: &Entry) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE file SET size = ?2, modified = ?3, changed = ?4, inode = ?5 WHERE id = ?1",
-        )?
-        .execute(params![
-            id,
-            entry.size.cast_signed(),
-            entry.modified,
-            entry.changed,
-            entry.inode.cast_signed()
-        ])?;
+    let mut update = connection.prepare_cached(
+        "UPDATE file SET size = ?2, modified = ?3, changed = ?4, inode = ?5 WHERE id = ?1",
+    )?;
+    let (size, inode) = (entry.size.cast_signed(), entry.inode.cast_signed());
+    update.execute(params![id, size, entry.modified, entry.changed, inode])?;
     Ok(())
 }
 
@@ -223,11 +191,11 @@ fn forget(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// In which order files are parsed: those that take long, then the others.
-fn large_first(work: &[Work]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..work.len()).collect();
-    let size = |at: &usize| work.get(*at).map_or(0, |item| item.entry.size);
-    order.sort_by_key(|at| std::cmp::Reverse(Some(size(at)).filter(|size| *size >= LARGE)));
+/// In which order files are parsed, each with its place: those that take long, then the others.
+fn large_first(work: &[Work]) -> Vec<(usize, &Work)> {
+    let mut order: Vec<(usize, &Work)> = work.iter().enumerate().collect();
+    let size = |item: &Work| Some(item.entry.size).filter(|size| *size >= LARGE);
+    order.sort_by_key(|(_, item)| std::cmp::Reverse(size(item)));
     order
 }
 
@@ -247,12 +215,9 @@ fn in_order<R: Send>(
             let sender = sender.clone();
             scope.spawn(|| {
                 let sender = sender;
-                while let Some((at, item)) = {
-                    let at = order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-                    at.and_then(|at| Some((at, items.get(at)?)))
-                } {
+                while let Some((at, item)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     // A writer that has failed no longer listens.
-                    if sender.send((at, work(item))).is_err() {
+                    if sender.send((*at, *item, work(item))).is_err() {
                         break;
                     }
                 }
@@ -261,12 +226,10 @@ fn in_order<R: Send>(
         drop(sender);
         let mut early = BTreeMap::new();
         let mut wanted = 0;
-        for (at, result) in receiver {
-            early.insert(at, result);
-            while let Some(result) = early.remove(&wanted) {
-                if let Some(item) = items.get(wanted) {
-                    take(item, result)?;
-                }
+        for (at, item, result) in receiver {
+            early.insert(at, (item, result));
+            while let Some((item, result)) = early.remove(&wanted) {
+                take(item, result)?;
                 wanted += 1;
             }
         }
@@ -274,25 +237,13 @@ fn in_order<R: Send>(
     })
 }
 
-/// Result of reading a file.
-#[derive(Debug)]
-enum FileState {
-    /// It has facts.
-    Parsed(Box<Parsed>),
-    /// It is in no language that is indexed.
-    NotCode,
-    /// It could have facts and has none; the reason.
-    Skipped(String),
-    /// Its content is what the index holds already.
-    Unchanged,
-}
-
 /// Reads a file. `known` is the hash of the content that the index holds.
-fn read_file(tree: &Tree, entry: &Entry, limits: IndexLimits, known: Option<&[u8]>) -> FileState {
-    if Language::of_path(&entry.path).is_none() {
+fn read_file(tree: &Tree, item: &Work, limit: u64) -> FileState {
+    let entry = &item.entry;
+    if item.is_made || Language::of_path(&entry.path).is_none() {
         return FileState::NotCode;
     }
-    let text = match tree.read_up_to(&entry.path, limits.file_size) {
+    let text = match tree.read_up_to(&entry.path, limit) {
         Ok(text) => text,
         Err(patchwright_source::SourceError::TooLarge { size, limit, .. }) => {
             return FileState::Skipped(format!("{size} bytes, more than the limit of {limit}"));
@@ -300,7 +251,7 @@ fn read_file(tree: &Tree, entry: &Entry, limits: IndexLimits, known: Option<&[u8
         Err(error) => return FileState::Skipped(error.to_string()),
     };
     let hash: Hash = Sha256::digest(text.bytes()).into();
-    if known == Some(hash.as_slice()) {
+    if item.known.as_deref() == Some(hash.as_slice()) {
         return FileState::Unchanged;
     }
     match unreadable(&text) {
@@ -333,9 +284,8 @@ fn unreadable(text: &Text) -> Option<String> {
         let raw = text.raw_line(line).unwrap_or_default();
         let length = raw.strip_suffix(b"\n").unwrap_or(raw).len();
         if length > LONGEST_LINE {
-            return Some(format!(
-                "minified or generated: line {line} has {length} bytes"
-            ));
+            let reason = format!("minified or generated: line {line} has {length} bytes");
+            return Some(reason);
         }
     }
     None

@@ -20,6 +20,19 @@ pub(crate) struct Parsed {
     pub(crate) facts: Facts,
 }
 
+/// Result of reading a file.
+#[derive(Debug)]
+pub(crate) enum FileState {
+    /// It has facts.
+    Parsed(Box<Parsed>),
+    /// It is in no language that is indexed.
+    NotCode,
+    /// It could have facts and has none; the reason.
+    Skipped(String),
+    /// Its content is what the index holds already.
+    Unchanged,
+}
+
 /// Writes files and their facts.
 pub(crate) struct Writer<'c> {
     connection: &'c Connection,
@@ -49,18 +62,48 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Writes a file with its facts.
-    pub(crate) fn parsed(&mut self, id: i64, entry: &Entry, parsed: &Parsed) -> Result<()> {
-        let facts = &parsed.facts;
+    /// Writes a file, with its facts where it has any.
+    pub(crate) fn file(&mut self, id: i64, entry: &Entry, state: &FileState) -> Result<()> {
+        let (parsed, skipped) = match state {
+            FileState::Parsed(parsed) => (Some(parsed), None),
+            FileState::Skipped(reason) => (None, Some(reason)),
+            FileState::NotCode | FileState::Unchanged => (None, None),
+        };
         // The first number stands for the file itself: calls outside every
         // symbol belong to it.
         let first = self.next_symbol;
-        let last = first + i64::try_from(facts.symbols.len()).unwrap_or_default();
+        let count = parsed.map_or(0, |parsed| parsed.facts.symbols.len());
+        let last = first + i64::try_from(count).unwrap_or_default();
         self.next_symbol = last + 1;
-        self.file(id, entry, (first, last), Ok(parsed))?;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT OR REPLACE INTO file VALUES
+             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?;
+        insert.execute(params![
+            id,
+            entry.path.as_str(),
+            parsed.map(|parsed| parsed.language.to_string()),
+            parsed.map_or(0, |parsed| parsed.lines),
+            entry.size.cast_signed(),
+            entry.modified,
+            entry.changed,
+            entry.inode.cast_signed(),
+            parsed.map(|parsed| parsed.hash.as_slice()),
+            first,
+            last,
+            parsed.is_some_and(|parsed| parsed.facts.broken),
+            skipped,
+        ])?;
+        parsed.map_or(Ok(()), |parsed| {
+            self.facts(id, first, &parsed.facts)
+        })
+    }
+
+    fn facts(&mut self, id: i64, first: i64, facts: &Facts) -> Result<()> {
         let names = self.number_names(facts)?;
         let name = |id: u32| names.get(id as usize).copied().unwrap_or_default();
-        let mut insert = self.connection.prepare_cached(
+        let prepare = |sql: &str| self.connection.prepare_cached(sql);
+        let mut insert = prepare(
             "INSERT INTO symbol VALUES
              (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?;
@@ -85,12 +128,6 @@ impl<'c> Writer<'c> {
                 symbol.is_static,
             ])?;
         }
-        self.uses(id, first, facts, &names)
-    }
-
-    fn uses(&self, id: i64, first: i64, facts: &Facts, names: &[i64]) -> Result<()> {
-        let name = |id: u32| names.get(id as usize).copied().unwrap_or_default();
-        let prepare = |sql: &str| self.connection.prepare_cached(sql);
         let mut insert = prepare("INSERT OR REPLACE INTO call VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for call in &facts.calls {
             insert.execute(params![
@@ -114,49 +151,6 @@ impl<'c> Writer<'c> {
             let class = first + 1 + i64::from(inherit.symbol);
             insert.execute(params![class, name(inherit.base), inherit.line])?;
         }
-        Ok(())
-    }
-
-    /// Writes a file that has no facts.
-    pub(crate) fn without_facts(
-        &mut self,
-        id: i64,
-        entry: &Entry,
-        skipped: Option<&str>,
-    ) -> Result<()> {
-        let only = self.next_symbol;
-        self.next_symbol += 1;
-        self.file(id, entry, (only, only), Err(skipped))
-    }
-
-    /// Writes the row of a file: what was parsed of it, or why it was skipped.
-    fn file(
-        &self,
-        id: i64,
-        entry: &Entry,
-        (first, last): (i64, i64),
-        parsed: std::result::Result<&Parsed, Option<&str>>,
-    ) -> Result<()> {
-        let facts = parsed.ok();
-        let mut insert = self.connection.prepare_cached(
-            "INSERT OR REPLACE INTO file VALUES
-             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        )?;
-        insert.execute(params![
-            id,
-            entry.path.as_str(),
-            facts.map(|parsed| parsed.language.to_string()),
-            facts.map_or(0, |parsed| parsed.lines),
-            entry.size.cast_signed(),
-            entry.modified,
-            entry.changed,
-            entry.inode.cast_signed(),
-            facts.map(|parsed| parsed.hash.as_slice()),
-            first,
-            last,
-            facts.is_some_and(|parsed| parsed.facts.broken),
-            parsed.err().flatten(),
-        ])?;
         Ok(())
     }
 

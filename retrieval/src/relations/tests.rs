@@ -1,6 +1,7 @@
 //! Tests of the relations on one small program.
 
-use crate::index::{Index, IndexLimits};
+use crate::index::Index;
+use crate::settings::FILE_SIZE_LIMIT;
 use crate::symbol::{Symbol, UseKind};
 use patchwright_source::TreePath;
 
@@ -48,7 +49,7 @@ pub(crate) fn fixture() -> (tempfile::TempDir, Index) {
         std::fs::write(path, content).unwrap();
     }
     let cache = folder.path().join("cache");
-    let index = Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+    let index = Index::open(&tree, &cache, FILE_SIZE_LIMIT).unwrap();
     (folder, index)
 }
 
@@ -291,7 +292,7 @@ fn index_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Index) {
         std::fs::write(path, content).unwrap();
     }
     let cache = folder.path().join("cache");
-    let index = Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+    let index = Index::open(&tree, &cache, FILE_SIZE_LIMIT).unwrap();
     (folder, index)
 }
 

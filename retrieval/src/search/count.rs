@@ -1,5 +1,6 @@
 //! Word counts of the definitions of one file.
 
+use super::postings::Posting;
 use crate::error::Result;
 use crate::index::Index;
 use crate::snippet::{line, with_comment};
@@ -22,20 +23,14 @@ const SMALL: u32 = 60;
 /// Longer words are data.
 const LONGEST: usize = 40;
 
-/// A definition and its words.
-pub(super) struct Document {
-    pub(super) id: i64,
-    /// Number of words, weighted by place.
-    pub(super) length: u32,
-    /// Words of the file by their numbers, with their weights.
-    pub(super) words: FxHashMap<u32, u32>,
-}
-
 /// The words of a file, and its definitions that have them.
 #[derive(Default)]
 pub(super) struct Counted {
-    pub(super) words: Vec<String>,
-    pub(super) documents: Vec<Document>,
+    pub(super) words: Vec<(String, Vec<Posting>)>,
+    /// Number of definitions.
+    pub(super) documents: u32,
+    /// Number of their words, weighted by place.
+    pub(super) length: u32,
 }
 
 /// Counts the stems of the words of the definitions of a file.
@@ -45,7 +40,7 @@ pub(super) fn count_file(index: &Index, path: &TreePath) -> Result<Counted> {
     };
     let stem_of_file = path.file_name().split('.').next().unwrap_or_default();
     let mut counter = Counter::default();
-    let mut documents = Vec::new();
+    let (mut documents, mut all) = (0, 0);
     for symbol in index.outline(path)? {
         if !is_document(&symbol) {
             continue;
@@ -55,22 +50,26 @@ pub(super) fn count_file(index: &Index, path: &TreePath) -> Result<Counted> {
         counter.count(&mut words, &symbol.scope, IN_SCOPE);
         counter.count(&mut words, stem_of_file, IN_FILE);
         counter.count_lines(&mut words, &text, &symbol);
-        documents.push(Document {
-            id: symbol.id,
-            length: words.values().sum(),
-            words,
-        });
+        let length = words.values().sum();
+        for (number, count) in words {
+            if let Some((_, postings)) = counter.words.get_mut(number as usize) {
+                postings.push(Posting::new(symbol.id, count, length));
+            }
+        }
+        documents += 1;
+        all += length;
     }
     Ok(Counted {
         words: counter.words,
         documents,
+        length: all,
     })
 }
 
 /// Numbers the words of one file; what was cut into words once is not cut again.
 #[derive(Default)]
 struct Counter {
-    words: Vec<String>,
+    words: Vec<(String, Vec<Posting>)>,
     numbers: FxHashMap<String, u32>,
     seen: FxHashMap<String, Vec<u32>>,
 }
@@ -81,11 +80,8 @@ impl Counter {
         for number in start..symbol.start_line {
             self.count(words, &line(text, number), IN_COMMENT);
         }
-        let most = if symbol.kind.is_callable() {
-            BODY_LINES
-        } else {
-            SMALL
-        };
+        let is_callable = symbol.kind.is_callable();
+        let most = if is_callable { BODY_LINES } else { SMALL };
         for number in symbol.start_line..=symbol.end_line.min(symbol.start_line + most) {
             self.count(words, &line(text, number), IN_BODY);
         }
@@ -115,13 +111,10 @@ impl Counter {
     }
 
     fn number(&mut self, word: String) -> u32 {
-        if let Some(number) = self.numbers.get(&word) {
-            return *number;
-        }
-        let number = self.words.len() as u32;
-        self.words.push(word.clone());
-        self.numbers.insert(word, number);
-        number
+        *self.numbers.entry(word).or_insert_with_key(|word| {
+            self.words.push((word.clone(), Vec::new()));
+            self.words.len() as u32 - 1
+        })
     }
 }
 

@@ -7,11 +7,12 @@
 
 use super::count::{Counted, count_file};
 use super::postings::{self, Posting};
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::index::{Index, Reader};
+use itertools::Itertools;
 use patchwright_source::TreePath;
 use rayon::prelude::*;
-use rusqlite::{Connection, Result, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// More layers than this make a search slow.
@@ -26,16 +27,16 @@ struct Work {
 }
 
 /// Counts what was not counted yet.
-pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
-    let work = index.read(|reader| Ok(plan(reader)?))?;
+pub(super) fn update(index: &Index) -> Result<()> {
+    let work = index.read(plan)?;
     if work.files.is_empty() && !work.anew {
         return Ok(());
     }
-    let counted: Vec<Counted> = work
+    let counted = work
         .files
         .par_iter()
-        .map(|(path, _)| count_file(index, path))
-        .collect::<Result<_, _>>()?;
+        .map(|(path, _)| count_file(index, path));
+    let counted: Vec<Counted> = counted.collect::<Result<_>>()?;
     index.look_anew();
     let mut connection = index.private_connection()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -47,21 +48,14 @@ pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
 }
 
 fn plan(reader: &Reader<'_>) -> Result<Work> {
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT first_symbol FROM worded")?;
-    let known: FxHashSet<i64> = statement
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_>>()?;
-    let all: Vec<(TreePath, (i64, i64))> = reader
-        .files
-        .rows()
-        .filter(|file| file.language.is_some())
-        .map(|file| (file.path.clone(), (file.first_symbol, file.last_symbol)))
-        .collect();
+    let known: Vec<i64> = reader.values("SELECT first_symbol FROM worded", [])?;
+    let known: FxHashSet<i64> = known.into_iter().collect();
+    let files = reader.files.rows().filter(|file| file.language.is_some());
+    let files = files.map(|file| (file.path.clone(), (file.first_symbol, file.last_symbol)));
+    let all: Vec<(TreePath, (i64, i64))> = files.collect();
     let total = all.len();
-    let lacking = all.iter().filter(|(_, (first, _))| !known.contains(first));
-    let lacking: Vec<_> = lacking.cloned().collect();
+    let mut lacking = all.clone();
+    lacking.retain(|(_, (first, _))| !known.contains(first));
     let layers = last_layer(reader.connection)?;
     let stale = known.len() + lacking.len() > total + total / FEW + 8;
     let anew = !lacking.is_empty()
@@ -75,7 +69,7 @@ fn plan(reader: &Reader<'_>) -> Result<Work> {
 /// The number of the last layer, 0 where there is none.
 fn last_layer(connection: &Connection) -> Result<i64> {
     let last = "SELECT coalesce(max(layer), 0) FROM worded";
-    connection.query_row(last, [], |row| row.get(0))
+    Ok(connection.query_row(last, [], |row| row.get(0))?)
 }
 
 fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<()> {
@@ -87,24 +81,12 @@ fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<
     let mut insert =
         connection.prepare("INSERT OR REPLACE INTO worded VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for ((_, (first, last)), file) in work.files.iter().zip(counted) {
-        let length: u32 = file.documents.iter().map(|one| one.length).sum();
-        let documents = file.documents.len() as u32;
-        insert.execute(params![first, last, layer, documents, length])?;
-        let mut by_number: Vec<Vec<Posting>> = vec![Vec::new(); file.words.len()];
-        for document in file.documents {
-            for (number, count) in document.words {
-                let posting = Posting::new(document.id, count, document.length);
-                if let Some(list) = by_number.get_mut(number as usize) {
-                    list.push(posting);
-                }
-            }
-        }
-        for (word, list) in file.words.into_iter().zip(by_number) {
+        insert.execute(params![first, last, layer, file.documents, file.length])?;
+        for (word, list) in file.words {
             all.entry(word).or_default().extend(list);
         }
     }
-    let mut words: Vec<(String, Vec<Posting>)> = all.into_iter().collect();
-    words.sort_by(|a, b| a.0.cmp(&b.0));
+    let words = all.into_iter().sorted_by(|a, b| a.0.cmp(&b.0));
     let mut insert = connection.prepare("INSERT INTO word VALUES (?1, ?2, ?3)")?;
     for (word, mut list) in words {
         list.sort_unstable_by_key(|posting| posting.id);
@@ -129,13 +111,11 @@ pub(crate) struct Size {
 /// Returns how much was counted.
 pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
     let all = "SELECT first_symbol, documents, length FROM worded";
-    let mut statement = reader.connection.prepare_cached(all)?;
-    let mut rows = statement.query([])?;
-    let (mut documents, mut length, mut stale) = (0_i64, 0_i64, false);
-    while let Some(row) = rows.next()? {
-        documents += row.get::<_, i64>(1)?;
-        length += row.get::<_, i64>(2)?;
-        stale |= !is_current(reader, row.get(0)?);
+    let (mut documents, mut length, mut stale) = (0, 0, false);
+    for (first, counted, words) in reader.rows::<(i64, i64, i64)>(all, [])? {
+        documents += counted;
+        length += words;
+        stale |= !is_current(reader, first);
     }
     let documents = documents as f64;
     Ok(Size {
@@ -149,12 +129,9 @@ pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
 /// Returns where a word is, in files as they are now.
 pub(super) fn read_postings(reader: &Reader<'_>, size: Size, word: &str) -> Result<Vec<Posting>> {
     let mut found = Vec::new();
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT postings FROM word WHERE word = ?1")?;
-    let mut rows = statement.query([word])?;
-    while let Some(row) = rows.next()? {
-        postings::read(row.get_ref(0)?.as_blob()?, &mut found);
+    let layers = "SELECT postings FROM word WHERE word = ?1";
+    for bytes in reader.values::<Vec<u8>>(layers, [word])? {
+        postings::read(&bytes, &mut found);
     }
     if size.stale || size.generation != reader.files.generation {
         found.retain(|posting| is_current(reader, posting.id));
@@ -164,8 +141,6 @@ pub(super) fn read_postings(reader: &Reader<'_>, size: Size, word: &str) -> Resu
 
 /// Returns whether a definition is in a file as it is now.
 fn is_current(reader: &Reader<'_>, id: i64) -> bool {
-    reader
-        .files
-        .of_symbol(id)
-        .is_some_and(|file| (file.first_symbol..=file.last_symbol).contains(&id))
+    let file = reader.files.of_symbol(id);
+    file.is_some_and(|file| (file.first_symbol..=file.last_symbol).contains(&id))
 }

@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::rank::is_aside;
 use crate::symbol::Symbol;
-use patchwright_source::TreePath;
+use itertools::Itertools;
 use std::collections::HashMap;
 
 /// Limit on how many files are looked through.
@@ -21,33 +21,21 @@ const NAMES: usize = 4;
 
 /// Returns the functions of the files in which the wanted ones lie, the likeliest first.
 pub(super) fn of(engine: &Engine, wanted: &[Wanted]) -> Result<Vec<Symbol>> {
-    let mut files: Vec<&TreePath> = Vec::new();
-    for one in wanted {
-        let path = &one.symbol.path;
-        if files.len() < FILES && !files.contains(&path) && !is_aside(path) {
-            files.push(path);
-        }
-    }
+    let files = wanted.iter().map(|one| &one.symbol.path).unique();
+    let files = files.filter(|path| !is_aside(path)).take(FILES);
     let weights = &engine.ranking.crash;
-    let reached: HashMap<i64, f64> = wanted
-        .iter()
-        .map(|one| (one.symbol.id, one.weight))
-        .collect();
+    let reached = wanted.iter().map(|one| (one.symbol.id, one.weight));
+    let reached: HashMap<i64, f64> = reached.collect();
     let mut scored = Vec::new();
     for path in files {
-        let here = wanted
-            .iter()
-            .filter(|one| one.kept && one.symbol.path == *path);
-        let names: Vec<&str> = here
-            .map(|one| one.symbol.name.as_str())
-            .take(NAMES)
-            .collect();
+        let here = wanted.iter().filter(|one| one.symbol.path == *path);
+        let kept = here.filter(|one| one.kept).take(NAMES);
+        let names: Vec<&str> = kept.map(|one| one.symbol.name.as_str()).collect();
         for function in engine.index.functions_in(path)? {
-            let weight = reached
-                .get(&function.id)
-                .map_or(LEAST, |one| one.max(LEAST));
-            let alike = names.iter();
-            let alike = alike.map(|name| strsim::sorensen_dice(name, &function.name));
+            let weight = reached.get(&function.id).copied().unwrap_or_default();
+            let weight = weight.max(LEAST);
+            let names = names.iter();
+            let alike = names.map(|name| strsim::sorensen_dice(name, &function.name));
             let score = length(&function).ln()
                 + weights.alike * alike.fold(0.0, f64::max)
                 + weights.reached * (weight / LEAST).ln();

@@ -9,9 +9,11 @@ use crate::intent::Intent;
 use crate::ranking::RequestWeights;
 use crate::search::{Scored, those_in};
 use crate::snippet::line;
-use crate::symbol::Symbol;
+use crate::symbol::{Symbol, Weighed};
 use crate::words::{may_say, meaningful, stems_of};
+use itertools::Itertools;
 use patchwright_source::TreePath;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Limit on how many candidates are weighed.
@@ -52,7 +54,7 @@ pub(super) fn add(
 /// files that they brought. Who asks for so many times the usual budget is given so much more.
 fn choose(
     engine: &Engine,
-    (candidates, stems): (&[(f64, Symbol)], &[String]),
+    (candidates, stems): (&[Weighed], &[String]),
     budget: f64,
     picks: &mut Picks,
 ) -> Vec<TreePath> {
@@ -87,7 +89,7 @@ fn choose(
 }
 
 /// The files that most likely hold what is meant: the first, and those nearly as likely.
-fn likely_files(weights: &RequestWeights, candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
+fn likely_files(weights: &RequestWeights, candidates: &[Weighed]) -> Vec<TreePath> {
     let files = scoring::of_files(candidates);
     let first = files.first().map_or(0.0, |(share, _)| *share);
     let near = |(share, _): &(f64, TreePath)| *share >= weights.near_first_file * first;
@@ -98,7 +100,7 @@ fn likely_files(weights: &RequestWeights, candidates: &[(f64, Symbol)]) -> Vec<T
 /// The functions of some files that say some of the words, the likest first, each name once.
 fn further(
     engine: &Engine,
-    (candidates, scored): (&[(f64, Symbol)], &[Scored]),
+    (candidates, scored): (&[Weighed], &[Scored]),
     files: &[TreePath],
 ) -> Result<Vec<Symbol>> {
     let known: Vec<i64> = candidates.iter().map(|(_, symbol)| symbol.id).collect();
@@ -134,19 +136,16 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
     let Ok(text) = engine.text(&symbol.path) else {
         return Vec::new();
     };
-    let mut found: Vec<(usize, u32)> = (symbol.name_line + 1..=symbol.end_line)
-        .map(|number| (number, line(&text, number)))
-        .filter(|(_, code)| may_say(code, stems))
-        .map(|(number, code)| {
-            let mut words = stems_of(&code);
-            words.sort();
-            words.dedup();
-            let said = words.iter().filter(|word| stems.contains(word)).count();
-            (said, number)
-        })
-        .filter(|(said, _)| *said > 0)
-        .collect();
-    found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    found.truncate(HITS);
-    found.into_iter().map(|(_, number)| number).collect()
+    let said = |number: u32| {
+        let code = line(&text, number);
+        if !may_say(&code, stems) {
+            return 0;
+        }
+        let words = stems_of(&code).into_iter().unique();
+        words.filter(|word| stems.contains(word)).count()
+    };
+    let lines = (symbol.name_line + 1..=symbol.end_line).map(|number| (said(number), number));
+    let telling = lines.filter(|(said, _)| *said > 0);
+    let telling = telling.sorted_by_key(|(said, number)| (Reverse(*said), *number));
+    telling.take(HITS).map(|(_, number)| number).collect()
 }

@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
-use crate::symbol::{Symbol, sort_scored};
+use crate::symbol::{Symbol, Weighed, sort_scored};
 use crate::words::stems_of;
+use itertools::Itertools;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +35,7 @@ pub(super) fn shares(
     text: &str,
     (stems, intent): (&[String], Intent),
     scored: &[Scored],
-) -> Result<Vec<(f64, Symbol)>> {
+) -> Result<Vec<Weighed>> {
     let Some(top) = scored.first().map(|one| one.score) else {
         return Ok(Vec::new());
     };
@@ -63,17 +64,16 @@ pub(super) fn shares(
 }
 
 /// The files that hold candidates, with the share of each, the likeliest first.
-pub(super) fn of_files(candidates: &[(f64, Symbol)]) -> Vec<(f64, TreePath)> {
+pub(super) fn of_files(candidates: &[Weighed]) -> Vec<(f64, TreePath)> {
     let mut shares: BTreeMap<&TreePath, f64> = BTreeMap::new();
     for (share, symbol) in candidates {
         *shares.entry(&symbol.path).or_default() += share;
     }
-    let mut files: Vec<(f64, TreePath)> = shares
+    let files = shares
         .into_iter()
-        .map(|(path, share)| (share, path.clone()))
-        .collect();
-    files.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    files
+        .map(|(path, share)| (share, path.clone()));
+    let files = files.sorted_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    files.collect()
 }
 
 /// The logarithm of the odds of one candidate, which says so much of the

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::intent::Intent;
 use crate::rank::is_aside;
+use crate::symbol::Symbol;
 
 /// Limit on how many callers and tests are looked at.
 const USERS: usize = 60;
@@ -24,38 +25,40 @@ pub(super) fn add(
 ) -> Result<()> {
     let matters = engine.ranking.packing.matters;
     for one in primary.iter().filter(|one| one.weight >= matters) {
-        match intent {
-            Intent::UsageExploration | Intent::Refactor => add_callers(engine, one, picks)?,
-            Intent::TestWriting => add_tests(engine, one, picks)?,
-            _ => {}
+        let name = &one.symbol.name;
+        let (users, why) = match intent {
+            Intent::UsageExploration | Intent::Refactor => {
+                (callers(engine, one)?, format!("calls {name}"))
+            }
+            Intent::TestWriting => (tests(engine, one)?, format!("a test that uses {name}")),
+            _ => return Ok(()),
+        };
+        for (rank, (user, lines)) in users.into_iter().take(SHOWN_USERS).enumerate() {
+            let weight = engine.ranking.request.user * (1.0 - rank as f64 / 10.0);
+            if let Some(user) = user {
+                picks.add_brief(&user, (weight, USER_LINES), &lines, &why);
+            }
         }
     }
     Ok(())
 }
 
-/// Adds who calls it, product code first.
-fn add_callers(engine: &Engine, one: &Wanted, picks: &mut Picks) -> Result<()> {
+/// A function that uses something, where its place is in one, and its lines that do.
+type User = (Option<Symbol>, Vec<u32>);
+
+/// Those who call it, product code first.
+fn callers(engine: &Engine, one: &Wanted) -> Result<Vec<User>> {
     let mut calls = engine.index.callers(&one.symbol.name, 1, USERS)?;
     calls.sort_by_key(|call| (is_aside(&call.path), call.path != one.symbol.path));
-    let why = format!("calls {}", one.symbol.name);
-    for (rank, call) in calls.into_iter().take(SHOWN_USERS).enumerate() {
-        if let Some(caller) = call.caller {
-            let weight = engine.ranking.request.user * (1.0 - rank as f64 / 10.0);
-            picks.add_brief(&caller, (weight, USER_LINES), &call.lines, &why);
-        }
-    }
-    Ok(())
+    let callers = calls.into_iter().map(|call| (call.caller, call.lines));
+    Ok(callers.collect())
 }
 
-/// Adds the tests that use it.
-fn add_tests(engine: &Engine, one: &Wanted, picks: &mut Picks) -> Result<()> {
+/// The tests that use it.
+fn tests(engine: &Engine, one: &Wanted) -> Result<Vec<User>> {
     let uses = engine.index.references(&one.symbol.name)?;
     let places = uses.into_iter().filter(|place| is_aside(&place.path));
     let tests = engine.functions_at(places.take(USERS).map(|place| (place.path, place.line)))?;
-    let why = format!("a test that uses {}", one.symbol.name);
-    for (rank, (test, lines)) in tests.into_iter().take(SHOWN_USERS).enumerate() {
-        let weight = engine.ranking.request.user * (1.0 - rank as f64 / 10.0);
-        picks.add_brief(&test, (weight, USER_LINES), &lines, &why);
-    }
-    Ok(())
+    let tests = tests.into_iter().map(|(test, lines)| (Some(test), lines));
+    Ok(tests.collect())
 }
