@@ -8,10 +8,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const TABLE: &str = include_str!("build_systems.toml");
-/// Parts of the names of options that build programs.
-const OF_PROGRAMS: [&str; 8] = [
-    "tool", "example", "test", "fuzz", "program", "sample", "demo", "util",
+/// Parts of the names of options that build programs, that build fuzzers, and that make documents.
+const OF_PROGRAMS: [&str; 7] = [
+    "tool", "example", "test", "program", "sample", "demo", "util",
 ];
+const OF_FUZZERS: [&str; 1] = ["fuzz"];
+const OF_DOCUMENTS: [&str; 4] = ["doc", "doxy", "manpage", "man_page"];
+/// A build within OSS-Fuzz's own image.
+const OF_OSS_FUZZ: [&str; 2] = ["ossfuzz", "oss_fuzz"];
+/// The entry of a fuzzer, as reports name it.
+const FUZZER: &str = "LLVMFuzzerTestOneInput";
 
 /// Commands that may build and test a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -134,39 +140,67 @@ struct BuildSystem {
     reports: Vec<String>,
 }
 
-/// Where a project declares options, and how one of each type is set.
+/// Where a project declares options, and how one of each type is set and taken away.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct OptionForms {
     files: Vec<String>,
-    boolean: String,
-    feature: String,
+    boolean: Form,
+    feature: Form,
+    /// What a build with fuzzers begins with.
+    fuzzers: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    on: String,
+    off: String,
 }
 
 impl OptionForms {
-    /// Returns the words that set every option whose name speaks of programs.
-    fn set(&self, root: &Path) -> String {
+    /// Returns what a build begins with and its options: as the project has them, with all its
+    /// programs, and with its fuzzers too; fuzzers come first where a report names one.
+    fn variants(&self, root: &Path, log: Option<&str>) -> Vec<(&str, String)> {
         let texts = self.files.iter();
         let texts = texts.filter_map(|file| std::fs::read_to_string(root.join(file)).ok());
-        texts.map(|text| self.set_in(&text)).collect()
+        let declared: String = texts.collect();
+        let programs = self.set_in(&declared, &OF_PROGRAMS);
+        let with_fuzzers = self.set_in(&declared, &[&OF_PROGRAMS[..], &OF_FUZZERS].concat());
+        let mut variants = vec![("", String::new()), ("", programs)];
+        if with_fuzzers != variants[1].1 {
+            variants.push((&self.fuzzers, with_fuzzers));
+            if log.is_some_and(|log| log.contains(FUZZER)) {
+                variants.rotate_right(1);
+            }
+        }
+        variants.dedup();
+        variants
     }
 
-    /// Reads `option(NAME ...)` of CMake and `option('name', type : ...)` of Meson.
-    fn set_in(&self, text: &str) -> String {
+    /// Reads `option(NAME ...)` of CMake and `option('name', type : ...)` of Meson: sets those whose
+    /// names have some part, and leaves out documents, which need programs of their own.
+    fn set_in(&self, text: &str, parts: &[&str]) -> String {
         let mut words = String::new();
         for declared in text.split("option(").skip(1) {
             let declared = declared.split(')').next().unwrap_or_default().trim_start();
             let ends = |c: char| c.is_whitespace() || c == ',';
             let name = declared.split(ends).next().unwrap_or_default();
             let name = name.trim_matches(['\'', '"']);
-            let speaks = |part: &str| name.to_ascii_lowercase().contains(part);
+            let lower = name.to_ascii_lowercase();
+            let speaks = |of: &[&str]| of.iter().any(|part| lower.contains(part));
             let form = match declared.split('\'').find(|word| TYPES.contains(word)) {
                 Some("feature") => &self.feature,
                 Some("boolean") | None => &self.boolean,
                 Some(_) => continue,
             };
-            if is_plain(name, "_-") && OF_PROGRAMS.iter().any(|part| speaks(part)) {
-                words.push_str(&form.replace("{option}", name));
+            if !is_plain(name, "_-") || speaks(&OF_OSS_FUZZ) {
+                continue;
+            }
+            if speaks(&OF_DOCUMENTS) {
+                words.push_str(&form.off.replace("{option}", name));
+            } else if speaks(parts) {
+                words.push_str(&form.on.replace("{option}", name));
             }
         }
         words
@@ -189,7 +223,7 @@ struct Mark {
 
 impl BuildSystem {
     /// Returns its proposals for a tree; none where it does not know the tree.
-    fn proposals(&self, root: &Path, scripts: &[String]) -> Vec<Proposal> {
+    fn proposals(&self, (root, log): (&Path, Option<&str>), scripts: &[String]) -> Vec<Proposal> {
         let known = |mark: &&Mark| mark.files.iter().all(|file| root.join(file).is_file());
         let Some(mark) = self.known_by.iter().find(known) else {
             return Vec::new();
@@ -197,12 +231,10 @@ impl BuildSystem {
         let no_place = vec![String::new()];
         let places = Some(&self.places).filter(|places| !places.is_empty());
         let places = places.unwrap_or(&no_place);
-        let set = self.options.set(root);
-        let set = Some(set.as_str()).filter(|set| !set.is_empty());
-        let options = std::iter::once("").chain(set);
-        let proposals = options.flat_map(|options| {
+        let variants = self.options.variants(root, log);
+        let proposals = variants.iter().flat_map(|variant| {
             let places = places.iter();
-            places.map(move |place| self.proposal(mark, (place, options), scripts))
+            places.map(move |place| self.proposal(mark, (place, variant), scripts))
         });
         proposals.collect()
     }
@@ -210,7 +242,7 @@ impl BuildSystem {
     fn proposal(
         &self,
         mark: &Mark,
-        (place, options): (&str, &str),
+        (place, (beginning, options)): (&str, &(&str, String)),
         scripts: &[String],
     ) -> Proposal {
         let fill = |command: &String| {
@@ -231,7 +263,7 @@ impl BuildSystem {
         Proposal {
             system: self.name.clone(),
             prepare: self.prepare.as_ref().map(fill),
-            build: fill(&self.build),
+            build: format!("{beginning}{}", fill(&self.build)),
             in_part: self.in_part.clone(),
             tests: tests.map(|command| fill(&command)).collect(),
             reports: self.reports.clone(),
@@ -240,16 +272,20 @@ impl BuildSystem {
     }
 }
 
-/// Returns the proposals for a tree, the most likely first.
+/// Returns the proposals for a tree, the most likely first, which a report may tell.
 ///
 /// # Errors
 /// The table of build systems is damaged; a test reads it.
-pub(crate) fn proposals(root: &Path, language: Language) -> anyhow::Result<Vec<Proposal>> {
+pub(crate) fn proposals(
+    root: &Path,
+    language: Language,
+    log: Option<&str>,
+) -> anyhow::Result<Vec<Proposal>> {
     let table: Table = toml::from_str(TABLE)?;
     let systems = table.system.iter();
     let fitting = systems.filter(|system| system.languages.contains(&language));
     let scripts = table.scripts.of(root);
-    let proposals = fitting.flat_map(|system| system.proposals(root, &scripts));
+    let proposals = fitting.flat_map(|system| system.proposals((root, log), &scripts));
     Ok(proposals.collect())
 }
 
@@ -285,7 +321,7 @@ mod tests {
         for file in ["configure.ac", "build.gradle", "gradlew"] {
             fs::write(folder.path().join(file), "").unwrap();
         }
-        let [outside, inside] = &proposals(folder.path(), Language::C).unwrap()[..] else {
+        let [outside, inside] = &proposals(folder.path(), Language::C, None).unwrap()[..] else {
             panic!("two places");
         };
         assert!(outside.build.starts_with(r#"[ -e "$TREE"/configure ] || (cd "$TREE" && autoreconf -fi); mkdir -p "$OUT"/build && cd"#));
@@ -293,7 +329,7 @@ mod tests {
             inside.tests[0],
             r#"ASAN_OPTIONS=detect_leaks=0 make -C "$TREE" check"#
         );
-        let gradle = &proposals(folder.path(), Language::Java).unwrap()[0];
+        let gradle = &proposals(folder.path(), Language::Java, None).unwrap()[0];
         assert_eq!(
             gradle.prepare.as_deref(),
             Some(r#"sh ./gradlew --no-daemon -g "$HOME"/gradle assemble testClasses"#)
@@ -307,7 +343,7 @@ mod tests {
         for file in ["CMakeLists.txt", "scripts/run-tests.py", "test.sh"] {
             fs::write(folder.path().join(file), "").unwrap();
         }
-        let tests = &proposals(folder.path(), Language::C).unwrap()[0].tests;
+        let tests = &proposals(folder.path(), Language::C, None).unwrap()[0].tests;
         assert_eq!(
             tests[1..],
             [
@@ -330,7 +366,7 @@ mod tests {
             "option('tests', type : 'feature', value : 'auto')\noption('examples', type : 'boolean')\noption('test_dir', type : 'string')\n",
         );
         file("meson.build", "");
-        let found = proposals(folder.path(), Language::C).unwrap();
+        let found = proposals(folder.path(), Language::C, None).unwrap();
         let builds: Vec<&str> = found
             .iter()
             .map(|proposal| proposal.build.as_str())
@@ -347,6 +383,35 @@ mod tests {
             meson.contains("=false -Dtests=enabled -Dexamples=true \"$OUT\""),
             "{meson}"
         );
+    }
+
+    #[test]
+    fn documents_are_left_out_and_fuzzers_are_built_by_clang() {
+        let folder = tempfile::tempdir().unwrap();
+        let declared = "option(FOLD_DOCS \"d\" ON)\noption(FOLD_FUZZERS \"f\" OFF)\noption(FOLD_TOOLS \"t\" ON)\noption(FOLD_OSSFUZZ \"o\" OFF)\n";
+        fs::write(folder.path().join("CMakeLists.txt"), declared).unwrap();
+        let options = |log| {
+            let found = proposals(folder.path(), Language::C, log).unwrap();
+            let of = |found: &Proposal| {
+                let (beginning, rest) = found.build.split_once("cmake -S").unwrap();
+                let set = rest.split_once("TESTING=ON").unwrap().1;
+                let set = set.split_once(" &&").unwrap().0;
+                (beginning.contains("CC=clang"), set.to_owned())
+            };
+            found.iter().map(of).collect::<Vec<_>>()
+        };
+        let plain = (false, String::new());
+        let programs = (false, " -DFOLD_DOCS=OFF -DFOLD_TOOLS=ON".to_owned());
+        let fuzzers = (
+            true,
+            " -DFOLD_DOCS=OFF -DFOLD_FUZZERS=ON -DFOLD_TOOLS=ON".to_owned(),
+        );
+        assert_eq!(
+            options(None),
+            [plain.clone(), programs.clone(), fuzzers.clone()]
+        );
+        let of_a_fuzzer = "    #2 0x4d in LLVMFuzzerTestOneInput /src/fuzz.c:9";
+        assert_eq!(options(Some(of_a_fuzzer)), [fuzzers, plain, programs]);
     }
 
     #[test]
@@ -376,7 +441,7 @@ mod tests {
             for file in files {
                 fs::write(folder.path().join(file), "").unwrap();
             }
-            let found = proposals(folder.path(), language).unwrap();
+            let found = proposals(folder.path(), language, None).unwrap();
             let found: Vec<&str> = found
                 .iter()
                 .map(|proposal| proposal.system.as_str())
