@@ -178,12 +178,11 @@ pub(crate) async fn begin(
     (task, loaded): (Task, Loaded),
     right: Right,
 ) -> anyhow::Result<Session> {
-    let (answers, foreign) = match &task.follows {
-        Some(FollowUp::Evaluate(evaluation)) => (Answers::Nobody, Some(evaluation.patch.clone())),
-        _ => {
-            let answers = patchwright_run::answers(&task, None, &loaded).map_err(NoFollowUp)?;
-            (answers, None)
-        }
+    let (answers, foreign) = if let Some(FollowUp::Evaluate(evaluation)) = &task.follows {
+        (Answers::Nobody, Some(evaluation.patch.clone()))
+    } else {
+        let answers = patchwright_run::answers(&task, None, &loaded).map_err(NoFollowUp)?;
+        (answers, None)
     };
     let models = patchwright_run::models(&answers, &loaded.settings)?;
     let new = NewRun::new(answers, foreign);

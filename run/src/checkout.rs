@@ -142,7 +142,7 @@ impl Checkout<'_> {
     async fn unpack_into(&self, folder: &Path, tree: &Path) -> Result<(), Ending> {
         let wrong = |error: UnpackError| match error {
             UnpackError::Io(error) => failed(error),
-            other => invalid(&format!("source.archive: {other}")),
+            other @ UnpackError::Refused(_) => invalid(&format!("source.archive: {other}")),
         };
         let mut archive = folder.join(ARCHIVE);
         let plain = tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(failed)?;

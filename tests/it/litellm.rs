@@ -16,7 +16,7 @@ use patchwright_model::openai::OpenAi;
 use patchwright_model::{Finish, Model, ModelError, Reply};
 use patchwright_tests::model::{Answer, Misbehaviour, ScriptedModel};
 
-use crate::model::{kind, question, settings};
+use crate::model::{kind, messages_of, question, settings};
 
 /// Pinned: what a proxy passes on changes between releases, and not every
 /// release of a popular package can be trusted.
@@ -184,11 +184,7 @@ async fn the_litellm_proxy_is_understood() {
     replies_pass(&proxy).await;
     failures_pass(&proxy).await;
     let asked = endpoint.requests();
-    let expected: Vec<_> = question()
-        .messages
-        .into_iter()
-        .map(|message| (message.role.as_str().to_owned(), message.text))
-        .collect();
+    let expected = messages_of(question());
     assert_eq!(asked[0].messages(), expected);
     assert_eq!(
         asked[0].header("authorization"),

@@ -50,6 +50,15 @@ pub(crate) fn question() -> Request {
     }
 }
 
+/// Role and text of each message, as they go over the wire.
+pub(crate) fn messages_of(request: Request) -> Vec<(String, String)> {
+    let messages = request.messages.into_iter();
+    let role = |message: &Message| serde_json::json!(message.role).as_str().map(str::to_owned);
+    messages
+        .map(|message| (role(&message).unwrap_or_default(), message.text))
+        .collect()
+}
+
 #[tokio::test]
 async fn the_request_arrives_as_it_was_meant() {
     for (api, path, limit) in [
@@ -78,11 +87,7 @@ async fn the_request_arrives_as_it_was_meant() {
         );
         assert_eq!(asked.header("x-team"), Some("blue"));
         assert_eq!(asked.body[limit], 1234);
-        let expected: Vec<_> = question()
-            .messages
-            .into_iter()
-            .map(|message| (message.role.as_str().to_owned(), message.text))
-            .collect();
+        let expected = messages_of(question());
         assert_eq!(asked.messages(), expected);
     }
 }

@@ -212,7 +212,7 @@ impl Run {
     fn go_on_with(&mut self, index: LaneIndex, outcome: Outcome) {
         let stage = std::mem::take(&mut self.lanes[index].stage);
         match (stage, outcome) {
-            (Stage::Context(issue), Outcome::Context(code)) => self.on_context(index, issue, code),
+            (Stage::Context(issue), Outcome::Context(code)) => self.on_context(index, &issue, code),
             (Stage::Compact, Outcome::Reply(reply)) => self.on_compacted(index, &reply),
             (Stage::Review(review), Outcome::Reply(reply)) => {
                 self.on_opinion(index, *review, &reply.text);

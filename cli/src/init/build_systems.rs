@@ -167,8 +167,9 @@ impl OptionForms {
         let declared: String = texts.collect();
         let programs = self.set_in(&declared, &OF_PROGRAMS);
         let with_fuzzers = self.set_in(&declared, &[&OF_PROGRAMS[..], &OF_FUZZERS].concat());
+        let has_fuzzers = with_fuzzers != programs;
         let mut variants = vec![("", String::new()), ("", programs)];
-        if with_fuzzers != variants[1].1 {
+        if has_fuzzers {
             variants.push((&self.fuzzers, with_fuzzers));
             if log.is_some_and(|log| log.contains(FUZZER)) {
                 variants.rotate_right(1);

@@ -150,7 +150,11 @@ fn accepted(prepared: Prepared) -> Verdict {
         let errors = broken.get(new_name.as_str());
         let reason = errors.map(|errors| errors.join("; "));
         let placed = Some(placement).filter(|_| errors.is_none());
-        edit_value((file.as_str(), Some(placement.lines)), placed, reason)
+        edit_value(
+            (file.as_str(), Some(placement.lines)),
+            placed,
+            reason.as_deref(),
+        )
     });
     let edits = edits.collect();
     let reasons: Vec<String> = broken
@@ -173,7 +177,7 @@ fn refused_edit(refusal: &Refusal) -> Value {
     edit_value(
         (&refusal.file, refusal.lines),
         None,
-        Some(refusal.to_string()),
+        Some(&refusal.to_string()),
     )
 }
 
@@ -181,7 +185,7 @@ fn refused_edit(refusal: &Refusal) -> Value {
 fn edit_value(
     (file, lines): (&str, Option<(u32, u32)>),
     placed: Option<&Placement>,
-    reason: Option<String>,
+    reason: Option<&str>,
 ) -> Value {
     let how = placed.map_or_else(|| "refused".to_owned(), |placed| placed.how.to_string());
     json!({ "file": file, "lines": lines, "how": how, "reason": reason })
@@ -206,7 +210,7 @@ fn edits_of(
         let lines = placement.map_or(edit.lines(), |placement| Some(placement.lines));
         let file = placement.map_or(edit.file(), |placement| placement.file.as_str());
         let reason = "not applied, because another edit of the patch is refused";
-        edit_value((file, lines), placement, Some(reason.to_owned()))
+        edit_value((file, lines), placement, Some(reason))
     });
     edits.collect()
 }

@@ -232,7 +232,7 @@ fn begin(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Start
     let reported = || Sanitizer::of_report(trials.report.as_ref());
     let sanitizer = given.sanitizer.unwrap_or_else(reported);
     let mut keys = keys(arguments, (&tree, folder), language);
-    let mut proposals = build_systems::proposals(&tree, language, log.as_deref())?;
+    let mut proposals = build_systems::proposals(&tree, language, log)?;
     if let (Some(project), Some(source)) = (project, &arguments.oss_fuzz) {
         Project::copy(source, folder)?;
         let variables = if arguments.helper.is_some() {

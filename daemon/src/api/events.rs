@@ -126,34 +126,38 @@ impl Follow {
     /// The next event; `None` when the stream is over. A journal that cannot be read ends
     /// it: the caller comes again with the id that it has. A database that is away does not.
     async fn next(&mut self) -> Option<Message> {
-        while !self.over {
+        loop {
             if let Some(event) = self.waiting.pop_front() {
                 self.place.number = event.number;
                 return told(&self.place.id(), &event.name, &event);
             }
-            match self.look().await {
-                Ok(Some(task)) => {
-                    self.over = true;
-                    return told(END, END, &task);
-                }
-                Ok(None) if self.waiting.is_empty() => {}
-                Ok(None) => {
-                    self.pause = PAUSES.0;
-                    continue;
-                }
-                Err(StoreError::Database(error)) => {
-                    tracing::warn!(%error, "a task that is followed was not read");
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "an event stream ends because the store failed");
-                    return None;
-                }
+            if self.over {
+                return None;
             }
-            let pause = tokio::time::sleep(self.pause);
-            self.stop.run_until_cancelled(pause).await?;
-            self.pause = (self.pause * 3 / 2).min(PAUSES.1);
+            if let Some(task) = self.try_look().await? {
+                self.over = true;
+                return told(END, END, &task);
+            }
+            if self.waiting.is_empty() {
+                let pause = tokio::time::sleep(self.pause);
+                self.stop.run_until_cancelled(pause).await?;
+                self.pause = (self.pause * 3 / 2).min(PAUSES.1);
+            } else {
+                self.pause = PAUSES.0;
+            }
         }
-        None
+    }
+
+    /// Looks once; `None` where the journal cannot be read.
+    async fn try_look(&mut self) -> Option<Option<TaskRow>> {
+        match self.look().await {
+            Ok(ended) => Some(ended),
+            Err(error) => {
+                let goes_on = matches!(error, StoreError::Database(_));
+                tracing::warn!(%error, goes_on, "a task that is followed was not read");
+                goes_on.then_some(None)
+            }
+        }
     }
 
     /// Reads what is new; the task, when it has ended and everything was told.

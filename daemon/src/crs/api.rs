@@ -204,8 +204,8 @@ async fn status(State(front): State<Front>) -> Result<Json<Value>, Refused> {
         "state": { "tasks": tasks },
         "version": env!("CARGO_PKG_VERSION"),
     });
-    if !details.is_empty() {
-        status["details"] = json!(details);
+    if let Some(fields) = status.as_object_mut().filter(|_| !details.is_empty()) {
+        fields.insert("details".to_owned(), json!(details));
     }
     Ok(Json(status))
 }

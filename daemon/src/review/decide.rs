@@ -109,7 +109,7 @@ impl Review {
                 needed(known && !decision.reason.is_empty(), message)?;
                 decision.input = Some(said.input);
             }
-            DecisionKind::Evaluate => return self.follow((run, number), decision).await,
+            DecisionKind::Evaluate => return Box::pin(self.follow((run, number), decision)).await,
             DecisionKind::Export => {
                 let bytes = attempt.delivered_bytes();
                 self.store.decide(run, &decision).await?;
@@ -123,7 +123,7 @@ impl Review {
         self.store.decide(run, &decision).await?;
         if kind == DecisionKind::Revise {
             decision.kind = kind;
-            return self.follow((run, number), decision).await;
+            return Box::pin(self.follow((run, number), decision)).await;
         }
         Ok(Redirect::to(&format!("{ROOT}/runs/{run}/attempts/{number}")).into_response())
     }
@@ -140,7 +140,7 @@ impl Review {
         };
         let (id, page) = match &self.starter {
             Starter::Queue(service) => self.submit(service, task, &decision.who).await?,
-            Starter::Here(running) => self.begin(task, running.clone()).await?,
+            Starter::Here(running) => Box::pin(self.begin(task, running.clone())).await?,
         };
         decision.follow_up = Some(id);
         self.store.decide(run, &decision).await?;

@@ -50,7 +50,7 @@ impl WorkerPool {
         let finished = if claimed.begun {
             self.go_on(claimed).await
         } else {
-            self.begin(claimed).await
+            Box::pin(self.begin(claimed)).await
         };
         match finished {
             Ok(outcome) => outcome,

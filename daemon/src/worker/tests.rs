@@ -136,7 +136,7 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
     // worker whose claim was committed without its knowledge has it still.
     let fourth = claim(&pool, 0).await.unwrap();
     assert_eq!((fourth.epoch, fourth.handed_back), (4, 1));
-    let outcome = pool.outcome(&fourth).await;
+    let outcome = Box::pin(pool.outcome(&fourth)).await;
     let Outcome::Ended(ending) = &outcome else {
         panic!("{outcome:?}");
     };

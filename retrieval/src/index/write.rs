@@ -94,9 +94,7 @@ impl<'c> Writer<'c> {
             parsed.is_some_and(|parsed| parsed.facts.broken),
             skipped,
         ])?;
-        parsed.map_or(Ok(()), |parsed| {
-            self.facts(id, first, &parsed.facts)
-        })
+        parsed.map_or(Ok(()), |parsed| self.facts(id, first, &parsed.facts))
     }
 
     fn facts(&mut self, id: i64, first: i64, facts: &Facts) -> Result<()> {

@@ -122,7 +122,7 @@ fn walk(
         let mut raw = raw.map_err(read_error)?;
         let Some(entry) = names.read(&mut raw).map_err(|error| match error {
             UnpackError::Io(error) => read_error(error),
-            other => other,
+            other @ UnpackError::Refused(_) => other,
         })?
         else {
             continue;

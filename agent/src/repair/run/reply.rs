@@ -22,7 +22,7 @@ const IN_QUERIES: [&str; 10] = [
 const SAME_FAILURES: u32 = 2;
 
 impl Run {
-    pub(super) fn on_context(&mut self, index: LaneIndex, issue: Issue, context: ContextText) {
+    pub(super) fn on_context(&mut self, index: LaneIndex, issue: &Issue, context: ContextText) {
         if let Some(patch) = self.foreign.clone().filter(|_| index.is_first()) {
             // Nobody is told an issue; whoever challenges the patch sees the code.
             let lane = &mut self.lanes[index];

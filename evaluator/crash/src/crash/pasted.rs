@@ -212,7 +212,8 @@ pub fn read_pasted(text: &str) -> Vec<CrashReport> {
 /// Finds further reports of a tool that tells many errors of one run, or whose reports need
 /// no frame of their own line.
 fn further(text: &str, found: &[CrashReport]) -> Vec<CrashReport> {
-    let tools: [(Tool, fn(&str) -> bool); 3] = [
+    type Begins = fn(&str) -> bool;
+    let tools: [(Tool, Begins); 3] = [
         (Tool::Valgrind, valgrind::FAMILY.begins),
         (Tool::UndefinedBehaviorSanitizer, undefined::FAMILY.begins),
         (Tool::Java, java::looks_like_exception),

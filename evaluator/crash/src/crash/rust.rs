@@ -29,12 +29,11 @@ fn panicked(line: &str) -> Option<&str> {
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let rest = panicked(log.line(at)?)?;
     let mut draft = Draft::new(Tool::Rust, "panic");
-    let (message, place) = match rest.strip_prefix('\'') {
-        Some(quoted) => quoted.rsplit_once("', ")?,
-        None => {
-            let below = log.line(at + 1).unwrap_or_default();
-            (below.trim(), rest.trim_end_matches(':'))
-        }
+    let (message, place) = if let Some(quoted) = rest.strip_prefix('\'') {
+        quoted.rsplit_once("', ")?
+    } else {
+        let below = log.line(at + 1).unwrap_or_default();
+        (below.trim(), rest.trim_end_matches(':'))
     };
     draft.say(format!("panicked at {place}: {message}"));
     if let Some(kind) = phrases::find("panics", |phrase| message.contains(phrase)) {

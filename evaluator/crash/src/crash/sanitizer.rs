@@ -78,9 +78,10 @@ fn kind(tool: Tool, text: &str) -> String {
     if let Some(kind) = phrases::find("sanitizers", |phrase| text.starts_with(phrase)) {
         return kind.to_owned();
     }
-    let end = match tool {
-        Tool::ThreadSanitizer => regex!(r" on unknown| \(|: "),
-        _ => regex!(r" on | \(|: | of | in "),
+    let end = if tool == Tool::ThreadSanitizer {
+        regex!(r" on unknown| \(|: ")
+    } else {
+        regex!(r" on | \(|: | of | in ")
     };
     let name = end.split(text).next().unwrap_or(text);
     let name = name.trim_end_matches(':');

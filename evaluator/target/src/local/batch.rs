@@ -108,23 +108,32 @@ impl BatchRun<'_> {
                 until = until.max(WorkTime::now() + sorted.patience());
                 left = sorted.suspects;
             }
-            while !left.is_empty() && WorkTime::now() < until {
-                let mut done = self.driven(&left).await?;
-                if done.is_empty() {
-                    // In the way in which what is captured can be had.
-                    done = match self.inputs.capture {
-                        Capture::Values(_) | Capture::Coverage(_) if java => {
-                            self.watched(&left).await?
-                        }
-                        _ => self.one_by_one(&left, until).await?,
-                    };
-                }
-                if done.is_empty() {
-                    break;
-                }
-                left.retain(|index| !done.iter().any(|run| run.index == *index));
-                runs.extend(done);
+            runs.extend(self.rest(left, until).await?);
+        }
+        Ok(runs)
+    }
+
+    /// Runs the inputs that are left of a batch, in the way in which what is captured can be had.
+    async fn rest(&self, mut left: Vec<usize>, until: WorkTime) -> Result<Vec<InputRun>> {
+        let mut runs = Vec::new();
+        let java = self.of.target.task.language == Language::Java;
+        let is_watched = java
+            && matches!(
+                self.inputs.capture,
+                Capture::Values(_) | Capture::Coverage(_)
+            );
+        while !left.is_empty() && WorkTime::now() < until {
+            let mut done = self.driven(&left).await?;
+            if done.is_empty() && is_watched {
+                done = self.watched(&left).await?;
+            } else if done.is_empty() {
+                done = self.one_by_one(&left, until).await?;
             }
+            if done.is_empty() {
+                break;
+            }
+            left.retain(|index| !done.iter().any(|run| run.index == *index));
+            runs.extend(done);
         }
         Ok(runs)
     }
@@ -389,7 +398,7 @@ END"#;
         let build = build.await.unwrap();
         let pov = &target.task().povs[0];
         let time = Duration::from_secs(1);
-        let fuzzed = fuzzer::fuzz(&target, &build, pov, (&[], time)).await;
+        let fuzzed = fuzzer::fuzz(target.on(&build, pov), &[], time).await;
         assert_eq!(fuzzed.unwrap(), None);
     }
 

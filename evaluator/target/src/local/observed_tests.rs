@@ -59,14 +59,19 @@ pub(super) async fn run(
         tracing::info!("a run with the agent did not end in time");
         return Ok(None);
     }
+    Ok(Some(observed(folder.path())))
+}
+
+/// Puts together what all processes wrote.
+fn observed(folder: &Path) -> ObservedRun {
     let mut observed = ObservedRun::default();
-    for text in written(folder.path(), VALUES_FOLDER) {
+    for text in written(folder, VALUES_FOLDER) {
         observed.read(&text);
     }
-    for text in written(folder.path(), COVERAGE_FOLDER) {
+    for text in written(folder, COVERAGE_FOLDER) {
         observed.coverage.add(&Coverage::read(&text));
     }
-    Ok(Some(observed.without_endless()))
+    observed.without_endless()
 }
 
 /// Reads what each process wrote, in the order of the files' names.

@@ -155,7 +155,9 @@ pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
     let what = "it ends the whole process";
     let mut found = case.find(Side::New, what, |line| ends(&line.text));
     if ends_process(case.old) {
-        found.iter_mut().for_each(|one| one.weight = Weight::Told);
+        for one in &mut found {
+            one.weight = Weight::Told;
+        }
     }
     found
 }

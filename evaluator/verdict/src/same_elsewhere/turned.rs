@@ -77,7 +77,7 @@ impl Comparison<'_> {
                 continue;
             };
             if one.certain || self.is_of_one_value(&one).await? {
-                self.doubt_condition(&one, run)?;
+                self.doubt_condition(&one, &run)?;
             }
         }
         self.count(TURNED, turned_round as u64);
@@ -160,14 +160,14 @@ impl Comparison<'_> {
         Ok(patched.iter().all(same))
     }
 
-    fn doubt_condition(&mut self, one: &OneSided, after: InputRun) -> Result<()> {
+    fn doubt_condition(&mut self, one: &OneSided, after: &InputRun) -> Result<()> {
         let bytes = content(self.programs.pov)?;
         let what = format!(
             "{}:{}: the repair rests on `{}`, which was the same in every run; with it turned round the PoV crashes as before. Can it be otherwise while the defect is there?",
             one.path, one.operand.lines.0, one.text
         );
         let input = ComparedInput::new(InputKind::Derived, "the PoV".to_owned(), bytes);
-        let mut one = Differing::new(input, what, [&self.crash_of_the_pov(), &after]);
+        let mut one = Differing::new(input, what, [&self.crash_of_the_pov(), after]);
         one.settled = self.accepted(&one);
         self.keep_doubt(&one);
         Ok(())
