@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const TABLE: &str = include_str!("build_systems.toml");
-/// Parts of the names of options that build programs, that build fuzzers, and that make documents.
+/// Parts of the names of options that build programs and that build fuzzers, and words in the names
+/// of those that make documents.
 const OF_PROGRAMS: [&str; 7] = [
     "tool", "example", "test", "program", "sample", "demo", "util",
 ];
 const OF_FUZZERS: [&str; 1] = ["fuzz"];
-const OF_DOCUMENTS: [&str; 4] = ["doc", "doxy", "manpage", "man_page"];
+const OF_DOCUMENTS: [&str; 5] = ["doc", "docs", "documentation", "doxygen", "manpages"];
 /// A build within OSS-Fuzz's own image.
 const OF_OSS_FUZZ: [&str; 2] = ["ossfuzz", "oss_fuzz"];
 /// The entry of a fuzzer, as reports name it.
@@ -147,7 +148,7 @@ struct OptionForms {
     files: Vec<String>,
     boolean: Form,
     feature: Form,
-    /// What a build with fuzzers begins with.
+    /// Words that a build with fuzzers begins with.
     fuzzers: String,
 }
 
@@ -198,7 +199,10 @@ impl OptionForms {
             if !is_plain(name, "_-") || speaks(&OF_OSS_FUZZ) {
                 continue;
             }
-            if speaks(&OF_DOCUMENTS) {
+            if lower
+                .split(['_', '-'])
+                .any(|word| OF_DOCUMENTS.contains(&word))
+            {
                 words.push_str(&form.off.replace("{option}", name));
             } else if speaks(parts) {
                 words.push_str(&form.on.replace("{option}", name));
@@ -265,7 +269,8 @@ impl BuildSystem {
             system: self.name.clone(),
             prepare: self.prepare.as_ref().map(fill),
             build: format!("{beginning}{}", fill(&self.build)),
-            in_part: self.in_part.clone(),
+            // A part of the programs with fuzzers is no more than all of them without.
+            in_part: self.in_part.clone().filter(|_| beginning.is_empty()),
             tests: tests.map(|command| fill(&command)).collect(),
             reports: self.reports.clone(),
             named: false,

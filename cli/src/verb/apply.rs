@@ -56,7 +56,7 @@ struct Verdict {
     edits: Vec<Value>,
     reasons: Vec<String>,
     warnings: Vec<String>,
-    /// What the patch stands for; none where it is refused.
+    /// The patch with its changes; none where it is refused.
     #[serde(skip)]
     prepared: Option<Prepared>,
 }

@@ -79,6 +79,7 @@ pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::
     let stop = CancellationToken::new();
     let working = tokio::spawn(pool.work(workers, stop.clone()));
     tokio::select! {
+        biased;
         () = session::asked_to_end() => {}
         watched = watch.until_all_over(&service, &place) => watched?,
     }

@@ -178,9 +178,11 @@ pub(super) fn reason(report: &Report) -> String {
 
 /// Does some work, unless the process is asked to end before it is done.
 pub(super) async fn unless_stopped<T>(work: impl Future<Output = T>) -> Option<T> {
+    // From before the work begins, which may not pause for a while.
     tokio::select! {
-        done = work => Some(done),
+        biased;
         () = asked_to_end() => None,
+        done = work => Some(done),
     }
 }
 

@@ -148,12 +148,13 @@ impl Follow {
         }
     }
 
-    /// Looks once; `None` where the journal cannot be read.
+    /// Looks once; `None` where the journal cannot be read, or the server stops.
     async fn try_look(&mut self) -> Option<Option<TaskRow>> {
-        match self.look().await {
+        let stop = self.stop.clone();
+        match stop.run_until_cancelled(self.look()).await? {
             Ok(ended) => Some(ended),
             Err(error) => {
-                let goes_on = matches!(error, StoreError::Database(_));
+                let goes_on = error.is_away();
                 tracing::warn!(%error, goes_on, "a task that is followed was not read");
                 goes_on.then_some(None)
             }

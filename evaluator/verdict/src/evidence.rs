@@ -6,6 +6,9 @@ pub use patchwright_record::{AcceptedInput, Doubt, DoubtedInput, FoundInput, Run
 use patchwright_source::counted;
 use patchwright_target::runner::{Pov, content};
 
+/// Reason why a doubt about what the program answers where it erred before holds nothing back.
+pub(crate) const TOLD: &str =
+    "told for whoever reads the patch: every repair answers anew there, so it holds nothing back";
 /// Bytes of the changed part of an input that are shown.
 const CHANGED: usize = 60;
 

@@ -57,15 +57,16 @@ pub(super) async fn run(run: PovRun<'_>, watched: &Counted) -> Result<Exits> {
         return Ok(known.clone());
     }
     let exits = watch(run, &environment).await?;
-    if is_repeatable(&exits) {
-        locked(&target.usual_exits).insert(key, exits.clone());
-    }
+    keep(&target.usual_exits, key, &exits);
     Ok(exits)
 }
 
-/// Tells whether another run would show the same.
-fn is_repeatable(exits: &Exits) -> bool {
-    exits.problem.is_none() && exits.processes.iter().all(|one| one.ended != "time")
+/// Keeps what another run would show as well.
+fn keep(usual: &UsualExits, key: (String, Vec<u8>), exits: &Exits) {
+    let late = exits.processes.iter().any(|one| one.ended == "time");
+    if exits.problem.is_none() && !late {
+        locked(usual).insert(key, exits.clone());
+    }
 }
 
 /// Exits of the unpatched program, by the command and the input.
@@ -130,7 +131,7 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Exits, ProcessExit, is_repeatable};
+    use super::{Exits, ProcessExit, UsualExits, keep, locked};
     use crate::runner::{Counted, ExitEventKind, Target};
     use crate::test_support::attacking;
 
@@ -148,7 +149,12 @@ mod tests {
             (ended("time"), false),
             (Exits::unseen("no debugger"), false),
         ] {
-            assert_eq!(is_repeatable(&exits), kept);
+            let usual = UsualExits::default();
+            let key = |input: &[u8]| ("address prog".to_owned(), input.to_vec());
+            keep(&usual, key(b"a"), &exits);
+            let known = |input| locked(&usual).get(&key(input)).cloned();
+            assert_eq!(known(b"a"), kept.then_some(exits));
+            assert_eq!(known(b"b"), None);
         }
     }
 

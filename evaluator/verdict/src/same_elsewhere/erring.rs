@@ -12,6 +12,7 @@
 use super::Comparison;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
+use crate::evidence::TOLD;
 use crate::given_inputs;
 use patchwright_crash::feedback;
 use patchwright_source::{counted, regex};
@@ -28,9 +29,6 @@ const MOST_ANSWERS: usize = 8;
 /// Inputs near a PoV that have to be refused before its acceptance is a doubt, and those of its
 /// own form that are enough to leave all others aside.
 const FEWEST: usize = 3;
-/// Reason why the question leaves nothing open.
-pub(super) const TOLD: &str =
-    "told for whoever reads the patch: every repair answers anew there, so it holds nothing back";
 
 /// An input on which the unpatched program errs, and the answer of the patched one.
 type Answered = (ComparedInput, InputRun);

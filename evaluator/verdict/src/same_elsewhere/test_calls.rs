@@ -9,8 +9,7 @@
 //! in its place is told, and holds nothing back.
 
 use super::Comparison;
-use super::erring::TOLD;
-use crate::evidence::Doubt;
+use crate::evidence::{Doubt, TOLD};
 use crate::rung::Programs;
 use patchwright_target::runner::{
     Counted, Observed, ObservedCall, ObservedRun, Outcome, Pov, content,
