@@ -11,5 +11,6 @@ mod login;
 mod machine;
 pub mod review;
 pub mod service;
+mod task_watcher;
 pub mod telemetry;
 pub mod worker;

@@ -9,6 +9,7 @@
 //! before the commit that holds their tasks. Whether the last commit failed is
 //! remembered for those who ask if submissions work.
 
+use crate::task_watcher::TaskWatcher;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::{Source, Task};
 use patchwright_store::submissions::{NewTask, Submitted};
@@ -36,6 +37,7 @@ struct Waiting {
 #[derive(Debug, Clone)]
 pub struct Service {
     store: Store,
+    pub(crate) watcher: TaskWatcher,
     /// The way to the task that writes.
     sender: mpsc::Sender<Waiting>,
     /// True when the last submission was not written down.
@@ -52,6 +54,7 @@ impl Service {
         let failing = Arc::new(AtomicBool::new(false));
         tokio::spawn(write_groups(store.clone(), receiver, failing.clone()));
         Self {
+            watcher: TaskWatcher::new(store.clone()),
             store,
             sender,
             failing,

@@ -151,7 +151,9 @@ impl Store {
             let file = File::create(&path)?;
             file.lock().map(|()| file)
         });
-        let lock = lock.await.unwrap_or_else(|error| Err(error.into()));
+        let lock = lock
+            .await
+            .map_err(|error| unusable(&self.folder, error.into()))?;
         lock.map_err(|error| unusable(&self.folder, error))
     }
 
@@ -181,7 +183,9 @@ impl Store {
         let mut again = false;
         loop {
             match operation(again).await {
-                Err(error) if error.is_away() && since.elapsed() < self.patience => {
+                Err(StoreError::Database(error))
+                    if is_away(&error) && since.elapsed() < self.patience =>
+                {
                     again = true;
                     tokio::time::sleep(GLANCE).await;
                 }
@@ -191,27 +195,22 @@ impl Store {
     }
 }
 
-impl StoreError {
-    /// Returns true when the database may be back in a moment.
-    pub fn is_away(&self) -> bool {
-        let Self::Database(error) = self else {
-            return false;
-        };
-        match error {
-            // The last is a connection that was cut in the middle of a message.
-            sqlx::Error::Io(_)
-            | sqlx::Error::PoolTimedOut
-            | sqlx::Error::WorkerCrashed
-            | sqlx::Error::Protocol(_) => true,
-            // Shutting down, crashed, starting up, too many connections, frozen in
-            // a transaction; a lock of SQLite that was held for longer than it waits.
-            sqlx::Error::Database(error) => error.code().is_some_and(|code| {
-                let code = code.as_ref();
-                ["57P01", "57P02", "57P03", "53300", "25P03", "5"].contains(&code)
-                    || code.starts_with("08")
-            }),
-            _ => false,
-        }
+/// Returns true when the database may be back in a moment.
+fn is_away(error: &sqlx::Error) -> bool {
+    match error {
+        // The last is a connection that was cut in the middle of a message.
+        sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::Protocol(_) => true,
+        // Shutting down, crashed, starting up, too many connections, frozen in
+        // a transaction; a lock of SQLite that was held for longer than it waits.
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+            let code = code.as_ref();
+            ["57P01", "57P02", "57P03", "53300", "25P03", "5"].contains(&code)
+                || code.starts_with("08")
+        }),
+        _ => false,
     }
 }
 

@@ -8,6 +8,7 @@ mod claim;
 mod list;
 
 pub use claim::{Back, Claimant, Claimed, Ending};
+pub use list::TaskVersion;
 pub(crate) use list::pattern;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 

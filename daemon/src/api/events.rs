@@ -14,20 +14,18 @@ use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream, StreamExt};
 use patchwright_agent::journal::Event;
-use patchwright_store::submissions::TaskRow;
+use patchwright_store::submissions::{TaskRow, TaskVersion};
 use patchwright_store::{Store, StoreError};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
 /// Events that are read at once.
 const BATCH: u32 = 64;
 /// The id of the last event of a task.
 const END: &str = "end";
-/// Shortest and longest pause between two looks at a task: it grows while nothing happens.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 /// Pause before a browser connects again, and interval of keep-alive comments.
 const AGAIN: Duration = Duration::from_secs(2);
 const ALIVE: Duration = Duration::from_secs(15);
@@ -63,11 +61,11 @@ pub(crate) async fn events(
     let busy = "as many event streams are open as are allowed (http.streams)";
     let place = free(&api.streams, busy)?;
     let follow = Follow {
+        changes: api.service.watcher.follow(&id),
         store: api.service.store().clone(),
         id,
         place: Place::read(last),
         waiting: VecDeque::new(),
-        pause: PAUSES.0,
         over: false,
         stop: api.stop.clone(),
         _place: place,
@@ -116,49 +114,38 @@ struct Follow {
     id: String,
     place: Place,
     waiting: VecDeque<Event>,
-    pause: Duration,
+    changes: watch::Receiver<TaskVersion>,
     over: bool,
     stop: CancellationToken,
     _place: OwnedSemaphorePermit,
 }
 
 impl Follow {
-    /// The next event; `None` when the stream is over. A journal that cannot be read ends
-    /// it: the caller comes again with the id that it has. A database that is away does not.
+    /// The next event; `None` when the stream is over. A store that fails ends
+    /// it: the caller comes again with the id that it has.
     async fn next(&mut self) -> Option<Message> {
-        loop {
+        while !self.over {
             if let Some(event) = self.waiting.pop_front() {
                 self.place.number = event.number;
                 return told(&self.place.id(), &event.name, &event);
             }
-            if self.over {
-                return None;
-            }
-            if let Some(task) = self.try_look().await? {
-                self.over = true;
-                return told(END, END, &task);
+            match self.look().await {
+                Ok(Some(task)) => {
+                    self.over = true;
+                    return told(END, END, &task);
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "an event stream ends because the store failed");
+                    return None;
+                }
             }
             if self.waiting.is_empty() {
-                let pause = tokio::time::sleep(self.pause);
-                self.stop.run_until_cancelled(pause).await?;
-                self.pause = (self.pause * 3 / 2).min(PAUSES.1);
-            } else {
-                self.pause = PAUSES.0;
+                let changed = self.stop.run_until_cancelled(self.changes.changed());
+                changed.await?.ok()?;
             }
         }
-    }
-
-    /// Looks once; `None` where the journal cannot be read, or the server stops.
-    async fn try_look(&mut self) -> Option<Option<TaskRow>> {
-        let stop = self.stop.clone();
-        match stop.run_until_cancelled(self.look()).await? {
-            Ok(ended) => Some(ended),
-            Err(error) => {
-                let goes_on = error.is_away();
-                tracing::warn!(%error, goes_on, "a task that is followed was not read");
-                goes_on.then_some(None)
-            }
-        }
+        None
     }
 
     /// Reads what is new; the task, when it has ended and everything was told.

@@ -149,7 +149,29 @@ pub struct Depth {
     pub canceled: i64,
 }
 
+/// State of a task, as far as a follower must know it: its state, its run and the number of the
+/// run's events.
+pub type TaskVersion = (String, Option<String>, i64);
+
 impl Store {
+    /// Reads the states of tasks by their ids. Unknown ids are left out.
+    pub async fn versions(&self, ids: &[String]) -> Result<Vec<(String, TaskVersion)>> {
+        let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
+        let sql = format!(
+            "SELECT submissions.id, submissions.state, submissions.run, COALESCE(runs.events, 0)
+             FROM submissions LEFT JOIN runs ON runs.id = submissions.run WHERE submissions.id IN ({})",
+            places.join(", ")
+        );
+        let mut query = sqlx::query_as(AssertSqlSafe(sql));
+        for id in ids {
+            query = query.bind(id);
+        }
+        let rows: Vec<(String, String, Option<String>, i64)> = query.fetch_all(&self.pool).await?;
+        let versions = rows.into_iter();
+        let versions = versions.map(|(id, state, run, events)| (id, (state, run, events)));
+        Ok(versions.collect())
+    }
+
     /// A task as it stands.
     pub async fn task(&self, id: &str) -> Result<Option<TaskRow>> {
         self.patiently(|_| async {

@@ -73,7 +73,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "daemon",
-        "machine telemetry login service \
+        "machine telemetry login task_watcher service \
          follow_up worker api review crs",
     ),
     (
