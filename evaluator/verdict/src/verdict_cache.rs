@@ -9,10 +9,11 @@
 
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Rung, RungName};
-use patchwright_sandbox::process::Execution;
+use patchwright_sandbox::process::{Captured, Execution};
 use patchwright_target::cache::Cache;
 use patchwright_target::runner::Baseline;
 use patchwright_target::{LocalTarget, Scratch, TaskDigest, digest_of_inputs, put_record};
+use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -82,12 +83,19 @@ impl VerdictCache {
 
 /// Returns everything that a rung's result depends on besides the task, as a text.
 fn key(baseline: &Baseline, attempt: &AttemptFacts, rung: RungName) -> String {
-    let execution = |run: &Execution| (run.ending, run.output.clone());
+    // Outputs and reports may be large.
+    let digest = |bytes: &[u8]| format!("{:x}", Sha256::digest(bytes));
+    let execution = |run: &Execution| {
+        let Captured { head, tail, total } = &run.output;
+        (run.ending, digest(head), digest(tail), *total)
+    };
     let found = attempt.found.iter();
-    let found: Vec<_> = found.map(|one| (&one.pov, one.blob.bytes())).collect();
+    let found: Vec<_> = found
+        .map(|one| (&one.pov, digest(one.blob.bytes())))
+        .collect();
     let accepted = attempt.accepted.iter();
     let accepted: Vec<_> = accepted
-        .map(|one| (one.blob.bytes(), &one.answer))
+        .map(|one| (digest(one.blob.bytes()), &one.answer))
         .collect();
     let povs = baseline.povs.iter().map(|pov| {
         let runs = (pov.runs, pov.crashes, pov.repeat);
@@ -96,7 +104,11 @@ fn key(baseline: &Baseline, attempt: &AttemptFacts, rung: RungName) -> String {
     });
     let povs: Vec<_> = povs.collect();
     let tests = baseline.tests.as_ref();
-    let tests = tests.map(|tests| (execution(&tests.execution), &tests.reports));
+    let tests = tests.map(|tests| {
+        let reports = tests.reports.iter();
+        let reports = reports.map(|(path, report)| (path, digest(report)));
+        (execution(&tests.execution), reports.collect::<Vec<_>>())
+    });
     let patch = (attempt.changes.digest(), &attempt.touched, found, accepted);
     format!(
         "{rung} {patch:?} {:?} {povs:?} {tests:?}",

@@ -237,7 +237,7 @@ fn in_order<R: Send>(
     })
 }
 
-/// Reads a file. `known` is the hash of the content that the index holds.
+/// Reads a file. `item.known` is the hash of the content that the index holds.
 fn read_file(tree: &Tree, item: &Work, limit: u64) -> FileState {
     let entry = &item.entry;
     if item.is_made || Language::of_path(&entry.path).is_none() {

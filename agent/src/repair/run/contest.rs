@@ -184,6 +184,7 @@ impl Run {
             "attempt {number}: the critic finds the other behaviour wrong: {first}"
         ));
         let Some(rung) = self.compared(number) else {
+            self.lanes[index].stage = Stage::Done(Finished::Held);
             return;
         };
         rung.holds = Some(false);

@@ -50,10 +50,11 @@ pub(super) fn conditions(language: Language, text: &[u8]) -> Vec<Range> {
     let mut found: Vec<Range> = Vec::new();
     for node in tree.iter().flat_map(|tree| nodes(tree.root_node())) {
         let (first, last) = rows(node);
-        let is_part = found
-            .iter()
-            .any(|outer| outer.0 <= first && last <= outer.1);
-        if node.kind() == "binary_expression" && first < last && !is_part {
+        if node.kind() != "binary_expression" || first == last {
+            continue;
+        }
+        let mut outer = found.iter();
+        if !outer.any(|outer| outer.0 <= first && last <= outer.1) {
             found.push((first, last));
         }
     }

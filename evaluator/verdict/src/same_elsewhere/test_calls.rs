@@ -140,8 +140,11 @@ fn frame(pov: &[u8], passed: &BTreeSet<Vec<u8>>) -> Option<(Vec<u8>, Vec<u8>)> {
 struct Compared {
     same: u64,
     telling: u64,
-    differing: BTreeMap<ObservedCall, (String, String)>,
+    differing: BTreeMap<ObservedCall, (Ends, Ends)>,
 }
+
+/// All the ways in which a call ended.
+type Ends = BTreeSet<String>;
 
 impl Compared {
     fn of(before: &ObservedRun, after: &ObservedRun) -> Self {
@@ -154,7 +157,7 @@ impl Compared {
                 compared.same += 1;
                 compared.telling += u64::from(old.iter().any(|end| tells(end)));
             } else {
-                let ends = (told(old, new), told(new, old));
+                let ends = (old.clone(), new.clone());
                 compared.differing.insert(call.clone(), ends);
             }
         }
@@ -170,17 +173,20 @@ impl Compared {
     /// Returns the doubts about calls that end otherwise, the open ones first. `crash` is the
     /// class of the PoV's exception.
     fn doubts(&self, crash: Option<&str>) -> Vec<Doubt> {
-        let doubt = |(call, (old, new)): (&ObservedCall, &(String, String))| {
+        let doubt = |(call, (old, new)): (&ObservedCall, &(Ends, Ends))| {
             let ObservedCall {
                 function,
                 arguments,
             } = call;
             let mut doubt = Doubt::new(format!(
-                "while the tests run, {function}({arguments}) {old}; with the patch it {new}"
+                "while the tests run, {function}({arguments}) {}; with the patch it {}",
+                told(old, new),
+                told(new, old)
             ));
-            let met_the_defect = crash.is_some_and(|class| old.strip_prefix(THROWS) == Some(class));
-            let is_failure = |class: &str| class.starts_with("java.lang.");
-            if met_the_defect && !new.strip_prefix(THROWS).is_some_and(is_failure) {
+            let is_the_povs = |end: &String| end.strip_prefix(THROWS) == crash;
+            if old.difference(new).all(is_the_povs)
+                && !new.difference(old).any(|end| is_of_jdk(end))
+            {
                 doubt.settled = Some(TOLD.to_owned());
             }
             doubt
@@ -190,6 +196,13 @@ impl Compared {
         doubts.truncate(MOST_TOLD);
         doubts
     }
+}
+
+/// Tells whether a call ended by an exception of the JDK, which no project made for its callers.
+fn is_of_jdk(end: &str) -> bool {
+    let class = end.strip_prefix(THROWS);
+    let packages = ["java.", "javax.", "jdk.", "sun."];
+    class.is_some_and(|class| packages.iter().any(|package| class.starts_with(package)))
 }
 
 /// Returns the first end that the other program does not have, else all of them.
@@ -260,8 +273,13 @@ mod tests {
         };
         assert_eq!(doubts("throws a.Refused", Some(index)), [false, false]);
         assert_eq!(doubts("returns 7", Some(index)), [false, false]);
-        // Another failure of the JVM is no answer, and another exception was no crash.
-        assert_eq!(doubts("throws java.lang.Error", Some(index)), [true, false]);
+        // An exception of the JDK is no answer, and another exception was no crash.
+        assert_eq!(
+            doubts("throws java.nio.BufferUnderflowException", Some(index)),
+            [true, false]
+        );
+        let both = "returns 2\ncall\tA.f\tx\tthrows java.lang.Error";
+        assert_eq!(doubts(both, Some(index)), [true, false]);
         assert_eq!(doubts("throws a.Refused", Some("a.Other")), [true, false]);
         assert_eq!(doubts("throws a.Refused", None), [true, false]);
     }

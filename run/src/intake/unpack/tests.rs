@@ -162,6 +162,11 @@ fn what_is_right_is_unpacked() {
     }
     assert_eq!(std::fs::read(root.join(&long)).unwrap(), b"ok");
     assert!(root.join("old").is_dir());
+    let entries = std::fs::read_dir(&root).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    let folder = "folder".repeat(20);
+    assert_eq!(names, ["bin", folder.as_str(), "lib", "link", "old"]);
     let about = root.join("bin/tool").metadata().unwrap();
     assert_eq!(
         std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o7777,
