@@ -125,16 +125,21 @@ impl TestReport {
     /// All known formats are tried, since one command may run several kinds.
     pub fn read_log(log: &str) -> Option<Self> {
         let mut report = Self::default();
+        report.add(ctest::read(log));
+        let (others, shown) = ctest::split(log);
         // GoogleTest, TAP and automake may be wrapped by what follows them.
         for reader in [
-            ctest::read,
             google::read,
             automake::read,
             tap::read,
             prove::read,
             cargo::read,
         ] {
-            report.add(reader(log));
+            report.add(reader(&others));
+            // What passed within a test that fails is not shown where that test passes.
+            let mut within = reader(shown);
+            within.retain(|(_, test)| test.status == Status::Failed);
+            report.add(within);
         }
         for reader in [pytest::read, maven::read] {
             let found = reader(log);

@@ -3,6 +3,7 @@
 
 use super::{NamedResults, Status, TestResult, failed, lines};
 use patchwright_source::regex;
+use std::borrow::Cow;
 
 /// The most lines of a failing test's output that are kept.
 const MAX_OUTPUT: usize = 60;
@@ -35,6 +36,18 @@ pub(super) fn read(log: &str) -> NamedResults {
         found.push((name.to_owned(), result));
     }
     found
+}
+
+/// Returns a log without the part that CTest wrote, and that part: with `--output-on-failure` it
+/// holds what failing tests print, and nothing of those that pass.
+pub(super) fn split(log: &str) -> (Cow<'_, str>, &str) {
+    let Some(begin) = regex!(r"(?m)^Test project |^ +Start +\d+: ").find(log) else {
+        return (log.into(), "");
+    };
+    let (before, rest) = log.split_at(begin.start());
+    let ends = regex!(r"(?m)^\d+% tests passed, .*$").find_iter(rest);
+    let (shown, after) = rest.split_at(ends.last().map_or(rest.len(), |end| end.end()));
+    (format!("{before}{after}").into(), shown)
 }
 
 /// Returns the test's name and its result, in CTest's words where it has some, of a line of Meson.

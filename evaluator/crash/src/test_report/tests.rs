@@ -172,6 +172,28 @@ fn reads_other_harnesses() {
 }
 
 #[test]
+fn what_passes_within_a_failing_test_of_ctest_is_not_missed_later() {
+    let within = "[ RUN      ] S.a\n[       OK ] S.a (0 ms)\n[ RUN      ] S.b\nno\n[  FAILED  ] S.b (0 ms)\n";
+    let log = |result: &str, printed: &str, summary: &str| {
+        let text = format!(
+            "[ RUN      ] Own.x\n[       OK ] Own.x (0 ms)\nTest project /b\n    Start 1: unit\n\
+             1/1 Test #1: unit .....{result} 0.08 sec\n{printed}\n{summary}, out of 1\n"
+        );
+        TestReport::read_log(&text).unwrap()
+    };
+    let before = log("***Failed  ", within, "0% tests passed, 1 tests failed");
+    check(
+        "Test project /b\n1/1 Test #1: unit .....***Failed   0.08 sec\n[ RUN      ] S.a\n[       OK ] S.a (0 ms)\n",
+        &["F unit Failed"],
+    );
+    assert!(before.tests.contains_key("S.b") && before.tests.contains_key("Own.x"));
+    let after = log("   Passed  ", "", "100% tests passed, 0 tests failed");
+    let compared = after.compare(&before, &BTreeSet::new());
+    assert!(compared.holds(), "{compared:?}");
+    assert_eq!(compared.fixed, ["unit"]);
+}
+
+#[test]
 fn knows_when_only_failures_are_named() {
     let partial = |log| TestReport::read_log(log).unwrap().partial;
     assert!(partial("FAILED t/test_a.py::test_y - assert 1 == 2\n"));
