@@ -7,7 +7,7 @@
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
 use super::scratch::CommandFolder;
 use super::stage::PovRun;
-use super::{Job, coverage};
+use super::{Job, coverage, fuzzer};
 use crate::Result;
 use crate::runner::{Capture, InputRun, Inputs, MemoryPattern, program_and_arguments};
 use crate::work_time::WorkTime;
@@ -176,7 +176,7 @@ impl BatchRun<'_> {
                 continue;
             };
             let output = match outputs.read(format!("out/{name}"), OUTPUT_LIMIT) {
-                Ok(output) => self.of.target.told(folder.path(), &output),
+                Ok(output) => fuzzer::without_driver(self.of.target.told(folder.path(), &output)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(_) => TOO_LONG.to_vec(),
             };

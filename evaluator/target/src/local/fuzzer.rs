@@ -128,9 +128,24 @@ fn kept(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
         .collect()
 }
 
+/// Takes out of what a harness printed what libFuzzer's driver says about itself: its seed, the
+/// addresses of its counters and times are others in each run.
+pub(super) fn without_driver(output: Vec<u8>) -> Vec<u8> {
+    let lines = || output.split_inclusive(|byte| *byte == b'\n');
+    if !lines().any(|line| line.starts_with(b"INFO: Seed: ")) {
+        return output;
+    }
+    let beginnings: [&[u8]; 4] = [b"INFO: ", b"Running: ", b"Executed ", b"***"];
+    let is_own = |line: &&[u8]| {
+        !beginnings.iter().any(|own| line.starts_with(own))
+            && !line.trim_ascii_end().ends_with(b" inputs 1 time(s) each.")
+    };
+    lines().filter(is_own).collect::<Vec<_>>().concat()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{command_for_many, executions, found, kept};
+    use super::{command_for_many, executions, found, kept, without_driver};
 
     #[test]
     fn many_inputs_take_the_place_of_one() {
@@ -165,6 +180,19 @@ mod tests {
         std::fs::write(inside.join("0000"), "seed").unwrap();
         std::fs::write(inside.join("da39a3ee"), "new").unwrap();
         assert_eq!(kept(folder.path()).unwrap(), [b"new"]);
+    }
+
+    #[test]
+    fn what_the_driver_says_of_itself_is_no_output() {
+        let driver = "INFO: Running with entropic power schedule (0xFF, 100).\nINFO: Seed: 28505\n/o/fuzz: Running 1 inputs 1 time(s) each.\nRunning: /p\nvalue 3\nExecuted /p in 0 ms\n***\n*** NOTE: fuzzing was not performed\n***\n";
+        for (output, expected) in [
+            (driver, "value 3\n"),
+            ("INFO: read\n", "INFO: read\n"),
+            ("", ""),
+        ] {
+            let kept = without_driver(output.as_bytes().to_vec());
+            assert_eq!(String::from_utf8_lossy(&kept), expected);
+        }
     }
 
     #[test]
