@@ -176,7 +176,7 @@ impl BatchRun<'_> {
                 continue;
             };
             let output = match outputs.read(format!("out/{name}"), OUTPUT_LIMIT) {
-                Ok(output) => fuzzer::without_driver(self.of.target.told(folder.path(), &output)),
+                Ok(output) => self.printed(folder.path(), &output),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(_) => TOO_LONG.to_vec(),
             };
@@ -309,6 +309,16 @@ impl BatchRun<'_> {
             Capture::Values(_) => VALUES_FOLDER,
             Capture::Coverage(_) => COVERAGE_FOLDER,
             Capture::Failures | Capture::Outputs => "out",
+        }
+    }
+
+    /// Returns what a harness printed, without what libFuzzer's driver says of itself. Jazzer's
+    /// stays: by it `one_jvm` knows the programs that it may run in its own way.
+    fn printed(&self, folder: &Path, output: &[u8]) -> Vec<u8> {
+        let told = self.of.target.told(folder, output);
+        match self.of.target.task.language {
+            Language::Java => told,
+            _ => fuzzer::without_driver(told),
         }
     }
 
