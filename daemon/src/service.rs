@@ -1,8 +1,8 @@
 //! Service layer under every front: HTTP, the interfaces of cyber reasoning systems,
 //! a batch, the command line.
 //!
-//! It is what is more than the store: submissions that share a commit, and
-//! reports of tasks. It runs nothing. Cheap to clone.
+//! It is what is more than the store: submissions that share a commit, tasks that are
+//! followed, and reports of tasks. It runs nothing. Cheap to clone.
 //!
 //! A commit that survives a power cut takes milliseconds; while one is made,
 //! the next callers are gathered for the following one. Nobody is answered
