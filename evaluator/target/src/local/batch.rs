@@ -166,6 +166,8 @@ impl BatchRun<'_> {
             .execute(&script, folder.path(), (left, Some(self.inputs.each)))
             .await?;
         let outputs = folder.left()?;
+        let told = |output: &[u8]| self.of.target.told(folder.path(), output);
+        let has_driver = self.has_driver();
         let mut runs = Vec::new();
         for line in execution.text().lines() {
             let Some((name, status)) = line.split_once(' ') else {
@@ -176,7 +178,8 @@ impl BatchRun<'_> {
                 continue;
             };
             let output = match outputs.read(format!("out/{name}"), OUTPUT_LIMIT) {
-                Ok(output) => self.printed(folder.path(), &output),
+                Ok(output) if has_driver => fuzzer::without_driver(&told(&output)),
+                Ok(output) => told(&output),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(_) => TOO_LONG.to_vec(),
             };
@@ -312,14 +315,14 @@ impl BatchRun<'_> {
         }
     }
 
-    /// Returns what a harness printed, without what libFuzzer's driver says of itself. Jazzer's
-    /// stays: by it `one_jvm` knows the programs that it may run in its own way.
-    fn printed(&self, folder: &Path, output: &[u8]) -> Vec<u8> {
-        let told = self.of.target.told(folder, output);
-        match self.of.target.task.language {
-            Language::Java => told,
-            _ => fuzzer::without_driver(told),
-        }
+    /// Tells whether the unpatched program has libFuzzer's driver: no patch hides what it prints
+    /// by the words of one. Jazzer's is told apart by `one_jvm`.
+    fn has_driver(&self) -> bool {
+        let baseline = self.of.target.baseline.get();
+        let povs = baseline.iter().flat_map(|baseline| &baseline.povs);
+        let mut printed = povs.map(|pov| pov.replay.execution.text());
+        self.of.target.task.language != Language::Java
+            && printed.any(|text| text.contains("INFO: Seed: "))
     }
 
     /// Reads what was written about each input; one without an answer was not run.
@@ -367,12 +370,12 @@ mod tests {
     use patchwright_source::Changes;
     use std::time::Duration;
 
-    #[tokio::test]
-    async fn a_path_that_is_printed_is_the_same_in_every_batch() {
+    /// Returns what two batches print of one input where other words stand before the command.
+    async fn printed(before: &str) -> [String; 2] {
         let folder = tempfile::tempdir().unwrap();
         let mut task = task(folder.path());
         let pov = task.commands.pov.take().unwrap();
-        task.commands.pov = Some(format!(r#"echo >"$WORK/x" && echo "$WORK/x"; {pov}"#));
+        task.commands.pov = Some(format!("{before}; {pov}"));
         let target = open(task, folder.path()).await;
         let baseline = target.baseline().await.unwrap();
         let inputs = Inputs {
@@ -383,11 +386,28 @@ mod tests {
             ..Inputs::default()
         };
         let build = baseline.builds.values().next().unwrap();
-        for _ in 0..2 {
+        let text = async || {
             let runs = target.run_inputs(build, &target.task().povs[0], &inputs);
             let output = runs.await.unwrap().remove(0).output;
-            let text = String::from_utf8_lossy(&output).into_owned();
+            String::from_utf8_lossy(&output).into_owned()
+        };
+        [text().await, text().await]
+    }
+
+    #[tokio::test]
+    async fn a_path_that_is_printed_is_the_same_in_every_batch() {
+        for text in printed(r#"echo >"$WORK/x" && echo "$WORK/x""#).await {
             assert!(text.starts_with("/patchwright/work/x\n"), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_of_a_driver_are_no_output_of_a_program_that_has_one() {
+        let [first, second] = printed("echo INFO: Seed: $$ $(date +%N); echo INFO: said").await;
+        assert_eq!(first, second);
+        assert!(!first.contains("INFO"), "{first}");
+        for text in printed("echo INFO: said").await {
+            assert!(text.starts_with("INFO: said\n"), "{text}");
         }
     }
 
