@@ -1,5 +1,6 @@
 //! Templates of the exports, and the filters that only they use.
 
+use patchwright_agent::record::STATEMENTS;
 use patchwright_agent::template::{self, Error, environment};
 use patchwright_agent::templates;
 use patchwright_source::visible_line;
@@ -19,6 +20,7 @@ pub(crate) fn render(name: &str, values: &Value) -> Result<String, Error> {
     environment.add_filter("quoted", |text: &str| quoted(text));
     environment.add_filter("wrapped", wrapped);
     environment.add_filter("two_sentences", |text: &str| two_sentences(text));
+    environment.add_filter("statement", |text: &str| statement(text).to_owned());
     environment.add_filter("of_project", |text: &str| {
         let words = OURS.iter();
         words.fold(text.to_owned(), |text, (our, word)| text.replace(our, word))
@@ -53,13 +55,29 @@ fn quoted(text: &str) -> String {
 }
 
 /// Our words, and those that every maintainer reads.
-const OURS: [(&str, &str); 5] = [
+const OURS: [(&str, &str); 7] = [
+    (
+        "no challenge was written",
+        "no model wrote inputs against it",
+    ),
+    (
+        "the critic could not be heard",
+        "the reviewing model did not answer",
+    ),
     ("PoV", "crashing input"),
     ("rung", "check"),
     ("lanes", "conversations"),
     ("lane", "conversation"),
     ("candidate", "patch"),
 ];
+
+/// Returns the reason of a rung without what it says to whoever runs Patchwright.
+fn statement(reason: &str) -> &str {
+    let ends = STATEMENTS.iter();
+    let ends = ends.filter_map(|statement| Some(reason.find(statement)? + statement.len()));
+    let end = ends.min().unwrap_or(reason.len());
+    reason.get(..end).unwrap_or(reason)
+}
 
 /// Returns the first two sentences of an explanation.
 fn two_sentences(text: &str) -> String {

@@ -110,6 +110,18 @@ fn names_of_java_lose_their_package_and_evidence_is_wrapped() {
 }
 
 #[test]
+fn what_the_operator_is_told_stays_out_of_a_mail() {
+    let mut report = report("e", DIFF);
+    let best = report.best.as_mut().unwrap();
+    best.rungs[0].reason = "61 inputs; no challenge was written: http://10.0.0.1 failed".into();
+    best.rungs[0].name = "same elsewhere".into();
+    let text = mail_of(&report);
+    let line =
+        "- Other inputs are treated as before: 61 inputs; no model wrote inputs\n  against it.\n";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
 fn carriage_returns_travel_encoded() {
     let text = mailed("e", &DIFF.replace("+y\n", "+y=\r\n"));
     assert!(text.contains("Content-Transfer-Encoding: quoted-printable"));

@@ -4,7 +4,9 @@
 
 use super::Run;
 use crate::prompt;
-use crate::record::{Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, Rung};
+use crate::record::{
+    Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, Rung, UNCHALLENGED,
+};
 use crate::repair::lane::{Examination, LaneIndex, Stage};
 use patchwright_patcher::reply;
 use patchwright_verdict::{
@@ -68,7 +70,7 @@ impl Run {
     /// No input came: those of earlier attempts are run, if there are any.
     pub(super) fn unchallenged(&mut self, index: LaneIndex, mut challenge: Examination, why: &str) {
         let rung = &mut challenge.rung;
-        rung.reason = format!("{}; no challenge was written: {why}", rung.reason);
+        rung.reason = format!("{}; {UNCHALLENGED}: {why}", rung.reason);
         self.run_challenges(index, challenge);
     }
 

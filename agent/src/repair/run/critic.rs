@@ -8,7 +8,7 @@
 
 use super::Run;
 use crate::prompt::{self, control_tokens};
-use crate::record::{Doubt, DoubtedInput, Rung};
+use crate::record::{Doubt, DoubtedInput, Rung, UNHEARD, UNREAD};
 use crate::repair::lane::{Examination, LaneIndex, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
@@ -84,7 +84,7 @@ impl Run {
     /// The rung stays open.
     pub(super) fn unheard(&mut self, index: LaneIndex, mut review: Examination, why: &str) {
         review.rung.holds = None;
-        review.rung.reason = format!("the critic could not be heard: {why}");
+        review.rung.reason = format!("{UNHEARD}: {why}");
         self.keep(index, review.attempt, review.rung);
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn unread(rung: Rung) -> Rung {
     Rung {
         holds: None,
         reason: format!(
-            "{}; nobody has reviewed it: name a model with --model, or read it yourself (critic.calls = 0 asks for no review)",
+            "{}; {UNREAD}: name a model with --model, or read it yourself (critic.calls = 0 asks for no review)",
             rung.reason
         ),
         ..rung
