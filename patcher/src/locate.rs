@@ -233,8 +233,10 @@ fn decided(file: &Pristine, quote: Quote<'_>, starts: &[usize]) -> Option<usize>
         (far > near).then_some((first, near, far))
     });
     let named = quote.heading.and_then(|heading| {
+        let section = align::section(file, heading);
+        let is_inside = |at: usize| section.get(at).copied().unwrap_or(false);
         let places = starts.iter();
-        let mut inside = places.filter(|at| align::is_in_section(file, **at, heading));
+        let mut inside = places.filter(|at| at.checked_sub(1).is_some_and(is_inside));
         let first = inside.next()?;
         inside.next().is_none().then_some(*first)
     });

@@ -159,7 +159,8 @@ impl<'a> Aligner<'a> {
             code: code_of_quote(file, quote.lines),
             rows: Vec::new(),
         };
-        let section = aligner.section();
+        let section = quote.heading.map(|heading| section(file, heading));
+        let section = section.unwrap_or_default();
         for (at, line) in aligner.code.iter().enumerate() {
             let bare = bare(line);
             if bare.is_empty() || (is_elision(line) && file.with_code(key(&bare)).is_empty()) {
@@ -197,23 +198,6 @@ impl<'a> Aligner<'a> {
         let distance = line.abs_diff(hint + at).max(SLACK) - SLACK;
         let left = REACH.saturating_sub(distance).cast_signed();
         NUMBER_GAIN * left as i64 / REACH.cast_signed() as i64
-    }
-
-    /// Marks the lines of the section that the hunk's header names.
-    fn section(&self) -> Vec<bool> {
-        let Some(heading) = self.quote.heading.map(bare) else {
-            return Vec::new();
-        };
-        let mut inside = false;
-        (0..self.file.count())
-            .map(|at| {
-                let line = self.file.line(at);
-                if is_heading(&line) {
-                    inside = is_named(&line, &heading);
-                }
-                inside
-            })
-            .collect()
     }
 
     /// Returns the way in which a quoted line follows the line of code before it.
@@ -405,10 +389,18 @@ fn is_heading(line: &str) -> bool {
     line.starts_with(|first: char| first.is_alphabetic() || first == '_' || first == '$')
 }
 
-/// Returns true when a line stands in the section that a heading names.
-pub(super) fn is_in_section(file: &Pristine, at: usize, heading: &str) -> bool {
-    let first = (0..at).rev().find(|at| is_heading(&file.line(*at)));
-    first.is_some_and(|at| is_named(&file.line(at), &bare(heading)))
+/// Tells of each line of a file whether it is in a section that a heading names.
+pub(super) fn section(file: &Pristine, heading: &str) -> Vec<bool> {
+    let heading = bare(heading);
+    let mut inside = false;
+    let lines = (0..file.count()).map(|at| file.line(at));
+    let marks = lines.map(|line| {
+        if is_heading(&line) {
+            inside = is_named(&line, &heading);
+        }
+        inside
+    });
+    marks.collect()
 }
 
 /// Returns true when a heading names this line; headings are cut off at some length, and

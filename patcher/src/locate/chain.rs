@@ -66,34 +66,37 @@ pub(super) struct Slot {
     pub(super) at: usize,
 }
 
+/// The score of the best chain that ends at a place, and the place before it in that chain.
+type Link = (i64, Option<Slot>);
+
 /// The best chain through every place of every row.
 #[derive(Debug)]
 pub(super) struct Chains {
     through: Vec<Vec<i64>>,
-    /// The place before each place, in the best chain that ends there.
-    before: Vec<Vec<Option<Slot>>>,
-    /// The place after each place, in the best chain that begins there.
-    after: Vec<Vec<Option<Slot>>>,
+    /// The best chain that ends at every place.
+    before: Vec<Vec<Link>>,
+    /// The best chain that begins at every place.
+    after: Vec<Vec<Link>>,
 }
 
 impl Chains {
     /// Computes all chains.
     pub(super) fn of(rows: &[Row]) -> Self {
-        let forward = Pass::run(rows);
-        let backward = Pass::run(&reversed(rows)).reversed();
-        let scores = forward.scores.iter().zip(&backward.scores);
+        let before = links(rows);
+        let after = turned(links(&reversed(rows)));
         let through = rows
             .iter()
-            .zip(scores)
+            .zip(before.iter().zip(&after))
             .map(|(row, (ahead, behind))| {
                 let both = ahead.iter().zip(behind).zip(&row.places);
-                both.map(|((a, b), (_, gain))| a + b - gain).collect()
+                both.map(|(((a, _), (b, _)), (_, gain))| a + b - gain)
+                    .collect()
             })
             .collect();
         Self {
             through,
-            before: forward.origins,
-            after: backward.origins,
+            before,
+            after,
         }
     }
 
@@ -128,9 +131,7 @@ impl Chains {
 
     /// Returns the best chain through a place, in order.
     pub(super) fn chain(&self, through: Slot) -> Vec<Slot> {
-        let step = |links: &[Vec<Option<Slot>>], slot: Slot| {
-            links.get(slot.row).and_then(|row| *row.get(slot.at)?)
-        };
+        let step = |links: &[Vec<Link>], slot: Slot| links.get(slot.row)?.get(slot.at)?.1;
         let mut slots: Vec<Slot> =
             std::iter::successors(Some(through), |slot| step(&self.before, *slot)).collect();
         slots.reverse();
@@ -161,69 +162,50 @@ fn reversed(rows: &[Row]) -> Vec<Row> {
         .collect()
 }
 
-/// One direction of the computation.
-#[derive(Debug, Default)]
-struct Pass {
-    /// The score of the best chain that ends at each place of each row.
-    scores: Vec<Vec<i64>>,
-    /// The place before it in that chain.
-    origins: Vec<Vec<Option<Slot>>>,
+/// Computes one direction: the best chain that ends at each place of each row.
+fn links(rows: &[Row]) -> Vec<Vec<Link>> {
+    let mut settled = Ends::new(rows);
+    let mut last = settled.clone();
+    let mut skipped = 0_i64;
+    let mut links = Vec::with_capacity(rows.len());
+    for (number, row) in rows.iter().enumerate() {
+        let far = settled.reach(row, Joint::Loose);
+        let near = last.reach(row, row.joint);
+        settled.absorb(&mut last);
+        let loss = if row.required { FORBIDDEN } else { row.loss };
+        let mut of_row = Vec::with_capacity(row.places.len());
+        let places = row.places.iter().zip(far.into_iter().zip(near));
+        for (at, ((place, gain), (far, near))) in places.enumerate() {
+            let (before, slot) = if far.0 > near.0 { far } else { near };
+            let score = before.max(0) - skipped + gain;
+            let end = (score + skipped + loss, Slot { row: number, at });
+            last.end_at(*place, end);
+            // A chain that begins here has nothing but the rows skipped.
+            of_row.push((score, (before > 0).then_some(slot)));
+        }
+        skipped += loss;
+        links.push(of_row);
+    }
+    links
 }
 
-impl Pass {
-    fn run(rows: &[Row]) -> Self {
-        let mut settled = Ends::new(rows);
-        let mut last = settled.clone();
-        let mut pass = Self::default();
-        let mut skipped = 0_i64;
-        for (number, row) in rows.iter().enumerate() {
-            let far = settled.reach(row, Joint::Loose);
-            let near = last.reach(row, row.joint);
-            settled.absorb(&mut last);
-            let loss = if row.required { FORBIDDEN } else { row.loss };
-            let mut scores = Vec::with_capacity(row.places.len());
-            let mut origins = Vec::with_capacity(row.places.len());
-            for ((at, (place, gain)), (far, near)) in
-                row.places.iter().enumerate().zip(far.into_iter().zip(near))
-            {
-                let (before, slot) = if far.0 > near.0 { far } else { near };
-                // A chain that begins here has nothing but the rows skipped.
-                origins.push((before > 0).then_some(slot));
-                let score = before.max(0) - skipped + gain;
-                let end = (score + skipped + loss, Slot { row: number, at });
-                last.end_at(*place, end);
-                scores.push(score);
-            }
-            skipped += loss;
-            pass.scores.push(scores);
-            pass.origins.push(origins);
-        }
-        pass
-    }
-
-    /// Turns the rows, their places and the links between them around.
-    fn reversed(mut self) -> Self {
-        let counts: Vec<usize> = self.scores.iter().map(Vec::len).collect();
-        let turned = |slot: Slot| {
-            Some(Slot {
-                row: counts.len().checked_sub(slot.row + 1)?,
-                at: counts.get(slot.row)?.checked_sub(slot.at + 1)?,
-            })
-        };
-        turn(&mut self.scores);
-        turn(&mut self.origins);
-        for origin in self.origins.iter_mut().flatten() {
+/// Turns the rows, their places and the links between them around.
+fn turned(mut links: Vec<Vec<Link>>) -> Vec<Vec<Link>> {
+    let counts: Vec<usize> = links.iter().map(Vec::len).collect();
+    let turned = |slot: Slot| {
+        Some(Slot {
+            row: counts.len().checked_sub(slot.row + 1)?,
+            at: counts.get(slot.row)?.checked_sub(slot.at + 1)?,
+        })
+    };
+    links.reverse();
+    for row in &mut links {
+        row.reverse();
+        for (_, origin) in row {
             *origin = origin.and_then(turned);
         }
-        self
     }
-}
-
-fn turn<T>(rows: &mut [Vec<T>]) {
-    rows.reverse();
-    for row in rows {
-        row.reverse();
-    }
+    links
 }
 
 /// The best chains that end at each column. A column is a line of the file
