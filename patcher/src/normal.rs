@@ -3,64 +3,51 @@
 
 use crate::indent::lead;
 use crate::pristine::{Pristine, key};
-use crate::splice::Splice;
 use patchwright_source::{Language, Text, TreePath};
 use sha2::{Digest, Sha256};
 
 /// A line: the width of its indentation where that is meaning, and what it holds.
 type Line = (usize, u64);
 
-/// Returns the normal form of an edited file, unless only whitespace changes.
-pub(crate) fn of_edited(file: &Pristine, splices: &[Splice]) -> Option<String> {
-    let end = file.count();
-    let mut lines = Vec::with_capacity(end);
-    let mut at = 0;
-    for splice in splices {
-        lines.extend((at..splice.old.start).filter_map(|at| kept(file, at)));
-        let new = splice.new.iter().map(|line| file.text.decode(line));
-        lines.extend(new.filter_map(|line| normal(file.language, key(&line), &line)));
-        at = splice.old.end;
-    }
-    lines.extend((at..end).filter_map(|at| kept(file, at)));
-    let same = (0..end)
-        .filter_map(|at| kept(file, at))
-        .eq(lines.iter().copied());
-    (!same).then(|| written(&file.path, lines))
+/// Returns the normal form of a file with new bytes, unless only whitespace changes.
+pub(crate) fn of_edited(file: &Pristine, bytes: &[u8]) -> Option<String> {
+    let new = Text::new(bytes.to_vec());
+    (!lines(file, &file.text).eq(lines(file, &new))).then(|| written(file, &new))
 }
 
 /// Returns the normal form of a new file.
 pub(crate) fn of_created(path: &TreePath, bytes: &[u8]) -> String {
     let file = Pristine::new(path.clone(), Text::new(bytes.to_vec()));
-    written(path, (0..file.count()).filter_map(|at| kept(&file, at)))
+    written(&file, &file.text)
 }
 
-fn kept(file: &Pristine, at: usize) -> Option<Line> {
-    normal(file.language, file.key(at)?, &file.line(at))
-}
-
-fn normal(language: Option<Language>, key: u64, line: &str) -> Option<Line> {
+/// The lines of a version of a file, but blank ones.
+fn lines(file: &Pristine, text: &Text) -> impl Iterator<Item = Line> {
     let columns = |c: char| if c == '\t' { 8 } else { 1 };
-    let width = match language {
-        Some(Language::Python) => lead(line).chars().map(columns).sum(),
-        _ => 0,
-    };
-    (key != 0).then_some((width, key))
+    (1..=text.line_count()).filter_map(move |number| {
+        let line = file.text.decode(text.raw_line(number)?);
+        let width: usize = match file.language {
+            Some(Language::Python) => lead(&line).chars().map(columns).sum(),
+            _ => 0,
+        };
+        Some((width, key(&line))).filter(|(_, key)| *key != 0)
+    })
 }
 
-fn written(path: &TreePath, lines: impl IntoIterator<Item = Line>) -> String {
+fn written(file: &Pristine, text: &Text) -> String {
     let mut digest = Sha256::new();
-    for (width, key) in lines {
+    for (width, key) in lines(file, text) {
         digest.update(width.to_le_bytes());
         digest.update(key.to_le_bytes());
     }
-    format!("file {path} {:x}\n", digest.finalize())
+    format!("file {} {:x}\n", file.path, digest.finalize())
 }
 
 #[cfg(test)]
 mod tests {
     use super::{of_created, of_edited};
     use crate::pristine::Pristine;
-    use crate::splice::Splice;
+    use crate::splice::{Splice, carry_out};
     use patchwright_source::{Language, Text, TreePath};
 
     fn form(
@@ -81,7 +68,8 @@ mod tests {
             "a.c"
         };
         let file = Pristine::new(TreePath::new(name).unwrap(), Text::new(text.into()));
-        of_edited(&file, &splices).unwrap_or_default()
+        let bytes = carry_out(&file.text, 0..file.count(), &splices);
+        of_edited(&file, &bytes).unwrap_or_default()
     }
 
     #[test]
@@ -132,7 +120,7 @@ mod tests {
             };
             let text = Text::new(b"caf\xe9;\n".to_vec());
             let file = Pristine::new(TreePath::new("a.c").unwrap(), text);
-            of_edited(&file, &[splice])
+            of_edited(&file, &carry_out(&file.text, 0..1, &[splice]))
         };
         assert_eq!(of(b" caf\xe9;\n"), None);
         assert!(of(b"caf\xe8;\n").is_some());

@@ -65,13 +65,8 @@ pub(crate) fn join_neighbours(parts: Vec<Splice>) -> Vec<Splice> {
     joined
 }
 
-/// The new file: the old bytes with every splice (in order) carried out.
-pub(crate) fn carry_out(text: &Text, splices: &[Splice]) -> Vec<u8> {
-    carry_out_in(text, 0..text.line_count(), splices)
-}
-
-/// The same for a part of a file, which holds the splices.
-pub(crate) fn carry_out_in(text: &Text, lines: Range<usize>, splices: &[Splice]) -> Vec<u8> {
+/// A part of a file, its old bytes with every splice (in order) carried out.
+pub(crate) fn carry_out(text: &Text, lines: Range<usize>, splices: &[Splice]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = lines.start;
     for splice in splices {
@@ -121,6 +116,6 @@ mod tests {
                 }
             ]
         );
-        assert_eq!(carry_out(&text, &parts), b"a\nB\nc\nx\nd\n");
+        assert_eq!(carry_out(&text, 0..4, &parts), b"a\nB\nc\nx\nd\n");
     }
 }

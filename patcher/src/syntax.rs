@@ -1,7 +1,7 @@
 //! Syntax errors that a patch adds.
 
 use crate::pristine::Pristine;
-use crate::splice::{Splice, bytes_of, carry_out_in};
+use crate::splice::{Splice, bytes_of, carry_out};
 use patchwright_source::{Language, SyntaxError, parse, syntax_errors};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -120,7 +120,7 @@ fn compare_parts(
     let mut shift = 0_isize;
     for Part { lines, splices, .. } in parts {
         let old = bytes_of(&file.text, lines.clone());
-        let new = carry_out_in(&file.text, lines.clone(), splices);
+        let new = carry_out(&file.text, lines.clone(), splices);
         let base = lines.start.saturating_add_signed(shift);
         errors.extend(compare(language, old, &new, base)?);
         shift += splices.iter().map(Splice::growth).sum::<isize>();
@@ -169,7 +169,7 @@ mod tests {
             old: 5..6,
             new: vec![new_line.as_bytes().to_vec()],
         }];
-        let new = carry_out(&file.text, &splices);
+        let new = carry_out(&file.text, 0..file.count(), &splices);
         let errors = new_errors(&file, &splices, &new).expect("not checked");
         let lines: Vec<usize> = errors.iter().map(|error| error.line).collect();
         assert_eq!(lines, expected, "{new_line} in {copies} copies");

@@ -69,9 +69,6 @@ fn replaced(old: &Text, new: &[u8]) -> Vec<Splice> {
     let middle = after.get(head..after.len() - tail).unwrap_or_default();
     let middle = middle.iter().map(|line| line.to_vec()).collect();
     let whole = Splice::new(head..before.len() - tail, middle);
-    if whole.old.is_empty() && whole.new.is_empty() {
-        return Vec::new();
-    }
     join_neighbours(reduce(old, &whole))
 }
 

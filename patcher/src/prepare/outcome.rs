@@ -24,7 +24,7 @@ pub(super) fn outcome_of(file: &FilePlan, without: &[usize]) -> Outcome {
     settle_end(text, file.terminated, &mut joined);
     let splices = joined.iter().flat_map(|splice| reduce(text, splice));
     let splices = join_neighbours(splices.collect());
-    let bytes = carry_out(text, &splices);
+    let bytes = carry_out(text, 0..text.line_count(), &splices);
     let syntax = new_errors(&file.pristine, &splices, &bytes);
     Outcome {
         splices,
@@ -78,7 +78,7 @@ pub(super) fn normal_form(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome
     let created = plan.created.iter();
     let created = created.map(|(path, (_, bytes))| normal::of_created(path, bytes));
     let edited = outcomes.iter().filter_map(|(path, outcome)| {
-        normal::of_edited(&plan.files.get(path)?.pristine, &outcome.splices)
+        normal::of_edited(&plan.files.get(path)?.pristine, &outcome.bytes)
     });
     deleted
         .chain(renamed)
