@@ -8,40 +8,47 @@
 mod content;
 
 use crate::refusal::refuse;
-use crate::{PatcherError, Refusal, Rule};
+use crate::{Refusal, Rule};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use patchwright_source::{Language, TreePath, is_version_control};
+
+/// The most edits of a patch.
+pub(crate) const MOST_EDITS: usize = 5_000;
+
+/// The most files of a patch.
+pub(crate) const MOST_FILES: usize = 100;
+
+/// The largest diff, in bytes.
+pub(crate) const LARGEST_DIFF: usize = 1024 * 1024;
+
+/// The largest file that is edited or written, in bytes.
+pub(crate) const LARGEST_FILE: usize = 32 * 1024 * 1024;
+
+/// A protected path that is no glob.
+#[derive(Debug, thiserror::Error)]
+#[error("protected path {pattern:?} is no valid glob")]
+pub struct PatternError {
+    /// The pattern as it was given.
+    pub pattern: String,
+    /// The mistake in it.
+    #[source]
+    pub source: globset::Error,
+}
 
 /// The rules for one task.
 #[derive(Debug, Clone)]
 pub struct Guard {
     protected: GlobSet,
     patterns: Vec<String>,
-    scope: Scope,
-    /// The most edits of a patch.
-    pub max_edits: usize,
-    /// The most files of a patch.
-    pub max_files: usize,
-    /// The largest diff, in bytes.
-    pub max_diff_bytes: usize,
-    /// The largest file that is edited or written, in bytes.
-    pub max_file_bytes: usize,
-}
-
-/// The part of a tree that may be changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scope {
-    /// The program, and not what tests it.
-    Program,
-    /// Only what tests it.
-    Tests,
+    /// True where only what tests the program may be changed, else only the program.
+    for_tests: bool,
 }
 
 impl Guard {
     /// Takes the paths and globs that a task protects. A path without wildcard
     /// protects the file, or everything in the folder, of that name.
-    pub fn new(protect: &[String]) -> Result<Self, PatcherError> {
-        let broken = |pattern: &str, source| PatcherError::Pattern {
+    pub fn new(protect: &[String]) -> Result<Self, PatternError> {
+        let broken = |pattern: &str, source| PatternError {
             pattern: pattern.to_owned(),
             source,
         };
@@ -66,11 +73,7 @@ impl Guard {
         Ok(Self {
             protected,
             patterns,
-            scope: Scope::Program,
-            max_edits: 5_000,
-            max_files: 100,
-            max_diff_bytes: 1024 * 1024,
-            max_file_bytes: 32 * 1024 * 1024,
+            for_tests: false,
         })
     }
 
@@ -78,7 +81,7 @@ impl Guard {
     /// may be changed, and nothing else.
     #[must_use]
     pub fn for_tests(mut self) -> Self {
-        self.scope = Scope::Tests;
+        self.for_tests = true;
         self
     }
 
@@ -87,7 +90,6 @@ impl Guard {
         let name = path.as_str();
         let protected = self.protected.matches(name);
         let pattern = protected.first().and_then(|at| self.patterns.get(*at));
-        let for_tests = self.scope == Scope::Tests;
         let (rule, reason) = if name.chars().any(char::is_control) {
             (Rule::OutsideTree, "the path holds a control character")
         } else if name.split('/').any(is_version_control) {
@@ -95,12 +97,12 @@ impl Guard {
         } else if let Some(pattern) = pattern {
             let reason = format!("the task protects {pattern:?}; repair the program elsewhere");
             return refuse(Rule::Protected, reason);
-        } else if for_tests && !path.is_test() {
+        } else if self.for_tests && !path.is_test() {
             (Rule::Protected, "only tests may be written here")
-        } else if !for_tests && path.is_build_file() {
+        } else if !self.for_tests && path.is_build_file() {
             let reason = "build files may not be changed; repair the program itself";
             (Rule::BuildFile, reason)
-        } else if !for_tests && path.is_test() {
+        } else if !self.for_tests && path.is_test() {
             let reason = "tests may not be changed; repair the program itself";
             (Rule::Test, reason)
         } else {
@@ -111,9 +113,10 @@ impl Guard {
 
     /// Judges a file by what it is, before or after the patch.
     pub(crate) fn check_content(&self, path: &TreePath, bytes: &[u8]) -> Result<(), Refusal> {
-        let (size, most) = (bytes.len(), self.max_file_bytes);
-        if size > most {
-            let reason = format!("the file has {size} bytes, more than the {most} that are edited");
+        let size = bytes.len();
+        if size > LARGEST_FILE {
+            let reason =
+                format!("the file has {size} bytes, more than the {LARGEST_FILE} that are edited");
             return refuse(Rule::TooLarge, reason);
         }
         if bytes.contains(&0) {
@@ -126,7 +129,7 @@ impl Guard {
             );
             return refuse(Rule::Harness, reason);
         }
-        if self.scope == Scope::Program && content::is_test(language, bytes) {
+        if !self.for_tests && content::is_test(language, bytes) {
             let reason = "the file holds tests; repair the program itself";
             return refuse(Rule::Test, reason);
         }

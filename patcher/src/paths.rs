@@ -4,11 +4,12 @@
 //! dropped where that leads to a file; where the original lines will be found
 //! in the file this is safe, elsewhere only foreign prefixes are dropped.
 
+use crate::guard::LARGEST_FILE;
+use crate::pristine::Pristine;
 use crate::refusal::refuse;
 use crate::{Guard, Refusal, Rule};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{SourceError, Tree, TreePath};
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 /// More nearest names than this help nobody.
 const MOST_NAMES: usize = 3;
@@ -21,7 +22,6 @@ pub(crate) struct Paths<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) guard: &'a Guard,
     files: OnceCell<Vec<TreePath>>,
-    resolved: HashMap<(String, bool), Result<TreePath, Refusal>>,
 }
 
 impl<'a> Paths<'a> {
@@ -30,47 +30,29 @@ impl<'a> Paths<'a> {
             tree,
             guard,
             files: OnceCell::new(),
-            resolved: HashMap::new(),
         }
     }
 
     /// The existing file that is meant. `verified`: its content will be
     /// compared, so that a wrong guess cannot do harm.
-    pub(crate) fn existing(&mut self, given: &str, verified: bool) -> Result<TreePath, Refusal> {
-        let key = (given.to_owned(), verified);
-        if let Some(known) = self.resolved.get(&key) {
-            return known.clone();
-        }
-        let found = self.find(given, verified);
-        self.resolved.insert(key, found.clone());
-        found
-    }
-
-    fn find(&self, given: &str, verified: bool) -> Result<TreePath, Refusal> {
+    pub(crate) fn existing(&self, given: &str, verified: bool) -> Result<TreePath, Refusal> {
         let name = clean(given)?;
         let foreign = is_foreign(&name);
-        let direct = (!name.starts_with('/'))
-            .then(|| TreePath::new(&name).ok())
-            .flatten();
+        let direct = TreePath::new(&name).ok();
         let direct = direct.filter(|path| self.tree.has_file(path));
         let path = match direct {
             Some(path) => path,
             None => (self.tree.rebase(&name).filter(|_| foreign || verified))
-                .or_else(|| self.by_end(&name).filter(|_| verified))
+                .or_else(|| {
+                    let tail = name.trim_start_matches('/');
+                    let only = TreePath::only_below_a_folder(self.files(), tail);
+                    only.filter(|_| verified).cloned()
+                })
                 .ok_or_else(|| self.not_found(&name))?,
         };
         self.guard.check_path(&path)?;
         self.check_links(&path)?;
         Ok(path)
-    }
-
-    /// The only file whose path ends in this one.
-    fn by_end(&self, name: &str) -> Option<TreePath> {
-        let end = format!("/{}", name.trim_start_matches('/'));
-        let files = self.files().iter();
-        let mut fitting = files.filter(|path| path.as_str().ends_with(&end));
-        let first = fitting.next()?;
-        fitting.next().is_none().then(|| first.clone())
     }
 
     /// Every file of the tree.
@@ -118,6 +100,20 @@ impl<'a> Paths<'a> {
             .take(MOST_NAMES)
             .map(|(_, path)| path)
             .collect()
+    }
+
+    /// Reads an existing file, if it may be touched.
+    pub(crate) fn load(&self, path: &TreePath) -> Result<Pristine, Refusal> {
+        let text = self.tree.read_up_to(path, LARGEST_FILE as u64);
+        let text = text.map_err(|error| {
+            let rule = match error {
+                SourceError::TooLarge { .. } => Rule::TooLarge,
+                _ => Rule::NoSuchFile,
+            };
+            Refusal::new(rule, error.to_string())
+        })?;
+        self.guard.check_content(path, text.bytes())?;
+        Ok(Pristine::new(path.clone(), text))
     }
 
     /// The new file that is meant. It must not exist.

@@ -16,9 +16,8 @@ use crate::refusal::refuse;
 use crate::splice::Splice;
 use crate::{Background, Edit, Guard, Placement, PlacementKind, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
-use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::collections::btree_map::Entry;
 
 /// Similarity is looked for this often in one patch: it takes time, and a patch
 /// with more edits that are not found is a bad one.
@@ -48,7 +47,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) paths: Paths<'a>,
     pub(crate) background: &'a Background<'a>,
     /// Number of edits that may still be looked for by similarity.
-    pub(crate) searches: Rc<Cell<usize>>,
+    searches: usize,
     pub(crate) files: BTreeMap<TreePath, FilePlan>,
     /// The new files, each with its edit and its bytes.
     pub(crate) created: BTreeMap<TreePath, (usize, Vec<u8>)>,
@@ -72,7 +71,7 @@ impl<'a> Plan<'a> {
         let mut plan = Self {
             paths: Paths::new(tree, guard),
             background,
-            searches: Rc::new(Cell::new(MOST_SEARCHES)),
+            searches: MOST_SEARCHES,
             files: BTreeMap::new(),
             created: BTreeMap::new(),
             deleted: BTreeMap::new(),
@@ -158,33 +157,6 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The plan of an existing file; read and judged when first asked for.
-    pub(crate) fn file(&mut self, path: &TreePath) -> Result<&mut FilePlan, Refusal> {
-        if !self.files.contains_key(path) {
-            let plan = FilePlan {
-                pristine: self.load(path)?,
-                pieces: Vec::new(),
-                terminated: None,
-            };
-            self.files.insert(path.clone(), plan);
-        }
-        let plan = self.files.get_mut(path);
-        plan.ok_or_else(|| Refusal::new(Rule::NoSuchFile, format!("{path} cannot be read")))
-    }
-
-    fn load(&self, path: &TreePath) -> Result<Pristine, Refusal> {
-        let limit = u64::try_from(self.paths.guard.max_file_bytes).unwrap_or(u64::MAX);
-        let text = self.paths.tree.read_up_to(path, limit).map_err(|error| {
-            let rule = match error {
-                patchwright_source::SourceError::TooLarge { .. } => Rule::TooLarge,
-                _ => Rule::NoSuchFile,
-            };
-            Refusal::new(rule, error.to_string())
-        })?;
-        self.paths.guard.check_content(path, text.bytes())?;
-        Ok(Pristine::new(path.clone(), text))
-    }
-
     /// The old name of a file that this patch renames to `given`.
     pub(crate) fn renamed_from(&self, given: &str) -> Option<TreePath> {
         let given = TreePath::new(given).ok()?;
@@ -195,12 +167,24 @@ impl<'a> Plan<'a> {
 
     /// Places an insertion, or a hunk that only adds and has no context.
     fn insert(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
-        let after = line_before(edit)?;
+        let is_insert = matches!(edit, Edit::Insert { .. });
+        let after = edit
+            .lines()
+            .and_then(|(after, _)| usize::try_from(after).ok());
+        let Some(after) = after else {
+            let reason = if is_insert {
+                "the insertion does not say after which line; send after=\"N\""
+            } else {
+                "the hunk quotes no line of the file, and its header does not name the line that \
+                 the new ones follow; quote the lines before and behind them"
+            };
+            return refuse(Rule::Incomplete, reason);
+        };
         if matches!(edit, Edit::Insert { text, .. } if text.is_empty()) {
             return refuse(Rule::Incomplete, "there is nothing to insert");
         }
         let path = self.path_of(edit, false)?;
-        let plan = self.file(&path)?;
+        let plan = plan_of(&mut self.files, &self.paths, &path)?;
         let file = &plan.pristine;
         let count = file.count();
         if after > count {
@@ -212,7 +196,6 @@ impl<'a> Plan<'a> {
             Edit::Hunk(hunk) => line_edit::hunk_lines(file, hunk),
             _ => return Ok(()),
         };
-        let is_insert = matches!(edit, Edit::Insert { .. });
         if is_insert && says_something(lines.iter()) && file.fits(after, &lines) {
             let reason = format!("these lines stand at line {} already", after + 1);
             return refuse(Rule::AlreadyApplied, reason);
@@ -247,22 +230,21 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Returns the line that an insertion says it follows.
-fn line_before(edit: &Edit) -> Result<usize, Refusal> {
-    let (after, reason) = match edit {
-        Edit::Hunk(hunk) => (
-            hunk.start,
-            "the hunk quotes no line of the file, and its header does not name the line that the \
-             new ones follow; quote the lines before and behind them",
-        ),
-        Edit::Insert { after, .. } => (
-            *after,
-            "the insertion does not say after which line; send after=\"N\"",
-        ),
-        _ => (None, "the edit is no insertion"),
+/// The plan of an existing file; read and judged when first asked for.
+fn plan_of<'p>(
+    files: &'p mut BTreeMap<TreePath, FilePlan>,
+    paths: &Paths<'_>,
+    path: &TreePath,
+) -> Result<&'p mut FilePlan, Refusal> {
+    let entry = match files.entry(path.clone()) {
+        Entry::Occupied(known) => return Ok(known.into_mut()),
+        Entry::Vacant(entry) => entry,
     };
-    let after = after.and_then(|line| usize::try_from(line).ok());
-    after.ok_or_else(|| Refusal::new(Rule::Incomplete, reason))
+    Ok(entry.insert(FilePlan {
+        pristine: paths.load(path)?,
+        pieces: Vec::new(),
+        terminated: None,
+    }))
 }
 
 /// Returns true when the new lines of a refused edit stand where it names them.

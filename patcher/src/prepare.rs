@@ -4,6 +4,7 @@ mod conflict;
 mod outcome;
 mod report;
 
+use crate::guard::{LARGEST_DIFF, MOST_EDITS, MOST_FILES};
 use crate::plan::Plan;
 use crate::{Background, Edit, Guard, Patch, Placement, PlacementKind, Prepared, Refusal, Rule};
 use conflict::{find_conflicts, refusal_of};
@@ -40,9 +41,10 @@ pub fn prepare_after(
         let reason = "there is no edit in the patch";
         return Err(vec![Refusal::new(Rule::Incomplete, reason)]);
     }
-    let (count, most) = (patch.edits.len(), guard.max_edits);
-    if count > most {
-        let reason = format!("the patch has {count} edits, more than the {most} that are taken");
+    let count = patch.edits.len();
+    if count > MOST_EDITS {
+        let reason =
+            format!("the patch has {count} edits, more than the {MOST_EDITS} that are taken");
         return Err(vec![Refusal::new(Rule::TooLarge, reason)]);
     }
     let mut plan = Plan::make(tree, &patch.edits, guard, background);
@@ -87,20 +89,18 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
         outcomes.insert(path.clone(), outcome);
     }
     let count = outcomes.len() + plan.created.len() + plan.deleted.len() + plan.renamed.len();
-    let most = guard.max_files;
-    if count > most {
-        let reason = format!("the patch touches {count} files, more than {most}");
+    if count > MOST_FILES {
+        let reason = format!("the patch touches {count} files, more than {MOST_FILES}");
         refusals.push(Refusal::new(Rule::TooLarge, reason));
     }
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let max_bytes = guard.max_diff_bytes;
     let prepared = finish(plan, outcomes);
     let bytes = prepared.diff_bytes.len();
-    if bytes > max_bytes {
+    if bytes > LARGEST_DIFF {
         let reason = format!(
-            "the diff has {bytes} bytes, more than the {max_bytes} that are taken; change less"
+            "the diff has {bytes} bytes, more than the {LARGEST_DIFF} that are taken; change less"
         );
         return Err(vec![Refusal::new(Rule::TooLarge, reason)]);
     }

@@ -17,15 +17,8 @@ static DEFINITION: Pattern = Pattern::new(
 );
 
 /// Words of which one stands in every file that [`DEFINITION`] can match.
-const MARKS: [&str; 7] = [
-    "LLVMFuzzer",
-    "fuzzerTestOneInput",
-    "PROTO_FUZZER",
-    "FUZZ_TEST",
-    "FuzzTest",
-    "fuzz_target!",
-    "func Fuzz",
-];
+const MARKS: &str =
+    "LLVMFuzzer|fuzzerTestOneInput|PROTO_FUZZER|FUZZ_TEST|FuzzTest|fuzz_target!|func Fuzz";
 
 /// The fuzzing entry point that a file defines, if it defines one.
 pub(crate) fn harness_entry(language: Option<Language>, bytes: &[u8]) -> Option<String> {
@@ -34,13 +27,13 @@ pub(crate) fn harness_entry(language: Option<Language>, bytes: &[u8]) -> Option<
         let is_harness = text.contains("atheris.Setup") && text.contains("TestOneInput");
         return is_harness.then(|| "TestOneInput".to_owned());
     }
-    if !MARKS.iter().any(|mark| text.contains(mark)) {
+    if !MARKS.split('|').any(|mark| text.contains(mark)) {
         return None;
     }
     let code = without_strings(&without_comments(language, text.lines()));
     let found = DEFINITION.find(&code)?.as_str();
-    let name = MARKS.iter().find(|mark| found.contains(*mark))?;
-    Some(match *name {
+    let name = MARKS.split('|').find(|mark| found.contains(mark))?;
+    Some(match name {
         "LLVMFuzzer" if found.contains("TestOneInput") => "LLVMFuzzerTestOneInput".to_owned(),
         name => name.to_owned(),
     })

@@ -8,7 +8,6 @@ use crate::pristine::{Pristine, key, line_number, says_something};
 use crate::script::{changes, is_elision};
 use crate::unescape::unescape;
 use crate::{Background, PlacementKind, Refusal, Rule, ShownLine};
-use std::cell::Cell;
 use std::ops::Range;
 
 /// Reason that is given for an original that stands nowhere.
@@ -40,7 +39,7 @@ pub(super) fn find(
     file: &Pristine,
     edit: &LineEdit<'_>,
     background: &Background<'_>,
-    searches: &Cell<usize>,
+    searches: &mut usize,
 ) -> Result<Found, Refusal> {
     if edit.old.iter().all(|line| line.trim().is_empty()) && edit.lines.is_none() {
         return empty_original(file, edit);
@@ -60,10 +59,10 @@ pub(super) fn find(
                 ..Refusal::new(Rule::AlreadyApplied, reason)
             });
         }
-        let Some(left) = searches.get().checked_sub(1) else {
+        let Some(left) = searches.checked_sub(1) else {
             return Err(Refusal::new(Rule::NotFound, NOT_FOUND));
         };
-        searches.set(left);
+        *searches = left;
         found = seeker.search(&ways, &|quote| align(file, &quote, background.knows))?;
     }
     let Some((place, reading)) = found else {
@@ -243,13 +242,29 @@ impl Seeker<'_> {
         let foreign = difference.foreign.iter();
         let foreign: Vec<&String> = foreign.filter_map(|at| reading.old.get(*at)).collect();
         let count = reading.old.len().clamp(3, SHOWN);
-        let attempt = self.background.attempt_that_added(&foreign);
-        let mut refusal = match attempt {
-            Some(number) => earlier(number, &foreign),
-            None => strangers(difference.place, &foreign),
-        };
+        let (place, stand, list) = (difference.place + 1, stand(foreign.len()), list(&foreign));
+        let strangers = format!(
+            "most of the original stands around line {place}, but {stand} nowhere there: {list}; \
+             quote the lines of the unpatched file, not those of an earlier patch"
+        );
+        let mut refusal = self.lost(&foreign, &strangers);
         refusal.nearest = self.excerpt_beside(&reading.old, difference, count);
         refusal
+    }
+
+    /// Refuses an edit of which some lines are not in the file: an earlier attempt added them, or
+    /// else for another reason.
+    fn lost(&self, foreign: &[&String], reason: &str) -> Refusal {
+        let Some(number) = self.background.attempt_that_added(foreign) else {
+            return Refusal::new(Rule::NotFound, reason);
+        };
+        let reason = format!(
+            "the original quotes lines that your attempt {number} added: {}; every patch is \
+             against the unpatched tree, so quote its lines and repeat what shall stay of attempt \
+             {number}",
+            list(foreign)
+        );
+        Refusal::new(Rule::EarlierPatch, reason)
     }
 
     /// The lines of a place, and between them the quoted ones that stand nowhere.
@@ -287,7 +302,6 @@ impl Seeker<'_> {
             .iter()
             .filter(|line| file.with_key(key(line)).is_empty())
             .collect();
-        let attempt = self.background.attempt_that_added(&foreign);
         let blank = edit.old.iter().all(|line| line.trim().is_empty());
         let elided = edit.old.iter().any(|line| is_elision(line));
         let (stand, list) = (stand(foreign.len()), list(&foreign));
@@ -305,10 +319,7 @@ impl Seeker<'_> {
         } else {
             strangers.as_str()
         };
-        let mut refusal = match attempt {
-            Some(number) => earlier(number, &foreign),
-            None => Refusal::new(Rule::NotFound, reason),
-        };
+        let mut refusal = self.lost(&foreign, reason);
         let mut ways = ways.iter().rev();
         let best = ways.find(|way| way.numbered.is_some() || way.escape != Escape::None);
         let old = best.map_or(&edit.old, |way| &way.old);
@@ -328,26 +339,6 @@ impl Seeker<'_> {
         }
         refusal
     }
-}
-
-/// Refuses an edit of which some original lines are not at its place.
-fn strangers(place: usize, foreign: &[&String]) -> Refusal {
-    let (place, stand, list) = (place + 1, stand(foreign.len()), list(foreign));
-    let reason = format!(
-        "most of the original stands around line {place}, but {stand} nowhere there: {list}; quote \
-         the lines of the unpatched file, not those of an earlier patch"
-    );
-    Refusal::new(Rule::NotFound, reason)
-}
-
-/// Refuses an edit whose original quotes an earlier attempt.
-fn earlier(number: u32, foreign: &[&String]) -> Refusal {
-    let reason = format!(
-        "the original quotes lines that your attempt {number} added: {}; every patch is against \
-     the unpatched tree, so quote its lines and repeat what shall stay of attempt {number}",
-        list(foreign)
-    );
-    Refusal::new(Rule::EarlierPatch, reason)
 }
 
 /// Compares quoted lines with those of a range, in order. Foreign are those that the

@@ -2,7 +2,7 @@
 
 use super::find::find;
 use super::line_edit::{LineEdit, line_edit_of};
-use super::{Piece, Plan, check, text};
+use super::{Piece, Plan, check, plan_of, text};
 use crate::merge::merge;
 use crate::pristine::{Pristine, key};
 use crate::refusal::refuse;
@@ -10,7 +10,6 @@ use crate::script::{changes, is_elision};
 use crate::splice::Splice;
 use crate::{Edit, Refusal, Rule};
 use patchwright_source::{Language, TreePath};
-use std::rc::Rc;
 
 impl Plan<'_> {
     /// Places an edit of lines.
@@ -21,13 +20,11 @@ impl Plan<'_> {
             return self.insert(number, edit);
         }
         let path = self.path_of(edit, true)?;
-        let background = self.background;
-        let searches = Rc::clone(&self.searches);
-        let plan = self.file(&path)?;
+        let plan = plan_of(&mut self.files, &self.paths, &path)?;
         let file = &plan.pristine;
         let wanted = line_edit_of(edit, file)?;
         check_sides(file, &wanted)?;
-        let found = find(file, &wanted, background, &searches)?;
+        let found = find(file, &wanted, self.background, &mut self.searches)?;
         let place = &found.place;
         let range = place.range.clone();
         if check::stands_already(file, place, &found.reading, &wanted) {
@@ -51,19 +48,18 @@ impl Plan<'_> {
                  is the replacement longer than the original?"
             )
         }));
-        self.place(number, &path, (range.start, range.end), place.kind);
-        let plan = self.file(&path)?;
         plan.terminated = terminated.or(plan.terminated);
         plan.pieces.push(Piece {
             edit: number,
-            splice: Splice { old: range, new },
+            splice: Splice::new(range.clone(), new),
             shares_context: wanted.hunk,
         });
+        self.place(number, &path, (range.start, range.end), place.kind);
         Ok(())
     }
 
     /// The file of an edit. `verified`: its content will be compared.
-    pub(super) fn path_of(&mut self, edit: &Edit, verified: bool) -> Result<TreePath, Refusal> {
+    pub(super) fn path_of(&self, edit: &Edit, verified: bool) -> Result<TreePath, Refusal> {
         match self.renamed_from(edit.file()) {
             Some(path) => Ok(path),
             None => self.paths.existing(edit.file(), verified),

@@ -40,7 +40,7 @@ impl Plan<'_> {
         original: Option<&str>,
     ) -> Result<(), Refusal> {
         let path = self.paths.existing(file, original.is_some())?;
-        let pristine = self.load(&path)?;
+        let pristine = self.paths.load(&path)?;
         if let Some(original) = original {
             let text = pristine.text.decode(pristine.text.bytes());
             if !crate::pristine::same_but_space(&text, original) {
@@ -62,7 +62,7 @@ impl Plan<'_> {
             return refuse(Rule::Incomplete, "the new name is missing");
         }
         let old = self.paths.existing(from, false)?;
-        let pristine = self.load(&old)?;
+        let pristine = self.paths.load(&old)?;
         let new = self.paths.fresh(to)?;
         if old == new {
             return refuse(Rule::NoChange, format!("{old} has this name already"));

@@ -25,7 +25,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "patcher",
-        "changes error numbers refusal script splice unescape tokens edit diff pristine \
+        "changes numbers refusal script splice unescape tokens edit diff pristine \
          background names syntax guard indent locate reply merge normal paths plan prepare",
     ),
     (
