@@ -2,7 +2,7 @@
 
 use crate::pristine::Pristine;
 use crate::tokens::{tokens, words};
-use patchwright_source::{Language, without_comments};
+use patchwright_source::{Language, regex, without_comments};
 use std::collections::BTreeSet;
 
 /// Names beyond this many are not looked up.
@@ -115,27 +115,13 @@ fn calls(line: &str) -> Vec<&str> {
 
 /// Returns the header or module that a line includes or imports.
 fn import_of(language: Option<Language>, line: &str) -> Option<String> {
-    let line = line.trim();
-    let name = match language? {
-        Language::C | Language::Cpp => {
-            let rest = line.strip_prefix('#')?.trim_start();
-            let rest = rest.strip_prefix("include")?.trim();
-            let rest = rest.strip_prefix(['<', '"'])?;
-            rest.split(['>', '"']).next()?
-        }
-        Language::Java => {
-            let rest = line.strip_prefix("import ")?.trim_start();
-            let rest = rest.strip_prefix("static ").unwrap_or(rest);
-            rest.trim_end_matches(';').trim_end_matches(".*").trim()
-        }
-        Language::Python => {
-            let rest = line
-                .strip_prefix("import ")
-                .or_else(|| line.strip_prefix("from "))?;
-            rest.split([' ', ',', ';']).next()?
-        }
+    let form = match language? {
+        Language::C | Language::Cpp => regex!(r#"^#\s*include\s*[<"]([^>"]*)"#),
+        Language::Java => regex!(r"^import \s*(?:static \s*)?(.*?)\s*(?:\.\*)*;*$"),
+        Language::Python => regex!("^(?:import|from) ([^ ,;]*)"),
         _ => return None,
     };
+    let (_, [name]) = form.captures(line.trim())?.extract();
     Some(name.to_owned())
 }
 

@@ -1,5 +1,6 @@
 //! Escapes that do not belong to the code: XML entities, and `\t` for a tab.
 
+use patchwright_source::regex;
 use std::borrow::Cow;
 
 /// The longest entity worth a look, such as `&#x1F600;`.
@@ -30,30 +31,16 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
 /// characters, outside of quotes; `None` when there is none. A writer whose
 /// text passed through JSON or a diff of one line leaves these.
 pub(crate) fn with_tabs(line: &str) -> Option<String> {
+    let parts = regex!(r#""(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\\t"#);
     let mut out = String::with_capacity(line.len());
-    let mut quote: Option<char> = None;
-    let mut any = false;
-    let mut rest = line.chars().peekable();
-    while let Some(next) = rest.next() {
-        match (quote, next) {
-            (None, '\\') if rest.peek() == Some(&'t') => {
-                rest.next();
-                any = true;
-                out.push('\t');
-                continue;
-            }
-            (Some(_), '\\') => {
-                out.push(next);
-                out.extend(rest.next());
-                continue;
-            }
-            (Some(open), next) if open == next => quote = None,
-            (None, '"' | '\'') => quote = Some(next),
-            _ => {}
-        }
-        out.push(next);
+    let mut at = 0;
+    for tab in parts.find_iter(line).filter(|part| part.as_str() == r"\t") {
+        out.push_str(line.get(at..tab.start())?);
+        out.push('\t');
+        at = tab.end();
     }
-    any.then_some(out)
+    out.push_str(line.get(at..)?);
+    (at > 0).then_some(out)
 }
 
 /// Returns true when the text reads as if it had been escaped as a whole: there are

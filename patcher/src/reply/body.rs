@@ -4,6 +4,7 @@
 //! closing tag counts where the next thing is one that can follow it.
 
 use super::tag::{Tag, starts_line};
+use patchwright_source::regex;
 
 /// Number of tags ahead in which an end is looked for; bounds the time for replies that
 /// never close anything.
@@ -98,28 +99,12 @@ fn followed(text: &str, tags: &[Tag], index: usize, may_follow: Question<'_>) ->
     let rest = rest
         .get(..rest.floor_char_boundary(LONGEST_FILLER))
         .unwrap_or(rest);
-    let next_at = tag.end + (rest.len() - skip_filler(rest).len());
+    // Whitespace, comments and lines that open or close a fence.
+    let filler = regex!(r"^(?:\s*(?:(?s:<!--.*?-->)|(?:```|~~~)[^\n]*))*\s*").find(rest);
+    let next_at = tag.end + filler.map_or(0, |filler| filler.end());
     match tags.get(index + 1) {
         Some(next) if next.start == next_at => may_follow(next),
         _ => next_at >= text.len(),
-    }
-}
-
-/// Skips whitespace, comments and lines that open or close a fence.
-fn skip_filler(text: &str) -> &str {
-    let mut rest = text.trim_start();
-    loop {
-        if let Some((_, after)) = rest
-            .strip_prefix("<!--")
-            .and_then(|inner| inner.split_once("-->"))
-        {
-            rest = after.trim_start();
-        } else if rest.starts_with("```") || rest.starts_with("~~~") {
-            rest = rest.split_once('\n').map_or("", |(_, after)| after);
-            rest = rest.trim_start();
-        } else {
-            return rest;
-        }
     }
 }
 

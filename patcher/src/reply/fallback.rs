@@ -3,6 +3,7 @@
 use super::range::read_path;
 use crate::diff::parse_diff;
 use crate::{Edit, Rule};
+use patchwright_source::regex;
 
 /// Number of lines above a block in which its file may be named.
 const PATH_DISTANCE: usize = 3;
@@ -50,25 +51,13 @@ fn from_first_header(lines: &[&str]) -> String {
 }
 
 fn is_header(line: &str) -> bool {
-    [
-        "diff --git ",
-        "--- ",
-        "Index: ",
-        "*** Begin Patch",
-        "*** Update File",
-        "@@",
-    ]
-    .iter()
-    .any(|head| line.starts_with(head))
+    regex!(r"^(?:diff --git |--- |Index: |\*\*\* Begin Patch|\*\*\* Update File|@@)").is_match(line)
 }
 
 fn looks_like_diff(lines: &[&str]) -> bool {
     let has = |head: &str| lines.iter().any(|line| line.starts_with(head));
-    has("@@")
-        || has("diff --git ")
-        || has("*** Begin Patch")
-        || has("*** Update File: ")
-        || (has("--- ") && has("+++ "))
+    let begins = regex!(r"^(?:@@|diff --git |\*\*\* Begin Patch|\*\*\* Update File: )");
+    lines.iter().any(|line| begins.is_match(line)) || (has("--- ") && has("+++ "))
 }
 
 /// A Markdown fence.
@@ -97,25 +86,15 @@ fn fences<'a>(lines: &'a [&'a str]) -> Vec<Fence<'a>> {
 }
 
 fn is_search(line: &str) -> bool {
-    is_marked(line, '<', &["SEARCH", "ORIGINAL", "OLD"])
+    regex!(r"^\s*<{5,9}\s*(?:SEARCH|ORIGINAL|OLD)").is_match(line)
 }
 
 fn is_replace(line: &str) -> bool {
-    is_marked(line, '>', &["REPLACE", "UPDATED", "NEW"])
+    regex!(r"^\s*>{5,9}\s*(?:REPLACE|UPDATED|NEW)").is_match(line)
 }
 
 fn is_divider(line: &str) -> bool {
-    let line = line.trim_end();
-    (5..=9).contains(&line.len()) && line.bytes().all(|byte| byte == b'=')
-}
-
-/// Returns true when one of these words stands behind five to nine marks.
-fn is_marked(line: &str, mark: char, words: &[&str]) -> bool {
-    let line = line.trim();
-    let rest = line.trim_start_matches(mark);
-    let word = rest.trim();
-    (5..=9).contains(&(line.len() - rest.len()))
-        && words.iter().any(|known| word.starts_with(known))
+    regex!(r"^={5,9}\s*$").is_match(line)
 }
 
 fn read_blocks(lines: &[&str], file: Option<&str>) -> Fallback {

@@ -7,10 +7,9 @@ use super::words::{
     ANALYSIS, CREATE, DELETE, EDIT, EXPLANATION, FILE, INSERT, LINES, ORIGINAL, PATCH, PROBE,
     QUERIES, RENAME, REPLACEMENT, begins_edit, closes, opens,
 };
+use crate::guard::MOST_EDITS;
 use crate::{Edit, Patch};
-
-/// More edits than this are no patch of a model; the rest is not read.
-const MOST_EDITS: usize = 5_000;
+use patchwright_source::regex;
 
 /// Number of tags behind `<delete>` in which its end is looked for.
 const DELETION_REACH: usize = 100;
@@ -267,8 +266,5 @@ fn header(tag: &Tag) -> (String, Option<(u32, u32)>) {
 
 /// Returns true when a fence can be part of the file's own text.
 fn is_markup(file: &str) -> bool {
-    let extension = file.rsplit('.').next().unwrap_or_default();
-    ["md", "markdown", "rst", "txt", "adoc"]
-        .iter()
-        .any(|markup| extension.eq_ignore_ascii_case(markup))
+    regex!(r"(?i)(?:^|\.)(?:md|markdown|rst|txt|adoc)$").is_match(file)
 }

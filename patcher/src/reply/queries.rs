@@ -6,6 +6,7 @@ use super::tag::{Tag, starts_line};
 use super::words::{PROBE, QUERY, is_among, opens};
 use super::{Probe, RawQuery};
 use crate::unescape::{looks_escaped, unescape};
+use patchwright_source::regex;
 
 /// More questions than this are not read; the limit of a round is far below.
 const MOST_QUERIES: usize = 200;
@@ -135,11 +136,9 @@ fn push(tag: &Tag, named: Option<String>, body: String, into: &mut Questions) {
 fn tidy(body: &str) -> String {
     let body = clean(body, false);
     let body = body.trim();
-    let inner = body
-        .strip_prefix('`')
-        .and_then(|inner| inner.strip_suffix('`'))
-        .filter(|inner| !inner.contains('`'));
-    let body = inner.unwrap_or(body);
+    let quoted = regex!("^`([^`]*)`$").captures(body);
+    let quoted = quoted.and_then(|quoted| quoted.get(1));
+    let body = quoted.map_or(body, |quoted| quoted.as_str());
     if looks_escaped(body) {
         unescape(body).trim().to_owned()
     } else {

@@ -1,12 +1,12 @@
 //! Line ranges and paths as models write them.
 
+use patchwright_source::regex;
+
 /// Reads `12`, `12-14`, `12–14`, `L12-L14`, `12:14`, `lines 12 to 14`, also
 /// reversed. `None` when there is no number, or more than two.
 pub(crate) fn read_lines(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text
-        .split(|character: char| !character.is_ascii_digit())
-        .filter(|part| !part.is_empty())
-        .map(|part| part.parse::<u32>().ok());
+    let numbers = regex!("[0-9]+").find_iter(text);
+    let mut numbers = numbers.map(|number| number.as_str().parse::<u32>().ok());
     let first = numbers.next()??;
     let last = numbers.next().unwrap_or(Some(first))?;
     if numbers.next().is_some() {
@@ -20,14 +20,9 @@ pub(crate) fn read_lines(text: &str) -> Option<(u32, u32)> {
 pub(crate) fn read_path(text: &str) -> (String, Option<(u32, u32)>) {
     let quotes = |edge: char| "`\"'*".contains(edge);
     let text = text.trim().trim_matches(quotes).trim();
-    if let Some((path, tail)) = text.rsplit_once(':') {
-        let is_range = tail.starts_with(|first: char| first.is_ascii_digit() || first == 'L')
-            && tail
-                .chars()
-                .all(|next| next.is_ascii_digit() || "L-\u{2013} ".contains(next));
-        if is_range && !path.is_empty() {
-            return (path.to_owned(), read_lines(tail));
-        }
+    if let Some(found) = regex!(r"(?s)^(.+):([0-9L][0-9L\x{2013} -]*)$").captures(text) {
+        let (_, [path, range]) = found.extract();
+        return (path.to_owned(), read_lines(range));
     }
     (text.to_owned(), None)
 }

@@ -13,6 +13,7 @@ use super::queries::Questions;
 use super::tag::{Tag, starts_line, tags};
 use super::words::{PATCH, QUERIES, THINKING, closes, is_among, is_known, opens};
 use fence::{Fence, in_code_span};
+use patchwright_source::regex;
 use std::collections::BTreeSet;
 
 /// Plainness of a block.
@@ -78,16 +79,8 @@ pub(crate) fn scan(text: &str) -> Scan {
 /// The prose before the first block, if it is more than a word or two: no
 /// fence, no diff.
 fn analysis_in(prose: &str) -> Option<String> {
-    let ends = [
-        "```",
-        "~~~",
-        "--- ",
-        "diff --git ",
-        "<<<<<<< ",
-        "*** Begin Patch",
-    ];
-    let lines = prose.lines();
-    let lines = lines.take_while(|line| !ends.iter().any(|end| line.trim_start().starts_with(end)));
+    let ends = regex!(r"^\s*(?:```|~~~|--- |diff --git |<<<<<<< |\*\*\* Begin Patch)");
+    let lines = prose.lines().take_while(|line| !ends.is_match(line));
     let text = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
     (text.split_whitespace().count() >= SHORTEST_ANALYSIS).then_some(text)
 }

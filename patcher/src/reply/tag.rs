@@ -4,6 +4,7 @@
 //! and `vector<int>` stay code. What a tag means is decided elsewhere.
 
 use crate::unescape::unescape;
+use patchwright_source::regex;
 
 /// Longest tag, in bytes; anything longer is no tag.
 const LONGEST_TAG: usize = 512;
@@ -123,57 +124,34 @@ pub(crate) fn line_before(text: &str, at: usize, limit: usize) -> Option<&str> {
 /// Returns the offset of the `>`: outside of quotes if these are balanced, otherwise
 /// the first one. `None` where another `<` comes first.
 fn end_of_attributes(rest: &str) -> Option<usize> {
-    let mut quote = None;
-    for (at, character) in rest.char_indices() {
-        match (quote, character) {
-            (None, '"' | '\'') => quote = Some(character),
-            (Some(open), character) if open == character => quote = None,
-            (None, '>') => return Some(at),
-            (None, '<') => return None,
-            (Some(_), '\n') => break,
-            _ => {}
-        }
-    }
-    let at = rest.find(['>', '<', '\n'])?;
-    rest.get(at..)?.starts_with('>').then_some(at)
+    let balanced = regex!(r#"^(?:[^"'<>]|"[^"\n]*"|'[^'\n]*')*"#)
+        .find(rest)?
+        .end();
+    let end = match rest.as_bytes().get(balanced) {
+        Some(b'<') => return None,
+        Some(b'>') => balanced,
+        _ => rest.find(['>', '<', '\n'])?,
+    };
+    rest.get(end..)?.starts_with('>').then_some(end)
 }
 
+/// Reads `key="value"`, also with other quotes or none. Attributes are parted by whitespace, and
+/// by commas at times; a value without quotes reaches to the next whitespace.
 fn read_attributes(inside: &str) -> Vec<(String, String)> {
+    let form = regex!(
+        r#"[\s,=]*(?P<key>[^\s=,][^\s=]*)\s*(?:=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|`(?P<back>[^`]*)`|(?P<bare>\S*)))?"#
+    );
     let mut attributes = Vec::new();
-    let mut rest = skip_gap(inside);
-    while !rest.is_empty() {
-        let length = rest
-            .find(|next: char| next == '=' || next.is_whitespace())
-            .unwrap_or(rest.len());
-        let (key, after) = rest.split_at(length);
-        let after = after.trim_start();
-        let (value, after) = match after.strip_prefix('=') {
-            Some(after) => read_value(after.trim_start()),
-            None => ("", after),
-        };
+    for found in form.captures_iter(inside) {
+        let group = |name: &str| found.name(name).map(|group| group.as_str());
+        let quoted = group("double").or(group("single")).or(group("back"));
+        let bare = || Some(group("bare")?.trim_matches(['"', '\'', '`', ',']));
+        let value = quoted.or_else(bare).unwrap_or_default();
+        let key = group("key").unwrap_or_default();
         let key = key.to_ascii_lowercase().replace('-', "_");
         attributes.push((key, unescape(value.trim()).into_owned()));
-        rest = skip_gap(after);
     }
     attributes
-}
-
-/// Attributes are parted by whitespace, and by commas at times.
-fn skip_gap(text: &str) -> &str {
-    text.trim_start_matches(|next: char| next.is_whitespace() || next == ',' || next == '=')
-}
-
-/// A value in quotes, or up to the next whitespace.
-fn read_value(text: &str) -> (&str, &str) {
-    for quote in ['"', '\'', '`'] {
-        let inner = text.strip_prefix(quote);
-        if let Some(parts) = inner.and_then(|inner| inner.split_once(quote)) {
-            return parts;
-        }
-    }
-    let length = text.find(char::is_whitespace).unwrap_or(text.len());
-    let (value, after) = text.split_at(length);
-    (value.trim_matches(['"', '\'', '`', ',']), after)
 }
 
 #[cfg(test)]
