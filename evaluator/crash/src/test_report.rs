@@ -46,6 +46,18 @@ pub enum Status {
     Failed,
 }
 
+impl Status {
+    /// The status that a word of a tool names.
+    fn read(word: &str) -> Option<Self> {
+        match word {
+            "PASS" | "PASSED" => Some(Self::Passed),
+            "FAIL" | "FAILED" | "ERROR" | "XPASS" => Some(Self::Failed),
+            "SKIP" | "SKIPPED" | "XFAIL" => Some(Self::Skipped),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestResult {
     pub status: Status,

@@ -200,7 +200,7 @@ enum LineClass {
 
 /// Lines of each class, in the order in which they are tried. Compilers write `file:12:5: error: ..`,
 /// Maven `/x/Foo.java:[12,8] cannot find symbol`, shells `sh: 1: flex: not found`.
-const CLASSES: [(LineClass, &str); 14] = [
+const CLASSES: [(LineClass, &str); 12] = [
     (LineClass::Warning, r"^\s*\[WARNING\]"),
     (LineClass::Detail, r"^\s*\[ERROR\]  "),
     (LineClass::Note, r"^\s*(?:[^ ]+ )*[^ ]*: note: |^\s*>>> "),
@@ -218,12 +218,8 @@ const CLASSES: [(LineClass, &str); 14] = [
     ),
     (
         LineClass::Error,
-        r"^\s*(?:[^ ]+ )*[^ ]*: (?:fatal )?error: ",
-    ),
-    (LineClass::Error, r"^\s*\[ERROR\] .*\.\w+:\[-?\d+,-?\d+\]"),
-    (
-        LineClass::Error,
-        r"(?x)undefined\ reference\ to | multiple\ definition\ of | first\ defined\ here
+        r"(?x)^\s*(?:[^\ ]+\ )*[^\ ]*:\ (?:fatal\ )?error:\  | ^\s*\[ERROR\]\ .*\.\w+:\[-?\d+,-?\d+\]
+            | undefined\ reference\ to | multiple\ definition\ of | first\ defined\ here
             | ld:\ cannot\ find | ld:\ error: | undefined\ symbol:\  | duplicate\ symbol:\ 
             | relocation\ truncated | relocation\ R_ | ld\ returned\  | linker\ command\ failed
             | file\ not\ recognized | :\ Error:\  | No\ rule\ to\ make\ target

@@ -2,15 +2,7 @@
 //! `test-suite.log`, and `.trs` files; and scripts that write `PASS name`.
 
 use super::{MAX_DETAILS, MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
-
-const WORDS: [(&str, Status); 6] = [
-    ("PASS: ", Status::Passed),
-    ("FAIL: ", Status::Failed),
-    ("ERROR: ", Status::Failed),
-    ("XPASS: ", Status::Failed),
-    ("XFAIL: ", Status::Skipped),
-    ("SKIP: ", Status::Skipped),
-];
+use patchwright_source::regex;
 
 pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
@@ -49,33 +41,30 @@ pub(super) fn read(log: &str) -> NamedResults {
 }
 
 fn result(line: &str) -> Option<(&str, Status)> {
-    WORDS.iter().find_map(|(word, status)| {
-        // Scripts write it without the colon, and then one word is the name.
-        let bare = || {
-            line.strip_prefix(word.trim_end_matches(": "))?
-                .strip_prefix(' ')
-        };
-        let bare = || bare().filter(|name| !name.trim_end().contains(' '));
-        let name = line.strip_prefix(word).or_else(bare)?.trim_end();
-        // The counters at the end are aligned; sentences are no names.
-        let name = name.split(" (exit status").next().unwrap_or(name);
-        let words = name.split(' ').count();
-        let looks = !name.is_empty() && !name.starts_with(' ') && name.len() < 300;
-        let counter = name.bytes().all(|byte| byte.is_ascii_digit());
-        (looks && !counter && (words <= 2 || name.contains(" - ") || name.contains(".test ")))
-            .then_some((name, *status))
-    })
+    let found = regex!(r"^(X?PASS|X?FAIL|ERROR|SKIP)(:?) (.*)$").captures(line)?;
+    let (_, [word, colon, name]) = found.extract();
+    let name = name.trim_end();
+    // Scripts write it without the colon, and then one word is the name.
+    if colon.is_empty() && name.contains(' ') {
+        return None;
+    }
+    // The counters at the end are aligned; sentences are no names.
+    let name = name.split(" (exit status").next().unwrap_or(name);
+    let words = name.split(' ').count();
+    let looks = !name.is_empty() && !name.starts_with(' ') && name.len() < 300;
+    let counter = name.bytes().all(|byte| byte.is_ascii_digit());
+    let named =
+        looks && !counter && (words <= 2 || name.contains(" - ") || name.contains(".test "));
+    Some((name, Status::read(word)?)).filter(|_| named)
 }
 
 /// `:test-result: FAIL reason`, named after its file.
 pub(super) fn read_trs(name: &str, text: &str) -> NamedResults {
     let base = name.rsplit('/').next().unwrap_or(name);
+    let form = regex!("^:test-result: ((X?PASS|X?FAIL|ERROR|SKIP)(?: .*)?)$");
     let results = lines(text).filter_map(|line| {
-        let words = line.strip_prefix(":test-result: ")?;
-        let mut known = WORDS.iter();
-        let word = words.split(' ').next();
-        let (_, status) = known.find(|(known, _)| known.strip_suffix(": ") == word)?;
-        Some((*status, words.to_owned()))
+        let (_, [words, word]) = form.captures(&line)?.extract();
+        Some((Status::read(word)?, words.to_owned()))
     });
     let result = |(status, words): (Status, String)| TestResult::told(status, &words);
     let worst = results.max().map(result);

@@ -12,7 +12,7 @@ pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
     let mut output: Vec<String> = Vec::new();
     for line in lines(log) {
-        let Some((name, words)) = result(&line).or_else(|| of_meson(&line)) else {
+        let Some((name, words)) = result(&line) else {
             // `ctest -V` prefixes a test's output with its number.
             if line.trim_start().starts_with("Start ") {
                 output.clear();
@@ -21,9 +21,9 @@ pub(super) fn read(log: &str) -> NamedResults {
             }
             continue;
         };
-        let result = if words.starts_with("Passed") {
+        let result = if regex!("^Passed|^(?:OK|EXPECTEDFAIL)$").is_match(words) {
             TestResult::new(Status::Passed)
-        } else if words.contains("Not Run") || words.contains("Skipped") {
+        } else if regex!("Not Run|Skipped|^SKIP$").is_match(words) {
             TestResult::new(Status::Skipped)
         } else {
             let mut result = failed(&output);
@@ -50,27 +50,17 @@ pub(super) fn split(log: &str) -> (Cow<'_, str>, &str) {
     (format!("{before}{after}").into(), shown)
 }
 
-/// Returns the test's name and its result, in CTest's words where it has some, of a line of Meson.
-fn of_meson(line: &str) -> Option<(&str, &str)> {
-    let form = regex!(
-        r"^\s*\d+/\d+ (?P<name>.*?) (?P<word>OK|EXPECTEDFAIL|SKIP|FAIL|ERROR|TIMEOUT|UNEXPECTEDPASS) \s*[\d.]+s(?:\s|$)"
-    );
-    let found = form.captures(line)?;
-    let group = |name: &str| found.name(name).map(|group| group.as_str());
-    let result = match group("word")? {
-        "OK" | "EXPECTEDFAIL" => "Passed",
-        "SKIP" => "Skipped",
-        word => word,
-    };
-    Some((group("name")?.trim(), result))
-}
-
-/// Returns the test's name and the words after the dots.
+/// Returns the test's name and the words after the dots, or those of a line of Meson.
 fn result(line: &str) -> Option<(&str, &str)> {
     let form = regex!(
-        r"^\s*\d{1,9}/\d{1,9}\s* Test \s*#.*?: (?:(?P<name>.*?) \.|(?P<long>.*?)\.\.\.)\.*\s*\**(?P<words>.* sec)$"
+        r"(?x)^\s*(?:
+              \d{1,9}/\d{1,9}\s*\ Test\ \s*\#.*?:\ (?:(?P<name>.*?)\ \.|(?P<long>.*?)\.\.\.)\.*\s*\**(?P<words>.*\ sec)$
+            | \d+/\d+\ (?P<meson>.*?)\ (?P<word>OK|EXPECTEDFAIL|SKIP|FAIL|ERROR|TIMEOUT|UNEXPECTEDPASS)\ \s*[\d.]+s(?:\s|$)
+            )"
     );
     let found = form.captures(line)?;
-    let name = found.name("name").or(found.name("long"))?;
-    Some((name.as_str().trim(), found.name("words")?.as_str()))
+    let name = found.name("name").or(found.name("long"));
+    let name = name.or(found.name("meson"))?;
+    let words = found.name("words").or(found.name("word"))?;
+    Some((name.as_str().trim(), words.as_str()))
 }

@@ -2,6 +2,7 @@
 //! tests that passed. Their XML has more detail and is preferred where it exists.
 
 use super::{MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
+use patchwright_source::regex;
 
 pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
@@ -46,14 +47,10 @@ fn surefire(text: &str) -> Option<(String, Status)> {
 
 /// `org.acme.ATest > f() FAILED`
 fn gradle(text: &str) -> Option<(String, Status)> {
-    let (name, word) = text.rsplit_once(' ')?;
-    let status = match word {
-        "PASSED" => Status::Passed,
-        "FAILED" => Status::Failed,
-        "SKIPPED" => Status::Skipped,
-        _ => return None,
-    };
-    let (class, method) = name.split_once(" > ")?;
-    let class_like = !class.contains(' ') && !class.starts_with(':');
-    class_like.then(|| (format!("{class}.{}", method.trim_end_matches("()")), status))
+    let found = regex!("^([^: ][^ ]*) > (.*) (PASSED|FAILED|SKIPPED)$").captures(text)?;
+    let (_, [class, method, word]) = found.extract();
+    Some((
+        format!("{class}.{}", method.trim_end_matches("()")),
+        Status::read(word)?,
+    ))
 }
