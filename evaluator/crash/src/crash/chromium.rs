@@ -67,9 +67,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         (None, Some(place)) => draft.place(place),
         _ => {}
     }
-    for frame in frames {
-        draft.push(frame);
-    }
+    draft.extend(frames);
     Some(draft)
 }
 

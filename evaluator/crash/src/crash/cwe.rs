@@ -13,9 +13,19 @@ pub(super) fn of(tool: Tool, kind: &str, access: Option<&Access>) -> Option<u32>
     let find = |table: &'static str, holds: &dyn Fn(&str) -> bool| {
         phrases::find(table, holds)?.parse::<u32>().ok()
     };
-    find("weaknesses", &|name| name == kind)
+    let is_kind = |name: &str| name == kind;
+    let by_direction = match access.and_then(|access| access.operation) {
+        Some(Operation::Write) => "weaknesses of writes",
+        Some(Operation::Read) => "weaknesses of reads",
+        None => "weaknesses of accesses",
+    };
+    find("weaknesses", &is_kind)
         .or_else(|| find("weaknesses by prefix", &|prefix| kind.starts_with(prefix)))
-        .or_else(|| by_access(kind, access))
+        .or_else(|| {
+            let near_null = access.filter(|access| access.is_near_null());
+            near_null.and_then(|_| find("weaknesses near null", &is_kind))
+        })
+        .or_else(|| find(by_direction, &is_kind))
         .or_else(|| match tool {
             Tool::Jazzer | Tool::Java => {
                 let simple = kind.rsplit(['.', '$']).next().unwrap_or(kind);
@@ -27,33 +37,6 @@ pub(super) fn of(tool: Tool, kind: &str, access: Option<&Access>) -> Option<u32>
             Tool::Rust => Some(UNCAUGHT),
             _ => None,
         })
-}
-
-/// Kinds that the direction of the access decides.
-const MEMORY: &str = "heap-buffer-overflow|stack-buffer-overflow|dynamic-stack-buffer-overflow|\
-     global-buffer-overflow|container-overflow|intra-object-overflow|invalid-read|invalid-write|\
-     unknown-crash|SEGV|BUS|access-violation";
-
-/// Names out-of-bounds accesses by direction and kind of memory.
-fn by_access(kind: &str, access: Option<&Access>) -> Option<u32> {
-    let operation = access.and_then(|access| access.operation);
-    let is_near_null = access.is_some_and(Access::is_near_null);
-    Some(match (kind, operation) {
-        ("stack-buffer-underflow", Some(Operation::Write)) => 124,
-        ("stack-buffer-underflow", _) => 127,
-        ("heap-buffer-overflow", Some(Operation::Write)) => 122,
-        ("stack-buffer-overflow" | "dynamic-stack-buffer-overflow", Some(Operation::Write)) => 121,
-        ("SEGV" | "BUS" | "access-violation" | "invalid-read" | "invalid-write", _)
-            if is_near_null =>
-        {
-            476
-        }
-        ("ILL" | "TRAP" | "ABRT", _) => 617,
-        _ if !MEMORY.split('|').any(|known| known == kind) => return None,
-        (_, Some(Operation::Write)) => 787,
-        (_, Some(Operation::Read)) => 125,
-        (_, None) => 119,
-    })
 }
 
 #[cfg(test)]

@@ -96,6 +96,13 @@ impl Draft {
         }
     }
 
+    /// Adds frames to the current stack.
+    pub(crate) fn extend(&mut self, frames: impl IntoIterator<Item = Frame>) {
+        for frame in frames {
+            self.push(frame);
+        }
+    }
+
     /// Adds the stack of a report that gives only a position. Its text names the
     /// position already.
     pub(crate) fn place(&mut self, frame: Frame) {

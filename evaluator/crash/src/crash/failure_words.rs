@@ -6,13 +6,7 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// Kinds that say little, and least at the end.
-const GENERAL: [&str; 5] = [
-    "SEGV",
-    "crash",
-    "uncaught-exception",
-    "race-condition",
-    "wrong-output",
-];
+const GENERAL: &str = "SEGV|crash|uncaught-exception|race-condition|wrong-output";
 static KIND_WORDS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let rows = phrases::rows("words of people");
     rows.map(|(kind, words)| (kind, built_in_regex(&format!("(?i){words}"))))
@@ -24,7 +18,7 @@ static DENIED: Pattern = Pattern::new(
 );
 
 pub(super) fn vagueness(kind: &str) -> Option<usize> {
-    GENERAL.iter().position(|general| *general == kind)
+    GENERAL.split('|').position(|general| general == kind)
 }
 
 /// Returns the kind of failure that a text names first; a precise word beats a general one.

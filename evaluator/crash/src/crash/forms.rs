@@ -83,15 +83,10 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
 
 /// Tells whether a crash of this tool is located and shown, but not repaired.
 pub fn is_only_shown(tool: Tool) -> bool {
+    use Tool::{DotNet, Erlang, Go, JavaScript, Python, Rust, Zig};
     matches!(
         tool,
-        Tool::Go
-            | Tool::Python
-            | Tool::JavaScript
-            | Tool::DotNet
-            | Tool::Rust
-            | Tool::Zig
-            | Tool::Erlang
+        Go | Python | JavaScript | DotNet | Rust | Zig | Erlang
     )
 }
 
@@ -203,9 +198,7 @@ fn push_all(draft: &mut Draft, form: &Form, frames: &mut Vec<Frame>) {
     if form.outermost_first {
         frames.reverse();
     }
-    for frame in frames.drain(..) {
-        draft.push(frame);
-    }
+    draft.extend(frames.drain(..));
 }
 
 /// Reads what a line beside the frames says of the crash.

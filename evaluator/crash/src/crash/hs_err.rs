@@ -10,9 +10,8 @@ pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
     mark: r"^(# )?(A fatal|There is) .* the Java Runtime",
     begins: |line| {
-        let line = line.trim_start_matches("# ");
-        line.starts_with("A fatal error has been detected by the Java Runtime")
-            || line.starts_with("There is insufficient memory for the Java Runtime")
+        regex!("^(?:# )*(?:A fatal error has been detected by|There is insufficient memory for) the Java Runtime")
+            .is_match(line)
     },
     read,
 };

@@ -51,9 +51,7 @@ pub(super) const HEADLESS: Family = Family {
             Some(cause) => read(log, below, cause, Tool::Java)?,
             None => Draft::new(Tool::Java, "uncaught-exception"),
         };
-        for frame in frames().filter(|_| cause.is_none()) {
-            draft.push(frame);
-        }
+        draft.extend(frames().filter(|_| cause.is_none()));
         draft.cut = true;
         Some(draft)
     },
@@ -293,10 +291,8 @@ impl Trace {
         let enclosing = self.draft.stacks.get(self.enclosing);
         let frames = enclosing.map(|stack| stack.frames.clone());
         let mut frames = frames.unwrap_or_default();
-        let frames = frames.split_off(frames.len().saturating_sub(count));
-        for frame in frames {
-            self.draft.push(frame);
-        }
+        let last = frames.split_off(frames.len().saturating_sub(count));
+        self.draft.extend(last);
         self.draft.open = false;
     }
 }

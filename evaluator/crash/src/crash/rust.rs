@@ -71,7 +71,5 @@ fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
             break;
         }
     }
-    for frame in frames {
-        draft.push(frame);
-    }
+    draft.extend(frames);
 }

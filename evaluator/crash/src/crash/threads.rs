@@ -109,9 +109,7 @@ pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
 pub(super) fn show(draft: &mut Draft, thread: &Thread, role: Role) {
     draft.say(format!("the thread \"{}\" was here:", thread.name));
     draft.expect(role);
-    for frame in &thread.frames {
-        draft.push(frame.clone());
-    }
+    draft.extend(thread.frames.iter().cloned());
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {

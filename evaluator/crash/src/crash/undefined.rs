@@ -41,7 +41,10 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     message.clone_into(&mut draft.message);
     let said = format!("{place}: runtime error: {message}");
     draft.say(said.trim_start_matches(": "));
-    read_access(&mut draft, message);
+    draft.access.operation = access::operation(message, "load of", "store to");
+    if message.contains("null pointer of type") || message.contains("null pointer\u{0}") {
+        draft.access.address = Some("0x0".to_owned());
+    }
     let position = position(place);
     read_stack(&mut draft, log, at);
     match (draft.has_frames(), position) {
@@ -50,13 +53,6 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         (_, None) => {}
     }
     Some(draft)
-}
-
-fn read_access(draft: &mut Draft, message: &str) {
-    draft.access.operation = access::operation(message, "load of", "store to");
-    if message.contains("null pointer of type") || message.contains("null pointer\u{0}") {
-        draft.access.address = Some("0x0".to_owned());
-    }
 }
 
 /// Returns the position as a frame without a function.

@@ -56,7 +56,10 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     if kind == "memory-leak" {
         draft.expect(Role::Allocated);
     }
-    read_access(&mut draft, headline);
+    draft.access.operation = access::operation(headline, "Invalid read", "Invalid write");
+    if draft.access.operation.is_some() {
+        draft.access.size = access::size(headline);
+    }
     let mut gap = 0;
     for line in log.from(at + 1, MAX_LINES) {
         let Some(text) = body(line) else {
@@ -98,13 +101,6 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         super::abort::explain(&mut draft, log, at);
     }
     Some(draft)
-}
-
-fn read_access(draft: &mut Draft, headline: &str) {
-    draft.access.operation = access::operation(headline, "Invalid read", "Invalid write");
-    if draft.access.operation.is_some() {
-        draft.access.size = access::size(headline);
-    }
 }
 
 /// Reads a sentence between the stacks; returns the kind where the sentence names a more precise one.
