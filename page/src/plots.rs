@@ -1,14 +1,11 @@
 //! Plots over all runs: verdicts, cost and time by day, and the calibration of
-//! P(right) against what people decided.
+//! P(right) against what people decided. The template draws them.
 
 use crate::template::{render, values};
-use crate::text::{money, seconds};
 use crate::view::PlotsView;
 use minijinja::{Error, Value, context};
-use std::collections::BTreeMap;
+use patchwright_store::reviews::DayFigures;
 
-const HEIGHT: f64 = 140.0;
-const WIDTH: f64 = 640.0;
 /// Parts of the range of P(right) that are told apart.
 const BINS: usize = 5;
 
@@ -33,94 +30,34 @@ const GROUPS: [(&str, &[&str]); 4] = [
 /// # Errors
 /// The template does not fit the values.
 pub fn plots(view: &PlotsView) -> Result<String, Error> {
-    let days = Days::of(view);
-    let most = days.0.values().map(|day| day.runs).fold(1.0, f64::max);
-    let (usd, time): (Figure, Figure) = (|day| day.usd, |day| day.seconds);
+    let days = view.days.chunk_by(|one, other| one.day == other.day);
     let page = context! {
         heading => "Plots",
         viewer => values(&view.viewer),
-        groups => GROUPS.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
-        most => format!("{most:.0}"),
-        width => (days.step() - 3.0).clamp(2.0, 48.0),
-        days => days.bars(most),
-        cost => days.line(usd, money, "Average cost of a run on each day"),
-        time => days.line(time, seconds, "Average time of a run on each day"),
+        groups => GROUPS.map(|(name, _)| name).to_vec(),
+        days => days.map(figures).collect::<Vec<_>>(),
         bins => calibration(&view.judged),
     };
     render("plots.html", page)
 }
 
-type Figure = fn(&Day) -> f64;
-
-/// The figures of a day.
-#[derive(Debug, Default)]
-struct Day {
-    groups: [f64; GROUPS.len()],
-    runs: f64,
-    usd: f64,
-    seconds: f64,
-}
-
-struct Days(BTreeMap<String, Day>);
-
-impl Days {
-    fn of(view: &PlotsView) -> Self {
-        let mut days: BTreeMap<String, Day> = BTreeMap::new();
-        for one in &view.days {
-            let day = days.entry(one.day.clone()).or_default();
-            let runs = one.runs as f64;
-            let group = GROUPS
-                .iter()
-                .position(|(_, endings)| endings.contains(&one.ending.as_str()));
-            if let Some(count) = group.and_then(|group| day.groups.get_mut(group)) {
-                *count += runs;
-            }
-            day.runs += runs;
-            day.usd += one.usd;
-            day.seconds += one.seconds;
-        }
-        Self(days)
-    }
-
-    /// The width of a day.
-    fn step(&self) -> f64 {
-        (WIDTH - 60.0) / (self.0.len().max(1) as f64)
-    }
-
-    /// Returns whether a day has room for its name.
-    fn is_labelled(&self, number: usize) -> bool {
-        number.is_multiple_of(self.0.len().div_ceil(10).max(1))
-    }
-
-    /// Returns the bar of each day, a part for each group of endings.
-    fn bars(&self, most: f64) -> Vec<Value> {
-        let days = self.0.iter().enumerate();
-        let days = days.map(|(number, (name, day))| {
-            let mut below = 0.0;
-            let bars = day.groups.iter().enumerate().map(|(group, count)| {
-                below += count;
-                let (y, height) = (150.0 - HEIGHT * below / most, HEIGHT * count / most);
-                context! { group, count => *count as u64, y, height }
-            });
-            let bars: Vec<Value> = bars.collect();
-            let x = 50.0 + number as f64 * self.step();
-            context! { name, x, bars, labelled => self.is_labelled(number) }
-        });
-        days.collect()
-    }
-
-    /// Returns the average of a figure of the runs of each day.
-    fn line(&self, figure: Figure, told: fn(f64) -> String, label: &str) -> Value {
-        let figure = |day: &Day| figure(day) / day.runs.max(1.0);
-        let most = self.0.values().map(figure).fold(0.0, f64::max);
-        let scale = HEIGHT / most.max(f64::MIN_POSITIVE);
-        let days = self.0.iter().enumerate();
-        let dots = days.map(|(number, (name, day))| {
-            let x = 50.0 + (number as f64 + 0.5) * self.step();
-            let y = 150.0 - scale * figure(day);
-            context! { name, x, y, told => told(figure(day)), labelled => self.is_labelled(number) }
-        });
-        context! { label, top => told(most), dots => dots.collect::<Vec<_>>() }
+/// Returns how many runs of a day ended in each group, and what a run took on the average.
+fn figures(day: &[DayFigures]) -> Value {
+    let runs: i64 = day.iter().map(|one| one.runs).sum();
+    let average = |figure: fn(&DayFigures) -> f64| {
+        let sum: f64 = day.iter().map(figure).sum();
+        sum / runs.max(1) as f64
+    };
+    let counts = GROUPS.map(|(_, endings)| -> i64 {
+        let ended = day.iter().filter(|one| endings.contains(&&*one.ending));
+        ended.map(|one| one.runs).sum()
+    });
+    context! {
+        name => day.first().map(|one| &one.day),
+        counts => counts.to_vec(),
+        runs,
+        usd => average(|one| one.usd),
+        seconds => average(|one| one.seconds),
     }
 }
 
