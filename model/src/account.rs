@@ -162,7 +162,7 @@ impl Model for Accounted {
             let answered = self.model.ask(request).await;
             let usage = match &answered {
                 Ok(reply) => reply.usage,
-                Err(error) => error.spent(),
+                Err(error) => error.spent().unwrap_or_default(),
             };
             let prices = self.prices.as_ref();
             let usd = prices.map_or(0.0, |prices| prices.of_call(&answered));

@@ -64,10 +64,7 @@ fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
 
 /// Tokens that the models which gave no reply may have cost together.
 fn lost(failures: &[(&str, ModelError)]) -> Option<Usage> {
-    let spent = failures.iter().filter_map(|(_, error)| match error {
-        ModelError::Retry { spent, .. } => *spent,
-        _ => None,
-    });
+    let spent = failures.iter().filter_map(|(_, error)| error.spent());
     spent.reduce(Usage::plus)
 }
 

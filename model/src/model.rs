@@ -182,10 +182,10 @@ impl ModelError {
     }
 
     /// Returns the tokens that it may have cost all the same.
-    pub fn spent(&self) -> Usage {
+    pub fn spent(&self) -> Option<Usage> {
         match self {
-            Self::Retry { spent, .. } => spent.unwrap_or_default(),
-            _ => Usage::default(),
+            Self::Retry { spent, .. } => *spent,
+            _ => None,
         }
     }
 

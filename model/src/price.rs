@@ -62,14 +62,6 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The configured prices of a model and its fallbacks.
-    ///
-    /// # Errors
-    /// As [`Self::of_endpoints`].
-    pub fn from_settings(model: &patchwright_config::Model) -> Result<Self, Vec<String>> {
-        Self::of_endpoints(&model.endpoints())
-    }
-
     /// The price of one model of which each call is made at most `tries` times.
     pub fn of_one(model: &str, price: Price, tries: f64) -> Self {
         Self {
@@ -119,7 +111,7 @@ impl Prices {
     pub fn of_call(&self, answered: &Result<Reply>) -> f64 {
         match answered {
             Ok(reply) => self.of(&reply.model, &reply.usage),
-            Err(error) => self.of("", &error.spent()),
+            Err(error) => self.of("", &error.spent().unwrap_or_default()),
         }
     }
 
@@ -195,13 +187,14 @@ mod tests {
     fn a_price_is_found_by_the_name_in_the_reply() {
         let fallbacks = r#"[{ name = "big", usd_per_million_in = 9, usd_per_million_out = 9 }]"#;
         let mut values = vec![("model.name", "big-small"), ("model.fallbacks", fallbacks)];
-        let missing = Prices::from_settings(&Settings::with(&values).unwrap().model);
+        let missing = Prices::of_endpoints(&Settings::with(&values).unwrap().model.endpoints());
         assert_eq!(missing, Err(vec!["big-small".to_owned()]));
         values.extend([
             ("model.usd_per_million_in", "1"),
             ("model.usd_per_million_out", "1"),
         ]);
-        let prices = Prices::from_settings(&Settings::with(&values).unwrap().model).unwrap();
+        let prices =
+            Prices::of_endpoints(&Settings::with(&values).unwrap().model.endpoints()).unwrap();
         let usage = Usage {
             tokens_in: 500_000,
             tokens_out: 500_000,

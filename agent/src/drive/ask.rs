@@ -173,7 +173,7 @@ impl Drive {
                 })
             }
             error if purpose != Purpose::Repair => Outcome::Unanswered(Unanswered {
-                usage: error.spent(),
+                usage: error.spent().unwrap_or_default(),
                 reason: error.to_string(),
                 usd,
                 seconds,

@@ -169,9 +169,10 @@ async fn look_at_model(settings: &Settings) -> Vec<Finding> {
         return vec![Finding::new("model", State::Missing, detail)];
     }
     let mut findings = Vec::new();
-    for endpoint in settings.model.endpoints() {
+    let endpoints = settings.model.endpoints();
+    for endpoint in &endpoints {
         let place = format!("{} at {}", endpoint.name, endpoint.base_url);
-        let listed = match OpenAi::new(&endpoint) {
+        let listed = match OpenAi::new(endpoint) {
             Ok(model) => model.listed().await,
             Err(error) => Err(error),
         };
@@ -186,8 +187,7 @@ async fn look_at_model(settings: &Settings) -> Vec<Finding> {
         };
         findings.push(Finding::new("model", state, format!("{place}: {told}")));
     }
-    if let (Some(usd), Err(missing)) = (settings.limits.usd, Prices::from_settings(&settings.model))
-    {
+    if let (Some(usd), Err(missing)) = (settings.limits.usd, Prices::of_endpoints(&endpoints)) {
         let detail = format!(
             "limits.usd is {usd}, but the price of {} is not set (model.usd_per_million_in and _out)",
             missing.join(", ")

@@ -17,6 +17,9 @@ const QUOTED: usize = 300;
 const TOO_LONG: &str = include_str!("failure/too_long.txt");
 /// Phrases by which servers say that they will not answer this.
 const REFUSED: &str = include_str!("failure/refused.txt");
+/// The meaning of a status, with what to do: a line for each, with the beginnings of the statuses,
+/// words of which the answer has one, and the text.
+const MEANINGS: &str = include_str!("failure/meanings.txt");
 /// Phrases that mean an empty purse rather than too many calls a minute.
 const UNPAID: &str = "insufficient_quota\nbilling\ncredit balance";
 /// The least wait when the account has no credit left: somebody has to fill it.
@@ -37,7 +40,7 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
     if says(&lower, REFUSED) && matches!(number, 400 | 403 | 422) {
         return ModelError::Refused { reason };
     }
-    let asked = retry_after(headers);
+    let (asked, meaning) = (retry_after(headers), meaning(number, &lower));
     let later = |after: Option<Duration>, what: &str| ModelError::Retry {
         after,
         reason: format!("{number} {what}{quoted}"),
@@ -51,10 +54,10 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
                 "the account has no credit left; check its billing",
             )
         }
-        429 | 529 => later(Some(asked.unwrap_or_default()), meaning(number)),
-        408 | 409 | 425 | 500..=599 => later(asked, meaning(number)),
+        429 | 529 => later(Some(asked.unwrap_or_default()), meaning),
+        408 | 409 | 425 | 500..=599 => later(asked, meaning),
         _ if is_html(headers, body) => html(),
-        _ => ModelError::fatal(format!("{number} {}{quoted}", advice(number, &lower))),
+        _ => ModelError::fatal(format!("{number} {meaning}{quoted}")),
     }
 }
 
@@ -117,43 +120,22 @@ pub(super) fn of_connection(error: &reqwest::Error, base_url: &str) -> ModelErro
     })
 }
 
-fn advice(number: u16, lower: &str) -> &'static str {
-    match number {
-        300..=399 => "the endpoint has moved: set model.base_url to its new address",
-        400 | 422 if lower.contains("max_tokens") || lower.contains("max_completion_tokens") => {
-            "the endpoint refuses the output limit: change model.output_limit_field or \
-             model.max_output_tokens"
+/// Returns what a status means and what can be done about it.
+fn meaning(number: u16, lower: &str) -> &'static str {
+    let number = number.to_string();
+    for line in MEANINGS.lines() {
+        let [statuses, words, meaning] = line.split("; ").collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        // Where no word is needed there is the empty one, which every answer has.
+        let mut words = words.split(' ');
+        let mut statuses = statuses.split(' ');
+        if statuses.any(|status| number.starts_with(status)) && words.any(|one| lower.contains(one))
+        {
+            return meaning;
         }
-        400 | 422 => {
-            "the endpoint does not accept the request: see model.omit and model.extra \
-                      for what can be left out or added"
-        }
-        401 => "the key is missing or wrong: set PATCHWRIGHT_MODEL__API_KEY",
-        402 => "the account has no credit left: check its billing",
-        403 => {
-            "the key is not allowed to use this model: check the account, or \
-                PATCHWRIGHT_MODEL__API_KEY"
-        }
-        404 if lower.contains("model") => {
-            "the endpoint does not know this model: correct model.name (--model)"
-        }
-        404 | 405 => {
-            "nothing answers there: model.base_url is probably wrong (it usually ends \
-                      in /v1), or model.api is"
-        }
-        _ => "the endpoint refused the request",
     }
-}
-
-fn meaning(number: u16) -> &'static str {
-    match number {
-        408 => "the endpoint waited too long",
-        429 => "too many calls",
-        502..=504 => "the endpoint is not available",
-        529 => "the endpoint is overloaded",
-        500..=599 => "the endpoint has an error of its own",
-        _ => "the endpoint asks to try again",
-    }
+    "the endpoint refused the request"
 }
 
 /// The longest wait that is believed: quotas are given by the day at most, and
