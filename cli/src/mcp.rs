@@ -14,7 +14,9 @@ pub(crate) use judge::Judge;
 
 use patchwright_agent::drive::{open_engine, request_of};
 use patchwright_agent::signals::Signals;
-use patchwright_retrieval::{Engine, Memory, Miss, Query, Settings};
+use patchwright_config::Settings;
+use patchwright_retrieval::{Engine, Memory, Miss, Query};
+use patchwright_run::engine_settings;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -39,16 +41,6 @@ const INSTRUCTIONS: &str = "Finds code in one source tree through an index of it
 /// is good for 100 ms.
 const REST: u32 = 10;
 
-#[derive(Debug, Clone)]
-pub(crate) struct ServedTree {
-    /// The source tree.
-    pub tree: PathBuf,
-    /// Where its index is kept.
-    pub cache: PathBuf,
-    /// The settings of the search, the size of answers among them.
-    pub settings: Settings,
-}
-
 /// An engine that is kept open.
 #[derive(Debug)]
 struct Open {
@@ -61,13 +53,13 @@ struct Open {
 /// A server for one tree.
 #[derive(Debug, Clone)]
 pub(crate) struct CodeServer {
-    place: ServedTree,
+    tree: PathBuf,
+    settings: Arc<Settings>,
     /// The index of the tree, which is kept open.
     open: Arc<tokio::sync::Mutex<Option<Open>>>,
     /// The questions so far, for `more`.
     memory: Arc<Mutex<Memory>>,
     signals: Arc<Signals>,
-    context_tokens: usize,
     judge: Option<Arc<Judge>>,
     tools: Arc<Tools>,
 }
@@ -83,16 +75,16 @@ const JUDGING: &str = " `judge` builds a patch, runs the crashing inputs and the
 /// # Errors
 /// The client did not speak the protocol, or the connection broke.
 pub(crate) async fn serve(
-    place: ServedTree,
+    tree: PathBuf,
+    settings: Settings,
     (signals, judge): (Signals, Option<Judge>),
-    context_tokens: usize,
 ) -> anyhow::Result<()> {
     let server = CodeServer {
-        place,
+        tree,
+        settings: Arc::new(settings),
         open: Arc::default(),
         memory: Arc::default(),
         signals: Arc::new(signals),
-        context_tokens,
         judge: judge.map(Arc::new),
         tools: Arc::new(Tools::read_table()?),
     };
@@ -122,7 +114,9 @@ impl CodeServer {
     fn answer(&self, engine: &Engine, call: &Call) -> Result<String, String> {
         match call.kind.as_str() {
             "context" => {
-                let budget = call.budget().unwrap_or(self.context_tokens);
+                let budget = call
+                    .budget()
+                    .unwrap_or(self.settings.retrieval.context_tokens);
                 let context = engine.context(&request_of(&call.body, budget));
                 Ok(context.map_err(|error| error.to_string())?.render())
             }
@@ -158,10 +152,11 @@ impl CodeServer {
         if let Some(open) = open.as_ref().filter(is_recent) {
             return Ok(Arc::clone(&open.engine));
         }
-        let place = self.place.clone();
+        let (tree, settings) = (self.tree.clone(), Arc::clone(&self.settings));
         let started = Instant::now();
         let fresh = tokio::task::spawn_blocking(move || {
-            open_engine(&place.tree, &place.cache, place.settings)
+            let cache = settings.cache.folder.join("index");
+            open_engine(&tree, &cache, engine_settings(&settings.retrieval))
         })
         .await
         .map_err(|error| error.to_string())?

@@ -4,11 +4,10 @@
 
 use super::retrieve::tell_cost;
 use crate::common::Common;
-use crate::mcp::{Judge, ServedTree, serve};
+use crate::mcp::{Judge, serve};
 use clap::Args;
 use patchwright_agent::task;
 use patchwright_model::account::Account;
-use patchwright_run::engine_settings;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -38,15 +37,9 @@ pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Res
         busy: Mutex::default(),
     });
     let settings = loaded.settings;
-    let place = ServedTree {
-        tree: arguments.repo,
-        cache: settings.cache.folder.join("index"),
-        settings: engine_settings(&settings.retrieval),
-    };
     let account = Arc::new(Account::new(settings.limits.usd));
     let signals = patchwright_run::signals(&settings, &account)?;
-    let served = serve(place, (signals, judge), settings.retrieval.context_tokens);
-    let served = Box::pin(served).await;
+    let served = Box::pin(serve(arguments.repo, settings, (signals, judge))).await;
     tell_cost(&account)?;
     served?;
     Ok(ExitCode::SUCCESS)

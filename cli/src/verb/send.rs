@@ -11,6 +11,7 @@ use crate::git::{Git, QUIET};
 use anyhow::Context;
 use clap::Args;
 use patchwright_config::person_environment;
+use patchwright_model::http::shown;
 use patchwright_source::visible;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -174,12 +175,11 @@ fn agreed(
 
 /// The address of a remote without the name and the password that it may have.
 fn without_keys(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let host = host.rsplit('@').next().unwrap_or(host);
-    format!("{scheme}://{host}/{path}")
+    if url.contains("://") {
+        shown(url)
+    } else {
+        url.to_owned()
+    }
 }
 
 /// Owner and name of the project that a remote's address names, as `owner/name`.

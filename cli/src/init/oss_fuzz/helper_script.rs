@@ -49,12 +49,8 @@ pub(crate) struct HelperScript<'a> {
     client: tempfile::TempDir,
 }
 
-/// The output of a command of the script.
-#[derive(Debug)]
-struct Output {
-    success: bool,
-    text: String,
-}
+/// The output of a command of the script; an error where it failed.
+type Output = Result<String, String>;
 
 impl<'a> HelperScript<'a> {
     /// Prepares the script at a path, or in the checkout at that path.
@@ -84,8 +80,8 @@ impl<'a> HelperScript<'a> {
         // The script asks whether to pull its base images. An engine pulls what it lacks.
         let wanted = [("--no-pull", None), ("--cache", None)];
         let output = self.call("build_image", &wanted, &[]).await?;
-        self.refuse_failure("build_image", &output).await?;
-        built_image(&output.text).ok_or_else(|| {
+        let log = self.of_success("build_image", output).await?;
+        built_image(&log).ok_or_else(|| {
             let reason = "its output names no image that `docker build` was told to make";
             self.wrong(&format!("build_image: {reason}"))
         })
@@ -100,7 +96,7 @@ impl<'a> HelperScript<'a> {
         ];
         let tree = tree.display().to_string();
         let output = self.call("build_fuzzers", &wanted, &[&tree]).await?;
-        self.refuse_failure("build_fuzzers", &output).await?;
+        self.of_success("build_fuzzers", output).await?;
         let checkout = self.file.parent().and_then(Path::parent);
         let out = checkout.map(|checkout| checkout.join("build/out").join(&self.subject.name));
         Ok(harnesses(&out.unwrap_or_default()))
@@ -118,17 +114,18 @@ impl<'a> HelperScript<'a> {
         ];
         let harness: Vec<&str> = harness.into_iter().collect();
         let output = self.call("check_build", &wanted, &harness).await?;
-        Ok((!output.success).then(|| last_lines(&output.text)))
+        Ok(output.err().map(|log| last_lines(&log)))
     }
 
     /// Replays a PoV, and returns its crash in one line.
     pub(crate) async fn reproduce(&self, harness: &str, pov: &Path) -> anyhow::Result<String> {
         let pov = std::path::absolute(pov)?.display().to_string();
         let output = self.call("reproduce", &[], &[harness, &pov]).await?;
-        if let Some(crash) = patchwright_crash::parse(&output.text) {
+        let (Ok(log) | Err(log)) = &output;
+        if let Some(crash) = patchwright_crash::parse(log) {
             return Ok(crash.summary);
         }
-        self.refuse_failure("reproduce", &output).await?;
+        self.of_success("reproduce", output).await?;
         let sanitizer = self.sanitizer;
         Err(self.wrong(&format!(
             "reproduce: {harness} accepts {pov}: name another --harness, or the --sanitizer that the \
@@ -168,15 +165,14 @@ impl<'a> HelperScript<'a> {
     /// Reads the options of a command.
     async fn options(&self, command: &str) -> anyhow::Result<BTreeSet<String>> {
         let words = [command, "--help"].map(str::to_owned);
-        let output = self.execute(&words).await?;
-        if !output.success {
-            let last = last_lines(&output.text);
-            return Err(self.wrong(&format!(
+        let help = self.execute(&words).await?.map_err(|log| {
+            let last = last_lines(&log);
+            self.wrong(&format!(
                 "{command} --help failed: the script has no such command, or does not run with this \
                  Python 3; take an OSS-Fuzz checkout that does\n{last}"
-            )));
-        }
-        Ok(options(&output.text))
+            ))
+        })?;
+        Ok(options(&help))
     }
 
     fn too_old(&self, command: &str, option: &str, purpose: &str) -> anyhow::Error {
@@ -189,18 +185,19 @@ impl<'a> HelperScript<'a> {
         WrongInput(format!("--helper: {} {what}", self.file.display())).into()
     }
 
-    async fn refuse_failure(&self, command: &str, output: &Output) -> anyhow::Result<()> {
-        if output.success {
-            return Ok(());
-        }
+    /// Returns the output of a command; a failure is refused.
+    async fn of_success(&self, command: &str, output: Output) -> anyhow::Result<String> {
+        let last = match output {
+            Ok(log) => return Ok(log),
+            Err(log) => last_lines(&log),
+        };
         // An engine that has ended is the reason.
         let (socket, display) = (&self.engine.socket, self.display);
         if let Err(error) = EngineAddress::find(Some(socket)).await {
-            display.line(&last_lines(&output.text));
+            display.line(&last);
             return Err(error.into());
         }
         self.engine.remove_containers().await;
-        let last = last_lines(&output.text);
         Err(self.wrong(&format!("{command} failed:\n{last}")))
     }
 
@@ -228,10 +225,8 @@ impl<'a> HelperScript<'a> {
         log.rewind()?;
         let mut bytes = Vec::new();
         log.take(MOST_OUTPUT).read_to_end(&mut bytes)?;
-        Ok(Output {
-            success: status.success(),
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-        })
+        let log = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(if status.success() { Ok(log) } else { Err(log) })
     }
 }
 

@@ -4,12 +4,11 @@
 use crate::display::{self, Display};
 use indicatif::{MultiProgress, ProgressBar};
 use patchwright_agent::progress::Observer;
-use patchwright_config::{self as settings, Settings};
+use patchwright_config::Settings;
 use patchwright_daemon::service::Service;
 use patchwright_daemon::worker::Observers;
 use patchwright_store::submissions::{TaskFilter, TaskRow};
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,16 +21,16 @@ const PAGE: u32 = 1000;
 #[derive(Debug)]
 pub(super) struct Watch {
     bars: Option<MultiProgress>,
-    silent: bool,
+    /// Where lines go that stay, but on a terminal.
+    display: Display,
 }
 
 impl Watch {
     pub(super) fn new(settings: &Settings) -> Self {
-        let terminal = display::of_settings(settings).is_terminal();
-        Self {
-            bars: terminal.then(MultiProgress::new),
-            silent: settings.display.progress == settings::Progress::None,
-        }
+        let display = display::of_settings(settings);
+        let bars = display.is_terminal().then(MultiProgress::new);
+        display.close();
+        Self { bars, display }
     }
 
     /// A moving line for each task, where there is a terminal.
@@ -72,11 +71,7 @@ impl Watch {
             Some(bars) => {
                 let _ = bars.println(line);
             }
-            // A closed standard error is no reason to stop.
-            None if !self.silent => {
-                let _ = writeln!(std::io::stderr(), "{line}");
-            }
-            None => {}
+            None => self.display.line(&line),
         }
     }
 
