@@ -26,7 +26,6 @@ pub fn render(report: &Report) -> Result<String, Error> {
     let values = json!({
         "report": report,
         "attempts": attempts,
-        "introduced_by": report.introduced_by.as_ref().map(patchwright_record::CommitRecord::in_words),
         "money": money(report),
         "times": times(&report.seconds),
         "sandbox": report.sandbox.as_ref().map(ToString::to_string),

@@ -4,6 +4,7 @@ use crate::prompt::fence;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 pub use minijinja::{Environment, Error};
+use patchwright_record::CommitRecord;
 use patchwright_source::{counted, visible, visible_line};
 use serde_json::{Value, json};
 
@@ -19,6 +20,11 @@ pub fn environment() -> Result<Environment<'static>, Error> {
         .keep_trailing_newline(true)
         .build()?;
     environment.set_syntax(syntax);
+    // Nothing where there is none.
+    environment.add_filter("commit", |commit: minijinja::Value| {
+        let commit: Result<CommitRecord, _> = serde_json::from_value(json!(commit));
+        commit.map_or_else(|_| String::new(), |commit| commit.in_words())
+    });
     environment.add_filter("counted", |number: u64, noun: &str| counted(number, noun));
     environment.add_filter("fence", fence);
     environment.add_filter("first_line", |text: &str| {

@@ -2,11 +2,14 @@
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use patchwright_agent::template;
 use patchwright_config::{Color, Flag, Loaded, SettingsError, Sources};
 pub(crate) use patchwright_run::WrongInput;
 use patchwright_source::visible;
 use patchwright_store::Store;
 use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -73,7 +76,7 @@ impl Common {
     pub(crate) fn load(&self, mut flags: Vec<Flag>) -> Result<Loaded, SettingsError> {
         for set in &self.set {
             let (key, value) = set.split_once('=').unwrap_or((set, ""));
-            flags.push(flag("--set", key, value));
+            flags.push(Flag::new("--set", key, value));
         }
         let state = self.state.as_ref().map(|state| state.display().to_string());
         flags.extend(flags_given(&[
@@ -117,17 +120,8 @@ pub(crate) fn write_out(result: impl AsRef<[u8]>) -> anyhow::Result<()> {
 pub(crate) fn flags_given(given: &[(&str, &str, &Option<String>)]) -> Vec<Flag> {
     let flags = given.iter();
     flags
-        .filter_map(|(name, key, value)| Some(flag(name, key, value.as_deref()?)))
+        .filter_map(|(name, key, value)| Some(Flag::new(name, key, value.as_deref()?)))
         .collect()
-}
-
-/// A flag that sets a setting.
-pub(crate) fn flag(name: &str, key: &str, value: &str) -> Flag {
-    Flag {
-        name: name.to_owned(),
-        key: key.to_owned(),
-        value: value.to_owned(),
-    }
 }
 
 impl Format {
@@ -144,6 +138,15 @@ impl Format {
             Self::Text => in_words(),
             Self::Json => Ok(serde_json::to_string_pretty(value)? + "\n"),
         }
+    }
+
+    /// Prints a result in the words of a template that reads it, or as JSON.
+    ///
+    /// # Errors
+    /// The template does not fit it, or standard output is closed.
+    pub(crate) fn print(self, value: &Value, template: &str) -> anyhow::Result<()> {
+        let text = self.render(value, || Ok(template::fill(template, value)?))?;
+        write_result(text.as_bytes()).context("standard output is closed")
     }
 }
 
@@ -163,6 +166,12 @@ pub(crate) fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result
 /// Says that a file or folder cannot be written.
 pub(crate) fn unwritten(path: &Path) -> String {
     format!("{} cannot be written", path.display())
+}
+
+/// Returns variables of an environment by their names.
+pub(crate) fn variables(given: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    given.iter().map(owned).collect()
 }
 
 /// Tells whether a text has only letters and digits of ASCII and these characters.

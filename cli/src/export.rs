@@ -13,7 +13,7 @@ mod style;
 mod template;
 
 pub(crate) use branch::{LastChange, identity, last_change, make as make_branch};
-pub(crate) use message::{Letter, Signatures, letter, mail, sarif, text};
+pub(crate) use message::{Signatures, letter, mail, sarif, text};
 pub(crate) use story::story;
 pub(crate) use style::{Style, reproduction};
 #[cfg(feature = "daemon")]

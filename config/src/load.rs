@@ -40,6 +40,14 @@ pub struct Flag {
     pub value: String,
 }
 
+impl Flag {
+    /// The flag of this name, which sets a key to a value.
+    pub fn new(name: &str, key: &str, value: &str) -> Self {
+        let [name, key, value] = [name, key, value].map(str::to_owned);
+        Self { name, key, value }
+    }
+}
+
 /// Returns a variable of the environment as text. One of ours that is not UTF-8
 /// is kept, so that it is refused like any wrong value; others are nobody's here.
 fn variable((name, value): (OsString, OsString)) -> Option<(String, String)> {
@@ -244,11 +252,7 @@ impl Settings {
     /// # Errors
     /// When a key or a value is wrong.
     pub fn with(values: &[(&str, &str)]) -> Result<Self, SettingsError> {
-        let flags = values.iter().map(|(key, value)| Flag {
-            name: (*key).to_owned(),
-            key: (*key).to_owned(),
-            value: (*value).to_owned(),
-        });
+        let flags = values.iter().map(|(key, value)| Flag::new(key, key, value));
         let sources = Sources {
             variables: [("HOME".to_owned(), "/nonexistent".to_owned())].into(),
             flags: flags.collect(),

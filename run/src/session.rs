@@ -68,11 +68,8 @@ impl Beginning {
 
     /// The settings of the command line that started it.
     pub fn flags(&self) -> Vec<Flag> {
-        let flags = self.flags.iter().map(|(key, value)| Flag {
-            name: "the beginning of the run".to_owned(),
-            key: key.clone(),
-            value: value.clone(),
-        });
+        let flags = self.flags.iter();
+        let flags = flags.map(|(key, value)| Flag::new("the beginning of the run", key, value));
         flags.collect()
     }
 }

@@ -100,7 +100,6 @@ fn changed_file(attempt: &AttemptReport) -> Option<&str> {
 /// Returns what the templates of a candidate read.
 pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
     let (report, style) = (exported.report, &exported.style);
-    let introduced_by = report.introduced_by.as_ref();
     let files = FileDiff::read(&exported.attempt.diff).unwrap_or_default();
     json!({
         "report": report,
@@ -116,7 +115,6 @@ pub(super) fn values(exported: &Exported<'_>, day: &str) -> Value {
         "day": day,
         "author": exported.signatures.author(),
         "encoded": exported.smallest.and_then(encoded),
-        "introduced_by": introduced_by.map(patchwright_agent::record::CommitRecord::in_words),
         "size": exported.smallest.map(<[u8]>::len),
         "subject": subject(exported),
         "version": env!("CARGO_PKG_VERSION"),
@@ -197,46 +195,32 @@ pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> anyhow::Re
         ..=1 => "[PATCH]".to_owned(),
         version => format!("[PATCH v{version}]"),
     };
-    Ok(letter(&Letter {
-        commit: NO_COMMIT,
-        author: &exported.signatures.author(),
-        date: &date,
-        subject: &format!("{mark} {}", subject(exported)),
-        body: text("mail.txt", exported, "")?.as_bytes(),
-    }))
+    let headers = json!({
+        "commit": NO_COMMIT,
+        "author": exported.signatures.author(),
+        "date": date,
+        "subject": format!("{mark} {}", subject(exported)),
+    });
+    let body = text("mail.txt", exported, "")?;
+    Ok(letter(headers, body.as_bytes())?)
 }
 
-/// Parts of a mail, each header on one line.
-pub(crate) struct Letter<'a> {
-    pub(crate) commit: &'a str,
-    pub(crate) author: &'a str,
-    pub(crate) date: &'a str,
-    pub(crate) subject: &'a str,
-    pub(crate) body: &'a [u8],
-}
-
-pub(crate) fn letter(letter: &Letter<'_>) -> String {
-    let (commit, author) = (letter.commit, letter.author);
-    let (date, subject) = (letter.date, letter.subject);
+/// Writes a mail with these headers, each on one line: `commit`, `author`, `date`, `subject`.
+///
+/// # Errors
+/// The template does not fit the headers.
+pub(crate) fn letter(mut headers: Value, body: &[u8]) -> Result<String, Error> {
     let is_plain = |body: &&str| {
         let mut lines = body.lines();
         !body.contains('\r') && lines.all(|line| line.len() <= LINE && !line.starts_with("From "))
     };
-    let (encoding, body) = match std::str::from_utf8(letter.body).ok().filter(is_plain) {
+    let (encoding, body) = match std::str::from_utf8(body).ok().filter(is_plain) {
         Some(plain) => ("8bit", plain.to_owned()),
-        None => ("quoted-printable", quoted_printable(letter.body)),
+        None => ("quoted-printable", quoted_printable(body)),
     };
-    format!(
-        "From {commit} Mon Sep 17 00:00:00 2001\n\
-         From: {author}\n\
-         Date: {date}\n\
-         Subject: {subject}\n\
-         MIME-Version: 1.0\n\
-         Content-Type: text/plain; charset=UTF-8\n\
-         Content-Transfer-Encoding: {encoding}\n\
-         \n\
-         {body}\n"
-    )
+    headers["encoding"] = json!(encoding);
+    headers["body"] = json!(body);
+    render("letter.txt", &headers)
 }
 
 /// The encoding that keeps carriage returns and long lines as they are.

@@ -10,8 +10,8 @@ use serde_json::Value;
 pub(super) const COLUMNS: usize = 72;
 
 const TEMPLATES: &[(&str, &str)] = templates! { "templates/":
-    "answer.txt" "attached.txt" "body.txt" "candidate.md" "evidence.txt" "mail.txt" "openvex.json"
-    "pull_request.md" "quilt.txt" "sarif.json" "story.md"
+    "answer.txt" "attached.txt" "body.txt" "candidate.md" "evidence.txt" "letter.txt" "mail.txt"
+    "openvex.json" "pull_request.md" "quilt.txt" "sarif.json" "story.md"
 };
 
 pub(crate) fn render(name: &str, values: &Value) -> Result<String, Error> {

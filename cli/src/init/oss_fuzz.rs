@@ -8,7 +8,7 @@
 pub(crate) mod helper_script;
 
 use self::helper_script::Subject;
-use crate::common::{WrongInput, is_plain, real_path};
+use crate::common::{WrongInput, is_plain, real_path, variables};
 use crate::init::build_systems::Proposal;
 use crate::init::harnesses::{DRIVER, STANDALONE};
 use patchwright_run::oss_fuzz::{language_of, yaml_value};
@@ -143,18 +143,15 @@ impl Project {
     /// Returns the variables that `compile` reads.
     pub(crate) fn image_variables(&self, sanitizer: &str) -> BTreeMap<String, String> {
         let language = match self.language {
-            Language::Java => "jvm".to_owned(),
-            language => language.to_string(),
+            Language::Java => "jvm",
+            language => language.as_str(),
         };
-        let variables = [
+        variables(&[
             ("ARCHITECTURE", std::env::consts::ARCH),
             ("FUZZING_ENGINE", "libfuzzer"),
-            ("FUZZING_LANGUAGE", &language),
+            ("FUZZING_LANGUAGE", language),
             ("SANITIZER", sanitizer),
-        ];
-        variables
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .into()
+        ])
     }
 
     /// Returns the proposal that runs `build.sh` without the image.
@@ -184,24 +181,23 @@ impl Project {
             "-g -O1 -fno-omit-frame-pointer -fsanitize={sanitizer}{coverage} \
              -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION"
         );
+        let engine = format!("-fsanitize={sanitizer},fuzzer");
         let (c, cpp, engine) = if clang {
-            let engine = format!("-fsanitize={sanitizer},fuzzer");
-            ("clang", "clang++", ("LIB_FUZZING_ENGINE", engine))
+            ("clang", "clang++", ("LIB_FUZZING_ENGINE", engine.as_str()))
         } else {
-            ("gcc", "g++", ("STANDALONE", "1".to_owned()))
+            ("gcc", "g++", ("STANDALONE", "1"))
         };
-        let variables = [
+        variables(&[
             engine,
-            ("CC", c.to_owned()),
-            ("CXX", cpp.to_owned()),
-            ("CFLAGS", flags.clone()),
-            ("CXXFLAGS", flags),
-            ("FUZZING_ENGINE", "libfuzzer".to_owned()),
-            ("FUZZING_LANGUAGE", self.language.to_string()),
-            ("ARCHITECTURE", std::env::consts::ARCH.to_owned()),
-            ("SANITIZER", sanitizer.to_owned()),
-        ];
-        variables.map(|(key, value)| (key.to_owned(), value)).into()
+            ("CC", c),
+            ("CXX", cpp),
+            ("CFLAGS", &flags),
+            ("CXXFLAGS", &flags),
+            ("FUZZING_ENGINE", "libfuzzer"),
+            ("FUZZING_LANGUAGE", self.language.as_str()),
+            ("ARCHITECTURE", std::env::consts::ARCH),
+            ("SANITIZER", sanitizer),
+        ])
     }
 }
 

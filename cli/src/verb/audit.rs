@@ -6,12 +6,12 @@
 use super::backport::fix::Fix;
 use super::backport::place;
 use super::session::{self, OutputArguments};
-use crate::common::{Common, write_out};
+use crate::common::Common;
 use crate::revisions::Revisions;
 use clap::Args;
 use patchwright_agent::record::{CommitRecord, EndingKind};
 use patchwright_agent::report::{INTERRUPTED, Report, RungReport};
-use patchwright_agent::{task, template};
+use patchwright_agent::task;
 use patchwright_patcher::Patch;
 use serde::Serialize;
 use serde_json::json;
@@ -93,16 +93,8 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
         "inputs": refuting.map_or(&[][..], |rung| &rung.found),
         "later": later,
     });
-    let in_words = || {
-        let commits = later.iter().map(|later| later.commit.in_words());
-        let values = json!({
-            "audit": audit,
-            "commit": fix.commit.as_ref().map(CommitRecord::in_words),
-            "commits": commits.collect::<Vec<_>>(),
-        });
-        Ok(template::fill(include_str!("audit/text.txt"), &values)?)
-    };
-    write_out(arguments.output.format.render(&audit, in_words)?)?;
+    let format = arguments.output.format;
+    format.print(&audit, include_str!("audit/text.txt"))?;
     Ok(match answer {
         Answer::Held => ExitCode::SUCCESS,
         Answer::Incomplete => ExitCode::from(1),

@@ -12,17 +12,16 @@ mod mail;
 use super::export;
 use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
-use crate::common::{Common, WrongInput, write_out};
+use crate::common::{Common, WrongInput};
 use crate::display;
 use crate::revisions::{Place, Revisions, Seen};
 use anyhow::Context;
 use branch::{Branch, file_name};
 use clap::Args;
 use fix::{Fix, commit};
-use patchwright_agent::record::{CommitRecord, Ending, EndingKind};
+use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::report::INTERRUPTED;
 use patchwright_agent::task::{self, Task};
-use patchwright_agent::template;
 use patchwright_config::Loaded;
 use patchwright_run::{Answers, answering};
 use serde_json::json;
@@ -107,12 +106,8 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
     }
     let fix = &backport.fix;
     let all = json!({ "schema": 1, "task": task.id, "fix": fix, "branches": branches });
-    let in_words = || {
-        let named = fix.commit.as_ref().map(CommitRecord::in_words);
-        let values = json!({ "named": named, "fix": fix, "branches": branches });
-        Ok(template::fill(include_str!("backport/table.txt"), &values)?)
-    };
-    write_out(arguments.output.format.render(&all, in_words)?)?;
+    let format = arguments.output.format;
+    format.print(&all, include_str!("backport/table.txt"))?;
     Ok(ExitCode::from(status(&branches)))
 }
 

@@ -5,12 +5,13 @@
 //! the plain context.
 
 use super::model_arguments::Endpoint;
-use super::retrieve::{note, open, print, snippet_value, tell_cost};
-use crate::common::{Common, Format, WrongInput, flag, read_named};
+use super::retrieve::{note, open, snippet_value, tell_cost};
+use crate::common::{Common, Format, WrongInput, read_named, write_result};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
 use patchwright_agent::drive::request_of;
 use patchwright_agent::signals::Signals;
+use patchwright_config::Flag;
 use patchwright_model::account::{Account, Accounted};
 use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
 use serde_json::json;
@@ -61,7 +62,7 @@ pub(crate) async fn run(common: &Common, arguments: &ContextArguments) -> anyhow
     }
     let mut flags = arguments.endpoint.settings();
     if arguments.endpoint.model.is_some() {
-        flags.push(flag("", "retrieval.max_results", &HITS.to_string()));
+        flags.push(Flag::new("", "retrieval.max_results", &HITS.to_string()));
     }
     let (engine, settings) = open(common, &arguments.repo, flags)?;
     let usual = settings.retrieval.context_tokens;
@@ -93,9 +94,10 @@ pub(crate) async fn run(common: &Common, arguments: &ContextArguments) -> anyhow
         "definitions": context.definitions,
         "notes": notes,
     });
-    let printed = print(&arguments.format.render(&value, || Ok(context.render()))?)?;
+    let text = arguments.format.render(&value, || Ok(context.render()))?;
+    write_result(text.as_bytes())?;
     tell_cost(&account)?;
-    Ok(printed)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The context without patterns and SQL of a model.

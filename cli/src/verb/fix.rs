@@ -74,7 +74,7 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
         force: arguments.force,
         ..InitArguments::default()
     };
-    let found = init::write(&loaded.settings, &draft).await;
+    let found = init::write(&loaded.settings, draft).await;
     // Where nothing was found, an empty folder is not left; one with something in it stays.
     let found = found.inspect_err(|_| drop(std::fs::remove_dir(&out)))?;
     say(&format!("task     {}", file.display()))?;

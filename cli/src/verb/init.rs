@@ -56,11 +56,12 @@ pub(crate) struct InitArguments {
 /// There is no tree, nothing builds, or the file cannot be written.
 pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let complete = write(&loaded.settings, &arguments).await?.is_complete();
+    let out = arguments.out.display().to_string();
+    let complete = write(&loaded.settings, arguments).await?.is_complete();
     let mut stdout = std::io::stdout();
-    writeln!(stdout, "{}", arguments.out.display())?;
+    writeln!(stdout, "{out}")?;
     if complete {
-        writeln!(stdout, "next: patchwright run {}", arguments.out.display())?;
+        writeln!(stdout, "next: patchwright run {out}")?;
     } else {
         let lacking = "the command that feeds $POV to the program (commands.pov)";
         writeln!(stdout, "next: write {lacking} into the file")?;
@@ -69,7 +70,10 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
 }
 
 /// Tries commands and writes the task file, as [`run`] does, and prints nothing of the result.
-pub(super) async fn write(settings: &Settings, arguments: &InitArguments) -> anyhow::Result<Draft> {
+pub(super) async fn write(
+    settings: &Settings,
+    mut arguments: InitArguments,
+) -> anyhow::Result<Draft> {
     let out = std::path::absolute(&arguments.out)?;
     if out.exists() && !arguments.force {
         let out = arguments.out.display();
@@ -77,8 +81,7 @@ pub(super) async fn write(settings: &Settings, arguments: &InitArguments) -> any
     }
     let folder = out.parent().context("--out names no file")?.to_path_buf();
     let display = display::of_settings(settings);
-    let with_issue = with_issue(arguments, &folder, (settings, &display)).await?;
-    let arguments = with_issue.as_ref().unwrap_or(arguments);
+    take_issue(&mut arguments, &folder, (settings, &display)).await?;
     let report = arguments.crashed.project.crash.as_deref();
     let log = report.map(|file| read_named("file", file, u64::MAX));
     let log = log.transpose()?;
@@ -92,7 +95,7 @@ pub(super) async fn write(settings: &Settings, arguments: &InitArguments) -> any
     };
     let copy = folder.join(COPY);
     let copied = copy.exists();
-    let found = Box::pin(draft(&trials, arguments)).await;
+    let found = Box::pin(draft(&trials, &arguments)).await;
     if found.is_err() && !copied {
         let _ = std::fs::remove_dir_all(copy);
     }
@@ -102,25 +105,24 @@ pub(super) async fn write(settings: &Settings, arguments: &InitArguments) -> any
     Ok(draft)
 }
 
-/// Fetches the issue that is named, and returns the arguments with its report and inputs.
-async fn with_issue(
-    arguments: &InitArguments,
+/// Fetches the issue that is named: its report and inputs become arguments.
+async fn take_issue(
+    arguments: &mut InitArguments,
     folder: &Path,
     (settings, display): (&Settings, &Display),
-) -> anyhow::Result<Option<InitArguments>> {
+) -> anyhow::Result<()> {
     let Some(url) = &arguments.crashed.issue else {
-        return Ok(None);
+        return Ok(());
     };
     let issue = issue::fetch(url, &folder.join("issue"), settings).await?;
     let inputs = counted(issue.inputs.len() as u64, "input");
     display.line(&format!("issue: {}; {inputs} found in it", issue.title));
-    let mut arguments = arguments.clone();
     arguments.crashed.project.crash = Some(issue.report);
     arguments.title = Some(issue.title);
     if arguments.crashed.pov.is_empty() {
         arguments.candidates = issue.inputs;
     }
-    Ok(Some(arguments))
+    Ok(())
 }
 
 async fn draft(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Draft> {
@@ -168,7 +170,7 @@ async fn in_image(
     let copy = scratch.path().join(name_of(&start.tree).to_lowercase());
     let subject = Project::subject((project, &start.tree), (checkout, &copy))?;
     let socket = trials.settings.sandbox.engine.as_ref().map(Path::new);
-    let subject = (subject, start.sanitizer.name());
+    let subject = (subject, start.sanitizer.as_str());
     let script = HelperScript::open(&script, subject, socket, trials.display).await?;
     let copied = std::process::Command::new("cp")
         .args(["-R", "--preserve=mode,timestamps,links"])
@@ -238,15 +240,15 @@ fn begin(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Start
         let variables = if arguments.helper.is_some() {
             keys.source.seen_as = Some(project.place.clone());
             proposals = vec![project.in_image()];
-            project.image_variables(sanitizer.name())
+            project.image_variables(sanitizer.as_str())
         } else {
             proposals = vec![project.proposal()];
-            project.variables(sanitizer.name(), has_clang())
+            project.variables(sanitizer.as_str(), has_clang())
         };
-        keys.builds.insert(sanitizer.name().to_owned(), variables);
+        keys.builds.insert(sanitizer.to_string(), variables);
     } else if language != Language::Java {
         keys.builds
-            .insert(sanitizer.name().to_owned(), sanitizer.variables());
+            .insert(sanitizer.to_string(), sanitizer.variables());
     }
     if let Some(build) = &given.build {
         proposals = vec![Proposal::given(build, &proposals)];

@@ -5,7 +5,7 @@
 //! says stop, is the smallest set of patches.
 
 use super::session::{self, NewRun, OutputArguments, stop_on_signal};
-use crate::common::{Common, Format, flag, write_out};
+use crate::common::{Common, Format, write_out};
 use crate::display::{self, Display};
 use clap::Args;
 use patchwright_agent::record::{Ending, EndingKind};
@@ -15,7 +15,6 @@ use patchwright_agent::template::fill;
 use patchwright_config::{Flag, Loaded, Sources};
 use patchwright_daemon::crs::cover;
 use patchwright_daemon::crs::ground::Ground;
-use patchwright_daemon::crs::oss::candidates::Candidate;
 use patchwright_daemon::crs::oss::{
     self, Candidates, Environment, Found, SidecarTarget, Sidecars, tasks,
 };
@@ -109,9 +108,9 @@ pub(crate) async fn run(common: &Common, arguments: OssCrsArguments) -> anyhow::
 /// The framework's proxy, and what the command line says.
 fn flags(environment: &Environment, arguments: &OssCrsArguments) -> Vec<Flag> {
     let proxy = environment.model.iter();
-    let proxy = proxy.map(|(key, value)| flag("the environment of OSS-CRS", key, value));
+    let proxy = proxy.map(|(key, value)| Flag::new("the environment of OSS-CRS", key, value));
     let model = arguments.model.iter();
-    let model = model.map(|name| flag("--model", "model.name", name));
+    let model = model.map(|name| Flag::new("--model", "model.name", name));
     proxy.chain(model).collect()
 }
 
@@ -290,46 +289,41 @@ impl Campaign {
         Ok(())
     }
 
+    /// Runs every suspicion: the candidates that can be claimed, while others work on the rest, or
+    /// else what lies in the framework's folders.
     async fn suspicions(&mut self) -> anyhow::Result<()> {
-        if let Some(shared) = Candidates::open(&self.environment).await? {
-            let open = shared.open_ones().await?;
-            if !open.is_empty() {
-                return self.claimed(&shared, open).await;
-            }
+        let shared = Candidates::open(&self.environment).await?;
+        let open = match &shared {
+            Some(shared) => shared.open_ones().await?,
+            None => Vec::new(),
+        };
+        let claimable = open.into_iter().map(|one| (Some(one.id), Some(one.sarif)));
+        let mut suspicions: Vec<(Option<String>, Option<String>)> = claimable.collect();
+        if suspicions.is_empty() {
+            let candidates = self.found.candidates.iter();
+            suspicions.extend(candidates.map(|(_, text)| (None, Some(text.clone()))));
         }
-        let candidates = self.found.candidates.iter();
-        let mut reports: Vec<Option<String>> =
-            candidates.map(|(_, text)| Some(text.clone())).collect();
-        if reports.is_empty() && self.found.diff.is_some() {
-            reports.push(None);
+        if suspicions.is_empty() && self.found.diff.is_some() {
+            suspicions.push((None, None));
         }
-        for report in reports {
+        for (id, report) in suspicions {
             if self.stop.is_cancelled() {
                 break;
             }
-            let task = tasks::task(&self.environment, &self.found, &[], report.as_deref())?;
-            let line = Box::pin(self.repair(task)).await?;
-            self.keep(line)?;
-        }
-        Ok(())
-    }
-
-    /// Runs the candidates that can be claimed; others work on the rest.
-    async fn claimed(&mut self, shared: &Candidates, open: Vec<Candidate>) -> anyhow::Result<()> {
-        for Candidate { id, sarif } in open {
-            if self.stop.is_cancelled() {
-                break;
-            }
-            if !shared.claim(&id).await? {
+            let claim = shared.as_ref().zip(id.as_deref());
+            if let Some((shared, id)) = claim
+                && !shared.claim(id).await?
+            {
                 let line = format!("bug candidate {id}: claimed by another system");
                 self.display.line(&line);
                 continue;
             }
-            let task = tasks::task(&self.environment, &self.found, &[], Some(&sarif))?;
+            let task = tasks::task(&self.environment, &self.found, &[], report.as_deref())?;
             let line = Box::pin(self.repair(task)).await;
-            let verified = |line: &RunLine| line.kind == Some(EndingKind::Verified);
-            let fixed = line.as_ref().is_ok_and(verified);
-            shared.settle(&id, fixed).await?;
+            if let Some((shared, id)) = claim {
+                let verified = |line: &RunLine| line.kind == Some(EndingKind::Verified);
+                shared.settle(id, line.as_ref().is_ok_and(verified)).await?;
+            }
             self.keep(line?)?;
         }
         Ok(())

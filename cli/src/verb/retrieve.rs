@@ -6,7 +6,6 @@
 use crate::common::{Common, Format, USAGE, WrongInput, tell, write_result};
 use clap::Args;
 use patchwright_agent::drive::{open_engine, request_of};
-use patchwright_agent::template;
 use patchwright_config::{Flag, Settings};
 use patchwright_model::account::Account;
 use patchwright_retrieval::{Engine, Memory, Query, Request, Snippet};
@@ -66,8 +65,9 @@ pub(crate) fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Resu
         rows.insert("schema".to_owned(), json!(1));
         rows.insert("skipped".to_owned(), skipped.collect());
     }
-    let in_words = || Ok(template::fill(include_str!("retrieve/index.txt"), &value)?);
-    print(&arguments.format.render(&value, in_words)?)
+    let format = arguments.format;
+    format.print(&value, include_str!("retrieve/index.txt"))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs `patchwright retrieve`: prints per query its hits or the reason why
@@ -123,7 +123,7 @@ pub(crate) async fn retrieve(
         }
     }
     let value = json!({ "schema": 1, "answers": values });
-    print(&arguments.format.render(&value, || Ok(text))?)?;
+    write_result(arguments.format.render(&value, || Ok(text))?.as_bytes())?;
     tell_cost(&account)?;
     Ok(status)
 }
@@ -179,9 +179,4 @@ pub(super) fn snippet_value(snippet: &Snippet) -> Value {
         "tier": snippet.tier,
         "text": snippet.text,
     })
-}
-
-pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
-    write_result(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use super::model_arguments::ModelArguments;
 use super::session::{self, NewRun, OutputArguments};
 use super::task_flags::TaskFlags;
-use crate::common::{Common, flag};
+use crate::common::Common;
 use crate::display::{self, Display};
 use crate::upstream::{self, HistoryQuestion};
 use clap::Args;
@@ -46,7 +46,7 @@ pub(super) fn known_flag(known: Option<&str>) -> anyhow::Result<Option<Flag>> {
         Some("runs") => "runs".to_owned(),
         Some(file) => std::path::absolute(file)?.to_string_lossy().into_owned(),
     };
-    Ok(Some(flag("--known", "store.known", &value)))
+    Ok(Some(Flag::new("--known", "store.known", &value)))
 }
 
 /// Runs a task to its end.

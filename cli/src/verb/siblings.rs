@@ -4,7 +4,7 @@
 //! printed are candidates, each with what may make it harmless. Only where *robust* of the run had
 //! an input that crashes the patched program in one of them, it is called a flaw.
 
-use super::retrieve::{open, print};
+use super::retrieve::open;
 use super::{export, session};
 use crate::common::{Common, Format, WrongInput};
 use crate::git::Git;
@@ -13,7 +13,6 @@ use anyhow::Context;
 use clap::Args;
 use patchwright_agent::report::AttemptReport;
 use patchwright_agent::task::Source;
-use patchwright_agent::template;
 use patchwright_retrieval::{Sibling, Symbol};
 use patchwright_source::{FileDiff, visible_line};
 use patchwright_target::runner::INSIDE;
@@ -48,8 +47,9 @@ pub(crate) async fn run(common: &Common, arguments: SiblingsArguments) -> anyhow
     let found = found.iter().map(|sibling| value(sibling, &fix.crashes));
     let found: Vec<Value> = found.collect();
     let values = json!({ "schema": 1, "fix": arguments.fix, "candidates": found });
-    let in_words = || Ok(template::fill(include_str!("siblings/text.txt"), &values)?);
-    print(&arguments.format.render(&values, in_words)?)
+    let format = arguments.format;
+    format.print(&values, include_str!("siblings/text.txt"))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A fix.

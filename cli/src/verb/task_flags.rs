@@ -1,14 +1,14 @@
 //! Flags that tell of a project, and a task put together from flags, for somebody
 //! who has only a crash. The language comes from the crash report or the files, for whoever names none.
 
-use crate::common::{WrongInput, plain_name, real_path};
+use crate::common::{WrongInput, plain_name, real_path, variables};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use patchwright_agent::task::Pov;
 use patchwright_agent::task::file::{SourceKeys, TaskFile};
 use patchwright_agent::task::{self, Mode, Task};
 use patchwright_crash::{CrashReport, Tool};
-use patchwright_source::{Language, Tree, TreePath};
+use patchwright_source::{Language, Tree, TreePath, words};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -107,6 +107,8 @@ pub(crate) enum Sanitizer {
     Thread,
 }
 
+words!(Sanitizer: Address "address", Undefined "undefined", Memory "memory", Thread "thread");
+
 impl Sanitizer {
     /// Returns the one that made a report.
     pub(crate) fn of_report(report: Option<&CrashReport>) -> Self {
@@ -118,39 +120,26 @@ impl Sanitizer {
         }
     }
 
-    /// Returns its name, as compilers take it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Address => "address",
-            Self::Undefined => "undefined",
-            Self::Memory => "memory",
-            Self::Thread => "thread",
-        }
-    }
-
     /// Returns the variables of a build with it; `SANITIZER` is what the build
     /// scripts of OSS-Fuzz read.
     pub(crate) fn variables(self) -> BTreeMap<String, String> {
-        let name = self.name();
+        let name = self.as_str();
         let more = match self {
             Self::Memory => " -fsanitize-memory-track-origins",
             Self::Address | Self::Undefined | Self::Thread => "",
         };
         let sanitizer = format!("-fsanitize={name}{more}");
         let compile = format!("-g -O1 -fno-omit-frame-pointer {sanitizer}");
-        let variables = [
-            ("SANITIZER", name.to_owned()),
-            ("CFLAGS", compile.clone()),
-            ("CXXFLAGS", compile),
-            ("LDFLAGS", sanitizer),
+        let mut given = vec![
+            ("SANITIZER", name),
+            ("CFLAGS", compile.as_str()),
+            ("CXXFLAGS", compile.as_str()),
+            ("LDFLAGS", sanitizer.as_str()),
         ];
-        let clang =
-            [("CC", "clang"), ("CXX", "clang++")].map(|(key, value)| (key, value.to_owned()));
-        let clang = clang.into_iter().filter(|_| self == Self::Memory);
-        let variables = variables.into_iter().chain(clang);
-        variables
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect()
+        if self == Self::Memory {
+            given.extend([("CC", "clang"), ("CXX", "clang++")]);
+        }
+        variables(&given)
     }
 }
 
@@ -185,8 +174,8 @@ impl TaskFlags {
         file.commands.pov = command;
         file.commands.test.clone_from(&project.test);
         if let Some(sanitizer) = project.sanitizer {
-            let name = sanitizer.name().to_owned();
-            file.builds.insert(name, sanitizer.variables());
+            file.builds
+                .insert(sanitizer.to_string(), sanitizer.variables());
         }
         let povs = inputs.iter().map(|input| Pov {
             file: absolute(Path::new(input)).into(),

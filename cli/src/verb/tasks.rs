@@ -55,20 +55,8 @@ pub(crate) async fn list(common: &Common, arguments: &TasksArguments) -> anyhow:
     let daemon = Daemon::of(&common.load(Vec::new())?)?;
     let request = daemon.request(Method::GET, &["tasks"])?.query(arguments);
     let answer = daemon.json(request).await?;
-    let mut out = std::io::stdout().lock();
-    if arguments.format == Format::Json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&answer)?)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let tasks = answer.get("tasks").and_then(Value::as_array);
-    for task in tasks.into_iter().flatten() {
-        let shown = ["created", "state", "ending", "id", "run"];
-        let [created, state, ending, id, run] = shown.map(|name| field(task, name));
-        writeln!(out, "{created} {state:<8} {ending:<16} {id:<24} {run}")?;
-    }
-    if let Some(next) = answer.get("next").filter(|next| !next.is_null()) {
-        writeln!(out, "there are more: --cursor {next}")?;
-    }
+    let format = arguments.format;
+    format.print(&answer, include_str!("tasks/list.txt"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,11 +4,12 @@
 use super::Backport;
 use super::branch::{Branch, Carried, file_name};
 use crate::common::write_file;
-use crate::export::{Letter, letter};
+use crate::export::letter;
 use crate::verb::export::write_mail;
 use anyhow::Context;
 use patchwright_agent::report::Report;
 use patchwright_source::visible_line;
+use serde_json::json;
 
 /// The beginning of the line that `git cherry-pick -x` writes.
 const PICKED: &str = "(cherry picked from commit ";
@@ -56,13 +57,13 @@ impl Backport<'_> {
         let judged = format!("{} at {}: {}", report.ending, branch.commit, report.detail);
         let mut text = format!("{message}\n---\n{}\n\n", visible_line(&judged)).into_bytes();
         text.extend(diff);
-        Ok(letter(&Letter {
-            commit,
-            author: &visible_line(author),
-            date: &visible_line(date),
-            subject: &format!("[PATCH {}] {}", branch.name, visible_line(subject)),
-            body: &text,
-        }))
+        let headers = json!({
+            "commit": commit,
+            "author": visible_line(author),
+            "date": visible_line(date),
+            "subject": format!("[PATCH {}] {}", branch.name, visible_line(subject)),
+        });
+        Ok(letter(headers, &text)?)
     }
 
     /// Says in what the patch differs from the commit, where it does.

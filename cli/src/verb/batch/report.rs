@@ -4,11 +4,10 @@ use super::ReportShape;
 use super::list::Listed;
 use patchwright_agent::template::{self, environment};
 use patchwright_daemon::service::Service;
-use patchwright_source::{visible, visible_line};
+use patchwright_source::visible;
 use patchwright_store::reviews::csv_cell;
 use serde::Serialize;
 use serde_json::json;
-use std::fmt::Write;
 
 /// Endings that say nothing about a patch.
 const ERRORS: [&str; 3] = ["invalid_task", "infra_error", "not_reproducible"];
@@ -76,7 +75,7 @@ pub(super) async fn rows(
 /// The report; the table for people when no shape is asked for.
 pub(super) fn write(rows: &[Row], shape: Option<ReportShape>) -> anyhow::Result<String> {
     let source = match shape {
-        None => return Ok(table(rows)),
+        None => include_str!("templates/table"),
         Some(ReportShape::Json) => return Ok(serde_json::to_string_pretty(rows)? + "\n"),
         Some(ReportShape::Csv) => include_str!("templates/csv"),
         Some(ReportShape::Markdown) => include_str!("templates/markdown"),
@@ -125,29 +124,6 @@ fn cells(row: &Row) -> [String; 7] {
         format!("{:.1}", row.seconds),
         row.run.clone(),
     ]
-}
-
-fn table(rows: &[Row]) -> String {
-    let mut lines = vec![HEAD.map(str::to_owned)];
-    let shown = |row| cells(row).map(|cell| visible_line(&cell).into_owned());
-    lines.extend(rows.iter().map(shown));
-    let mut widths = [0; 7];
-    for line in &lines {
-        for (width, cell) in widths.iter_mut().zip(line) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut text = String::new();
-    for line in lines {
-        let cells = line.iter().zip(widths);
-        let padded: String = cells
-            .map(|(cell, width)| format!("{cell:<width$}  "))
-            .collect();
-        let _ = writeln!(text, "{}", padded.trim_end());
-    }
-    let verified = rows.iter().filter(|row| row.ending == "verified").count();
-    let _ = writeln!(text, "{verified} of {} verified", rows.len());
-    text
 }
 
 /// `verified` passes; an ending that says nothing about a patch is an error,
