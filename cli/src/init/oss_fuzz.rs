@@ -29,8 +29,6 @@ const TESTS: [&str; 2] = ["run_tests.sh", "test.sh"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Project {
     pub language: Language,
-    /// The repository of its code.
-    pub repository: Option<String>,
     /// The name of the folder below `$SRC` in which `build.sh` runs.
     pub folder: String,
     /// The path of the tree in the project's image.
@@ -67,7 +65,6 @@ impl Project {
         let tests = TESTS.into_iter();
         Ok(Self {
             language,
-            repository: yaml_value(&yaml, "main_repo"),
             folder: first.to_owned(),
             place: format!("/src/{work}"),
             tests: tests.filter(|name| folder.join(name).is_file()).collect(),

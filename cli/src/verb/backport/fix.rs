@@ -120,9 +120,9 @@ impl Fix {
         let mut commits = BTreeSet::new();
         for (file, first, last) in ranges(&String::from_utf8_lossy(&diff)) {
             let lines = format!("-L{first},{last}");
-            let blame = ["blame", "--porcelain", &lines, &range, "--", &file];
+            let blame = ["blame", "-l", "-s", &lines, &range, "--", &file];
             let told = revisions.git.run(&blame).await.unwrap_or_default();
-            commits.extend(blamed(&told));
+            commits.extend(blamed(&told).map(str::to_owned));
         }
         let mut missing = Vec::new();
         for commit in commits {
@@ -201,22 +201,11 @@ fn ranges(diff: &str) -> Vec<Range> {
     ranges
 }
 
-/// Lists the commits of a range to which `git blame --porcelain` gives lines. Those at the
-/// boundary are older.
-fn blamed(told: &str) -> BTreeSet<String> {
-    let mut commits = BTreeSet::new();
-    let mut boundaries = BTreeSet::new();
-    let mut current = String::new();
-    for line in told.lines() {
-        let word = line.split(' ').next().unwrap_or_default();
-        if word.len() >= 40 && word.chars().all(|char| char.is_ascii_hexdigit()) {
-            word.clone_into(&mut current);
-            commits.insert(current.clone());
-        } else if line == "boundary" {
-            boundaries.insert(current.clone());
-        }
-    }
-    commits.difference(&boundaries).cloned().collect()
+/// Lists the commits of a range to which `git blame -l -s` gives lines. Those at the boundary, which
+/// are marked, are older.
+fn blamed(told: &str) -> impl Iterator<Item = &str> {
+    let commits = told.lines().filter_map(|line| line.split(' ').next());
+    commits.filter(|commit| !commit.starts_with('^'))
 }
 
 /// Lines with letters or digits that a hunk keeps at least: one alone may stand there by chance.
