@@ -4,9 +4,10 @@
 //! None of them is needed, and none is waited for longer than its time limit:
 //! one that is down is left out, with a note, and not asked again for a while.
 //! How orders are fused and what they change is retrieval's business.
+//!
+//! A command outside a run asks as far as the purse of its account goes, and charges it. What a
+//! run's signals cost is settled by its driver.
 
-mod cache;
-mod charged;
 mod cost;
 mod embedding;
 mod endpoint;
@@ -18,13 +19,14 @@ use crate::record::SignalRecord;
 pub use cost::Estimate;
 use endpoint::Endpoint;
 use futures::future;
-use patchwright_config::{Expansion, Settings};
+use patchwright_config::Settings;
 use patchwright_model::account::Account;
-use patchwright_model::{self as model, Message, Model, Request};
+use patchwright_model::{self as model, Message, Model, Request, Usage};
 use patchwright_retrieval::{Candidate, Candidates, Engine, fuse};
 use rerank::Reranker;
 use signal::{Signal, ask, awake};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The most characters of a request that signals are given.
 const LONGEST: usize = 2_000;
@@ -124,11 +126,16 @@ impl Signals {
         })
     }
 
-    /// Adds the model that names further words, if the settings want it.
-    pub fn with_expansion(mut self, expansion: &Expansion, model: Option<Arc<dyn Model>>) -> Self {
-        self.expansion = model
-            .filter(|_| expansion.enabled)
-            .map(|model| Signal::new("expansion", model, expansion.timeout, None));
+    /// Adds a model that names further words within this time.
+    pub fn with_expansion(mut self, model: Arc<dyn Model>, limit: Duration) -> Self {
+        self.expansion = Some(Signal::new("expansion", model, limit, None));
+        self
+    }
+
+    /// Charges what embeddings and the re-ranker take to an account. The model that adds words
+    /// has its own way to it.
+    pub fn charged_to(mut self, account: Arc<Account>) -> Self {
+        self.account = Some(account);
         self
     }
 
@@ -168,6 +175,16 @@ impl Signals {
         Estimate::of(&asked)
     }
 
+    /// Asks what is configured which definitions answer some words, and tells
+    /// the engine. Gives the notes for people.
+    pub async fn consult(&self, engine: &Arc<Engine>, words: &str) -> Vec<String> {
+        let Some(question) = self.question(engine, words).await else {
+            return Vec::new();
+        };
+        let records = self.decide(engine, question).await;
+        records.iter().filter_map(SignalRecord::note).collect()
+    }
+
     /// Asks, and tells the engine the order that comes of it; gives what asking took.
     pub async fn decide(&self, engine: &Engine, question: Question) -> Vec<SignalRecord> {
         let told = self.order(&question.words, &question.found.list).await;
@@ -178,6 +195,32 @@ impl Signals {
             engine.prefer(&question.words, fuse(&rankings));
         }
         [question.records, told.records].concat()
+    }
+
+    /// Asks for the order of some candidates; where an account is charged, when there is money
+    /// for it.
+    pub async fn order(&self, words: &str, candidates: &[Candidate]) -> SignalAnswers {
+        let account = self.account.as_ref();
+        let charged = account.map(|account| (account, self.estimate(words, candidates)));
+        let charged = charged.filter(|(_, estimate)| estimate.tokens > 0);
+        let Some((account, estimate)) = charged else {
+            return self.order_uncharged(words, candidates).await;
+        };
+        let reserved = match account.reserve(estimate.tokens, estimate.priced()) {
+            Ok(reserved) => reserved,
+            Err(reason) => {
+                tracing::warn!(signals = estimate.names(), reason, "signals were left out");
+                return SignalAnswers {
+                    records: estimate.left_out(&reason),
+                    ..SignalAnswers::default()
+                };
+            }
+        };
+        let told = self.order_uncharged(words, candidates).await;
+        let usage = told.records.iter().map(|one| one.usage);
+        let usage = usage.fold(Usage::default(), Usage::plus);
+        reserved.settle(usage, told.records.iter().map(|one| one.usd).sum());
+        told
     }
 
     /// Asks embeddings and the re-ranker for the order of some candidates.
@@ -194,9 +237,9 @@ impl Signals {
         });
         let (embedding, rerank) = future::join(embedding, rerank).await;
         let mut told = SignalAnswers::default();
-        for answered in [rerank, embedding].into_iter().flatten() {
-            told.records.extend(answered.record);
-            told.rankings.extend(answered.answer);
+        for (ranking, record) in [rerank, embedding] {
+            told.records.extend(record);
+            told.rankings.extend(ranking);
         }
         told
     }
@@ -206,16 +249,14 @@ impl Signals {
             messages: vec![Message::user(prompt::words(words))],
             max_output_tokens: WORDS,
         };
-        let answered = ask(self.expansion.as_ref(), async |model, meter| {
+        let (added, record) = ask(self.expansion.as_ref(), async |model, meter| {
             let reply = model.ask(&request).await?;
             meter.set(reply.usage);
             Ok(reply.text)
-        });
-        let Some(answered) = answered.await else {
-            return String::new();
-        };
-        records.extend(answered.record);
-        shortened(&answered.answer.unwrap_or_default())
+        })
+        .await;
+        records.extend(record);
+        shortened(&added.unwrap_or_default())
     }
 }
 

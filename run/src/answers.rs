@@ -18,7 +18,7 @@ use std::sync::Arc;
 const KEYED: &str = "https://api.openai.com/";
 
 /// Where the model's answers come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Answers {
     /// A transcript.
@@ -28,6 +28,7 @@ pub enum Answers {
     /// The journal of another run.
     Journal(String),
     /// No model is needed.
+    #[default]
     Nobody,
 }
 
@@ -125,7 +126,7 @@ pub fn signals(settings: &Settings, account: &Arc<Account>) -> Result<Signals, S
     let mut signals = Signals::from_settings(settings)?;
     if settings.expansion.enabled {
         let model = Accounted::connect(&settings.model, account)?;
-        signals = signals.with_expansion(&settings.expansion, Some(model));
+        signals = signals.with_expansion(model, settings.expansion.timeout);
     }
     Ok(signals.charged_to(Arc::clone(account)))
 }

@@ -11,7 +11,6 @@ use crate::record::{
     Spent, StepId,
 };
 use crate::repair::Run;
-use crate::signals::Estimate;
 use crate::telemetry::metrics;
 use itertools::Itertools;
 use patchwright_patcher::RawQuery;
@@ -136,21 +135,23 @@ impl Drive {
         let most = estimate.tokens;
         let others = self.in_flight.fetch_add(most, Ordering::Relaxed);
         let _in_flight = InFlight(&self.in_flight, most);
-        let beyond = (most > 0).then(|| beyond(limits, spent, others + most));
-        let allowed = match beyond.flatten() {
-            Some(detail) => Err(detail),
-            None => self.allow(id, &estimate, limits.usd).await?,
-        };
-        let number = match allowed {
-            Ok(number) => number,
-            Err(reason) => {
-                let records = estimate.left_out(&reason);
-                self.tell_what_is_missing(&records);
-                return Ok(records);
-            }
-        };
+        let mut refused = beyond(limits, spent, others + most).filter(|_| most > 0);
+        let mut booked = None;
+        if most > 0 && refused.is_none() {
+            let names = estimate.names();
+            let summary = format!("asking {names} (about {most} tokens)");
+            let body = json!({ "signals": names, "tokens": most, "usd_at_most": estimate.usd });
+            let number = self.intend(id, "signals", summary, body).await?;
+            refused = self.reserve(number, estimate.priced(), limits.usd).await?;
+            booked = Some(number);
+        }
+        if let Some(reason) = refused {
+            let records = estimate.left_out(&reason);
+            self.tell_what_is_missing(&records);
+            return Ok(records);
+        }
         let records = signals.decide(engine, question).await;
-        if let Some(number) = number {
+        if let Some(number) = booked {
             let usd = records.iter().map(|one| one.usd).sum();
             self.journal.settle(number, usd).await?;
         }
@@ -159,25 +160,6 @@ impl Drive {
         }
         self.tell_what_is_missing(&records);
         Ok(records)
-    }
-
-    /// Writes down what will be asked, and books what it may cost: the number of the event, none
-    /// where nothing is asked, or why it may not be spent.
-    async fn allow(
-        &self,
-        id: StepId,
-        estimate: &Estimate,
-        usd: Option<f64>,
-    ) -> Result<Result<Option<i64>, String>> {
-        let (names, tokens) = (estimate.names(), estimate.tokens);
-        if tokens == 0 {
-            return Ok(Ok(None));
-        }
-        let summary = format!("asking {names} (about {tokens} tokens)");
-        let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": estimate.usd });
-        let number = self.intend(id, "signals", summary, body).await?;
-        let refused = self.reserve(number, estimate.priced(), usd).await?;
-        Ok(refused.map_or(Ok(Some(number)), Err))
     }
 
     fn tell_what_is_missing(&self, records: &[SignalRecord]) {

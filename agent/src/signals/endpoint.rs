@@ -1,8 +1,11 @@
 //! One question and one answer in JSON over HTTP, with the retries of the model
-//! client, bounded in time and size, and what it answered before. Knows nothing of what is asked.
+//! client, bounded in time and size. Knows nothing of what is asked.
+//!
+//! The numbers of an answer are kept by the hash of the question, so that the same text is
+//! embedded once: one small file an answer. What cannot be read or written is asked again;
+//! nothing fails for it.
 
 use super::SignalError;
-use super::cache::Cache;
 use super::cost::Meter;
 use backon::{ExponentialBuilder, Retryable};
 use patchwright_config::{Retries, Settings};
@@ -10,6 +13,9 @@ use patchwright_model::http::{self, deepest, http_client, shown};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The most bytes of an answer: 64 embeddings of 4,096 numbers take 6 MB.
@@ -31,7 +37,8 @@ pub(super) struct Endpoint {
     key: SecretString,
     authorization: Option<HeaderValue>,
     retries: Retries,
-    cache: Cache,
+    /// The folder of its answers.
+    cache: PathBuf,
 }
 
 impl Endpoint {
@@ -68,7 +75,7 @@ impl Endpoint {
             key: key.clone(),
             authorization,
             retries: settings.model.retries,
-            cache: Cache::new(settings.cache.folder.join("signals")),
+            cache: settings.cache.folder.join("signals"),
         })
     }
 
@@ -82,16 +89,39 @@ impl Endpoint {
 
     /// The numbers that it answered to these texts before.
     pub(super) fn kept(&self, texts: &[&str]) -> Option<Vec<f32>> {
-        self.cache.get(&self.question(texts))
+        let bytes = std::fs::read(self.file(texts)).ok()?;
+        let (numbers, rest) = bytes.as_chunks::<4>();
+        let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes));
+        (rest.is_empty() && !bytes.is_empty()).then(|| numbers.collect())
     }
 
     /// Keeps the numbers that it answered to these texts.
     pub(super) fn keep(&self, texts: &[&str], numbers: &[f32]) {
-        self.cache.put(&self.question(texts), numbers);
+        let path = self.file(texts);
+        let kept = || -> std::io::Result<()> {
+            let folder = path.parent().unwrap_or(&self.cache);
+            patchwright_config::private_folder(folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            let bytes: Vec<u8> = numbers.iter().flat_map(|one| one.to_le_bytes()).collect();
+            file.write_all(&bytes)?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        if let Err(error) = kept() {
+            tracing::debug!(%error, "an answer was not kept");
+        }
     }
 
-    fn question<'q>(&'q self, texts: &[&'q str]) -> Vec<&'q str> {
-        [&[self.name, &self.address, &self.model], texts].concat()
+    /// Returns the file of its answer to these texts.
+    fn file(&self, texts: &[&str]) -> PathBuf {
+        let mut hash = Sha256::new();
+        for part in [&[self.name, &self.address, &self.model], texts].concat() {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        let name = format!("{:x}", hash.finalize());
+        let (first, rest) = name.split_at(2);
+        self.cache.join(first).join(rest)
     }
 
     /// Asks with so many tokens, and asks again when it may help.

@@ -78,27 +78,23 @@ impl<S> Signal<S> {
     }
 }
 
-/// The result of asking one signal.
-pub(super) struct Answered<T> {
-    /// Nothing when it failed; why stands in the record.
-    pub(super) answer: Option<T>,
-    pub(super) record: Option<SignalRecord>,
-}
-
 /// A signal, unless it rests.
 pub(super) fn awake<S>(signal: Option<&Signal<S>>) -> Option<&Signal<S>> {
     signal.filter(|signal| !signal.rests())
 }
 
-/// Asks a signal within its limit; `None` when there is none, or it rests.
+/// Asks a signal within its limit: returns its answer and the record of asking. There is neither
+/// when there is no signal, or it rests. One that failed has no answer, and its record says why.
 pub(super) async fn ask<'s, S, T, F>(
     signal: Option<&'s Signal<S>>,
     question: impl FnOnce(&'s S, Arc<Meter>) -> F,
-) -> Option<Answered<T>>
+) -> (Option<T>, Option<SignalRecord>)
 where
     F: Future<Output = Result<T, SignalError>>,
 {
-    let signal = awake(signal)?;
+    let Some(signal) = awake(signal) else {
+        return (None, None);
+    };
     let (meter, since) = (Arc::new(Meter::default()), Instant::now());
     let answered =
         tokio::time::timeout(signal.limit, question(&signal.source, Arc::clone(&meter))).await;
@@ -111,10 +107,7 @@ where
         *signal.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         tracing::warn!(signal = signal.name, reason, "a signal was left out");
     }
-    Some(Answered {
-        answer,
-        record: signal.record(&meter, since, missing),
-    })
+    (answer, signal.record(&meter, since, missing))
 }
 
 /// The texts of a question: its words, then the candidates.
