@@ -2,13 +2,12 @@
 //! stands. The moves between stages are made by the run, which owns what lanes
 //! share.
 
-use crate::prompt;
+use crate::prompt::{self, control_tokens};
 use crate::record::{ChallengeRecord, Crash, ProbeQuestion, Purpose, Rung, Step, StepId};
 use patchwright_model::Message;
 use patchwright_patcher::{Patch, Probe, RawQuery};
 use patchwright_retrieval::Memory;
 use patchwright_verdict::RungName;
-use std::ops::{Index, IndexMut};
 
 /// Where a lane stands: exactly one thing can be done next.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -213,6 +212,11 @@ impl Lane {
         self.tell(text);
     }
 
+    /// Has an attempt climb a rung.
+    pub(super) fn climb(&mut self, attempt: u32, rung: RungName) {
+        self.stage = Stage::Climb { attempt, rung };
+    }
+
     /// The round that answered a probe.
     pub(super) fn answered(&self, probe: &ProbeQuestion) -> Option<u32> {
         let known = self.probed.iter().find(|(known, _)| known == probe);
@@ -294,65 +298,7 @@ fn ask(purpose: Purpose, messages: &[Message]) -> Step {
     Step::Ask { purpose, messages }
 }
 
-/// Lanes in the order of their numbers; none is ever taken away.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Lanes(Vec<Lane>);
-
-/// Index of a lane that is there: only [`Lanes`] makes one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LaneIndex(usize);
-
-impl LaneIndex {
-    /// Tells whether it is the first lane's.
-    pub(super) fn is_first(self) -> bool {
-        self.0 == 0
-    }
-}
-
-impl Lanes {
-    pub(super) fn extend(&mut self, lanes: impl IntoIterator<Item = Lane>) {
-        self.0.extend(lanes);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn iter(&self) -> std::slice::Iter<'_, Lane> {
-        self.0.iter()
-    }
-
-    /// Returns the indexes of all lanes.
-    pub(super) fn indexes(&self) -> impl Iterator<Item = LaneIndex> + use<> {
-        (0..self.0.len()).map(LaneIndex)
-    }
-
-    /// Returns the index of the lane with this number, if there is one.
-    pub(super) fn numbered(&self, number: u32) -> Option<LaneIndex> {
-        let mut indexes = self.indexes();
-        indexes.find(|index| self[*index].number == number)
-    }
-}
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "an index is made of a lane that is there, and none is taken away"
-)]
-impl Index<LaneIndex> for Lanes {
-    type Output = Lane;
-
-    fn index(&self, index: LaneIndex) -> &Lane {
-        &self.0[index.0]
-    }
-}
-
-#[expect(clippy::indexing_slicing, reason = "as above")]
-impl IndexMut<LaneIndex> for Lanes {
-    fn index_mut(&mut self, index: LaneIndex) -> &mut Lane {
-        &mut self.0[index.0]
-    }
+/// Returns a reply as a part of a conversation.
+pub(super) fn assistant(text: &str) -> Message {
+    Message::assistant(control_tokens::break_up(text))
 }

@@ -7,12 +7,10 @@ mod closing;
 mod compact;
 mod contest;
 mod critic;
-mod objection;
 mod reply;
 mod verdict;
-mod wait;
 
-use super::lane::{Lane, LaneIndex, Lanes, Stage};
+use super::lane::{Lane, Stage};
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
@@ -31,7 +29,8 @@ pub struct Run {
     foreign: Option<Patch>,
     /// The baseline; an empty one before it, and in a dry run.
     pub(crate) baseline: BaselineSummary,
-    lanes: Lanes,
+    /// The lanes by their numbers, from 1; none is ever taken away.
+    lanes: Vec<Lane>,
     attempts: Vec<Attempt>,
     spent: Spent,
     own_steps: u32,
@@ -167,13 +166,12 @@ impl Run {
             return self;
         }
         self.account(&outcome);
-        let index = self.lanes.numbered(step.lane);
-        match index {
+        match self.lane_mut(step.lane) {
             None => self.own_steps += 1,
-            Some(index) => self.lanes[index].steps += 1,
+            Some(lane) => lane.steps += 1,
         }
-        match (index, outcome) {
-            (_, Outcome::Stopped { ending, .. }) => {
+        match outcome {
+            Outcome::Stopped { ending, .. } => {
                 // What a patch has been found to be stays so without a test.
                 let known = match &self.phase {
                     Phase::Closing(closing) => Some(closing.ending.clone()),
@@ -181,8 +179,8 @@ impl Run {
                 };
                 self.phase = Phase::Ended(known.unwrap_or(ending));
             }
-            (None, outcome) => self.go_on(outcome),
-            (Some(index), outcome) => self.go_on_with(index, outcome),
+            outcome if step.lane == 0 => self.go_on(outcome),
+            outcome => self.with_lane(step.lane, |run, lane| run.go_on_with(lane, outcome)),
         }
         self.settle_followers();
         self.end_if_idle();
@@ -209,36 +207,36 @@ impl Run {
     }
 
     /// Takes what came of the step that a lane was at.
-    fn go_on_with(&mut self, index: LaneIndex, outcome: Outcome) {
-        let stage = std::mem::take(&mut self.lanes[index].stage);
+    fn go_on_with(&mut self, lane: &mut Lane, outcome: Outcome) {
+        let stage = std::mem::take(&mut lane.stage);
         match (stage, outcome) {
-            (Stage::Context(issue), Outcome::Context(code)) => self.on_context(index, &issue, code),
-            (Stage::Compact, Outcome::Reply(reply)) => self.on_compacted(index, &reply),
+            (Stage::Context(issue), Outcome::Context(code)) => self.on_context(lane, &issue, code),
+            (Stage::Compact, Outcome::Reply(reply)) => self.on_compacted(lane, &reply),
             (Stage::Review(review), Outcome::Reply(reply)) => {
-                self.on_opinion(index, *review, &reply.text);
+                self.on_opinion(lane, *review, &reply.text);
             }
             (Stage::AskChallenge(challenge), Outcome::Reply(reply)) => {
-                self.on_inputs(index, *challenge, &reply.text);
+                self.on_inputs(lane, *challenge, &reply.text);
             }
             (Stage::Contest(contest), Outcome::Reply(reply)) => {
-                self.on_decision(index, *contest, &reply.text);
+                self.on_decision(lane, *contest, &reply.text);
             }
-            (_, Outcome::Reply(reply)) => self.on_answer(index, &reply),
-            (stage, Outcome::Full(full)) => self.on_full(index, stage, &full),
+            (_, Outcome::Reply(reply)) => self.on_answer(lane, &reply),
+            (stage, Outcome::Full(full)) => self.on_full(lane, stage, &full),
             (stage, Outcome::Unanswered(missing)) => {
-                self.on_unanswered(index, stage, &missing.reason);
+                self.on_unanswered(lane, stage, &missing.reason);
             }
             (then, Outcome::Postponed(Postponed { until, reason, .. })) => {
                 let then = Box::new(then);
-                self.lanes[index].stage = Stage::Wait {
+                lane.stage = Stage::Wait {
                     until,
                     reason,
                     then,
                 };
             }
-            (Stage::Wait { then, .. }, Outcome::Waited) => self.lanes[index].stage = *then,
+            (Stage::Wait { then, .. }, Outcome::Waited) => lane.stage = *then,
             (Stage::Recall { findings, .. }, Outcome::Retrieved(code)) => {
-                self.tell_in_short(index, &findings, code);
+                self.tell_in_short(lane, &findings, code);
             }
             (
                 Stage::Retrieve {
@@ -246,25 +244,25 @@ impl Run {
                 },
                 Outcome::Retrieved(answers),
             ) => {
-                self.lanes[index].memory = answers.memory;
-                self.begin_probes(index, &probes, unanswered + &answers.text);
+                lane.memory = answers.memory;
+                self.begin_probes(lane, &probes, unanswered + &answers.text);
             }
             (Stage::Probe { all, open, answers }, Outcome::Probed(probed)) => {
-                self.on_probed(index, (all, &open), &answers, &probed);
+                self.on_probed(lane, (all, &open), &answers, &probed);
             }
             (Stage::Locate(patch), Outcome::Located(placed)) => {
-                self.on_located(index, patch, placed);
+                self.on_located(lane, patch, placed);
             }
             (Stage::Climb { attempt, .. }, Outcome::Climbed(rung)) => {
-                self.on_climbed(index, attempt, rung);
+                self.on_climbed(lane, attempt, rung);
             }
             (Stage::Challenge(challenge), Outcome::Challenged(told)) => {
-                self.on_challenged(index, *challenge, told);
+                self.on_challenged(lane, *challenge, told);
             }
             (Stage::Examine(review), Outcome::Challenged(told)) => {
-                self.on_examined(index, *review, told);
+                self.on_examined(lane, *review, told);
             }
-            (stage, _) => self.lanes[index].stage = stage,
+            (stage, _) => lane.stage = stage,
         }
     }
 
@@ -299,6 +297,21 @@ impl Run {
 
     fn attempt_mut(&mut self, number: u32) -> Option<&mut Attempt> {
         self.attempts.get_mut((number as usize).checked_sub(1)?)
+    }
+
+    fn lane_mut(&mut self, number: u32) -> Option<&mut Lane> {
+        self.lanes.get_mut((number as usize).checked_sub(1)?)
+    }
+
+    /// Does something with a lane, which is taken out of the run meanwhile.
+    fn with_lane(&mut self, number: u32, work: impl FnOnce(&mut Self, &mut Lane)) {
+        let Some(mut lane) = self.lane_mut(number).map(std::mem::take) else {
+            return;
+        };
+        work(self, &mut lane);
+        if let Some(place) = self.lane_mut(number) {
+            *place = lane;
+        }
     }
 
     /// Takes the sentences for whoever watches that were not told yet.
@@ -347,6 +360,26 @@ impl Run {
             Phase::Ended(ending) => Some(ending),
             _ => None,
         }
+    }
+
+    /// Until when nothing at all can be done, as RFC 3339 writes it, and why: no model can answer
+    /// before. Each lane goes on where it stood then. Waiting is no working time.
+    pub fn paused(&self) -> Option<(&str, &str)> {
+        let stages = || self.lanes.iter().map(|lane| &lane.stage);
+        let is_idle = |stage: &Stage| {
+            matches!(
+                stage,
+                Stage::Wait { .. } | Stage::Done(_) | Stage::Follow(_)
+            )
+        };
+        if self.ending().is_some() || !stages().all(is_idle) {
+            return None;
+        }
+        let waits = stages().filter_map(|stage| match stage {
+            Stage::Wait { until, reason, .. } => Some((until.as_str(), reason.as_str())),
+            _ => None,
+        });
+        waits.min_by_key(|(until, _)| *until)
     }
 
     /// The text of the crash that is repaired; empty where there is none.

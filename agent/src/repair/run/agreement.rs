@@ -7,7 +7,7 @@ use crate::prompt;
 use crate::record::{
     Agreement, Attempt, ChallengeRecord, ChallengeSource, DoubtedInput, Rung, Step,
 };
-use crate::repair::lane::{Finished, Lane, LaneIndex, Stage};
+use crate::repair::lane::{Finished, Lane, Stage};
 use crate::task::Mode;
 use itertools::Itertools;
 use patchwright_source::counted;
@@ -18,6 +18,8 @@ use std::collections::BTreeSet;
 const FEWEST: usize = 2;
 /// The number of the attempt that somebody else wrote, where one is judged.
 const FOREIGN: u32 = 1;
+/// The number of the lane that judges it.
+const FIRST: u32 = 1;
 /// The name of the count of other candidates that behave alike.
 const AGREE: &str = "candidates that agree";
 /// Attempts of one candidate's lane.
@@ -33,7 +35,7 @@ impl Run {
         }
         let mut patches: BTreeSet<&str> = BTreeSet::new();
         let mut chosen: Vec<u32> = Vec::new();
-        for lane in self.lanes.iter() {
+        for lane in &self.lanes {
             let own = self.attempts.iter().rev().filter(|attempt| {
                 attempt.lane == lane.number
                     && !attempt.withdrawn
@@ -81,17 +83,15 @@ impl Run {
             }
         }
         let standing = self.attempts.iter().filter(|one| one.stands());
-        let standing =
-            standing.filter_map(|one| Some((self.lanes.numbered(one.lane)?, one.number)));
-        let standing: Vec<(LaneIndex, u32)> = standing.collect();
+        let standing: Vec<(u32, u32)> = standing.map(|one| (one.lane, one.number)).collect();
         let mut climbs_again = false;
-        for (index, number) in standing {
+        for (lane, number) in standing {
             let attempt = self.attempt(number);
             let attempt = attempt.filter(|_| record.alone(number).is_none());
             let agreed = attempt.map(|attempt| agreed_with(attempt, &record));
             for (input, reason) in agreed.unwrap_or_default() {
                 if !self.accept(number, &[input], &reason) {
-                    self.compare_again(index, number);
+                    self.with_lane(lane, |_, lane| lane.climb(number, RungName::SameElsewhere));
                     climbs_again = true;
                 }
             }
@@ -113,7 +113,7 @@ impl Run {
             self.challenges.iter().any(|one| one.source == kept)
         };
         let standing = self.attempts.iter().filter(|attempt| attempt.stands());
-        let refuted: Vec<(LaneIndex, u32, String)> = standing
+        let refuted: Vec<(u32, u32, String)> = standing
             .filter_map(|attempt| {
                 let open = attempt.rung(RungName::SameElsewhere)?.open_differences();
                 let mut inputs = open.into_iter().map(|(_, input)| input).filter(is_challenge);
@@ -124,10 +124,10 @@ impl Run {
                     input.name,
                     record.against(number, &input.blob)
                 );
-                Some((self.lanes.numbered(attempt.lane)?, number, reason))
+                Some((attempt.lane, number, reason))
             })
             .collect();
-        for (index, number, reason) in &refuted {
+        for (lane, number, reason) in &refuted {
             let Some(rung) = self.compared(*number) else {
                 continue;
             };
@@ -135,8 +135,10 @@ impl Run {
             rung.feedback = Some(reason.clone());
             rung.reason.clone_from(reason);
             let rung = rung.clone();
-            self.lanes[*index].failures.push(rung.name);
-            self.on_refuted(*index, *number, &rung);
+            self.with_lane(*lane, |run, lane| {
+                lane.failures.push(rung.name);
+                run.on_refuted(lane, *number, &rung);
+            });
         }
         !refuted.is_empty()
     }
@@ -150,10 +152,10 @@ impl Run {
         let judged = judged.filter(|_| self.foreign.is_some() && is_left);
         let reviewed = judged.and_then(|attempt| attempt.rung(RungName::Reviewed));
         let reviewed = reviewed.filter(|rung| rung.holds == Some(true)).cloned();
-        let (Some(rung), Some(first)) = (reviewed, self.lanes.indexes().next()) else {
+        let Some(rung) = reviewed else {
             return false;
         };
-        self.review(first, FOREIGN, rung);
+        self.with_lane(FIRST, |run, lane| run.review(lane, FOREIGN, rung));
         true
     }
 
@@ -174,13 +176,13 @@ impl Run {
     }
 
     /// Tells whether a lane judges a patch that somebody else wrote: the first one does.
-    pub(super) fn is_foreign(&self, index: LaneIndex) -> bool {
-        self.foreign.is_some() && index.is_first()
+    pub(super) fn is_foreign(&self, lane: &Lane) -> bool {
+        self.foreign.is_some() && lane.number == FIRST
     }
 
     /// Returns the highest rung that the attempts of a lane climb.
-    pub(super) fn top_of_lane(&self, index: LaneIndex) -> RungName {
-        if self.foreign.is_some() && !index.is_first() {
+    pub(super) fn top_of_lane(&self, lane: &Lane) -> RungName {
+        if self.foreign.is_some() && !self.is_foreign(lane) {
             RungName::Tested
         } else {
             RungName::Reviewed
@@ -189,12 +191,12 @@ impl Run {
 
     /// Asks for candidates beside a judged patch that stands; false where none is wanted,
     /// or they were asked for before.
-    pub(super) fn begin_candidates(&mut self, index: LaneIndex) -> bool {
+    pub(super) fn begin_candidates(&mut self, lane: &mut Lane) -> bool {
         let wanted = self.plan.limits.candidates;
-        if !self.is_foreign(index) || wanted == 0 || self.lanes.len() > 1 {
+        if !self.is_foreign(lane) || wanted == 0 || self.lanes.len() > 1 {
             return false;
         }
-        self.lanes[index].stage = Stage::Done(Finished::Held);
+        lane.stage = Stage::Done(Finished::Held);
         self.plan.limits.attempts = 1 + TRIES * wanted;
         let system = prompt::system(&self.plan);
         let crash = self.crash().cloned().unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::prompt;
 use crate::record::{
     Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, Rung, UNCHALLENGED,
 };
-use crate::repair::lane::{Examination, LaneIndex, Stage};
+use crate::repair::lane::{Examination, Lane, Stage};
 use patchwright_patcher::reply;
 use patchwright_verdict::{
     CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, OPEN_BRANCHES, OPEN_FOR_DIFFERENCES,
@@ -29,13 +29,13 @@ impl Run {
 
     /// Asks for inputs; where nothing may be asked any more, or the attempt was asked
     /// about before, those that are known are run.
-    pub(super) fn challenge(&mut self, index: LaneIndex, number: u32, rung: Rung) {
+    pub(super) fn challenge(&mut self, lane: &mut Lane, number: u32, rung: Rung) {
         let compared = |attempt: &Attempt| attempt.rung(rung.name).is_some();
         let known = self.attempt(number).is_some_and(compared);
         let asks = self.challenge_calls < self.plan.limits.challenges && !known;
         let asked = self.attempt(number).filter(|_| asks);
         let question = asked.map(|attempt| {
-            let (known, code) = ((&self.plan, &self.baseline), &self.lanes[index].code);
+            let (known, code) = ((&self.plan, &self.baseline), &lane.code);
             prompt::challenge(known, self.crash_text(), (attempt, &rung), code)
         });
         let challenge = Examination {
@@ -44,53 +44,47 @@ impl Run {
         };
         if asks {
             self.challenge_calls += 1;
-            self.lanes[index].stage = Stage::AskChallenge(Box::new(challenge));
+            lane.stage = Stage::AskChallenge(Box::new(challenge));
         } else {
-            self.run_challenges(index, challenge);
+            self.run_challenges(lane, challenge);
         }
     }
 
-    pub(super) fn on_inputs(&mut self, index: LaneIndex, mut challenge: Examination, text: &str) {
+    pub(super) fn on_inputs(&mut self, lane: &mut Lane, mut challenge: Examination, text: &str) {
+        let named = format!("challenge {}", self.challenge_calls);
         let most = self.plan.limits.challenge_inputs as usize;
-        let call = self.challenge_calls;
-        let written = reply::challenges(text).into_iter().take(most);
-        let before = challenge.inputs.len();
-        for (number, raw) in written.enumerate() {
-            challenge.inputs.push(ChallengeRecord {
-                name: format!("challenge {call}.{}", number + 1),
-                source: ChallengeSource::Written(raw),
-            });
+        let written = written(text, &named, most);
+        if written.is_empty() {
+            return self.unchallenged(lane, challenge, "the reply holds no input");
         }
-        if challenge.inputs.len() == before {
-            return self.unchallenged(index, challenge, "the reply holds no input");
-        }
-        self.run_challenges(index, challenge);
+        challenge.inputs.extend(written);
+        self.run_challenges(lane, challenge);
     }
 
     /// No input came: those of earlier attempts are run, if there are any.
-    pub(super) fn unchallenged(&mut self, index: LaneIndex, mut challenge: Examination, why: &str) {
+    pub(super) fn unchallenged(&mut self, lane: &mut Lane, mut challenge: Examination, why: &str) {
         let rung = &mut challenge.rung;
         rung.reason = format!("{}; {UNCHALLENGED}: {why}", rung.reason);
-        self.run_challenges(index, challenge);
+        self.run_challenges(lane, challenge);
     }
 
-    fn run_challenges(&mut self, index: LaneIndex, challenge: Examination) {
+    fn run_challenges(&mut self, lane: &mut Lane, challenge: Examination) {
         if challenge.inputs.is_empty() {
-            return self.keep(index, challenge.attempt, challenge.rung);
+            return self.keep(lane, challenge.attempt, challenge.rung);
         }
-        self.lanes[index].stage = Stage::Challenge(Box::new(challenge));
+        lane.stage = Stage::Challenge(Box::new(challenge));
     }
 
     /// Takes what the inputs showed into the rung.
     pub(super) fn on_challenged(
         &mut self,
-        index: LaneIndex,
+        lane: &mut Lane,
         challenge: Examination,
         told: ChallengedRecord,
     ) {
         self.keep_challenges(&told);
         let rung = joined(challenge.rung, told.rung);
-        self.keep(index, challenge.attempt, rung);
+        self.keep(lane, challenge.attempt, rung);
     }
 
     /// Keeps the inputs that count for later attempts, each once.
@@ -104,6 +98,16 @@ impl Run {
         let surplus = self.challenges.len().saturating_sub(MOST_KEPT);
         self.challenges.drain(..surplus);
     }
+}
+
+/// Returns the inputs that a reply holds, at most so many, each with a name of its own.
+pub(super) fn written(text: &str, named: &str, most: usize) -> Vec<ChallengeRecord> {
+    let inputs = (1..).zip(reply::challenges(text)).take(most);
+    let records = inputs.map(|(number, raw)| ChallengeRecord {
+        name: format!("{named}.{number}"),
+        source: ChallengeSource::Written(raw),
+    });
+    records.collect()
 }
 
 /// A rung together with its challenges: what refutes or is open there is so for the whole.

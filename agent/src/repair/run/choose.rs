@@ -80,26 +80,26 @@ impl Run {
 
     /// Lanes that came to the patch of another lane share its fate.
     pub(super) fn settle_followers(&mut self) {
-        for index in self.lanes.indexes() {
-            let Stage::Follow(number) = self.lanes[index].stage else {
-                continue;
-            };
+        let following = self.lanes.iter().filter_map(|lane| match lane.stage {
+            Stage::Follow(number) => Some((lane.number, number)),
+            _ => None,
+        });
+        let following: Vec<(u32, u32)> = following.collect();
+        for (follower, number) in following {
             let Some(attempt) = self.attempt(number) else {
                 continue;
             };
             let owner = self.lanes.iter().find(|lane| lane.number == attempt.lane);
             let held = owner.is_none_or(|lane| matches!(lane.stage, Stage::Done(Finished::Held)));
             let refuted = attempt.refuted_by().cloned();
-            match refuted {
+            self.with_lane(follower, |run, lane| match refuted {
                 Some(rung) => {
-                    self.lanes[index].failures.push(rung.name);
-                    self.on_refuted(index, number, &rung);
+                    lane.failures.push(rung.name);
+                    run.on_refuted(lane, number, &rung);
                 }
-                None if held => {
-                    self.lanes[index].stage = Stage::Done(Finished::Held);
-                }
+                None if held => lane.stage = Stage::Done(Finished::Held),
                 None => {}
-            }
+            });
         }
     }
 }

@@ -8,7 +8,7 @@ use super::Run;
 use crate::plan::QUERIES;
 use crate::prompt;
 use crate::record::{Attempt, Full, ReplyRecord, Retrieved};
-use crate::repair::lane::{Finished, LaneIndex, Stage};
+use crate::repair::lane::{Finished, Lane, Stage};
 use patchwright_model::Finish;
 use patchwright_patcher::{RawQuery, reply};
 use patchwright_retrieval::Query;
@@ -19,8 +19,7 @@ const FINDINGS: usize = 12_000;
 const SHORTEST: usize = 2;
 
 impl Run {
-    pub(super) fn on_full(&mut self, index: LaneIndex, stage: Stage, full: &Full) {
-        let lane = &mut self.lanes[index];
+    pub(super) fn on_full(&mut self, lane: &mut Lane, stage: Stage, full: &Full) {
         match stage {
             Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
                 lane.stage = Stage::Compact;
@@ -28,19 +27,19 @@ impl Run {
             Stage::Review(review) => {
                 let (tokens, fits) = (full.tokens, full.fits);
                 let why = format!("the question has about {tokens} tokens and {fits} fit");
-                self.unheard(index, *review, &why);
+                self.unheard(lane, *review, &why);
             }
             Stage::AskChallenge(_) | Stage::Contest(_) | Stage::Compact => {
                 let why = "the question does not fit the model's window";
-                self.on_unanswered(index, stage, why);
+                self.on_unanswered(lane, stage, why);
             }
             _ => lane.stage = Stage::Done(Finished::Window),
         }
     }
 
-    pub(super) fn on_compacted(&mut self, index: LaneIndex, record: &ReplyRecord) {
+    pub(super) fn on_compacted(&self, lane: &mut Lane, record: &ReplyRecord) {
         if record.finish == Finish::Refused {
-            return self.compact(index, String::new(), Vec::new());
+            return self.compact(lane, String::new(), Vec::new());
         }
         let read = reply::read(&record.text, record.finish == Finish::Length);
         let findings = read.analysis.unwrap_or_else(|| record.text.clone());
@@ -48,12 +47,11 @@ impl Run {
             |query: &RawQuery| Query::read(&query.kind, &query.body, &query.attributes).is_ok();
         let queries = read.queries.into_iter().filter(usable).take(QUERIES);
         let findings = findings.chars().take(FINDINGS);
-        self.compact(index, findings.collect(), queries.collect());
+        self.compact(lane, findings.collect(), queries.collect());
     }
 
     /// Goes on in short: with the code that still matters, once it is there.
-    pub(super) fn compact(&mut self, index: LaneIndex, findings: String, queries: Vec<RawQuery>) {
-        let lane = &mut self.lanes[index];
+    pub(super) fn compact(&self, lane: &mut Lane, findings: String, queries: Vec<RawQuery>) {
         lane.memory.forget(lane.rounds);
         lane.probed.clear();
         if queries.is_empty() {
@@ -61,20 +59,18 @@ impl Run {
                 memory: lane.memory.clone(),
                 ..Retrieved::default()
             };
-            self.tell_in_short(index, &findings, nothing);
+            self.tell_in_short(lane, &findings, nothing);
         } else {
             lane.stage = Stage::Recall { findings, queries };
         }
     }
 
     /// Begins the conversation anew, with everything that matters of the old one.
-    pub(super) fn tell_in_short(&mut self, index: LaneIndex, findings: &str, code: Retrieved) {
-        let lane = &self.lanes[index];
+    pub(super) fn tell_in_short(&self, lane: &mut Lane, findings: &str, code: Retrieved) {
         let own = self.attempts.iter();
         let own: Vec<&Attempt> = own.filter(|one| one.lane == lane.number).collect();
         let waiting = lane.messages.last().map_or("", |last| last.text.as_str());
         let text = prompt::compacted(self.crash_text(), findings, &own, &code.text, waiting);
-        let lane = &mut self.lanes[index];
         lane.memory = code.memory;
         lane.messages.truncate(1);
         lane.compacted = true;

@@ -4,10 +4,9 @@
 //! a person: the attempt stands, and its ending is not `verified`.
 
 use super::Run;
-use super::critic::assistant;
 use crate::prompt::{self, Decider};
 use crate::record::{AcceptedInput, Attempt, Doubt, DoubtedInput, Rung};
-use crate::repair::lane::{Contest, Contestable, Finished, LaneIndex, Stage};
+use crate::repair::lane::{Contest, Contestable, Finished, Lane, Stage, assistant};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
 use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
@@ -22,7 +21,7 @@ const COMPARED: RungName = RungName::SameElsewhere;
 impl Run {
     /// Asks the author about the differences that keep a standing attempt from
     /// `verified`; false where there are none, or nothing may be asked any more.
-    pub(super) fn ask_author(&mut self, index: LaneIndex, number: u32) -> bool {
+    pub(super) fn ask_author(&mut self, lane: &mut Lane, number: u32) -> bool {
         if self.foreign.is_some() || self.contests >= self.plan.limits.contests {
             return false;
         }
@@ -35,7 +34,7 @@ impl Run {
         };
         let text = prompt::differences(attempt, (&differences, self.decider()), &left);
         self.contests += 1;
-        self.lanes[index].tell_doubt(number, text);
+        lane.tell_doubt(number, text);
         true
     }
 
@@ -60,16 +59,15 @@ impl Run {
     }
 
     /// Takes the author's word against a difference.
-    pub(super) fn on_contest(&mut self, index: LaneIndex, reason: &str) {
-        let contested = self.lanes[index].contestable;
-        let Some(contested) = contested else {
+    pub(super) fn on_contest(&mut self, lane: &mut Lane, reason: &str) {
+        let Some(contested) = lane.contestable else {
             let problem =
                 "There is no difference that could be contested. Send queries or a <patch>.";
-            return self.retry(index, problem, Finished::FormatRetries);
+            return self.retry(lane, problem, Finished::FormatRetries);
         };
         let heard = self.attempt(contested.attempt).is_some_and(is_contested);
         if contested.stands && heard {
-            self.lanes[index].stage = Stage::Done(Finished::Held);
+            lane.stage = Stage::Done(Finished::Held);
             return;
         }
         if !contested.stands {
@@ -77,14 +75,14 @@ impl Run {
         }
         let reason: String = reason.trim().chars().take(REASON).collect();
         self.note_contest(contested.attempt, &reason);
-        self.lanes[index].contestable = None;
+        lane.contestable = None;
         if self.open_differences(contested.attempt).is_empty() {
-            return self.leave_objection(index, contested.attempt, &reason);
+            return self.leave_objection(lane, contested.attempt, &reason);
         }
         let text = self.attempt(contested.attempt).map(|attempt| {
             prompt::contest(
                 (self.plan.language, self.crash_text()),
-                (attempt, &self.lanes[index].code),
+                (attempt, &lane.code),
                 &self.open_differences(contested.attempt),
             )
         });
@@ -93,56 +91,55 @@ impl Run {
             messages: text.map(Message::user).into_iter().collect(),
             tries: 0,
         };
-        self.ask_about_contest(index, contest);
+        self.ask_about_contest(lane, contest);
     }
 
     /// Takes what a critic thinks of a contest.
-    pub(super) fn on_decision(&mut self, index: LaneIndex, mut contest: Contest, text: &str) {
+    pub(super) fn on_decision(&mut self, lane: &mut Lane, mut contest: Contest, text: &str) {
         match opinion::verdict(text) {
-            Some(Opinion::Accepts(reason)) => self.accept_contest(index, &contest, &reason),
-            Some(Opinion::Objects(reason)) => self.reject(index, &contest, &reason),
+            Some(Opinion::Accepts(reason)) => self.accept_contest(lane, &contest, &reason),
+            Some(Opinion::Objects(reason)) => self.reject(lane, &contest, &reason),
             None if contest.tries < TRIES => {
                 contest.messages.push(assistant(text));
                 contest.messages.push(Message::user(prompt::critic_again()));
-                self.ask_about_contest(index, contest);
+                self.ask_about_contest(lane, contest);
             }
-            None => self.leave_to_person(index, &contest),
+            None => self.leave_to_person(lane, &contest),
         }
     }
 
-    fn ask_about_contest(&mut self, index: LaneIndex, mut contest: Contest) {
+    fn ask_about_contest(&mut self, lane: &mut Lane, mut contest: Contest) {
         if self.critic_calls >= self.plan.critic_calls {
-            return self.leave_to_person(index, &contest);
+            return self.leave_to_person(lane, &contest);
         }
         self.critic_calls += 1;
         contest.tries += 1;
-        self.lanes[index].stage = Stage::Contest(Box::new(contest));
+        lane.stage = Stage::Contest(Box::new(contest));
     }
 
     /// Nobody decided: the difference stays open, and refutes nothing.
-    pub(super) fn leave_to_person(&mut self, index: LaneIndex, contest: &Contest) {
+    pub(super) fn leave_to_person(&mut self, lane: &mut Lane, contest: &Contest) {
         let Contestable { attempt, stands } = contest.contested;
         self.remark(format!(
             "attempt {attempt}: the author contests a difference, which is left to a person"
         ));
         if stands {
-            return self.go_on_beside(index, attempt);
+            return self.go_on_beside(lane, attempt);
         }
         if let Some(rung) = self.compared(attempt) {
             rung.holds = None;
             rung.reason
                 .push_str("; its author contests this, and nobody has decided");
         }
-        self.lanes[index].failures.pop();
-        self.climb_on(index, attempt);
+        lane.failures.pop();
+        self.climb_on(lane, attempt);
     }
 
     /// Leaves to a person what an author contests. The run goes on where it can: the author may
     /// send another patch beside the one that stands.
-    pub(super) fn go_on_beside(&mut self, index: LaneIndex, number: u32) {
+    pub(super) fn go_on_beside(&mut self, lane: &mut Lane, number: u32) {
         let left = self.left();
         let may = left.attempts > 0 && left.rounds > 0;
-        let lane = &mut self.lanes[index];
         if may {
             lane.tell_doubt(number, prompt::left_open(&left));
         } else {
@@ -151,7 +148,7 @@ impl Run {
     }
 
     /// The critic finds the new behaviour right.
-    fn accept_contest(&mut self, index: LaneIndex, contest: &Contest, reason: &str) {
+    fn accept_contest(&mut self, lane: &mut Lane, contest: &Contest, reason: &str) {
         let Contestable { attempt, stands } = contest.contested;
         self.remark(format!(
             "attempt {attempt}: the critic finds the other behaviour right"
@@ -160,31 +157,23 @@ impl Run {
         let shown: Vec<DoubtedInput> = shown.map(|(_, input)| input.clone()).collect();
         let reason = format!("the critic finds the new answer right: {reason}");
         if !stands {
-            self.lanes[index].failures.pop();
+            lane.failures.pop();
         }
         if self.accept(attempt, &shown, &reason) {
-            return self.on_top(index, attempt);
+            return self.on_top(lane, attempt);
         }
-        self.compare_again(index, attempt);
-    }
-
-    /// Compares the behaviours again, without the inputs that were decided.
-    pub(super) fn compare_again(&mut self, index: LaneIndex, attempt: u32) {
-        self.lanes[index].stage = Stage::Climb {
-            attempt,
-            rung: COMPARED,
-        };
+        lane.climb(attempt, COMPARED);
     }
 
     /// The critic finds the difference wrong: it refutes the attempt.
-    fn reject(&mut self, index: LaneIndex, contest: &Contest, reason: &str) {
+    fn reject(&mut self, lane: &mut Lane, contest: &Contest, reason: &str) {
         let number = contest.contested.attempt;
         let first = reason.lines().next().unwrap_or_default();
         self.remark(format!(
             "attempt {number}: the critic finds the other behaviour wrong: {first}"
         ));
         let Some(rung) = self.compared(number) else {
-            self.lanes[index].stage = Stage::Done(Finished::Held);
+            lane.stage = Stage::Done(Finished::Held);
             return;
         };
         rung.holds = Some(false);
@@ -194,9 +183,9 @@ impl Run {
         ));
         let rung = rung.clone();
         if contest.contested.stands {
-            self.lanes[index].failures.push(COMPARED);
+            lane.failures.push(COMPARED);
         }
-        self.on_refuted(index, number, &rung);
+        self.on_refuted(lane, number, &rung);
     }
 
     /// Returns the open differences of an attempt that are shown.
@@ -236,11 +225,6 @@ impl Run {
         knows || inputs.is_empty()
     }
 
-    /// Settles the differences of a rung that were decided before.
-    pub(super) fn settle_decided(&self, rung: &mut Rung) {
-        settle(&self.decisions, rung);
-    }
-
     /// Returns the rung of an attempt that compares behaviour.
     pub(super) fn compared(&mut self, number: u32) -> Option<&mut Rung> {
         let mut rungs = self.attempt_mut(number)?.rungs.iter_mut();
@@ -271,7 +255,7 @@ pub(super) fn open(rung: Option<&Rung>) -> Vec<prompt::Difference<'_>> {
 
 /// Settles the differences of a rung that are decided. A rung that nothing else kept open holds
 /// then; one that refutes stays as it is.
-fn settle(decisions: &[AcceptedInput], rung: &mut Rung) {
+pub(super) fn settle(decisions: &[AcceptedInput], rung: &mut Rung) {
     if rung.holds == Some(false) {
         return;
     }

@@ -1,11 +1,11 @@
 //! Reading of a reply: it leads to queries, a patch, or another try. The answers of a round go back.
+//! A question that is not answered is done without.
 
 use super::Run;
-use super::critic::assistant;
 use crate::plan::QUERIES;
 use crate::prompt;
 use crate::record::{ContextText, FollowUp, ProbeQuestion, Probed, ReplyRecord};
-use crate::repair::lane::{Finished, Issue, LaneIndex, Stage};
+use crate::repair::lane::{Finished, Issue, Lane, Stage, assistant};
 use patchwright_model::Finish;
 use patchwright_patcher::{Probe, Reply, reply};
 use patchwright_retrieval::{KINDS, Query};
@@ -22,10 +22,9 @@ const IN_QUERIES: [&str; 10] = [
 const SAME_FAILURES: u32 = 2;
 
 impl Run {
-    pub(super) fn on_context(&mut self, index: LaneIndex, issue: &Issue, context: ContextText) {
-        if let Some(patch) = self.foreign.clone().filter(|_| index.is_first()) {
+    pub(super) fn on_context(&mut self, lane: &mut Lane, issue: &Issue, context: ContextText) {
+        if let Some(patch) = self.foreign.clone().filter(|_| self.is_foreign(lane)) {
             // Nobody is told an issue; whoever challenges the patch sees the code.
-            let lane = &mut self.lanes[index];
             lane.code = context.text;
             lane.stage = Stage::Locate(patch);
             return;
@@ -48,9 +47,9 @@ impl Run {
                 }
             }
             Some(attempt) => {
-                let same = self.lanes[index].same_failures();
+                let same = lane.same_failures();
                 let alternatives = same >= SAME_FAILURES;
-                let contestable = self.lanes[index].contestable;
+                let contestable = lane.contestable;
                 let contest = contestable.map(|_| self.decider());
                 let refuted = attempt.refuted_by();
                 let differences = super::contest::open(refuted);
@@ -62,7 +61,6 @@ impl Run {
                 )
             }
         };
-        let lane = &mut self.lanes[index];
         if issue.attempt.is_none() {
             lane.code = context.text;
         }
@@ -70,27 +68,24 @@ impl Run {
         lane.tell(text);
     }
 
-    pub(super) fn on_answer(&mut self, index: LaneIndex, record: &ReplyRecord) {
-        let lane = &mut self.lanes[index];
+    pub(super) fn on_answer(&mut self, lane: &mut Lane, record: &ReplyRecord) {
         lane.compacted = false;
         lane.messages.push(assistant(&record.text));
         if record.finish == Finish::Refused {
-            return self.retry(index, "You declined to answer. This is defensive work: the program's own maintainers want the bug fixed. Send queries or a patch.", Finished::Refused);
+            return self.retry(lane, "You declined to answer. This is defensive work: the program's own maintainers want the bug fixed. Send queries or a patch.", Finished::Refused);
         }
         let read = reply::read(&record.text, record.finish == Finish::Length);
         if let Some(reason) = read.contest.as_deref().filter(|_| !read.cut_off) {
-            return self.on_contest(index, reason);
+            return self.on_contest(lane, reason);
         }
         match self.judge(&record.text, &read) {
             Ok(Stage::Retrieve {
                 queries,
                 probes,
                 unanswered,
-            }) if queries.is_empty() => self.begin_probes(index, &probes, unanswered),
-            Ok(stage) => {
-                self.lanes[index].stage = stage;
-            }
-            Err((problem, finished)) => self.retry(index, &problem, finished),
+            }) if queries.is_empty() => self.begin_probes(lane, &probes, unanswered),
+            Ok(stage) => lane.stage = stage,
+            Err((problem, finished)) => self.retry(lane, &problem, finished),
         }
     }
 
@@ -177,11 +172,10 @@ impl Run {
     }
 
     /// Asks again, as long as the limit of malformed replies allows.
-    pub(super) fn retry(&mut self, index: LaneIndex, problem: &str, finished: Finished) {
+    pub(super) fn retry(&mut self, lane: &mut Lane, problem: &str, finished: Finished) {
         self.spent.format_retries += 1;
         let exhausted = self.spent.format_retries > self.plan.limits.format_retries;
         let text = prompt::problem(problem, &self.left());
-        let lane = &mut self.lanes[index];
         if exhausted {
             lane.stage = Stage::Done(finished);
         } else {
@@ -189,9 +183,24 @@ impl Run {
         }
     }
 
+    /// A question that the run can do without was not answered.
+    pub(super) fn on_unanswered(&mut self, lane: &mut Lane, stage: Stage, why: &str) {
+        match stage {
+            Stage::Compact => self.compact(lane, String::new(), Vec::new()),
+            Stage::Review(review) => self.unheard(lane, *review, why),
+            Stage::AskChallenge(challenge) => self.unchallenged(lane, *challenge, why),
+            Stage::Contest(contest) => self.leave_to_person(lane, &contest),
+            Stage::Ask => {
+                // The author cannot be asked about an attempt that stands.
+                let asked = lane.contestable.take().filter(|one| one.stands);
+                lane.stage = Stage::Done(asked.map_or(Finished::Refused, |_| Finished::Held));
+            }
+            _ => lane.stage = Stage::Done(Finished::Refused),
+        }
+    }
+
     /// Asks what was not asked before; where nothing is left to ask, the round is over.
-    pub(super) fn begin_probes(&mut self, index: LaneIndex, probes: &[Probe], answers: String) {
-        let lane = &self.lanes[index];
+    pub(super) fn begin_probes(&mut self, lane: &mut Lane, probes: &[Probe], answers: String) {
         let built = self.last_built(lane.number);
         let all = probes.iter();
         let all: Vec<_> = all.map(|probe| ProbeQuestion::of(probe, built)).collect();
@@ -202,23 +211,22 @@ impl Run {
             }
         }
         if open.is_empty() {
-            self.on_probed(index, (all, &[]), &answers, &Probed::default());
+            self.on_probed(lane, (all, &[]), &answers, &Probed::default());
         } else {
-            self.lanes[index].stage = Stage::Probe { all, open, answers };
+            lane.stage = Stage::Probe { all, open, answers };
         }
     }
 
     /// Tells the answers of a round; of its probes those were asked that were open.
     pub(super) fn on_probed(
         &mut self,
-        index: LaneIndex,
+        lane: &mut Lane,
         (all, open): (Vec<ProbeQuestion>, &[ProbeQuestion]),
         answers: &str,
         probed: &Probed,
     ) {
         self.spent.rounds += 1;
         let left = self.left();
-        let lane = &mut self.lanes[index];
         lane.rounds += 1;
         let mut told = Vec::new();
         for probe in all {

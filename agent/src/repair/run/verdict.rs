@@ -2,81 +2,79 @@
 //! issue, or the end.
 
 use super::Run;
-use super::contest::is_contested;
+use super::contest::{is_contested, settle};
 use super::critic::unread;
 use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung};
-use crate::repair::lane::{Finished, Issue, LaneIndex, Stage};
+use crate::repair::lane::{Finished, Issue, Lane, Stage};
 use crate::task::Mode;
 use crate::{probability, prompt};
 use patchwright_patcher::Patch;
 use patchwright_verdict::RungName;
 
 impl Run {
-    pub(super) fn on_located(&mut self, index: LaneIndex, patch: Patch, located: Located) {
+    pub(super) fn on_located(&mut self, lane: &mut Lane, patch: Patch, located: Located) {
         match located {
-            Located::Refused { reasons } if self.is_foreign(index) => {
-                self.on_unplaced(index, patch, &reasons);
+            Located::Refused { reasons } if self.is_foreign(lane) => {
+                self.on_unplaced(lane, patch, &reasons);
             }
             Located::Refused { reasons } => {
                 let list = reasons.iter().map(|reason| format!("\n- {reason}"));
                 let list: String = list.collect();
                 let problem = format!("Your patch was not applied, not even in part:{list}");
-                self.retry(index, &problem, Finished::FormatRetries);
+                self.retry(lane, &problem, Finished::FormatRetries);
             }
-            Located::Placed(placed) => self.on_placed(index, patch, placed),
+            Located::Placed(placed) => self.on_placed(lane, patch, placed),
         }
     }
 
     /// A foreign patch that has no place: nobody can be asked for another.
-    fn on_unplaced(&mut self, index: LaneIndex, patch: Patch, reasons: &[String]) {
-        self.on_placed(index, patch, LocatedPatch::default());
+    fn on_unplaced(&mut self, lane: &mut Lane, patch: Patch, reasons: &[String]) {
+        self.on_placed(lane, patch, LocatedPatch::default());
         let reason = reasons.join("\n");
         let first = reason.lines().next().unwrap_or("the patch is empty");
         let mut refuted = Rung::new(RungName::Applies, Some(false), first);
         refuted.feedback = Some(reason);
-        if let Stage::Climb { attempt, .. } = self.lanes[index].stage {
-            self.on_climbed(index, attempt, refuted);
+        if let Stage::Climb { attempt, .. } = lane.stage {
+            self.on_climbed(lane, attempt, refuted);
         }
     }
 
-    fn on_placed(&mut self, index: LaneIndex, patch: Patch, placed: LocatedPatch) {
+    fn on_placed(&mut self, lane: &mut Lane, patch: Patch, placed: LocatedPatch) {
         let mut earlier = self.attempts.iter();
         if let Some(same) = earlier.find(|made| made.normal_form == placed.normal_form) {
             let (number, owner) = (same.number, same.lane);
-            let own = self.lanes[index].number == owner;
+            let own = lane.number == owner;
             if !own && same.stands() {
-                self.withdraw(index);
-                self.lanes[index].stage = match self.plan.mode {
+                self.withdraw(lane);
+                lane.stage = match self.plan.mode {
                     Mode::DryRun => Stage::Done(Finished::Proposed),
                     Mode::Repair => Stage::Follow(number),
                 };
                 return;
             }
-            return self.on_repeated(index, number, (patch, placed));
+            return self.on_repeated(lane, number, (patch, placed));
         }
-        let Some(number) = self.add(index, (patch, placed), Vec::new()) else {
+        let Some(number) = self.add(lane, (patch, placed), Vec::new()) else {
             return;
         };
         let first = self.plan.ladder.first().copied();
         let rung = first.filter(|_| self.plan.mode != Mode::DryRun);
-        let lane = &mut self.lanes[index];
         lane.unproven = None;
         lane.stage = rung.map_or(Stage::Done(Finished::Proposed), |rung| Stage::Climb {
             attempt: number,
             rung,
         });
-        self.withdraw(index);
+        self.withdraw(lane);
     }
 
     /// Adds the patch that a lane had placed as an attempt; none where they are used up.
     fn add(
         &mut self,
-        index: LaneIndex,
+        lane: &mut Lane,
         (patch, placed): (Patch, LocatedPatch),
         rungs: Vec<Rung>,
     ) -> Option<u32> {
         let number = self.attempts.len() as u32 + 1;
-        let lane = &mut self.lanes[index];
         if self.plan.mode != Mode::DryRun && number > self.plan.limits.attempts {
             lane.stage = Stage::Done(Finished::Attempts);
             return None;
@@ -99,8 +97,8 @@ impl Run {
 
     /// The author of an attempt that stands was asked about it, and has sent another patch: it is
     /// never delivered. One that the author has defended stays.
-    fn withdraw(&mut self, index: LaneIndex) {
-        let asked = self.lanes[index].contestable.take();
+    fn withdraw(&mut self, lane: &mut Lane) {
+        let asked = lane.contestable.take();
         let asked = asked.filter(|asked| asked.stands);
         let attempt = asked.and_then(|asked| self.attempt_mut(asked.attempt));
         if let Some(attempt) = attempt.filter(|attempt| !is_contested(attempt)) {
@@ -112,12 +110,12 @@ impl Run {
 
     /// The lane sends a patch that was refuted before, which costs an attempt: it is
     /// told why, and nothing is run.
-    fn on_repeated(&mut self, index: LaneIndex, same: u32, placed: (Patch, LocatedPatch)) {
+    fn on_repeated(&mut self, lane: &mut Lane, same: u32, placed: (Patch, LocatedPatch)) {
         let verdict = self.attempt(same).map(Attempt::verdict);
         let verdict = verdict.unwrap_or_default();
         let reason = format!("the same patch as attempt {same}: {verdict}");
         let refuted = Rung::new(RungName::Applies, Some(false), &reason);
-        let Some(number) = self.add(index, placed, vec![refuted]) else {
+        let Some(number) = self.add(lane, placed, vec![refuted]) else {
             return;
         };
         self.remark(format!("attempt {number} was not run: {reason}"));
@@ -125,7 +123,6 @@ impl Run {
         let problem = format!(
             "This patch was tried before: {verdict}. It cost an attempt. Send a different one."
         );
-        let lane = &mut self.lanes[index];
         if left.attempts == 0 {
             lane.stage = Stage::Done(Finished::Attempts);
         } else {
@@ -133,29 +130,29 @@ impl Run {
         }
     }
 
-    pub(super) fn on_climbed(&mut self, index: LaneIndex, attempt: u32, rung: Rung) {
+    pub(super) fn on_climbed(&mut self, lane: &mut Lane, attempt: u32, rung: Rung) {
         let is_last = self.plan.ladder.last() == Some(&rung.name);
         if self.wants_challenges(&rung) {
-            self.challenge(index, attempt, rung);
+            self.challenge(lane, attempt, rung);
         } else if is_last && rung.holds != Some(false) && self.plan.critic_calls > 0 {
-            self.review(index, attempt, rung);
+            self.review(lane, attempt, rung);
         } else if is_last && rung.holds == Some(true) && self.lacks_reviewer {
-            self.keep(index, attempt, unread(rung));
+            self.keep(lane, attempt, unread(rung));
         } else {
-            self.keep(index, attempt, rung);
+            self.keep(lane, attempt, rung);
         }
     }
 
     /// Notes a rung, and goes on: to the next one, to the next issue, or
     /// to the end.
-    pub(super) fn keep(&mut self, index: LaneIndex, number: u32, mut rung: Rung) {
-        self.settle_decided(&mut rung);
+    pub(super) fn keep(&mut self, lane: &mut Lane, number: u32, mut rung: Rung) {
+        settle(&self.decisions, &mut rung);
         self.write_down(number, &rung);
         if rung.holds == Some(false) {
-            self.lanes[index].failures.push(rung.name);
-            self.on_refuted(index, number, &rung);
+            lane.failures.push(rung.name);
+            self.on_refuted(lane, number, &rung);
         } else {
-            self.climb_on(index, number);
+            self.climb_on(lane, number);
         }
     }
 
@@ -170,48 +167,44 @@ impl Run {
     }
 
     /// Goes on with the lowest rung that was not climbed yet.
-    pub(super) fn climb_on(&mut self, index: LaneIndex, number: u32) {
+    pub(super) fn climb_on(&mut self, lane: &mut Lane, number: u32) {
         let climbed = |name: &RungName| {
             let attempt = self.attempt(number);
             attempt.is_some_and(|attempt| attempt.rung(*name).is_some())
         };
-        let top = self.top_of_lane(index);
+        let top = self.top_of_lane(lane);
         let mut ladder = self.plan.ladder.iter().filter(|name| **name <= top);
         let next = ladder.find(|name| !climbed(name)).copied();
         let Some(rung) = next else {
-            return self.on_top(index, number);
+            return self.on_top(lane, number);
         };
-        self.lanes[index].stage = Stage::Climb {
-            attempt: number,
-            rung,
-        };
+        lane.climb(number, rung);
     }
 
     /// An attempt that no rung refuted. One that is verified ends the run. The author
     /// of one that differs is asked about that; else its lane is done, and with
     /// several lanes another may still be better.
-    pub(super) fn on_top(&mut self, index: LaneIndex, number: u32) {
-        if self.begin_candidates(index) {
+    pub(super) fn on_top(&mut self, lane: &mut Lane, number: u32) {
+        if self.begin_candidates(lane) {
             return;
         }
         let ending = self.attempt(number).map(|attempt| self.top_ending(attempt));
         let verified = ending.filter(|ending| ending.kind == EndingKind::Verified);
-        let own = self.foreign.is_some() && !self.is_foreign(index);
+        let own = self.foreign.is_some() && !self.is_foreign(lane);
         if let Some(ending) = verified.filter(|_| !own) {
             return self.conclude(ending, Some(number));
         }
-        let asked = self.tell_objection(index, number) || self.ask_author(index, number);
+        let asked = self.tell_objection(lane, number) || self.ask_author(lane, number);
         if !asked {
-            self.lanes[index].stage = Stage::Done(Finished::Held);
+            lane.stage = Stage::Done(Finished::Held);
         }
     }
 
-    pub(super) fn on_refuted(&mut self, index: LaneIndex, number: u32, rung: &Rung) {
+    pub(super) fn on_refuted(&mut self, lane: &mut Lane, number: u32, rung: &Rung) {
         let exhausted = self.left().attempts == 0;
         let contestable = self.may_contest(number, rung);
-        let foreign = self.is_foreign(index);
+        let foreign = self.is_foreign(lane);
         let first = self.seen().cloned().unwrap_or_default();
-        let lane = &mut self.lanes[index];
         lane.contestable = contestable;
         if (exhausted && contestable.is_none()) || foreign {
             lane.stage = Stage::Done(Finished::Attempts);
