@@ -9,7 +9,7 @@ use patchwright_agent::task::{Mode, Task};
 use patchwright_config::{Loaded, Settings};
 use patchwright_patcher::Patch;
 use patchwright_run::Answers;
-use patchwright_run::session::{self, Beginning, NewRun, Right, Session};
+use patchwright_run::session::{self, Beginning, Right, Session};
 use patchwright_store::Store;
 use patchwright_store::reviews::{DecisionKind, NewDecision};
 use std::collections::BTreeMap;
@@ -185,6 +185,6 @@ pub(crate) async fn begin(
         (answers, None)
     };
     let models = patchwright_run::models(&answers, &loaded.settings)?;
-    let new = NewRun::new(answers, foreign);
+    let new = Beginning::new(answers, foreign);
     Session::begin(store, (task, loaded), (right, models), new).await
 }

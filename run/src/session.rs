@@ -33,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 /// Start values of a run, kept in the store so that it can go on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Beginning {
     pub limits: RunLimits,
     /// Whose answers it uses.
@@ -52,6 +52,16 @@ pub struct Beginning {
 }
 
 impl Beginning {
+    /// A run that uses these answers, and perhaps a patch of somebody else, with nothing known
+    /// of the history of the crash. What its task and the settings say is added as it begins.
+    pub fn new(answers: Answers, foreign: Option<Patch>) -> Self {
+        Self {
+            answers,
+            foreign,
+            ..Self::default()
+        }
+    }
+
     /// The run that starts so.
     pub fn run(&self, plan: Plan) -> Run {
         let plan = Plan {
@@ -93,32 +103,6 @@ pub struct Session {
     target: OnceLock<Arc<dyn Target>>,
 }
 
-/// A new run, beside its task and the settings.
-#[derive(Debug)]
-pub struct NewRun {
-    /// Whose answers it uses.
-    pub answers: Answers,
-    /// The patch of somebody else that is judged.
-    pub foreign: Option<Patch>,
-    /// The folder that its results will go to.
-    pub out: Option<PathBuf>,
-    /// The history of the crash, as far as it was looked at before.
-    pub history: CrashHistory,
-}
-
-impl NewRun {
-    /// A run that uses these answers, and perhaps a patch of somebody else, with nothing known
-    /// of the history of the crash.
-    pub fn new(answers: Answers, foreign: Option<Patch>) -> Self {
-        Self {
-            answers,
-            foreign,
-            out: None,
-            history: CrashHistory::default(),
-        }
-    }
-}
-
 /// The right to write to a run.
 #[derive(Debug)]
 pub enum Right {
@@ -134,19 +118,17 @@ impl Session {
         store: &Store,
         (task, mut loaded): (Task, Loaded),
         (right, models): (Right, Models),
-        new: NewRun,
+        new: Beginning,
     ) -> anyhow::Result<Self> {
         if !have_a_critic(&new.answers)? {
             loaded.settings.critic.calls = 0;
         }
         let beginning = Beginning {
             limits: limits(&task, &loaded.settings),
-            answers: new.answers,
-            foreign: new.foreign,
             critic: Some(loaded.settings.critic.calls),
             flags: given(&loaded),
             out: new.out.map(std::path::absolute).transpose()?,
-            history: new.history,
+            ..new
         };
         let settings = serde_json::to_string(&beginning)?;
         let written = serde_json::to_string(&task)?;

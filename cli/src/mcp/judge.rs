@@ -11,7 +11,7 @@ use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
-use patchwright_run::session::{NewRun, Right, Session};
+use patchwright_run::session::{Beginning, Right, Session};
 use patchwright_run::{Answers, models};
 use patchwright_store::Store;
 use tokio::sync::{Mutex, mpsc};
@@ -64,7 +64,7 @@ impl Judge {
     ) -> anyhow::Result<Report> {
         let store = Store::of(&self.loaded.settings).await?;
         let right = Right::Run(patchwright_run::run_id(&self.task.id));
-        let new = NewRun::new(Answers::Nobody, Some(patch));
+        let new = Beginning::new(Answers::Nobody, Some(patch));
         let models = models(&new.answers, &self.loaded.settings)?;
         let task = (self.task.clone(), self.loaded.clone());
         let session = Session::begin(&store, task, (right, models), new).await?;

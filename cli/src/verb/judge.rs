@@ -3,7 +3,7 @@
 
 use super::export::{candidate, report};
 use super::model_arguments::ModelArguments;
-use super::session::{self, NewRun, OutputArguments, find_run, task_of};
+use super::session::{self, Beginning, OutputArguments, find_run, task_of};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
@@ -56,7 +56,7 @@ pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow:
         Answers::Nobody
     };
     let display = display::of_settings(&loaded.settings);
-    let new = NewRun::new(answers, Some(patch));
+    let new = Beginning::new(answers, Some(patch));
     let asked = (&arguments.asked, output);
     // On the heap: what begins a run is large.
     let report = Box::pin(session::begin_to_end(display, (task, loaded), new, asked)).await?;

@@ -4,7 +4,7 @@
 //! crashes too saves theirs. What is submitted at the end, or when somebody
 //! says stop, is the smallest set of patches.
 
-use super::session::{self, NewRun, OutputArguments, stop_on_signal};
+use super::session::{self, Beginning, OutputArguments, stop_on_signal};
 use crate::common::{Common, Format, write_out};
 use crate::display::{self, Display};
 use clap::Args;
@@ -339,7 +339,7 @@ impl Campaign {
             force: true,
             format: Format::Text,
         };
-        let new = NewRun::new(self.answers.clone(), None);
+        let new = Beginning::new(self.answers.clone(), None);
         let session = session::begin(task, self.loaded.clone(), new, &output).await?;
         let display = display::of_settings(&self.loaded.settings);
         let target: Arc<dyn Target> = Arc::new(target);

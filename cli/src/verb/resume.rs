@@ -2,7 +2,7 @@
 //! event; or walk a finished run again, offline. The answers of a replay come from the run's journal,
 //! and every patch is built and judged anew.
 
-use super::session::{self, NewRun, OutputArguments, announce, find_run, latest, to_the_end};
+use super::session::{self, Beginning, OutputArguments, announce, find_run, latest, to_the_end};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
@@ -71,9 +71,9 @@ pub(crate) async fn replay(
     let display = display::of_settings(&loaded.settings);
     let answers = Answers::Journal(id);
     announce(&display, &task, &answers);
-    let new = NewRun {
+    let new = Beginning {
         history: beginning.history.clone(),
-        ..NewRun::new(answers, beginning.foreign.clone())
+        ..Beginning::new(answers, beginning.foreign.clone())
     };
     let mut session = session::begin(task, loaded, new, &arguments.output).await?;
     session.models = models;

@@ -3,7 +3,7 @@
 
 use super::export::candidate;
 use super::model_arguments::ModelArguments;
-use super::session::{self, NewRun, OutputArguments, find_run};
+use super::session::{self, Beginning, OutputArguments, find_run};
 use crate::common::{Common, WrongInput, write_file};
 use crate::display;
 use crate::reviewed::Review;
@@ -74,7 +74,7 @@ pub(crate) async fn run(common: &Common, arguments: ReviseArguments) -> anyhow::
     let answers = patchwright_run::answers(&task, arguments.asked.replay.as_ref(), &loaded)
         .map_err(|detail| output.invalid(&task.id, &detail))?;
     let display = display::of_settings(&loaded.settings);
-    let new = NewRun::new(answers, None);
+    let new = Beginning::new(answers, None);
     let asked = (&arguments.asked, output);
     let session = session::begin_announced(&display, (task, loaded), new, asked).await?;
     let next = session.journal.run().to_owned();

@@ -1,7 +1,7 @@
 //! `patchwright run`: repair one crash.
 
 use super::model_arguments::ModelArguments;
-use super::session::{self, NewRun, OutputArguments};
+use super::session::{self, Beginning, OutputArguments};
 use super::task_flags::TaskFlags;
 use crate::common::Common;
 use crate::display::{self, Display};
@@ -90,9 +90,9 @@ pub(super) async fn repair(
         Some(_) => Answers::Nobody,
         None => answers,
     };
-    let new = NewRun {
+    let new = Beginning {
         history,
-        ..NewRun::new(answers, fix)
+        ..Beginning::new(answers, fix)
     };
     // On the heap: what begins a run is large.
     let report = Box::pin(session::begin_to_end(display, (task, loaded), new, asked)).await?;

@@ -15,7 +15,7 @@ use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
-pub(super) use patchwright_run::session::NewRun;
+pub(super) use patchwright_run::session::Beginning;
 use patchwright_run::session::{Right, Session};
 use patchwright_run::{Answers, models};
 use patchwright_source::visible_line;
@@ -86,7 +86,7 @@ impl Refused {
 pub(super) async fn begin_to_end(
     display: Display,
     task: (Task, Loaded),
-    new: NewRun,
+    new: Beginning,
     (asked, output): (&ModelArguments, &OutputArguments),
 ) -> anyhow::Result<Report> {
     let session = begin_announced(&display, task, new, (asked, output)).await?;
@@ -121,7 +121,7 @@ pub(super) async fn to_the_end(
 pub(super) async fn begin_announced(
     display: &Display,
     (task, loaded): (Task, Loaded),
-    new: NewRun,
+    new: Beginning,
     (asked, output): (&ModelArguments, &OutputArguments),
 ) -> anyhow::Result<Session> {
     announce(display, &task, &new.answers);
@@ -135,12 +135,12 @@ pub(super) async fn begin_announced(
 pub(super) async fn begin(
     task: Task,
     loaded: Loaded,
-    new: NewRun,
+    new: Beginning,
     output: &OutputArguments,
 ) -> anyhow::Result<Session> {
     let store = Store::of(&loaded.settings).await?;
     let id = patchwright_run::run_id(&task.id);
-    let new = NewRun {
+    let new = Beginning {
         out: output.out.clone(),
         ..new
     };
@@ -156,7 +156,7 @@ pub(super) async fn judge(
     output: &OutputArguments,
 ) -> anyhow::Result<Report> {
     let display = display::of_settings(&loaded.settings);
-    let new = NewRun::new(Answers::Nobody, Some(patch));
+    let new = Beginning::new(Answers::Nobody, Some(patch));
     let asked = (&ModelArguments::default(), output);
     // On the heap: what begins a run is large.
     Box::pin(begin_to_end(display, (task, loaded), new, asked)).await

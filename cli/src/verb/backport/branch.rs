@@ -5,7 +5,7 @@ use super::fix::{Size, with_context_of};
 use crate::common::plain_name;
 use crate::display;
 use crate::revisions::Seen;
-use crate::verb::session::{self, NewRun};
+use crate::verb::session::{self, Beginning};
 use patchwright_agent::record::EndingKind;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::{Hints, Task};
@@ -185,7 +185,7 @@ impl Backport<'_> {
             let task = self.told(branch, task).await?;
             let display = display::of_settings(&self.loaded.settings);
             output.force = true;
-            let new = NewRun::new(answers.clone(), None);
+            let new = Beginning::new(answers.clone(), None);
             let asked = (&self.arguments.asked, &output);
             let task = (task, self.loaded.clone());
             let report = session::begin_to_end(display, task, new, asked);
