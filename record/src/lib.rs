@@ -3,7 +3,6 @@
 //!
 //! The types hold what was observed and decide nothing: no clock, no input or output.
 
-mod accepted;
 mod agreement;
 mod blob;
 mod crash;
@@ -17,11 +16,10 @@ pub mod seconds;
 mod smallest;
 mod task;
 
-pub use accepted::AcceptedInput;
 pub use agreement::{AgreedInput, Agreement, Split};
 pub use blob::{Blob, empty_is_none};
 pub use crash::{Crash, CrashFrame};
-pub use doubt::{Doubt, DoubtedInput};
+pub use doubt::{AcceptedInput, Doubt, DoubtedInput};
 pub use ending::{Ending, EndingKind};
 pub use history::{CommitRecord, CrashHistory};
 pub use regression::{RegressionRecord, TestFiles};

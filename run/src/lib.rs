@@ -13,7 +13,6 @@ mod error;
 pub mod files;
 pub mod intake;
 mod known;
-mod model_roles;
 pub mod oss_fuzz;
 mod plan;
 mod prepare;

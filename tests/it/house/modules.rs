@@ -16,7 +16,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "record",
-        "blob crash doubt rung accepted agreement ending history regression smallest seconds optional_seconds task",
+        "blob crash doubt rung agreement ending history regression smallest seconds optional_seconds task",
     ),
     (
         "retrieval",
@@ -65,7 +65,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "run",
-        "error intake admission files known commands answers checkout model_roles plan prepare oss_fuzz session",
+        "error intake admission files known commands answers checkout plan prepare oss_fuzz session",
     ),
     (
         "page",
