@@ -18,13 +18,12 @@ pub use access::Opening;
 use crate::api::confined;
 use crate::login::Login;
 use crate::service::Service;
-use access::Access;
 use axum::extract::DefaultBodyLimit;
 use axum::http::HeaderValue;
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
-use decide::Starter;
+use decide::Running;
 use pages::asset;
 use patchwright_config::Loaded;
 use patchwright_page::{self as page, ROOT};
@@ -47,20 +46,28 @@ const EVENT: usize = 1 << 20;
 pub(crate) struct Review {
     store: Store,
     loaded: Arc<Loaded>,
-    access: Access,
-    starter: Starter,
+    host: Host,
     streams: Arc<Semaphore>,
     stop: CancellationToken,
+}
+
+/// Host of the pages: who gets in, and who works on what is started there.
+#[derive(Debug, Clone)]
+enum Host {
+    /// A daemon: callers with tokens, as for its API, and the workers of its queue.
+    Daemon(Login, Box<Service>),
+    /// A process for one user of this machine, which works on it itself and knows how to stop it.
+    User(Opening, Running),
 }
 
 /// The pages of a daemon: its callers sign in with their tokens, and what they start
 /// goes into its queue.
 pub fn of_daemon(service: &Service, loaded: Arc<Loaded>, stop: CancellationToken) -> Router {
     let http = &loaded.settings.http;
+    let login = Login::new(service.store().clone(), http);
     router(Review {
         store: service.store().clone(),
-        access: Access::Daemon(Login::new(service.store().clone(), http)),
-        starter: Starter::Queue(service.clone()),
+        host: Host::Daemon(login, Box::new(service.clone())),
         streams: Arc::new(Semaphore::new(http.streams)),
         loaded,
         stop,
@@ -76,8 +83,7 @@ pub fn of_user(
     stop: CancellationToken,
 ) -> Router {
     router(Review {
-        access: Access::User(opening.clone()),
-        starter: Starter::Here(Arc::default()),
+        host: Host::User(opening.clone(), Running::default()),
         streams: Arc::new(Semaphore::new(loaded.settings.http.streams)),
         store,
         loaded,

@@ -131,16 +131,6 @@ pub struct Evaluation {
     pub accepted: Vec<AcceptedInput>,
 }
 
-impl FollowUp {
-    /// Returns the run and the attempt that are followed up on.
-    pub fn subject(&self) -> (&str, u32) {
-        match self {
-            Self::Revise(revision) => (&revision.run, revision.attempt.number),
-            Self::Evaluate(evaluation) => (&evaluation.run, evaluation.attempt),
-        }
-    }
-}
-
 impl Revision {
     /// Returns the rejected patch as the first attempt of the run that follows it up:
     /// refuted by a person, whatever it had reached before. The model must not send

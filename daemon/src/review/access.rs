@@ -1,8 +1,8 @@
 //! Access to the pages: viewers, sign-in, and the refusal of requests that another
 //! site makes.
 
-use super::Review;
 use super::refused::{Answer, Refused, html};
+use super::{Host, Review};
 use crate::login::{Login, NotAdmitted, bearer, is_this_machine};
 use axum::Form;
 use axum::extract::{Query, Request, State};
@@ -19,15 +19,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cookie that keeps a viewer signed in.
 const NAME: &str = "patchwright_review";
-
-/// The way in.
-#[derive(Debug, Clone)]
-pub(super) enum Access {
-    /// Tokens, as for the API of the daemon.
-    Daemon(Login),
-    /// One user of this machine.
-    User(Opening),
-}
 
 /// The secret that opens the pages once, and the name of its user.
 #[derive(Debug, Clone)]
@@ -61,10 +52,18 @@ impl Opening {
     }
 }
 
-impl Access {
+impl Review {
+    /// Returns the tokens of a daemon; where one user opens the pages nobody signs in.
+    fn login(&self) -> Result<&Login, Refused> {
+        match &self.host {
+            Host::Daemon(login, _) => Ok(login),
+            Host::User(..) => Err(Refused::missing("nobody signs in here")),
+        }
+    }
+
     async fn viewer(&self, headers: &HeaderMap, uri: &Uri) -> Result<Viewer, NotAdmitted> {
-        match self {
-            Self::User(Opening { session, who, .. }) => {
+        match &self.host {
+            Host::User(Opening { session, who, .. }, _) => {
                 let session = session.expose_secret();
                 let local = headers.get(HOST).and_then(|host| host.to_str().ok());
                 let known = cookie(headers).is_some_and(|given| hash_of(given) == hash_of(session));
@@ -73,7 +72,7 @@ impl Access {
                 }
                 Err(NotAdmitted::NoToken)
             }
-            Self::Daemon(login) => {
+            Host::Daemon(login, _) => {
                 let token = bearer(headers);
                 let secret = token.or_else(|| cookie(headers));
                 let caller = login.caller(secret, headers, uri).await?;
@@ -137,7 +136,7 @@ pub(super) async fn guard(
     if !reads {
         expect_own_page(request.headers())?;
     }
-    let refused = match review.access.viewer(request.headers(), request.uri()).await {
+    let refused = match review.viewer(request.headers(), request.uri()).await {
         Ok(viewer) => {
             request.extensions_mut().insert(viewer);
             return Ok(next.run(request).await);
@@ -145,13 +144,13 @@ pub(super) async fn guard(
         Err(refused) => refused,
     };
     let asks_again = reads && !request.headers().contains_key("x-fragment");
-    Err(match (refused, &review.access) {
+    Err(match (refused, &review.host) {
         (NotAdmitted::Store(_), _) => unreadable(),
         (NotAdmitted::Elsewhere, _) => {
             let detail = "without a token only this machine is answered, under the name localhost";
             Refused::forbidden(detail)
         }
-        (_, Access::User(_)) => Refused::unauthorized(
+        (_, Host::User(..)) => Refused::unauthorized(
             "Open it anew",
             "use the address that `patchwright review` printed; it works once, in one browser",
         ),
@@ -164,16 +163,6 @@ pub(super) async fn guard(
 fn unreadable() -> Refused {
     let status = StatusCode::SERVICE_UNAVAILABLE;
     Refused::new(status, "Try again later", "the store cannot be read now")
-}
-
-impl Review {
-    /// Returns the tokens of a daemon; where one user opens the pages nobody signs in.
-    fn login(&self) -> Result<&Login, Refused> {
-        match &self.access {
-            Access::Daemon(login) => Ok(login),
-            Access::User(_) => Err(Refused::missing("nobody signs in here")),
-        }
-    }
 }
 
 /// Shows the form for a token.
@@ -223,7 +212,7 @@ pub(super) struct Open {
 
 /// Opens the pages for one browser, once.
 pub(super) async fn open(State(review): State<Review>, Query(given): Query<Open>) -> Answer {
-    let Access::User(opening) = &review.access else {
+    let Host::User(opening, _) = &review.host else {
         return Err(Refused::missing("sign in with a token").into());
     };
     let is_it = hash_of(opening.secret.expose_secret()) == hash_of(&given.secret);

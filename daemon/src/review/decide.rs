@@ -1,9 +1,9 @@
 //! Decisions: each is written into the journal of its run, with who and when.
 //! A rejected patch may start another attempt.
 
-use super::Review;
 use super::pages::download;
 use super::refused::{Answer, Refused};
+use super::{Host, Review};
 use crate::follow_up::{self, Snapshot};
 use crate::service::Service;
 use anyhow::Context;
@@ -138,9 +138,9 @@ impl Review {
             let because = (decision.reason.as_str(), decision.who.as_str());
             follow_up::revise(&snapshot, (run, number), because)?
         };
-        let (id, page) = match &self.starter {
-            Starter::Queue(service) => self.submit(service, task, &decision.who).await?,
-            Starter::Here(running) => Box::pin(self.begin(task, running.clone())).await?,
+        let (id, page) = match &self.host {
+            Host::Daemon(_, service) => self.submit(service, task, &decision.who).await?,
+            Host::User(_, running) => Box::pin(self.begin(task, running.clone())).await?,
         };
         decision.follow_up = Some(id);
         self.store.decide(run, &decision).await?;
@@ -153,16 +153,8 @@ const ORIGIN: &str = "review";
 /// Letters of a task's id that its follow-ups keep; theirs is longer by time and number.
 const KEPT: usize = 100;
 
-/// Whoever works on follow-ups.
-#[derive(Debug, Clone)]
-pub(super) enum Starter {
-    /// The workers of a queue.
-    Queue(Service),
-    /// This process, which knows how to stop what it works on.
-    Here(Running),
-}
-
-type Running = Arc<Mutex<BTreeMap<String, CancellationToken>>>;
+/// The runs that this process works on, each with what stops it.
+pub(super) type Running = Arc<Mutex<BTreeMap<String, CancellationToken>>>;
 
 /// A follow-up that was started: the id of its task or run, and the page that shows it.
 type Started = (String, String);
@@ -202,12 +194,12 @@ impl Review {
 
     /// Stops a run, and tells whether anything was there to stop.
     pub(super) async fn stop_run(&self, run: &str) -> anyhow::Result<bool> {
-        match &self.starter {
-            Starter::Here(running) => {
+        match &self.host {
+            Host::User(_, running) => {
                 let stop = locked(running).get(run).cloned();
                 Ok(stop.inspect(CancellationToken::cancel).is_some())
             }
-            Starter::Queue(service) => {
+            Host::Daemon(_, service) => {
                 let task = self.store.listed_run(run).await?.map(|row| row.task);
                 let Some(task) = task else { return Ok(false) };
                 // A run that the queue does not know of is not its task's last one.

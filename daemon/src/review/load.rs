@@ -1,8 +1,8 @@
 //! Views of the pages, read from the store.
 
-use super::Review;
-use super::decide::{Starter, locked};
+use super::decide::locked;
 use super::refused::Refused;
+use super::{Host, Review};
 use crate::follow_up::Snapshot;
 use anyhow::Context;
 use patchwright_agent::record::FollowUp;
@@ -61,9 +61,9 @@ impl Review {
     }
 
     fn cancelable(&self, row: &ListedTask) -> bool {
-        match (row.state.as_str(), &self.starter) {
+        match (row.state.as_str(), &self.host) {
             ("queued" | "running" | "paused", _) => true,
-            ("unfinished", Starter::Here(running)) => locked(running).contains_key(&row.id),
+            ("unfinished", Host::User(_, running)) => locked(running).contains_key(&row.id),
             _ => false,
         }
     }
@@ -175,8 +175,8 @@ fn rejected(follows: &FollowUp) -> Option<(String, u32, String)> {
     let FollowUp::Revise(revision) = follows else {
         return None;
     };
-    let (run, number) = follows.subject();
-    Some((run.to_owned(), number, revision.reason.clone()))
+    let number = revision.attempt.number;
+    Some((revision.run.clone(), number, revision.reason.clone()))
 }
 
 /// The beginning of an input: as text where it is text, else in hexadecimal.
