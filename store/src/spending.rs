@@ -35,8 +35,13 @@ impl Journal {
                     sqlx::query(PURSE).execute(&mut *transaction).await?;
                 }
                 self.hold(&mut transaction).await?;
-                if again && self.is_booked(&mut transaction, number).await? {
-                    return Ok(());
+                if again {
+                    let booked = "SELECT number FROM spending WHERE run = $1 AND number = $2";
+                    let values = (self.run(), number);
+                    let booked: Option<i64> = scalar(&mut *transaction, booked, values).await?;
+                    if booked.is_some() {
+                        return Ok(());
+                    }
                 }
                 self.check(&mut transaction, &day, (usd, limits)).await?;
                 let book =
@@ -46,17 +51,6 @@ impl Journal {
                 Ok(())
             })
             .await
-    }
-
-    async fn is_booked(
-        &self,
-        transaction: &mut Transaction<'static, Any>,
-        number: i64,
-    ) -> Result<bool> {
-        let booked = "SELECT number FROM spending WHERE run = $1 AND number = $2";
-        let values = (self.run(), number);
-        let booked: Option<i64> = scalar(&mut **transaction, booked, values).await?;
-        Ok(booked.is_some())
     }
 
     async fn check(

@@ -213,6 +213,7 @@ values!(A a, B b, C c, D d, E e, F f);
 values!(A a, B b, C c, D d, E e, F f, G g);
 values!(A a, B b, C c, D d, E e, F f, G g, H h);
 values!(A a, B b, C c, D d, E e, F f, G g, H h, I i, J j);
+values!(A a, B b, C c, D d, E e, F f, G g, H h, I i, J j, K k);
 
 /// Carries out a statement and returns the number of rows that it changed.
 pub(crate) async fn execute<'c>(

@@ -109,25 +109,23 @@ impl Store {
                 submitted.push(Submitted::Full(full));
                 continue;
             }
-            let written = sqlx::query(
-                "INSERT INTO submissions (id, content, priority, deadline, origin, project, created, due, task, place,
-                                          submitter, bytes)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING",
-            )
-            .bind(&task.id)
-            .bind(&content)
-            .bind(i64::from(task.priority))
-            .bind(task.deadline.map(in_journal_form))
-            .bind(&task.origin)
-            .bind(task.group.as_deref().map(storable))
-            .bind(&now)
-            .bind(storable(&task.task))
-            .bind(&task.place)
-            .bind(task.quota.as_ref().map(|quota| quota.submitter.as_str()))
-            .bind(bytes)
-            .execute(&mut *transaction)
-            .await?;
-            if written.rows_affected() == 1 {
+            let add = "INSERT INTO submissions (id, content, priority, deadline, origin, project, created, due, task,
+                                                place, submitter, bytes)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING";
+            let values = (
+                &task.id,
+                &content,
+                i64::from(task.priority),
+                task.deadline.map(in_journal_form),
+                &task.origin,
+                task.group.as_deref().map(storable),
+                &now,
+                storable(&task.task),
+                &task.place,
+                task.quota.as_ref().map(|quota| &quota.submitter),
+                bytes,
+            );
+            if execute(&mut *transaction, add, values).await? == 1 {
                 submitted.push(Submitted::New);
                 continue;
             }
