@@ -227,27 +227,32 @@ impl Drive {
 
     /// Writes down that a step is about to be done.
     async fn intend(&self, id: StepId, name: &str, summary: String, body: Value) -> Result<i64> {
+        let content = (name, summary, body);
+        self.write(id, EventKind::Intent, content).await
+    }
+
+    async fn record(&self, id: StepId, outcome: &Outcome, seconds: f64) -> Result<()> {
+        let body = json!({ "seconds": seconds, "outcome": outcome });
+        let content = (summary::kind(outcome), sentence(outcome), body);
+        self.write(id, EventKind::Outcome, content).await?;
+        Ok(())
+    }
+
+    async fn write(
+        &self,
+        step: StepId,
+        kind: EventKind,
+        (name, summary, body): (&str, String, Value),
+    ) -> Result<i64> {
+        let name = name.to_owned();
         let event = NewEvent {
-            step: id,
-            kind: EventKind::Intent,
-            name: name.to_owned(),
+            step,
+            kind,
+            name,
             summary,
             body,
         };
         self.journal.append(event).await
-    }
-
-    async fn record(&self, id: StepId, outcome: &Outcome, seconds: f64) -> Result<()> {
-        let (name, summary) = (summary::kind(outcome), sentence(outcome));
-        let body = json!({ "seconds": seconds, "outcome": outcome });
-        let event = NewEvent {
-            step: id,
-            kind: EventKind::Outcome,
-            name: name.to_owned(),
-            summary,
-            body,
-        };
-        self.journal.append(event).await.map(|_| ())
     }
 }
 

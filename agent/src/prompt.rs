@@ -117,13 +117,7 @@ fn unseen(harness: &str, code: &str) -> String {
 
 /// A patch that a person rejected, and the reason: an issue beside the crash.
 pub fn revision(revision: &Revision) -> String {
-    render(
-        "revision.md",
-        context! {
-            patch => revision.attempt.diff.clone(),
-            reason => revision.reason.clone(),
-        },
-    )
+    render("revision.md", Value::from(Serde(revision)))
 }
 
 /// The answers of a round: those to its queries, then those to its probes.

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use patchwright_patcher::reply::{ChallengeForm, RawChallenge};
 use patchwright_target::{Baseline, Target, TargetError};
-use patchwright_verdict::{Candidate, ChallengeInput, Challenged, agreement, challenge};
+use patchwright_verdict::{Candidate, ChallengeInput, agreement, challenge};
 use serde_json::json;
 
 /// The largest input, in bytes.
@@ -34,8 +34,23 @@ impl Drive {
         let target = target.as_ref();
         let (made, unmade) = self.made(target, &baseline, inputs).await?;
         let told = retried(|| challenge(target, &baseline, &facts, &made)).await?;
-        let told = self.challenged(told, (made, unmade, log)).await?;
-        Ok(Outcome::Challenged(told))
+        let mut kept = Vec::new();
+        for input in told.counted.iter().filter_map(|index| made.get(*index)) {
+            let blob = Blob::Kept(self.journal.keep(&input.bytes).await?);
+            kept.push(ChallengeRecord {
+                name: input.name.clone(),
+                source: ChallengeSource::Kept(blob),
+            });
+        }
+        let mut result = told.result;
+        for reason in &unmade {
+            result.reason = format!("{}; {reason}", result.reason);
+        }
+        let mut lines: Vec<String> = result.log.text().lines().map(ToOwned::to_owned).collect();
+        lines.extend(unmade);
+        result.log = self.continued(&log, &lines).await?.into_bytes().into();
+        let rung = self.kept(result).await?;
+        Ok(Outcome::Challenged(ChallengedRecord { rung, kept, lines }))
     }
 
     /// Returns a rung's log, which stands among the blobs, with lines added to it.
@@ -72,32 +87,6 @@ impl Drive {
             }
         }
         Ok((made, unmade))
-    }
-
-    async fn challenged(
-        &self,
-        told: Challenged,
-        (made, unmade, log): (Vec<ChallengeInput>, Vec<String>, Blob),
-    ) -> Result<ChallengedRecord> {
-        let mut kept = Vec::new();
-        for input in told.counted.iter().filter_map(|index| made.get(*index)) {
-            kept.push(ChallengeRecord {
-                name: input.name.clone(),
-                source: ChallengeSource::Kept(Blob::Kept(self.journal.keep(&input.bytes).await?)),
-            });
-        }
-        let mut result = told.result;
-        for reason in &unmade {
-            result.reason = format!("{}; {reason}", result.reason);
-        }
-        let mut lines: Vec<String> = result.log.text().lines().map(ToOwned::to_owned).collect();
-        lines.extend(unmade);
-        result.log = self.continued(&log, &lines).await?.into_bytes().into();
-        Ok(ChallengedRecord {
-            rung: self.kept(result).await?,
-            kept,
-            lines,
-        })
     }
 
     pub(super) async fn agree(

@@ -7,7 +7,7 @@ use crate::record::{Attempt, Blob, Ending, EndingKind, FoundInput, Outcome, Rung
 use crate::repair::Run;
 use itertools::Itertools;
 use patchwright_crash::feedback;
-use patchwright_target::{Baseline, Target, TargetError};
+use patchwright_target::Target;
 use patchwright_verdict::{AttemptFacts, Ladder, RungName, confirm, confirm_ahead};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -49,7 +49,17 @@ impl Drive {
             let started = Instant::now();
             self.clean_builds.finish(number).await;
             let waited = started.elapsed().as_secs_f64();
-            result = confirmed(target.as_ref(), &baseline, &facts, (result, waited)).await?;
+            // As somebody else would build it.
+            let clean = confirm(target.as_ref(), &baseline, &facts).await?;
+            if clean.holds == Some(false) {
+                result = Rung {
+                    reason: format!("on a clean build: {}", clean.reason),
+                    ..clean
+                };
+            } else {
+                result.seconds += waited + clean.seconds;
+                result.counts.insert("clean builds".to_owned(), 1);
+            }
         }
         crate::telemetry::metrics::verdict(&result);
         Ok(Outcome::Climbed(self.kept(result).await?))
@@ -129,26 +139,6 @@ impl Drive {
         }
         Ok(())
     }
-}
-
-/// The last rung's result, when the patch also holds on a clean build, as
-/// somebody else would build it; else what refuted it there. The clean build was waited for.
-async fn confirmed(
-    target: &dyn Target,
-    baseline: &Baseline,
-    facts: &AttemptFacts,
-    (mut top, waited): (Rung, f64),
-) -> Result<Rung, TargetError> {
-    let clean = confirm(target, baseline, facts).await?;
-    if clean.holds == Some(false) {
-        return Ok(Rung {
-            reason: format!("on a clean build: {}", clean.reason),
-            ..clean
-        });
-    }
-    top.seconds += waited + clean.seconds;
-    top.counts.insert("clean builds".to_owned(), 1);
-    Ok(top)
 }
 
 /// The clean builds that are being made, by the number of the attempt. They end when they are
