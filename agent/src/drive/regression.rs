@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use itertools::Itertools;
 use patchwright_patcher::{Edit, Guard, Patch};
 use patchwright_source::{Language, Tree, TreePath};
-use patchwright_target::{Pov, Target};
+use patchwright_target::Target;
 use patchwright_verdict::{RegressionRun, RegressionTest, minimize, prove_regression_test};
 use serde_json::json;
 use std::cmp::Reverse;
@@ -170,10 +170,19 @@ fn script(tree: &Tree, target: &dyn Target) -> Result<(String, Patch), String> {
         ["tests", "test"].contains(&first).then(|| first.to_owned())
     });
     let folder = folders.next().unwrap_or_else(|| "tests".to_owned());
-    let path = format!("{folder}/regression-{}.sh", plain(&pov.name()));
+    let name = plain(&pov.name());
+    let path = format!("{folder}/regression-{name}.sh");
+    let mut files = written(&format!("input-{name}"), &bytes);
+    for file in beside {
+        files.push_str(&written(&format!("task/{}", file.path), &file.bytes));
+    }
+    let harness = plain(pov.harness.as_deref().unwrap_or_default());
+    let command = command.trim();
+    let values = json!({ "name": name, "harness": harness, "files": files, "command": command });
+    let text = template::fill(include_str!("regression/script.sh"), &values);
     let edit = Edit::Create {
         file: path.clone(),
-        text: script_text(pov, command, &bytes, &beside)?,
+        text: text.map_err(|error| error.to_string())?,
         latin1: false,
         unterminated: false,
     };
@@ -182,23 +191,6 @@ fn script(tree: &Tree, target: &dyn Target) -> Result<(String, Patch), String> {
         edits: vec![edit],
     };
     Ok((path, patch))
-}
-
-fn script_text(
-    pov: &Pov,
-    command: &str,
-    bytes: &[u8],
-    beside: &[TaskFile],
-) -> Result<String, String> {
-    let name = plain(&pov.name());
-    let harness = plain(pov.harness.as_deref().unwrap_or_default());
-    let mut files = written(&format!("input-{name}"), bytes);
-    for file in beside {
-        files.push_str(&written(&format!("task/{}", file.path), &file.bytes));
-    }
-    let command = command.trim();
-    let values = json!({ "name": name, "harness": harness, "files": files, "command": command });
-    template::fill(include_str!("regression/script.sh"), &values).map_err(|error| error.to_string())
 }
 
 /// The lines of a script that write a file into its folder.

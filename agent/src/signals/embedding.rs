@@ -19,7 +19,27 @@ pub(super) async fn order(
     candidates: &[Candidate],
     meter: Arc<Meter>,
 ) -> Result<Vec<i64>, SignalError> {
-    let vectors = embed(endpoint, &texts_of(words, candidates), &meter).await?;
+    let texts = texts_of(words, candidates);
+    let mut vectors: Vec<Option<Vec<f32>>> =
+        texts.iter().map(|text| endpoint.kept(&[text])).collect();
+    let all = texts.iter().zip(&mut vectors);
+    let mut missing: Vec<_> = all.filter(|(_, vector)| vector.is_none()).collect();
+    for batch in missing.chunks_mut(BATCH) {
+        let input: Vec<&str> = batch.iter().map(|(text, _)| **text).collect();
+        let body = json!({ "model": endpoint.model, "input": input, "encoding_format": "float" });
+        let tokens = input.iter().map(|text| count(text)).sum();
+        let answer = endpoint.ask(&body, tokens, &meter).await?;
+        let found = read(&answer, input.len()).map_err(|reason| endpoint.unfit(reason))?;
+        for ((text, slot), vector) in batch.iter_mut().zip(found) {
+            endpoint.keep(&[text], &vector);
+            **slot = Some(vector);
+        }
+    }
+    let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().collect();
+    let size = vectors.first().map_or(0, Vec::len);
+    if vectors.iter().any(|vector| vector.len() != size) {
+        return Err(endpoint.unfit("vectors of several lengths".to_owned()));
+    }
     let Some((request, others)) = vectors.split_first() else {
         return Ok(Vec::new());
     };
@@ -32,34 +52,6 @@ pub(super) fn tokens(endpoint: &Endpoint, words: &str, candidates: &[Candidate])
     let texts = texts_of(words, candidates).into_iter();
     let missing = texts.filter(|text| endpoint.kept(&[text]).is_none());
     missing.map(count).sum()
-}
-
-async fn embed(
-    endpoint: &Endpoint,
-    texts: &[&str],
-    meter: &Meter,
-) -> Result<Vec<Vec<f32>>, SignalError> {
-    let mut vectors: Vec<Option<Vec<f32>>> =
-        texts.iter().map(|text| endpoint.kept(&[text])).collect();
-    let all = texts.iter().zip(&mut vectors);
-    let mut missing: Vec<_> = all.filter(|(_, vector)| vector.is_none()).collect();
-    for batch in missing.chunks_mut(BATCH) {
-        let input: Vec<&str> = batch.iter().map(|(text, _)| **text).collect();
-        let body = json!({ "model": endpoint.model, "input": input, "encoding_format": "float" });
-        let tokens = input.iter().map(|text| count(text)).sum();
-        let answer = endpoint.ask(&body, tokens, meter).await?;
-        let found = read(&answer, input.len()).map_err(|reason| endpoint.unfit(reason))?;
-        for ((text, slot), vector) in batch.iter_mut().zip(found) {
-            endpoint.keep(&[text], &vector);
-            **slot = Some(vector);
-        }
-    }
-    let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().collect();
-    let size = vectors.first().map_or(0, Vec::len);
-    if vectors.iter().any(|vector| vector.len() != size) {
-        return Err(endpoint.unfit("vectors of several lengths".to_owned()));
-    }
-    Ok(vectors)
 }
 
 /// The vectors of an answer in the order of the texts.

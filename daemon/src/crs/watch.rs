@@ -142,31 +142,22 @@ impl Watch {
         competition: Option<&Competition>,
     ) -> anyhow::Result<()> {
         let mut case = before.clone();
-        self.look_at(&mut case, competition).await?;
+        let mut findings = self.settle(&case).await?;
+        let is_late = case.is_late(now());
+        if is_late || self.prepared(&mut case).await {
+            if !is_late {
+                self.fill_matrix(&case, &findings).await?;
+                findings = self.settle(&case).await?;
+                self.queue(&case, &findings).await?;
+                if let Some(competition) = competition {
+                    self.send((&case, &findings), competition).await?;
+                }
+            }
+            case.state = state_of(&case, &findings);
+        }
         if case != *before {
             self.store().crs_change(before, &case).await?;
         }
-        Ok(())
-    }
-
-    async fn look_at(
-        &self,
-        case: &mut CaseRow,
-        competition: Option<&Competition>,
-    ) -> anyhow::Result<()> {
-        let mut findings = self.settle(case).await?;
-        if !case.is_late(now()) {
-            if !self.prepared(case).await {
-                return Ok(());
-            }
-            self.fill_matrix(case, &findings).await?;
-            findings = self.settle(case).await?;
-            self.queue(case, &findings).await?;
-            if let Some(competition) = competition {
-                self.send((case, &findings), competition).await?;
-            }
-        }
-        case.state = state_of(case, &findings);
         Ok(())
     }
 
