@@ -8,7 +8,6 @@
 
 mod answer;
 mod expression;
-mod token;
 
 pub(crate) use answer::answer;
 pub use expression::Expression;

@@ -4,37 +4,11 @@
 //! assignments and variables of the debugger are refused here with a reason, before any
 //! debugger sees them. Names are not resolved here.
 
-use super::token::{Token, tokens};
+use patchwright_source::regex;
 use std::fmt;
 
 /// The longest expression that is read, in characters.
 const LONGEST: usize = 200;
-/// The deepest nesting of parentheses and operators.
-const DEEPEST: usize = 24;
-
-/// Keywords, which are no names: they act, or need a compiler.
-const KEYWORDS: &str = "new delete throw return if while for do goto typeid decltype typeof \
-     __typeof__ noexcept alignof _Alignof await yield instanceof switch case operator asm __asm__ class";
-
-/// Words that begin a type.
-const TYPE_WORDS: &[&str] = &[
-    "unsigned", "signed", "char", "short", "int", "long", "float", "double", "void", "bool",
-    "_Bool", "const", "volatile", "struct", "union", "enum", "byte", "boolean", "final",
-];
-
-/// Operators between two operands.
-const BINARY: &[&str] = &[
-    "+", "-", "*", "/", "%", "<<", ">>", ">>>", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&",
-    "|", "^", "@",
-];
-
-/// Operators before an operand.
-const UNARY: &[&str] = &["-", "+", "!", "~", "*", "&"];
-
-/// Operators that assign.
-const ASSIGNMENTS: &[&str] = &[
-    "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "++", "--",
-];
 
 /// An expression that only reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,17 +27,23 @@ impl Expression {
         if text.chars().count() > LONGEST {
             return Err(format!("it is longer than {LONGEST} characters"));
         }
-        let tokens = tokens(text)?;
-        let mut reader = Reader {
-            tokens: &tokens,
-            at: 0,
-            depth: 0,
-        };
-        reader.expression()?;
-        match reader.peek() {
-            None => Ok(Self(text.split_whitespace().collect::<Vec<_>>().join(" "))),
-            Some(token) => Err(surplus(token)),
+        // What has no place in any expression is told first.
+        let mut rest = text;
+        while !rest.is_empty() {
+            let word = first_word(rest)?;
+            rest = rest.get(word.len()..).unwrap_or_default();
+            rest = rest.trim_ascii_start();
         }
+        let mut reader = Reader {
+            expected: Expected::Operand,
+            open: Vec::new(),
+        };
+        rest = text;
+        while !rest.is_empty() {
+            rest = reader.step(rest)?.trim_ascii_start();
+        }
+        reader.end()?;
+        Ok(Self(text.split_whitespace().collect::<Vec<_>>().join(" ")))
     }
 }
 
@@ -73,192 +53,172 @@ impl fmt::Display for Expression {
     }
 }
 
-fn is_keyword(name: &str) -> bool {
-    KEYWORDS.split(' ').any(|keyword| keyword == name)
+/// The part of an expression that comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Operand,
+    Name,
+    /// An operator between two operands, a member, or an end.
+    Operator,
 }
 
-fn surplus(token: Token<'_>) -> String {
-    match token {
-        Token::Operator(word) if ASSIGNMENTS.contains(&word) => {
-            format!("{word:?} changes the program; only reading is allowed")
+/// Reads an expression word by word, from the left to the right.
+struct Reader {
+    expected: Expected,
+    /// The words that have to close what is open, the innermost last.
+    open: Vec<&'static str>,
+}
+
+impl Reader {
+    /// Reads the next word, or a whole type in parentheses; returns the text behind it.
+    fn step<'a>(&mut self, text: &'a str) -> Result<&'a str, String> {
+        if self.expected == Expected::Operand
+            && let Some((rest, expected)) = behind_type(text)
+        {
+            self.expected = expected;
+            return Ok(rest);
         }
-        Token::Operator("(") => {
+        let word = first_word(text)?;
+        self.expected = match self.expected {
+            Expected::Operand => self.operand(word)?,
+            Expected::Name => name(word)?,
+            Expected::Operator => self.operator(word)?,
+        };
+        Ok(text.get(word.len()..).unwrap_or_default())
+    }
+
+    fn operand(&mut self, word: &str) -> Result<Expected, String> {
+        match word {
+            "-" | "+" | "!" | "~" | "*" | "&" | "sizeof" => Ok(Expected::Operand),
+            "::" => Ok(Expected::Name),
+            "(" => {
+                self.open.push(")");
+                Ok(Expected::Operand)
+            }
+            _ if is_constant(word) => Ok(Expected::Operator),
+            _ => name(word),
+        }
+    }
+
+    fn operator(&mut self, word: &str) -> Result<Expected, String> {
+        let binary = regex!(r"^(?:[-+*/%<>&|^@]|[<>=!]=|<<|>>>?|&&|\|\|)$");
+        match word {
+            "[" => self.open.push("]"),
+            "?" => self.open.push(":"),
+            "." | "->" | "::" => return Ok(Expected::Name),
+            ")" | "]" | ":" if self.open.last() == Some(&word) => {
+                self.open.pop();
+                if word != ":" {
+                    return Ok(Expected::Operator);
+                }
+            }
+            _ if binary.is_match(word) => {}
+            _ => return Err(surplus(word)),
+        }
+        Ok(Expected::Operand)
+    }
+
+    fn end(&self) -> Result<(), String> {
+        let missing = match (self.expected, self.open.last()) {
+            (Expected::Operand, _) => "an operand".to_owned(),
+            (Expected::Name, _) => "a name".to_owned(),
+            (Expected::Operator, Some(word)) => format!("{word:?}"),
+            (Expected::Operator, None) => return Ok(()),
+        };
+        Err(format!("{missing} is missing at the end"))
+    }
+}
+
+/// Returns the text behind a type in parentheses, which are a cast, or the operand of `sizeof`,
+/// and the part that has to come there. They hold a type where nothing else could stand in them,
+/// or where an operand follows that could not follow a value.
+fn behind_type(text: &str) -> Option<(&str, Expected)> {
+    let in_parentheses = regex!(concat!(
+        r"(?-u)^(sizeof\s*)?",
+        r"\(\s*((?:[A-Za-z_]\w*(?:\s|::|\.)*)+[*&\s]*(?:\[\s*\]\s*)*)\)",
+    ));
+    let surely = regex!(concat!(
+        r"\*|\b(?:unsigned|signed|char|short|int|long|float|double|void|bool|_Bool|const|volatile",
+        r"|struct|union|enum|byte|boolean|final)\b",
+    ));
+    let found = in_parentheses.captures(text)?;
+    let inside = found.get(2)?.as_str();
+    let mut words = inside.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let rest = text.get(found.get(0)?.end()..)?.trim_ascii_start();
+    let begins = |c: char| c.is_ascii_alphanumeric() || "_'(~".contains(c);
+    let follows = rest.starts_with(begins) || rest.starts_with('!') && !rest.starts_with("!=");
+    let is_type = !words.any(is_keyword) && (surely.is_match(inside) || follows);
+    let expected = match found.get(1) {
+        Some(_) => Expected::Operator,
+        None => Expected::Operand,
+    };
+    is_type.then_some((rest, expected))
+}
+
+/// Returns the word with which a text begins; the reason where none begins like that.
+fn first_word(text: &str) -> Result<&str, String> {
+    let word = regex!(concat!(
+        r"^(?:[A-Za-z_][A-Za-z0-9_]*|[0-9][A-Za-z0-9]*(?:\.[A-Za-z0-9]*)?",
+        r"|'(?:\\[ -~]|[ -&(-\[\]-~]){1,7}'",
+        r"|(?:<<|>>>?|[-+*/%&|^])=|\+\+|--|->|::|<<|>>>?|[<>=!]=|&&|\|\|",
+        r"|[-+*/%<>&|^@!~=?:.\[\]()])",
+    ));
+    let number = regex!("^(?:0[xX][0-9A-Fa-f]*[uUlL]*|[0-9.eE]+[uUlLfFdD]*)$");
+    let word = word.find(text).ok_or_else(|| stray(text))?.as_str();
+    if word.starts_with(|c: char| c.is_ascii_digit()) && !number.is_match(word) {
+        return Err(format!("{word:?} is no number"));
+    }
+    Ok(word)
+}
+
+fn is_constant(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit() || c == '\'')
+}
+
+/// Tells whether a word is no name: it acts, or needs a compiler.
+fn is_keyword(word: &str) -> bool {
+    let keyword = regex!(concat!(
+        "^(?:new|delete|throw|return|if|while|for|do|goto|typeid|decltype|typeof|__typeof__|noexcept",
+        "|alignof|_Alignof|await|yield|instanceof|switch|case|operator|asm|__asm__|class)$",
+    ));
+    keyword.is_match(word)
+}
+
+fn name(word: &str) -> Result<Expected, String> {
+    if is_keyword(word) {
+        return Err(format!("{word:?} is not read here"));
+    }
+    if word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        return Ok(Expected::Operator);
+    }
+    Err(surplus(word))
+}
+
+/// Returns the reason why a word cannot stand where it stands.
+fn surplus(word: &str) -> String {
+    let assigns = regex!(r"^(?:(?:<<|>>>?|[-+*/%&|^])?=|\+\+|--)$");
+    if assigns.is_match(word) {
+        return format!("{word:?} changes the program; only reading is allowed");
+    }
+    match word {
+        "(" => {
             "calls are not made and macros are not expanded; ask for the values that go into it, or write out what the \
              macro stands for"
                 .to_owned()
         }
-        Token::Operator(word) => format!("{word:?} is not expected there"),
-        Token::Name(name) => format!("{name:?} is not expected there"),
-        Token::Value => "a constant is not expected there".to_owned(),
+        _ if is_constant(word) => "a constant is not expected there".to_owned(),
+        _ => format!("{word:?} is not expected there"),
     }
 }
 
-struct Reader<'a> {
-    tokens: &'a [Token<'a>],
-    at: usize,
-    depth: usize,
-}
-
-impl<'a> Reader<'a> {
-    fn peek(&self) -> Option<Token<'a>> {
-        self.tokens.get(self.at).copied()
-    }
-
-    fn is(&self, word: &str) -> bool {
-        matches!(self.peek(), Some(Token::Operator(there)) if there == word)
-    }
-
-    fn take(&mut self, word: &str) -> bool {
-        let there = self.is(word);
-        self.at += usize::from(there);
-        there
-    }
-
-    fn expect(&mut self, word: &str) -> Result<(), String> {
-        if self.take(word) {
-            return Ok(());
-        }
-        Err(self
-            .peek()
-            .map_or_else(|| format!("{word:?} is missing at the end"), surplus))
-    }
-
-    fn expression(&mut self) -> Result<(), String> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err("it is nested too deeply".to_owned());
-        }
-        self.operand()?;
-        while let Some(Token::Operator(word)) = self.peek() {
-            if word == "?" {
-                self.at += 1;
-                self.expression()?;
-                self.expect(":")?;
-            } else if BINARY.contains(&word) {
-                self.at += 1;
-            } else {
-                break;
-            }
-            self.operand()?;
-        }
-        self.depth -= 1;
-        Ok(())
-    }
-
-    fn operand(&mut self) -> Result<(), String> {
-        while let Some(Token::Operator(word)) = self.peek() {
-            if UNARY.contains(&word) {
-                self.at += 1;
-            } else if word != "(" || !self.cast() {
-                break;
-            }
-        }
-        if self.peek() == Some(Token::Name("sizeof")) {
-            self.at += 1;
-            if self.is("(") && self.cast() {
-                return Ok(());
-            }
-            // What is measured is not evaluated.
-            while UNARY.iter().any(|word| self.take(word)) {}
-        }
-        self.primary()?;
-        self.members()
-    }
-
-    fn primary(&mut self) -> Result<(), String> {
-        match self.peek() {
-            Some(Token::Value) => self.at += 1,
-            Some(Token::Operator("(")) => {
-                self.at += 1;
-                self.expression()?;
-                self.expect(")")?;
-            }
-            Some(Token::Operator("::")) => {
-                self.at += 1;
-                self.name()?;
-            }
-            Some(Token::Name(_)) => self.name()?,
-            Some(token) => return Err(surplus(token)),
-            None => return Err("an operand is missing at the end".to_owned()),
-        }
-        Ok(())
-    }
-
-    fn name(&mut self) -> Result<(), String> {
-        loop {
-            match self.peek() {
-                Some(Token::Name(name)) if is_keyword(name) => {
-                    return Err(format!("{name:?} is not read here"));
-                }
-                Some(Token::Name(_)) => self.at += 1,
-                Some(token) => return Err(surplus(token)),
-                None => return Err("a name is missing at the end".to_owned()),
-            }
-            if !self.take("::") {
-                return Ok(());
-            }
-        }
-    }
-
-    fn members(&mut self) -> Result<(), String> {
-        loop {
-            if self.take("[") {
-                self.expression()?;
-                self.expect("]")?;
-            } else if self.take(".") || self.take("->") {
-                self.name()?;
-            } else if self.is("(") {
-                return Err(surplus(Token::Operator("(")));
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Reads `(type)` where an operand follows that could not follow a value.
-    fn cast(&mut self) -> bool {
-        let start = self.at;
-        self.at += 1;
-        let cast = self.type_name() && self.take(")") && self.casts(start);
-        if !cast {
-            self.at = start;
-        }
-        cast
-    }
-
-    /// Tells whether the tokens between parentheses can only be a type.
-    fn casts(&self, start: usize) -> bool {
-        let inside = self.tokens.get(start + 1..self.at - 1).unwrap_or_default();
-        let surely = inside.iter().any(|token| match token {
-            Token::Name(name) => TYPE_WORDS.contains(name),
-            Token::Operator(word) => *word == "*",
-            Token::Value => false,
-        });
-        let follows = matches!(
-            self.peek(),
-            Some(Token::Name(_) | Token::Value | Token::Operator("(" | "!" | "~"))
-        );
-        surely || follows
-    }
-
-    fn type_name(&mut self) -> bool {
-        let mut named = false;
-        while let Some(Token::Name(name)) = self.peek() {
-            if is_keyword(name) {
-                return false;
-            }
-            self.at += 1;
-            named = true;
-            while self.take("::") || self.take(".") {}
-        }
-        while self.take("*") || self.take("&") {}
-        while self.is("[") {
-            self.at += 1;
-            if !self.take("]") {
-                return false;
-            }
-        }
-        named
+/// Returns the reason why no word begins as a text does.
+fn stray(text: &str) -> String {
+    match text.chars().next().unwrap_or_default() {
+        '$' => "names with $ are a debugger's own and cannot be used".to_owned(),
+        '"' => "text constants cannot be used; compare single characters or numbers".to_owned(),
+        '\'' => "a character constant is one character between single quotes".to_owned(),
+        c @ (',' | ';' | '{' | '}') => format!("one expression at a time, without {c:?}"),
+        other => format!("{other:?} has no place in an expression"),
     }
 }
 
