@@ -15,7 +15,7 @@ mod line_map;
 mod locations;
 
 pub use build::{Diagnostic, build, diagnostics};
-pub use crash::{crash, hang};
+pub use crash::crash;
 pub use excerpt::{excerpt, steady};
 pub use failed_tests::tests;
 pub use input::input;

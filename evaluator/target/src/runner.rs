@@ -5,7 +5,6 @@
 
 mod coverage;
 mod exits;
-mod hang;
 mod input_file;
 mod inputs;
 mod observed;
@@ -23,8 +22,6 @@ use crate::{Result, TargetError};
 use async_trait::async_trait;
 pub use coverage::{Counted, Coverage, LineRange, Way};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
-pub(crate) use hang::WITHOUT_TIMEOUT;
-pub use hang::asking_for_dumps;
 pub use input_file::{InputFile, content};
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use observed::{Observed, ObservedCall, ObservedRun};

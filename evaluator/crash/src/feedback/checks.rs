@@ -1,6 +1,6 @@
-//! Logs of compilers, crashes, hangs and tests, and what a repairer reads of them.
+//! Logs of compilers, crashes and tests, and what a repairer reads of them.
 
-use super::{LineMap, LocationTranslator, build, crash, diagnostics, excerpt, hang, tests};
+use super::{LineMap, LocationTranslator, build, crash, diagnostics, excerpt, tests};
 use crate::crash::parse;
 use crate::test_report::TestReport;
 use patchwright_source::TreePath;
@@ -193,30 +193,6 @@ fn shows_broken_tests_with_their_stack() {
     assert!(
         text.contains("- missing: org.acme.T.a") && text.contains("log line"),
         "{text}"
-    );
-}
-
-#[test]
-fn finds_the_function_that_does_not_return() {
-    let dump = |leaf: &str| {
-        format!(
-            "Full thread dump OpenJDK\n\n\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: RUNNABLE\n{leaf}\tat org.acme.Shop.loop(Shop.java:17)\n\tat org.acme.Shop.main(Shop.java:5)\n\n"
-        )
-    };
-    let dumps = [
-        dump("\tat org.acme.Shop.a(Shop.java:1)\n"),
-        dump(""),
-        dump("\tat org.acme.Shop.b(Shop.java:2)\n"),
-    ];
-    let text = with_places(|places| hang(&dumps, places, 500)).unwrap();
-    assert!(text.contains("Shop.java:14 [patched line 17]"), "{text}");
-    assert!(
-        text.contains("inside of org.acme.Shop.loop: that function does not return"),
-        "{text}"
-    );
-    assert_eq!(
-        with_places(|places| hang(&[String::new()], places, 500)),
-        None
     );
 }
 

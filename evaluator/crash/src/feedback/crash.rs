@@ -3,9 +3,7 @@
 
 use super::excerpt::cut;
 use super::{LocationTranslator, bytes};
-use crate::crash::{
-    CrashReport, Frame, FrameOrigin, busiest_thread, describe_access, read_threads, stack_text,
-};
+use crate::crash::{CrashReport, Frame, FrameOrigin, describe_access};
 use crate::signature::{Change, compare, plain_name};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -82,41 +80,4 @@ fn functions(report: &CrashReport) -> BTreeSet<String> {
         .filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project)
         .map(|frame| plain_name(&frame.function))
         .collect()
-}
-
-/// Renders the place of a hang in a Java program from dumps of its threads: the stack of
-/// the project's code, and the frames that all dumps have in common.
-pub fn hang(dumps: &[String], places: &LocationTranslator<'_>, tokens: usize) -> Option<String> {
-    let stacks: Vec<Vec<Frame>> = dumps
-        .iter()
-        .filter_map(|dump| {
-            let threads = read_threads(dump);
-            busiest_thread(&threads).map(|thread| thread.frames.clone())
-        })
-        .collect();
-    let last = stacks.last()?;
-    let common = stacks
-        .iter()
-        .map(|stack| {
-            let pairs = stack.iter().rev().zip(last.iter().rev());
-            pairs.take_while(|(a, b)| a.function == b.function).count()
-        })
-        .min()?;
-    let mut text = "While it hung, the program was here:\n".to_owned();
-    let lines: Vec<String> = stack_text(last)
-        .lines()
-        .map(|line| places.translate(line))
-        .collect();
-    text.push_str(&cut(&lines, bytes(tokens).saturating_sub(200)));
-    text.push('\n');
-    let steady = last.len().checked_sub(common).and_then(|at| last.get(at));
-    if let (true, Some(frame)) = (stacks.len() > 1, steady) {
-        let _ = writeln!(
-            text,
-            "In all of {} looks it was inside of {}: that function does not return.",
-            stacks.len(),
-            frame.function
-        );
-    }
-    Some(text)
 }

@@ -4,14 +4,14 @@
 //! ([`super::debugger`]). What the unpatched program does is kept for the attempts that
 //! follow.
 
-use super::debugger::{STAND_INS, names_of_programs};
+use super::debugger::{LIMIT, MORE, STAND_INS, names_of_programs};
 use super::locked;
 use super::stage::{PovRun, Variables};
 use crate::Result;
-use crate::runner::{Counted, Exits, ProcessExit, WITHOUT_TIMEOUT, content};
+use crate::runner::{Counted, Exits, ProcessExit, content};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
-use patchwright_source::{Changes, Language};
+use patchwright_source::Changes;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -19,25 +19,32 @@ use std::time::Duration;
 
 /// Time for the program under the debugger.
 const TIME: Duration = Duration::from_secs(40);
-/// Time for the debugger to start and to write its observations.
-const MORE: Duration = Duration::from_secs(20);
-/// Bytes of one process's answer that are read back.
-const LIMIT: u64 = 4 << 20;
 /// The most processes that are read back.
 const MOST: usize = 16;
 /// Times that gdb may try to start a program.
 const STARTS: u32 = 3;
 /// The beginning of what gdb says where the program ends before its first instruction.
 const NOT_STARTED: &str = "During startup program terminated";
+/// Takes the time limits out of a command: `timeout` would end the program before it is
+/// looked at, and tells nothing of where it is.
+pub(super) const WITHOUT_TIMEOUT: &str = r#"timeout() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      -s | -k | --signal | --kill-after) shift 2 ;;
+      -*) shift ;;
+      *) break ;;
+    esac
+  done
+  shift
+  "$@"
+}
+"#;
 /// The commands for gdb.
 const PROGRAM: &str = include_str!("programs/exits.py");
 
 /// Watches one run; `watched` are the functions whose sanitizer checks are counted.
 pub(super) async fn run(run: PovRun<'_>, watched: &Counted) -> Result<Exits> {
     let PovRun { target, build, pov } = run;
-    if target.task.language == Language::Java {
-        return Ok(Exits::unseen("a Java program is not watched"));
-    }
     let lines = watched.lines.iter();
     let touched: Vec<String> = lines
         .map(|range| format!("{}:{}:{}", range.path, range.first, range.last))

@@ -3,25 +3,56 @@
 //! gdb interrupts C and C++ programs; a JVM prints the stacks of its threads when it is
 //! asked by a signal. Frames that all looks have in common are those that do not return.
 
+use super::LocalTarget;
+use super::exits::{self, WITHOUT_TIMEOUT};
 use super::stage::PovRun;
-use super::{LocalTarget, exits};
 use crate::Result;
-use crate::runner::{ExitEventKind, ExitFrame, Target, asking_for_dumps};
-use patchwright_crash::{CrashReport, Frame, Role, Stack, Tool, stack_text};
+use crate::runner::{ExitEventKind, ExitFrame, Pov, Target};
+use patchwright_crash::{
+    CrashReport, Frame, Role, Stack, Tool, busiest_thread, read_threads, stack_text,
+};
 use patchwright_source::Language;
+use std::time::Duration;
 
 /// Seconds of processor time after which a program is looked at, of the clock where it waits.
 const SAMPLES: &str = "4 5 6";
 /// Seconds after which it is ended, however busy the machine is.
 const END: u32 = 30;
 
+/// Runs the function `patchwright_pov` and asks each JVM a few times what its threads are
+/// doing. The dumps go to the output of the JVM itself.
+const ASK_FOR_DUMPS: &str = r#"
+patchwright_pov & patchwright_job=$!
+sleep 4
+for patchwright_round in 1 2 3; do
+  for patchwright_process in /proc/[0-9]*; do
+    if grep -qx java "$patchwright_process/comm" 2>/dev/null; then
+      kill -QUIT "${patchwright_process#/proc/}" 2>/dev/null || :
+    fi
+  done
+  sleep 1
+done
+kill -KILL "$patchwright_job" 2>/dev/null || :
+"#;
+
+/// Time for the dumps of a JVM: the waits between them, and a machine that is busy.
+const DUMPS_TIME: Duration = Duration::from_secs(30);
+
 /// Runs a PoV that hangs once more and returns where it is.
 pub(super) async fn stack(run: PovRun<'_>) -> Result<Option<CrashReport>> {
     let PovRun { target, build, pov } = run;
     if target.task.language == Language::Java {
-        let asking = asking_for_dumps(pov, run.command()?);
-        let replay = target.replay(build, &asking).await?;
-        return Ok(patchwright_crash::parse(&replay.execution.text()).filter(CrashReport::is_hang));
+        let asking = Pov {
+            timeout: Some(DUMPS_TIME),
+            command: Some(format!(
+                "{WITHOUT_TIMEOUT}patchwright_pov() {{\n{}\n}}\n{ASK_FOR_DUMPS}",
+                run.command()?
+            )),
+            ..pov.clone()
+        };
+        let text = target.replay(build, &asking).await?.execution.text();
+        let seen = patchwright_crash::parse(&text).filter(CrashReport::is_hang);
+        return Ok(seen.or_else(|| report(&dumped(&text), Tool::Java)));
     }
     let environment = [
         ("WATCH_SECONDS", END.to_string()),
@@ -41,7 +72,18 @@ pub(super) async fn stack(run: PovRun<'_>) -> Result<Option<CrashReport>> {
                 .collect()
         })
         .collect();
-    Ok(report(&samples))
+    Ok(report(&samples, Tool::Gdb))
+}
+
+/// Returns the stack of the busiest thread of each dump, where another report, as of an exception
+/// that the program printed before, outranks the dumps.
+fn dumped(text: &str) -> Vec<Vec<Frame>> {
+    let dumps = text.split("Full thread dump").skip(1);
+    let stacks = dumps.filter_map(|dump| {
+        let threads = read_threads(dump);
+        Some(busiest_thread(&threads)?.frames.clone())
+    });
+    stacks.collect()
 }
 
 fn seen(target: &LocalTarget, frame: &ExitFrame) -> Frame {
@@ -55,7 +97,7 @@ fn seen(target: &LocalTarget, frame: &ExitFrame) -> Frame {
 
 /// Makes a report of what was seen; its stack begins with the innermost frame that all
 /// looks have in common.
-fn report(samples: &[Vec<Frame>]) -> Option<CrashReport> {
+fn report(samples: &[Vec<Frame>], tool: Tool) -> Option<CrashReport> {
     let last = samples.last().filter(|frames| !frames.is_empty())?;
     let common = samples
         .iter()
@@ -74,7 +116,7 @@ fn report(samples: &[Vec<Frame>]) -> Option<CrashReport> {
     );
     Some(CrashReport {
         cut: false,
-        tool: Tool::Gdb,
+        tool,
         kind: "hang".to_owned(),
         cwe: Some("CWE-835".to_owned()),
         access: None,
@@ -90,9 +132,10 @@ fn report(samples: &[Vec<Frame>]) -> Option<CrashReport> {
 
 #[cfg(test)]
 mod tests {
-    use super::report;
+    use super::{dumped, report};
     use crate::runner::{Outcome, Target};
     use crate::test_support::{PARSE, open, task};
+    use patchwright_crash::Tool;
     use patchwright_source::Frame;
     use std::fs;
 
@@ -104,7 +147,7 @@ mod tests {
             look(&["scan", "parse", "main"]),
             look(&["read", "peek", "scan", "parse", "main"]),
         ];
-        let report = report(&looks).unwrap();
+        let report = report(&looks, Tool::Gdb).unwrap();
         let names: Vec<&str> = report.stacks[0]
             .frames
             .iter()
@@ -112,7 +155,31 @@ mod tests {
             .collect();
         assert_eq!(names, ["scan", "parse", "main"]);
         assert!(report.is_hang() && report.summary == "a hang in scan");
-        assert!(super::report(&[]).is_none());
+        assert!(super::report(&[], Tool::Gdb).is_none());
+    }
+
+    /// The report of an exception does not hide where the program is.
+    #[test]
+    fn the_dumps_of_a_jvm_are_read_behind_another_report() {
+        let dump = |leaf: &str| {
+            format!(
+                "Full thread dump OpenJDK\n\n\"main\" #1 prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: RUNNABLE\n{leaf}\tat org.acme.Shop.loop(Shop.java:17)\n\tat org.acme.Shop.main(Shop.java:5)\n\n"
+            )
+        };
+        let mut text = "Exception in thread \"x\" java.lang.IllegalStateException: no\n\tat org.acme.Shop.x(Shop.java:1)\n".to_owned();
+        for leaf in [
+            "\tat org.acme.Shop.a(Shop.java:1)\n",
+            "",
+            "\tat org.acme.Shop.b(Shop.java:2)\n",
+        ] {
+            text += &dump(leaf);
+        }
+        assert!(!patchwright_crash::parse(&text).unwrap().is_hang());
+        let report = report(&dumped(&text), Tool::Java).unwrap();
+        assert_eq!(report.summary, "a hang in org.acme.Shop.loop");
+        assert!(report.purified.contains("In each of 3 looks"));
+        assert!(report.purified.contains("Shop.java:2"), "{report:?}");
+        assert!(super::report(&dumped("no dump"), Tool::Java).is_none());
     }
 
     /// The harness ends itself by `timeout`, whose status is no crash of its own.

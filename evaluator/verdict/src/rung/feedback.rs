@@ -96,14 +96,6 @@ impl<'a> FeedbackWriter<'a> {
         now.map_or_else(|| self.log(reason, log), crash)
     }
 
-    /// Describes a hang, by thread dumps where there are any.
-    pub(crate) fn hang(&self, reason: &str, dumps: &[String], log: &str) -> String {
-        self.write(reason, |places| {
-            feedback::hang(dumps, places, TOKENS)
-                .unwrap_or_else(|| feedback::excerpt(log, places, TOKENS))
-        })
-    }
-
     /// Describes broken tests.
     pub(crate) fn tests(
         &self,

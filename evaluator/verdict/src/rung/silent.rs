@@ -15,9 +15,7 @@ use patchwright_crash::signature::Change;
 use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::{Language, counted};
 use patchwright_target::Result;
-use patchwright_target::runner::{
-    Baseline, BaselinePov, Outcome, Replay, Target, asking_for_dumps, missing_banner,
-};
+use patchwright_target::runner::{Baseline, BaselinePov, Outcome, Replay, Target, missing_banner};
 use returned::Verdict;
 
 /// PoVs whose exits are watched.
@@ -82,8 +80,7 @@ impl Replays {
                         let hang = on.0.stack_of_hang(&programs.new, programs.pov);
                         replay.crash = hang.await?;
                     }
-                    let dumps = programs.dumps(&replay).await?;
-                    let failed = programs.failed(reason, replay, &dumps);
+                    let failed = programs.failed(reason, replay);
                     return Ok(Some(failed.count("runs", self.runs)));
                 }
                 self.log = replay.execution.text();
@@ -117,7 +114,7 @@ impl Replays {
                     "an input made from {} that refuted an earlier attempt refutes this one too: {what}",
                     programs.pov.name()
                 );
-                let failed = programs.failed(reason, replay, &[]);
+                let failed = programs.failed(reason, replay);
                 return Ok(Some(failed.count("runs", self.runs)));
             }
         }
@@ -218,13 +215,10 @@ pub async fn stopped(
 
 impl Programs<'_> {
     /// Returns the result of a run that refutes the patch.
-    fn failed(&self, reason: String, replay: Replay, dumps: &[String]) -> Rung {
+    fn failed(&self, reason: String, replay: Replay) -> Rung {
         let writer = FeedbackWriter::new(self.target.task(), self.attempt);
         let text = replay.execution.text();
-        let feedback = match (&replay.outcome, &replay.crash) {
-            (Outcome::Hung, None) => writer.hang(&reason, dumps, &text),
-            (_, crash) => writer.run(&reason, self.crash(), (crash.as_ref(), &text)),
-        };
+        let feedback = writer.run(&reason, self.crash(), (replay.crash.as_ref(), &text));
         Rung::new(RungName::Silent, Some(false), reason)
             .feedback(feedback)
             .log(text)
@@ -293,27 +287,6 @@ impl Programs<'_> {
     fn reports_anyway(&self, text: &str) -> bool {
         let ends = |report: CrashReport| report.tool != Tool::UndefinedBehaviorSanitizer;
         self.crash().is_some() && patchwright_crash::parse(text).is_some_and(ends)
-    }
-
-    /// Returns what a program that hangs says of its threads, else the output of its run.
-    async fn dumps(&self, replay: &Replay) -> Result<Vec<String>> {
-        if replay.outcome != Outcome::Hung {
-            return Ok(Vec::new());
-        }
-        let task = self.target.task();
-        let command = self.pov.command.as_ref().or(task.commands.pov.as_ref());
-        let mut dumps: Vec<String> = Vec::new();
-        if let (Some(command), Language::Java) = (command, task.language) {
-            let asking = asking_for_dumps(self.pov, command);
-            let asked = self.target.replay(&self.new, &asking).await?;
-            let text = asked.execution.text();
-            let parts = text.split("Full thread dump").skip(1);
-            dumps.extend(parts.map(|dump| format!("Full thread dump{dump}")));
-        }
-        if dumps.is_empty() {
-            dumps.push(replay.execution.text());
-        }
-        Ok(dumps)
     }
 
     /// Compares the crash of a run with the PoV's.
