@@ -63,22 +63,23 @@ fn account(
     for (place, seen) in lines {
         let (path, line) = *place;
         let by_accepted = accepted.get(place).copied().unwrap_or_default();
-        let accounted = match state(**seen, by_accepted) {
-            State::BothWays => continue,
-            State::NeverReached if enough && is_passed_by(**place) => Ok(format!(
+        let accounted = match (seen.taken, by_accepted.taken) {
+            // Accepted inputs or tests take both ways.
+            _ if by_accepted.both() => continue,
+            (0, _) if enough && is_passed_by(**place) => Ok(format!(
                 "{aimed} inputs aimed at the patch do not come there"
             )),
-            State::NeverReached => Err("never reached"),
+            (0, _) => Err("never reached"),
             // Behind another branch of the patch that accepted inputs pass by.
-            State::NotByAccepted if accepted_come => {
-                Ok("only the PoV and inputs like it come there".to_owned())
+            (_, 0) if accepted_come => Ok("only the PoV and inputs like it come there".to_owned()),
+            (_, 0) => Err("no accepted input and no test comes there"),
+            (all, fewer) if all > fewer => {
+                Ok("the PoV and inputs like it take the other way".to_owned())
             }
-            State::NotByAccepted => Err("no accepted input and no test comes there"),
-            State::OneWay if !enough => Err("seen one way only"),
-            State::OneWay => Ok(format!(
+            _ if enough => Ok(format!(
                 "{aimed} inputs aimed at the patch do not take the other way"
             )),
-            State::ByThePov => Ok("the PoV and inputs like it take the other way".to_owned()),
+            _ => Err("seen one way only"),
         };
         match accounted {
             Ok(reason) => reasons.push(format!("{path}:{line}: {reason}")),
@@ -99,34 +100,6 @@ impl Ways {
     /// Tells whether one of the line's conditions was seen both ways.
     fn both(self) -> bool {
         self.taken > self.all / 2
-    }
-}
-
-/// State of a branch by the runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Accepted inputs or tests take both ways.
-    BothWays,
-    /// Inputs that are not accepted take a way that no accepted one takes.
-    ByThePov,
-    /// Nothing takes one of the ways.
-    OneWay,
-    /// Only the PoV and inputs that are refused come there.
-    NotByAccepted,
-    NeverReached,
-}
-
-fn state(seen: Ways, by_accepted: Ways) -> State {
-    if by_accepted.both() {
-        State::BothWays
-    } else if seen.taken == 0 {
-        State::NeverReached
-    } else if by_accepted.taken == 0 {
-        State::NotByAccepted
-    } else if seen.taken > by_accepted.taken {
-        State::ByThePov
-    } else {
-        State::OneWay
     }
 }
 
@@ -202,7 +175,7 @@ pub(super) fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, 
 
 #[cfg(test)]
 mod tests {
-    use super::{ENOUGH_AIMED, State, Ways, account, conditions, places, state, ways};
+    use super::{ENOUGH_AIMED, Ways, account, conditions, places, ways};
     use crate::attempt::AttemptFacts;
     use patchwright_source::{Language, Touched, TreePath};
     use patchwright_target::runner::{Counted, Coverage, LineRange};
@@ -285,17 +258,22 @@ mod tests {
     fn a_way_that_no_accepted_input_takes_needs_another_that_does() {
         let ways = |all, taken| Ways { all, taken };
         for (seen, accepted, expected) in [
-            (ways(2, 2), ways(2, 2), State::BothWays),
-            (ways(2, 2), ways(2, 1), State::ByThePov),
-            (ways(2, 1), ways(2, 1), State::OneWay),
-            (ways(2, 1), ways(2, 0), State::NotByAccepted),
-            (ways(2, 2), ways(2, 0), State::NotByAccepted),
-            (ways(2, 0), ways(2, 0), State::NeverReached),
+            (ways(2, 2), ways(2, 2), ""),
+            (ways(2, 2), ways(2, 1), "take the other way"),
+            (ways(2, 1), ways(2, 1), "seen one way only"),
+            (ways(2, 1), ways(2, 0), "no accepted input"),
+            (ways(2, 2), ways(2, 0), "no accepted input"),
+            (ways(2, 0), ways(2, 0), "never reached"),
             // Two conditions on one line, of which one was seen both ways.
-            (ways(4, 3), ways(4, 3), State::BothWays),
-            (ways(4, 2), ways(4, 2), State::OneWay),
+            (ways(4, 3), ways(4, 3), ""),
+            (ways(4, 2), ways(4, 2), "seen one way only"),
         ] {
-            assert_eq!(state(seen, accepted), expected, "{seen:?} {accepted:?}");
+            let accepted_ways = BTreeMap::from([(("a.c", 4), accepted)]);
+            let (open, known) = account(&[(&("a.c", 4), &seen)], &accepted_ways, (0, &[]));
+            let told = [open, known].concat();
+            assert_eq!(told.len(), usize::from(!expected.is_empty()), "{told:?}");
+            let found = told.iter().all(|told| told.contains(expected));
+            assert!(found, "{seen:?} {accepted:?} {told:?}");
         }
     }
 }

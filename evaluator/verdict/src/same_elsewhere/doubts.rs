@@ -239,10 +239,8 @@ impl Comparison<'_> {
             _ => return Ok(false),
         };
         let from = changed_at(parent, &mutant.bytes);
-        let Some(failing) = self.failing(cuts(&mutant.bytes, from)).await? else {
-            return Ok(false);
-        };
-        if !self.any_crashes_as_the_pov(&failing).await? {
+        let pieces = cuts(&mutant.bytes, from);
+        if !self.any_crashes_as_the_pov(pieces).await? {
             return Ok(false);
         }
         let control = self.failing(cuts(parent, from)).await?;
@@ -259,12 +257,13 @@ impl Comparison<'_> {
         }
         let pov = content(self.programs.pov).unwrap_or_default();
         let pieces = spread(&cuts(mutant, changed_at(&pov, mutant)), MOST_PIECES);
-        let failing = self.failing(pieces).await?.unwrap_or_default();
-        self.any_crashes_as_the_pov(&failing).await
+        self.any_crashes_as_the_pov(pieces).await
     }
 
-    /// Tells whether one of the first inputs makes the unpatched program crash as the PoV does.
-    async fn any_crashes_as_the_pov(&self, failing: &[Vec<u8>]) -> Result<bool> {
+    /// Tells whether one of the first inputs on which the unpatched program fails makes it crash as
+    /// the PoV does; false where not all of them could be run.
+    async fn any_crashes_as_the_pov(&self, inputs: Vec<Vec<u8>>) -> Result<bool> {
+        let failing = self.failing(inputs).await?.unwrap_or_default();
         for input in failing.iter().take(LOOKED_AT) {
             if self.crashes_as_the_pov(input).await? {
                 return Ok(true);

@@ -5,6 +5,8 @@ use crate::mutation::{Mutator, nearer};
 use patchwright_source::{Language, words};
 use patchwright_target::Result;
 use patchwright_target::runner::{Pov, TargetTask};
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Mutants made of one given input that was accepted, before the PoVs have their turn.
 const MUTANTS_EACH: usize = 6;
@@ -98,30 +100,28 @@ impl ComparedInput {
 
 /// All inputs, given ones first.
 pub(super) struct InputPool {
-    given: Vec<ComparedInput>,
+    given: VecDeque<ComparedInput>,
     mutants: Vec<ComparedInput>,
     /// Makes mutants of accepted inputs without an end.
     further: Mutator,
     further_made: usize,
     /// Further mutants that were made when the last answer unlike all before came.
     fresh_at: usize,
-    /// The PoVs brought towards harmless inputs in turn with files of tests, which may be inputs;
-    /// the last one first.
-    aside: Vec<ComparedInput>,
+    /// The PoVs brought towards harmless inputs in turn with files of tests, which may be inputs.
+    aside: VecDeque<ComparedInput>,
     derived: Mutator,
-    derived_left: usize,
-    derived_made: usize,
+    /// The numbers of the mutants of the PoVs that are still to be made.
+    derived_left: Range<usize>,
 }
 
 impl InputPool {
     pub(super) fn gather(task: &TargetTask, pov: &Pov) -> Result<Self> {
         let povs = given_inputs::povs(task)?;
         let inputs = given_inputs::inputs(task, pov)?.into_iter();
-        let mut given: Vec<ComparedInput> = inputs
+        let given: VecDeque<ComparedInput> = inputs
             .map(|(name, bytes)| ComparedInput::new(InputKind::Given, name, bytes))
             .collect();
-        given.reverse();
-        let derived_left = match (povs.is_empty(), given.is_empty()) {
+        let most = match (povs.is_empty(), given.is_empty()) {
             (true, _) => 0,
             (false, true) => MOST_DERIVED,
             (false, false) => FEWER_DERIVED,
@@ -137,16 +137,15 @@ impl InputPool {
         let mut of_tests = of_tests
             .map(|(name, bytes)| ComparedInput::new(kind, format!("{name} of the tests"), bytes));
         let mut nearer: Vec<Vec<u8>> = povs.iter().flat_map(|pov| nearer(pov)).collect();
-        nearer.truncate(derived_left.min(MOST_NEARER));
-        let derived_made = nearer.len();
+        nearer.truncate(most.min(MOST_NEARER));
+        let derived_left = nearer.len()..most;
         let mut nearer = ComparedInput::numbered(InputKind::Derived, nearer, of_pov).into_iter();
         // Where a PoV is large, what is near to it may crash slowly, and all the time would go there.
-        let mut aside = Vec::new();
+        let mut aside = VecDeque::new();
         while nearer.len() > 0 || of_tests.len() > 0 {
             aside.extend(nearer.next());
             aside.extend(of_tests.next());
         }
-        aside.reverse();
         Ok(Self {
             given,
             mutants: Vec::new(),
@@ -154,9 +153,8 @@ impl InputPool {
             further_made: 0,
             fresh_at: 0,
             aside,
-            derived_left: derived_left - derived_made,
-            derived_made,
             derived: Mutator::new(povs),
+            derived_left,
         })
     }
 
@@ -164,7 +162,7 @@ impl InputPool {
     pub(super) fn add_of_tests(&mut self, inputs: Vec<Vec<u8>>) {
         let name = |number| format!("input {number} of the tests");
         let inputs = ComparedInput::numbered(InputKind::OfTests, inputs, name);
-        self.given.splice(0..0, inputs.into_iter().rev());
+        self.given.extend(inputs);
     }
 
     /// Takes an input that both programs accept and answer alike: mutants are made of one that
@@ -195,19 +193,18 @@ impl InputPool {
     pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
         let mut chunk = Vec::new();
         while chunk.len() < count
-            && let Some(input) = self.given.pop().or_else(|| self.mutants.pop())
+            && let Some(input) = self.given.pop_front().or_else(|| self.mutants.pop())
         {
             chunk.push(input);
         }
         if chunk.is_empty() {
-            let rest = self.aside.len().saturating_sub(count);
-            chunk.extend(self.aside.drain(rest..).rev());
+            let some = count.min(self.aside.len());
+            chunk.extend(self.aside.drain(..some));
         }
-        if chunk.is_empty() && self.derived_left > 0 {
-            let start = self.derived_made;
-            let bytes = self.derived.take(count.min(self.derived_left));
-            self.derived_made += bytes.len();
-            self.derived_left -= bytes.len();
+        if chunk.is_empty() && !self.derived_left.is_empty() {
+            let start = self.derived_left.start;
+            let bytes = self.derived.take(count.min(self.derived_left.len()));
+            self.derived_left.start += bytes.len();
             let name = |number| of_pov(start + number);
             chunk = ComparedInput::numbered(InputKind::Derived, bytes, name);
         }
