@@ -184,7 +184,7 @@ impl Sandbox {
     /// Gets a task's image ready for its commands.
     pub async fn in_container(image: &Image, host: Host) -> Result<Self> {
         let container = Container::open(image, &host).await?;
-        let own = container.leaves_open().iter().cloned();
+        let own = container.engine.leaves_open.iter().cloned();
         let leaves_open = own.chain(landlock::notes_in_reach()).collect();
         Ok(Self {
             host,
@@ -201,7 +201,7 @@ impl Sandbox {
     pub fn image(&self) -> Option<&str> {
         match &self.world {
             World::Host(_) => None,
-            World::Image(container) => Some(container.image()),
+            World::Image(container) => Some(&container.image),
         }
     }
 

@@ -15,7 +15,6 @@ mod debugger;
 #[cfg(test)]
 mod debugger_tests;
 mod disguise;
-mod disk_space;
 mod exits;
 mod fetch;
 mod fuzzer;
@@ -44,8 +43,8 @@ pub use task_digest::{TaskDigest, digest_of_inputs};
 use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
-    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
-    Instrumentation, Observed, ObservedRun, Pov, Replay, Target, TargetTask, TestRun,
+    Baseline, Build, BuildKind, Counted, Exits, Fuzzed, INSIDE, InputRun, Inputs, Instrumentation,
+    Observed, ObservedRun, Pov, Replay, Target, TargetTask, TestRun,
 };
 use crate::workspace::Workspace;
 use crate::{Result, TargetError};
@@ -246,7 +245,7 @@ impl Target for LocalTarget {
             ..stage.job(test)
         };
         let execution = self.command(job).await?;
-        let reports = test_reports::read(stage.workspace(), &self.task.commands.reports)?;
+        let reports = test_reports::read(&stage.workspace, &self.task.commands.reports)?;
         Ok(Some(TestRun { execution, reports }))
     }
 
@@ -269,33 +268,24 @@ impl Target for LocalTarget {
         instrumented::build(self, changes, name, added).await
     }
 
-    async fn covered_by_tests(
-        &self,
-        build: &Build,
-        counted: &Counted,
-        most: Duration,
-    ) -> Result<Option<Coverage>> {
-        match self.task.language {
-            Language::Java => {
-                let asked = Observed {
-                    functions: Vec::new(),
-                    counted: counted.clone(),
-                    most,
-                };
-                let observed = self.observed_run(build, None, &asked).await?;
-                Ok(observed.map(|run| run.coverage))
-            }
-            _ => coverage::tests(self, build, counted, most).await,
-        }
-    }
-
     async fn observed_run(
         &self,
         build: &Build,
         pov: Option<&Pov>,
         asked: &Observed,
     ) -> Result<Option<ObservedRun>> {
-        observed_tests::run(self, build, pov, asked).await
+        if self.task.language == Language::Java {
+            return observed_tests::run(self, build, pov, asked).await;
+        }
+        // Counters see no calls, and no agent is there.
+        if pov.is_some() || !asked.functions.is_empty() {
+            return Ok(None);
+        }
+        let coverage = coverage::tests(self, build, &asked.counted, asked.most).await?;
+        Ok(coverage.map(|coverage| ObservedRun {
+            coverage,
+            ..ObservedRun::default()
+        }))
     }
 
     async fn exits(&self, build: &Build, pov: &Pov, watched: &Counted) -> Result<Exits> {

@@ -9,7 +9,6 @@ mod input_file;
 mod inputs;
 mod observed;
 mod outcome;
-mod remote;
 mod reproduction;
 mod task;
 
@@ -55,6 +54,29 @@ pub struct Build {
 }
 
 impl Build {
+    /// Creates a build on another machine, which its target identifies by name, changes
+    /// and kind.
+    pub fn remote(name: &str, changes: &str, execution: Execution) -> Self {
+        Self {
+            name: name.to_owned(),
+            changes: changes.to_owned(),
+            execution,
+            workspace: None,
+        }
+    }
+
+    /// Creates a build in a workspace of this machine.
+    pub(crate) fn in_workspace(
+        (name, changes): (&str, &str),
+        execution: Execution,
+        workspace: impl Into<Arc<Workspace>>,
+    ) -> Self {
+        Self {
+            workspace: Some(workspace.into()),
+            ..Self::remote(name, changes, execution)
+        }
+    }
+
     /// Tells whether the build command succeeded.
     pub fn succeeded(&self) -> bool {
         self.execution.ending.success()
@@ -122,6 +144,20 @@ pub struct Replay {
     /// which the caller that was run lets through.
     #[serde(default)]
     pub answer: Option<String>,
+}
+
+impl Replay {
+    /// Judges a run, on whatever machine it was; `ran` is the PoV's own proof of having run.
+    pub fn judged(execution: Execution, ran: Option<&str>) -> Result<Self> {
+        let (outcome, crash) = judge(&execution, proof(ran)?.as_ref());
+        Ok(Self {
+            outcome,
+            crash,
+            execution,
+            unwatched: Some("no debugger watches a run on another machine".to_owned()),
+            answer: None,
+        })
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -260,19 +296,9 @@ pub trait Target: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// Runs the tests on a build with counters for no longer than this, and says
-    /// what they cover; nothing when the task has none or they come to no end in the time.
-    async fn covered_by_tests(
-        &self,
-        _build: &Build,
-        _counted: &Counted,
-        _most: Duration,
-    ) -> Result<Option<Coverage>> {
-        Ok(None)
-    }
-
-    /// Runs the tests, or one PoV, and says how the calls of some functions end. None where
-    /// that cannot be seen, or the run does not end in time.
+    /// Runs the tests, or one PoV, and says how the calls of some functions end, and on a build
+    /// with counters how often lines are run. None where there are no tests, what is asked for
+    /// cannot be seen, or the run does not end in time.
     async fn observed_run(
         &self,
         _build: &Build,

@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
+use crate::Result;
 use crate::local::LocalTarget;
-use crate::runner::{Build, BuildKind, CommandLimits, Commands, Pov, Target, TargetTask};
+use crate::runner::{
+    Build, BuildKind, CommandLimits, Commands, Counted, Coverage, Observed, Pov, Target, TargetTask,
+};
 use patchwright_sandbox::IsolationChoice;
 use patchwright_sandbox::test_host::host;
 use patchwright_source::{Changes, Language, TreePath};
@@ -213,6 +216,22 @@ pub async fn attacking(folder: &Path, code: &str) -> (LocalTarget, Build) {
     let build = target.build(&unchanged, "address", BuildKind::Clean);
     let build = build.await.unwrap();
     (target, build)
+}
+
+/// Runs the tests on a build with counters, and returns what they cover.
+pub async fn covered_by_tests(
+    target: &LocalTarget,
+    build: &Build,
+    counted: &Counted,
+    most: Duration,
+) -> Result<Option<Coverage>> {
+    let asked = Observed {
+        functions: Vec::new(),
+        counted: counted.clone(),
+        most,
+    };
+    let run = target.observed_run(build, None, &asked).await?;
+    Ok(run.map(|run| run.coverage))
 }
 
 /// Replaces text of the C program.

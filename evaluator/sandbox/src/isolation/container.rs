@@ -53,9 +53,9 @@ const ENDING: Duration = Duration::from_secs(20);
 /// An image in an engine, for the commands of one task.
 #[derive(Debug, Clone)]
 pub(super) struct Container {
-    engine: Engine,
+    pub(super) engine: Engine,
     /// The image's id, so that a name that moves does not change what is run.
-    image: String,
+    pub(super) image: String,
     /// The variables that the image sets.
     variables: BTreeMap<String, OsString>,
     /// Our own program, its loader and its libraries.
@@ -73,16 +73,6 @@ impl Container {
             engine,
             image,
         })
-    }
-
-    /// Returns the image's id.
-    pub(super) fn image(&self) -> &str {
-        &self.image
-    }
-
-    /// Returns what the engine does not protect from.
-    pub(super) fn leaves_open(&self) -> &[String] {
-        &self.engine.leaves_open
     }
 
     /// Runs a command line to its end. Dropping the future ends the container.

@@ -49,7 +49,7 @@ const BATCH: usize = 64;
 /// Inputs of one debugger, which needs half a second for each.
 const VALUES_BATCH: usize = 3;
 /// Bytes of one output that are read back.
-const OUTPUT_LIMIT: u64 = 4 << 20;
+pub(super) const OUTPUT_LIMIT: u64 = 4 << 20;
 /// The output of an input that printed more than the limit.
 const TOO_LONG: &[u8] = b"(more output than is compared)";
 

@@ -4,12 +4,13 @@
 //! (how each input ended, what a debugger saw) lies in a folder of ours, and the program is
 //! started by the shell function `judged`, below which that folder cannot be written to.
 
+use super::LocalTarget;
 use super::disguise::{Paths, assigned, fresh_name, quoted};
 use super::scratch::CommandFolder;
-use super::{LocalTarget, disk_space};
 use crate::workspace::{HOME, OUT, TREE, Workspace};
 use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::give_all;
+use patchwright_sandbox::process::disk::FULL;
 use patchwright_sandbox::process::{Captured, Execution};
 use patchwright_sandbox::{Command, Place, Sandbox};
 use std::collections::BTreeMap;
@@ -25,6 +26,10 @@ const POV: &str = "pov";
 const NOTES: &str = "notes";
 /// The folder that workspaces use in turn where paths cannot be mapped.
 const SEAT: &str = "seat";
+
+/// Free bytes below which a failure is blamed on the disk: compilers remove incomplete
+/// output, so some space is free again after their failure.
+const LEAST_ROOM: u64 = 32 << 20;
 
 /// A command line of the task, with its folders and limits.
 #[derive(Debug)]
@@ -180,7 +185,7 @@ impl LocalTarget {
         };
         let mut execution = self.sandbox.run(command).await?;
         tell_paths(&mut execution.output, &seen.paths);
-        disk_space::check(&execution, self.scratch.path())?;
+        check_room(&execution, self.scratch.path())?;
         Ok(execution)
     }
 
@@ -333,6 +338,21 @@ impl Drop for Seated {
             tracing::warn!(%error, "a workspace could not leave its seat");
         }
     }
+}
+
+/// Returns an error where a command failed and the disk is full, which says nothing about a patch.
+fn check_room(execution: &Execution, folder: &Path) -> Result<()> {
+    if execution.ending.success() {
+        return Ok(());
+    }
+    let room = rustix::fs::statvfs(folder)
+        .map_err(|e| TargetError::io("the room on the disk cannot be read", folder, e.into()))?;
+    // A file system that does not count its files reports 0 for both.
+    let files_left = room.f_favail > 0 || room.f_files == 0;
+    if room.f_bavail.saturating_mul(room.f_frsize) >= LEAST_ROOM && files_left {
+        return Ok(());
+    }
+    Err(TargetError::machinery(FULL, folder.display().to_string()))
 }
 
 /// Puts the usual paths into the output.

@@ -118,7 +118,7 @@ pub(super) fn variables(counted: &Counted) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use crate::runner::{Capture, Counted, Coverage, Inputs, Instrumentation, LineRange, Target};
-    use crate::test_support::{PARSE, changed, open, task};
+    use crate::test_support::{PARSE, changed, covered_by_tests, open, task};
     use std::time::Duration;
 
     /// The third line holds the branch; `0 0 0` is said of what was never run.
@@ -162,11 +162,11 @@ mod tests {
         assert_eq!(fine.lines[&("parse.c".to_owned(), 5)], 1);
         assert_eq!(refused.lines[&("parse.c".to_owned(), 5)], 0);
         let most = Duration::from_mins(1);
-        let tests = target.covered_by_tests(&build, &counted, most).await;
+        let tests = covered_by_tests(&target, &build, &counted, most).await;
         let tests = tests.unwrap().expect("the task has tests");
         assert!(tests.reached(), "{tests:#?}");
         assert_eq!(tests.functions["parse"], 1);
-        let cut_short = target.covered_by_tests(&build, &counted, Duration::from_millis(1));
+        let cut_short = covered_by_tests(&target, &build, &counted, Duration::from_millis(1));
         assert_eq!(cut_short.await.unwrap(), None);
     }
 
@@ -227,7 +227,7 @@ cc $CFLAGS "$TREE"/main.c "$OUT"/build/libparse.a -o "$OUT"/prog"#
             functions: vec!["parse".to_owned()],
         };
         let most = Duration::from_mins(1);
-        let tests = target.covered_by_tests(&build, &counted, most).await;
+        let tests = covered_by_tests(&target, &build, &counted, most).await;
         let tests = tests.unwrap().expect("the task has tests");
         assert_eq!(tests.functions["parse"], 1, "{tests:#?}");
     }

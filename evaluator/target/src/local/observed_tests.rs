@@ -6,7 +6,6 @@ use crate::Result;
 use crate::runner::{Build, Coverage, Observed, ObservedRun, Pov};
 use patchwright_sandbox::Ending;
 use patchwright_sandbox::contained_path::ContainedFolder;
-use patchwright_source::Language;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -28,7 +27,7 @@ pub(super) async fn run(
         Some(pov) => Some(target.on(build, pov).command()?),
         None => target.task.commands.test.as_deref(),
     };
-    let Some(command) = command.filter(|_| target.task.language == Language::Java) else {
+    let Some(command) = command else {
         return Ok(None);
     };
     let folder = target.batch_folder()?;
@@ -95,7 +94,7 @@ mod tests {
     use crate::runner::{
         BuildKind, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange, Observed, Target,
     };
-    use crate::test_support::{java_changed, java_task, open};
+    use crate::test_support::{covered_by_tests, java_changed, java_task, open};
     use std::fs;
     use std::time::Duration;
 
@@ -141,7 +140,7 @@ mod tests {
         assert!(seen.given.contains(&b"a\nb"[..]), "{seen:#?}");
         assert_eq!(seen.coverage.functions["first"], 6);
         assert_eq!(seen.coverage.lines[&("p/Lines.java".to_owned(), 6)], 0);
-        let tests = target.covered_by_tests(&build, &asked.counted, asked.most);
+        let tests = covered_by_tests(&target, &build, &asked.counted, asked.most);
         assert_eq!(tests.await.unwrap(), Some(seen.coverage));
         // A PoV is seen in the same way, and a call that throws too.
         let old = target.baseline().await.unwrap().builds[""].clone();
@@ -169,7 +168,7 @@ mod tests {
         let fix = java_changed(FIX.0, FIX.1);
         let build = target.build(&fix, "", BuildKind::Incremental);
         let (build, counted) = (build.await.unwrap(), counted());
-        let tests = target.covered_by_tests(&build, &counted, Duration::from_mins(1));
+        let tests = covered_by_tests(&target, &build, &counted, Duration::from_mins(1));
         assert_eq!(tests.await.unwrap().unwrap().functions["first"], 6);
     }
 

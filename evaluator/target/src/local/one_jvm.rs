@@ -6,7 +6,7 @@
 //! always.
 
 use super::LocalTarget;
-use super::batch::BatchRun;
+use super::batch::{BatchRun, OUTPUT_LIMIT};
 use super::jvm_agent::with_agent;
 use super::stage::PovRun;
 use crate::Result;
@@ -22,8 +22,6 @@ const START: &str = r#"for POV in "$NOTES"/in/*; do export POV; break; done
 (set -eu; eval "$1") >/dev/null 2>&1 </dev/null || true"#;
 /// Bytes of the list of results.
 const LIMIT: u64 = 1 << 20;
-/// Bytes of one output that are read back.
-const OUTPUT_LIMIT: u64 = 4 << 20;
 /// Time for a JVM to start.
 const STARTS: Duration = Duration::from_secs(20);
 /// Time for the trial of the driver.

@@ -57,7 +57,7 @@ fn needs_of(known: &KnownNeeds, command: &str) -> Needs {
 /// A workspace for one command; a copy is removed after it.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
-    workspace: Arc<Workspace>,
+    pub(super) workspace: Arc<Workspace>,
     build: &'a str,
     harness: Option<&'a str>,
     writable: bool,
@@ -65,10 +65,6 @@ pub(super) struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    pub(super) fn workspace(&self) -> &Workspace {
-        &self.workspace
-    }
-
     /// Returns a command that runs here.
     pub(super) fn job<'a>(&'a self, script: &'a str) -> Job<'a> {
         Job {
@@ -181,7 +177,7 @@ impl LocalTarget {
     /// Returns the stage for the tests, without the reports of an earlier run.
     pub(super) async fn stage_of_tests<'a>(&self, build: &'a Build) -> Result<Stage<'a>> {
         let copied = self.copied(build).await?;
-        test_reports::clear(copied.workspace(), &self.task.commands.reports)?;
+        test_reports::clear(&copied.workspace, &self.task.commands.reports)?;
         Ok(copied)
     }
 }

@@ -22,7 +22,7 @@ use patchwright_crash::feedback::{LineMap, LineOrigin};
 use patchwright_crash::{CrashReport, Operation, Tool};
 use patchwright_source::{Touched, Tree};
 use patchwright_target::runner::{
-    Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange,
+    Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange, Observed,
 };
 use patchwright_target::{Result, WorkTime};
 use std::time::Duration;
@@ -139,9 +139,13 @@ impl Comparison<'_> {
             let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
             let usual = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
             let most = usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS));
-            let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
-            if let Some(tests) = tests.await? {
-                reach.add_tests(&tests);
+            let asked = Observed {
+                functions: Vec::new(),
+                counted: reach.counted.clone(),
+                most,
+            };
+            if let Some(tests) = target.observed_run(&reach.build, None, &asked).await? {
+                reach.add_tests(&tests.coverage);
                 reach.settle(attempt);
             }
         }
