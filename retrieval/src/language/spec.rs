@@ -138,6 +138,11 @@ impl Spec {
         }
     }
 
+    /// Returns whether this is the table of C and C++, whose names lie inside declarators.
+    pub(crate) fn is_c(&self) -> bool {
+        self.language.family() == Language::C
+    }
+
     pub(crate) fn role(&self, node: Node<'_>) -> Role {
         let role = self.roles.get(usize::from(node.kind_id()));
         role.copied().unwrap_or_default()
@@ -172,7 +177,7 @@ impl Spec {
     /// The part of an expression or a type that holds its name where no field tells.
     fn part_with_name<'t>(&self, node: Node<'t>, kind: UseKind) -> Option<Node<'t>> {
         match node.kind() {
-            _ if matches!(self.language, Language::C | Language::Cpp) => {
+            _ if self.is_c() => {
                 let first = || node.named_child(0).filter(|_| kind == UseKind::Write);
                 self.child(node, Key::Argument).or_else(first)
             }

@@ -100,11 +100,6 @@ pub(crate) fn last_line(node: Node<'_>) -> u32 {
     }
 }
 
-/// The first and the last line of a node.
-pub(crate) fn lines(node: Node<'_>) -> (u32, u32) {
-    (first_line(node), last_line(node))
-}
-
 /// A row of the parser as a line number.
 pub(crate) fn line(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)

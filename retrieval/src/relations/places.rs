@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::index::{Index, Reader};
-use crate::language::c::macros::identifiers;
+use crate::language::c::tokens::identifiers;
 use crate::language::facts::decode_site;
 use crate::relations::definitions::named;
 use crate::relations::rows::{read_numbers, symbol_by_id, symbols};

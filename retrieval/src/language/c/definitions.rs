@@ -1,36 +1,19 @@
-//! Functions, variables, namespaces and plain names of C and C++, as they stand
-//! in the database.
+//! Functions, variables and types of C and C++, as they stand in the database.
 
-use super::CVisitor;
+use super::declarations::Head;
 use super::keywords::is_reserved;
-use super::macros::identifiers;
-use super::outline::Head;
+use super::tokens::identifiers;
 use crate::language::declarator::{Declared, declared};
-use crate::language::facts::{NameId, SymbolFact, Takes};
+use crate::language::facts::{NameId, SymbolFact};
 use crate::language::spec::{Key, Role};
 use crate::language::walk::{NodeContext, first_line, last_line, walk};
+use crate::language::{Extractor, start_line};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use std::ops::Range;
 use tree_sitter::Node;
 
-impl CVisitor<'_> {
-    pub(super) fn base_type(&mut self, node: Node<'_>) -> NameId {
-        let Some(mut node) = self.spec.child(node, Key::Type) else {
-            return 0;
-        };
-        for _ in 0..8 {
-            if self.spec.role(node) == Role::TypeName {
-                return self.facts.intern_range(node.byte_range());
-            }
-            match self.spec.child(node, Key::Name) {
-                Some(name) => node = name,
-                None => return 0,
-            }
-        }
-        0
-    }
-
+impl Extractor<'_> {
     /// Returns whether a word of the language was taken for a name.
     fn is_reserved(&self, found: &Declared<'_>) -> bool {
         let name = self.facts.bytes.get(found.name.byte_range());
@@ -39,7 +22,7 @@ impl CVisitor<'_> {
     }
 
     /// The name and the full scope of something declared.
-    pub(super) fn naming(&mut self, found: &Declared<'_>) -> (NameId, NameId) {
+    fn naming(&mut self, found: &Declared<'_>) -> (NameId, NameId) {
         self.naming_of(found.name.byte_range(), found.composed, &found.scope)
     }
 
@@ -59,7 +42,7 @@ impl CVisitor<'_> {
         (name, self.facts.join_ranges(scope, scopes))
     }
 
-    pub(super) fn function(&mut self, place: &NodeContext<'_, '_>) {
+    pub(in crate::language) fn function(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let body = self.spec.child(node, Key::Body);
         let head = body.and_then(|body| self.prepared.functions.get(&body.start_byte()));
@@ -79,7 +62,7 @@ impl CVisitor<'_> {
             return self.define_head(head, place.depth);
         }
         let (name, scope) = self.naming(&found);
-        let type_name = self.base_type(node);
+        let type_name = self.type_of(node);
         let kind = if !in_type && found.scope.is_empty() {
             SymbolKind::Function
         } else if self.is_constructor(&found, name, scope) {
@@ -93,7 +76,7 @@ impl CVisitor<'_> {
             scope,
             type_name,
             body_line: body.map_or(0, first_line),
-            takes: self.takes(&found),
+            takes: self.takes(found.parameters),
             is_static: kind == SymbolKind::Function && self.is_static(node)
                 || head.is_some_and(|head| head.is_made),
             ..self.facts.fact(kind, name, lines, first_line(found.name))
@@ -102,36 +85,6 @@ impl CVisitor<'_> {
             fact.parent = 0;
         }
         self.facts.define_around(place.depth, fact, true);
-    }
-
-    /// Returns how many arguments a function takes, by its parameters.
-    fn takes(&self, found: &Declared<'_>) -> Takes {
-        let Some(list) = found.parameters else {
-            return Takes::ANY;
-        };
-        let is_cpp = self.spec.language == Language::Cpp;
-        let mut cursor = list.walk();
-        let (mut least, mut most) = (0, 0);
-        for one in list.named_children(&mut cursor) {
-            match one.kind() {
-                "parameter_declaration" => {
-                    let text = self.facts.bytes.get(one.byte_range());
-                    if text.is_some_and(|text| text != b"void") {
-                        (least, most) = (least + 1, most + 1);
-                    }
-                }
-                "optional_parameter_declaration" => most += 1,
-                "comment" => {}
-                // `...`, a macro, or names in the style before C89.
-                _ => return Takes::ANY,
-            }
-        }
-        let mut parts = list.children(&mut cursor);
-        let has_dots = list.child_count() > 2 && parts.any(|part| part.kind() == "...");
-        if has_dots || most == 0 && !is_cpp && list.named_child_count() == 0 {
-            return Takes::ANY;
-        }
-        Takes { least, most }
     }
 
     fn is_static(&self, node: Node<'_>) -> bool {
@@ -143,7 +96,7 @@ impl CVisitor<'_> {
     }
 
     /// A body: of a function that `prepare` has found it is parsed by itself.
-    pub(super) fn body(&mut self, place: &NodeContext<'_, '_>) -> bool {
+    pub(in crate::language) fn body(&mut self, place: &NodeContext<'_, '_>) -> bool {
         let start = place.node.start_byte();
         let head = self.prepared.functions.get(&start);
         let Some(head) = head.filter(|_| !self.seen.contains(&start)) else {
@@ -158,7 +111,7 @@ impl CVisitor<'_> {
     }
 
     /// Types and functions that the tree of the declarations does not have.
-    pub(super) fn unseen(&mut self) {
+    pub(in crate::language) fn unseen(&mut self) {
         let heads = self.prepared.types.iter().chain(&self.prepared.functions);
         for (start, head) in heads {
             if self.seen.contains(start) {
@@ -168,7 +121,7 @@ impl CVisitor<'_> {
             self.facts.open(1, 0, scope, false);
             self.define_head(head, 2);
             if head.kind.is_none() {
-                self.broken = true;
+                self.facts.broken = true;
                 self.read_body(head, 3);
             }
             self.facts.close(0);
@@ -214,10 +167,10 @@ impl CVisitor<'_> {
         let code = &self.prepared.code;
         match patchwright_source::parse_part(self.spec.language, code, head.body.clone(), row) {
             Some(tree) => {
-                self.broken |= tree.root_node().has_error();
+                self.facts.broken |= tree.root_node().has_error();
                 walk(&tree, depth, self);
             }
-            None => self.broken = true,
+            None => self.facts.broken = true,
         }
         self.unparsed_names_in(head.body.clone());
     }
@@ -233,7 +186,7 @@ impl CVisitor<'_> {
 
     /// A declaration: globals and prototypes outside functions, variables
     /// inside.
-    pub(super) fn declaration(&mut self, place: &NodeContext<'_, '_>) {
+    pub(in crate::language) fn declaration(&mut self, place: &NodeContext<'_, '_>) {
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
         let is_field = in_type || self.spec.role(place.node) == Role::FieldDeclaration;
         self.declare_each(place, 0, |found, _| match found.function {
@@ -246,14 +199,14 @@ impl CVisitor<'_> {
     /// Defines what each declarator of a declaration names; of a `struct { .. }`
     /// without a name the members are the first one's. The kind of each follows
     /// from it and from whether it is the first.
-    pub(super) fn declare_each(
+    fn declare_each(
         &mut self,
         place: &NodeContext<'_, '_>,
         body_line: u32,
         kind_of: impl Fn(&Declared<'_>, bool) -> SymbolKind,
     ) {
         let node = place.node;
-        let type_name = self.base_type(node);
+        let type_name = self.type_of(node);
         let line = start_line(place);
         let mut first = None;
         let children = self.spec.children(node, Key::Declarator);
@@ -283,35 +236,48 @@ impl CVisitor<'_> {
         }
     }
 
-    /// Returns what has a plain name and nothing inside, and namespaces.
-    pub(super) fn named(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
+    /// Returns whether the type of a declaration is a `struct { ... }` without a name.
+    fn has_nameless_body(&self, node: Node<'_>) -> bool {
+        self.spec.child(node, Key::Type).is_some_and(|node| {
+            self.spec.child(node, Key::Body).is_some() && self.spec.child(node, Key::Name).is_none()
+        })
+    }
+
+    pub(in crate::language) fn typedef(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
-        let Some(name_node) = self.spec.child(node, Key::Name) else {
+        let nameless = self.has_nameless_body(node);
+        let type_node = self.spec.child(node, Key::Type).filter(|_| nameless);
+        let named_here = type_node.map_or(Role::Other, |node| self.spec.role(node));
+        let body_line = if nameless { first_line(node) } else { 0 };
+        self.declare_each(place, body_line, |_, is_first| match named_here {
+            Role::Define(kind) if is_first => kind,
+            _ => SymbolKind::Typedef,
+        });
+    }
+
+    /// A struct, union, class or enum with a body.
+    pub(in crate::language) fn aggregate(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
+        let node = place.node;
+        let name_node = self.spec.child(node, Key::Name);
+        let found = name_node.and_then(|name| declared(name));
+        let (Some(body), Some(found)) = (self.spec.child(node, Key::Body), found) else {
             return;
         };
-        let name = self.facts.intern_range(name_node.byte_range());
-        let is_scope = kind == SymbolKind::Namespace;
-        let lines = (start_line(place), last_line(node));
+        let (name, scope) = self.naming(&found);
+        let start = found.name.start_byte();
+        self.seen.insert(start);
+        let head = self.prepared.types.get(&start);
+        let end_line = head.map_or_else(|| last_line(node), |head| head.end_line);
+        let lines = (start_line(place), end_line);
         let fact = SymbolFact {
-            type_name: self.base_type(node),
-            body_line: if is_scope { first_line(node) } else { 0 },
-            ..self.facts.fact(kind, name, lines, first_line(name_node))
+            scope,
+            body_line: first_line(body),
+            ..self.facts.fact(kind, name, lines, first_line(found.name))
         };
-        if is_scope {
-            self.facts.define_around(place.depth, fact, false);
-        } else {
-            self.facts.define(fact);
-        }
+        // What is used inside a type of a function is the function's use, but
+        // its members are not the function's variables.
+        self.facts.define_around(place.depth, fact, false);
     }
-}
-
-/// The first line of a definition, its `template <...>` included.
-pub(super) fn start_line(place: &NodeContext<'_, '_>) -> u32 {
-    let templates = (0..3).map_while(|level| place.ancestor(level));
-    let outermost = templates
-        .take_while(|above| above.kind() == "template_declaration")
-        .last();
-    first_line(outermost.unwrap_or(place.node))
 }
 
 /// `operator  ==` as `operator==`, `operator bool` with its one space.

@@ -1,18 +1,17 @@
 //! Preprocessor lines of C and C++, as they stand in the database: macros with
 //! the names in their bodies, includes, and the names in conditions.
 
-use super::CVisitor;
 use super::keywords::{KEYWORD, is};
-use super::macros::{RawName, identifiers};
 use super::prepare::Piece;
-use crate::language::between;
+use super::tokens::{RawName, identifiers};
 use crate::language::facts::{SymbolFact, Takes};
+use crate::language::{Extractor, between};
 use crate::symbol::{SymbolKind, UseKind};
 use std::ops::Range;
 
-impl<'a> CVisitor<'a> {
+impl<'a> Extractor<'a> {
     /// Every macro with the names in its body.
-    pub(super) fn macros(&mut self) {
+    pub(in crate::language) fn macros(&mut self) {
         for piece in &self.prepared.defines {
             self.macro_definition(piece);
         }
@@ -25,7 +24,9 @@ impl<'a> CVisitor<'a> {
         let Some(name) = tokens.next().filter(|token| !is(token.text, KEYWORD)) else {
             return;
         };
-        let value = after_parameters(bytes, piece, &name);
+        let behind = bytes.get(name.range.end..piece.range.end);
+        let (length, takes) = parameters(behind.unwrap_or_default());
+        let value = name.range.end + length;
         let body = bytes.get(value..piece.range.end).unwrap_or_default();
         let blank = body.len() - body.trim_ascii_start().len();
         let line_of = |offset| piece.line + lines_in(bytes, piece.range.start, offset);
@@ -38,7 +39,7 @@ impl<'a> CVisitor<'a> {
             } else {
                 line_of(value + blank)
             },
-            takes: parameters_of(bytes, &name, value),
+            takes,
             ..self.facts.fact(SymbolKind::Macro, id, lines, name_line)
         };
         let symbol = self.facts.define(symbol);
@@ -66,7 +67,7 @@ impl<'a> CVisitor<'a> {
     }
 
     /// Every file that is included.
-    pub(super) fn includes(&mut self) {
+    pub(in crate::language) fn includes(&mut self) {
         for piece in &self.prepared.includes {
             let text = self.facts.bytes.get(piece.range.clone());
             let text = text.unwrap_or_default();
@@ -78,7 +79,7 @@ impl<'a> CVisitor<'a> {
     }
 
     /// The names in text that was kept from the parser, outside of functions.
-    pub(super) fn unparsed_names(&mut self) {
+    pub(in crate::language) fn unparsed_names(&mut self) {
         let mut from = 0;
         for function in self.prepared.functions.values() {
             self.unparsed_names_in(from..function.body.start);
@@ -108,29 +109,21 @@ impl<'a> CVisitor<'a> {
     }
 }
 
-/// Where the body of a macro begins: parameters stand right behind the name.
-fn after_parameters(bytes: &[u8], piece: &Piece, name: &RawName<'_>) -> usize {
-    let rest = bytes.get(name.range.end..piece.range.end);
-    let rest = rest.unwrap_or_default();
-    if rest.first() != Some(&b'(') {
-        return name.range.end;
-    }
-    let close = rest.iter().position(|byte| *byte == b')');
-    name.range.end + close.map_or(rest.len(), |close| close + 1)
-}
-
-/// Returns how many arguments a macro takes.
-fn parameters_of(bytes: &[u8], name: &RawName<'_>, value: usize) -> Takes {
-    let list = bytes.get(name.range.end..value).unwrap_or_default();
-    let inside = list
-        .strip_prefix(b"(")
-        .and_then(|rest| rest.strip_suffix(b")"));
-    match inside.map(<[u8]>::trim_ascii) {
-        None => Takes::ANY,
-        Some(list) if list.ends_with(b"...") => Takes::ANY,
-        Some(b"") => Takes::exactly(0),
-        Some(list) => Takes::exactly(list.split(|byte| *byte == b',').count()),
-    }
+/// The length of the parameters right behind the name of a macro, parentheses included, and how many
+/// arguments they take.
+fn parameters(behind: &[u8]) -> (usize, Takes) {
+    let Some(rest) = behind.strip_prefix(b"(") else {
+        return (0, Takes::ANY);
+    };
+    let Some(close) = rest.iter().position(|byte| *byte == b')') else {
+        return (behind.len(), Takes::ANY);
+    };
+    let takes = match rest.get(..close).unwrap_or_default().trim_ascii() {
+        b"" => Takes::exactly(0),
+        list if list.ends_with(b"...") => Takes::ANY,
+        list => Takes::exactly(list.split(|byte| *byte == b',').count()),
+    };
+    (close + 2, takes)
 }
 
 fn lines_in(bytes: &[u8], from: usize, to: usize) -> u32 {

@@ -7,9 +7,8 @@
 
 use super::brackets::Code;
 use super::conditionals::resolve;
-use super::declarations::scan;
+use super::declarations::{Head, scan};
 use super::keywords::KEYWORD;
-use super::outline::Head;
 use super::tokens::{Directive, Kind, Token, tokens};
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -2,9 +2,8 @@
 //! among them.
 
 use super::brackets::Code;
-use super::declarations::Scanner;
+use super::declarations::{Head, Scanner};
 use super::keywords::CLASS_KEY;
-use super::outline::Head;
 use super::tokens::Kind;
 use crate::symbol::SymbolKind;
 use std::ops::Range;

@@ -70,6 +70,8 @@ pub(crate) struct Collector<'a> {
     pub(crate) local_types: FxHashMap<NameId, NameId>,
     pub(super) inherits: Vec<InheritFact>,
     pub(crate) imports: Vec<(u32, NameId)>,
+    /// True when a part of the file was not understood in full.
+    pub(crate) broken: bool,
 }
 
 impl<'a> Collector<'a> {

@@ -24,7 +24,7 @@ impl Collector<'_> {
             postings: group_postings(&others),
             inherits: self.inherits,
             imports: self.imports,
-            broken: false,
+            broken: self.broken,
         }
     }
 

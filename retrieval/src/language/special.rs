@@ -1,15 +1,14 @@
 //! The definitions that one language or another writes in its own way.
 
-use super::Tabled;
-use crate::language::between;
 use crate::language::facts::SymbolFact;
 use crate::language::spec::{Key, Role};
-use crate::language::walk::{NodeContext, first_line, last_named, lines};
+use crate::language::walk::{NodeContext, first_line, last_named};
+use crate::language::{Extractor, between, lines};
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
 use tree_sitter::Node;
 
-impl Tabled<'_> {
+impl Extractor<'_> {
     /// A variable outside functions; a function if that is its value.
     pub(super) fn variable(&mut self, place: &NodeContext<'_, '_>, key: Key) {
         if self.facts.in_function() {
@@ -28,7 +27,7 @@ impl Tabled<'_> {
                 None if self.in_class() => SymbolKind::Field,
                 None => SymbolKind::Variable,
             };
-            let mut fact = self.fact(node, name_node, kind);
+            let mut fact = self.fact(place, name_node, kind);
             if let Some(value) = function {
                 let body = self.spec.child(value, Key::Body);
                 fact.body_line = body.map_or(fact.line, first_line);
@@ -39,15 +38,9 @@ impl Tabled<'_> {
         }
     }
 
-    /// `new T(...)`, with or without a body.
-    pub(super) fn creation(&mut self, place: &NodeContext<'_, '_>) {
+    /// The class without a name that `new T() { ... }` makes.
+    pub(super) fn anonymous_class(&mut self, place: &NodeContext<'_, '_>, body: Node<'_>) {
         let node = place.node;
-        self.call(node, Key::Type);
-        let mut cursor = node.walk();
-        let mut parts = node.named_children(&mut cursor);
-        let Some(body) = parts.find(|part| part.kind() == "class_body") else {
-            return;
-        };
         let scope = self.scope();
         let number = self.anonymous.entry(scope).or_default();
         *number += 1;
@@ -59,7 +52,7 @@ impl Tabled<'_> {
             scope,
             type_name: base,
             body_line: first_line(body),
-            ..self.facts.fact(kind, name, lines(node), first_line(node))
+            ..self.facts.fact(kind, name, lines(place), first_line(node))
         };
         let symbol = self.facts.define_around(place.depth, fact, false);
         if base != 0 {
@@ -75,7 +68,7 @@ impl Tabled<'_> {
         let symbol = SymbolFact {
             scope,
             body_line: line,
-            ..self.facts.fact(kind, name, lines(node), line)
+            ..self.facts.fact(kind, name, lines(place), line)
         };
         let symbol = self.facts.define(symbol);
         self.facts.open(place.depth, symbol, scope, true);
@@ -110,7 +103,7 @@ impl Tabled<'_> {
         let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;
         };
-        let mut fact = self.fact(node, name_node, SymbolKind::Method);
+        let mut fact = self.fact(place, name_node, SymbolKind::Method);
         let receiver = self.spec.child(node, Key::Receiver);
         let declared = receiver.and_then(|receiver| receiver.named_child(0));
         let class = declared.map_or(0, |declared| self.type_of(declared));
@@ -142,7 +135,8 @@ impl Tabled<'_> {
                     _ => {
                         if let Some(named) = self.spec.last_name(child, UseKind::Type) {
                             let base = self.facts.intern_range(named.byte_range());
-                            self.facts.inherit(class, base, first_line(named));
+                            let line = first_line(if self.spec.is_c() { child } else { named });
+                            self.facts.inherit(class, base, line);
                         }
                     }
                 }
