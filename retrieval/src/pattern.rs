@@ -31,14 +31,16 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// One match: a file and the lines from the node's first to its last.
 pub(crate) type Match = (TreePath, u32, u32);
 
-/// Result of a structural search.
+/// Result of a search through files.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     pub(crate) found: Vec<Match>,
-    /// The relaxation after which the pattern matched.
-    pub(crate) relaxed: Option<String>,
+    /// The relaxation after which something was found.
+    pub(crate) relaxed: Option<&'static str>,
     /// True when time ran out.
     pub(crate) stopped: bool,
+    /// Files that were not looked into because of their size, as far as these are counted.
+    pub(crate) too_large: usize,
 }
 
 /// A matcher for one language with what it needs.
@@ -50,9 +52,9 @@ pub(crate) struct Needle<M> {
 
 /// Where to look, and since when.
 pub(crate) struct Haystack<'h> {
-    tree: &'h Tree,
-    files: &'h [&'h TreePath],
-    limits: &'h Settings,
+    pub(crate) tree: &'h Tree,
+    pub(crate) files: &'h [&'h TreePath],
+    pub(crate) limits: &'h Settings,
     started: Instant,
 }
 
@@ -69,13 +71,13 @@ pub(crate) fn find_pattern(haystack: &Haystack<'_>, pattern: &str) -> Result<Mat
         return Ok(matches);
     }
     let [needles] = forms;
-    let (steps, forms): (Vec<_>, Vec<_>) = relax::STEPS
+    let (told, forms): (Vec<_>, Vec<_>) = relax::STEPS
         .into_iter()
-        .map(|step| (step, relax::relax_all(&needles, step)))
+        .map(|(step, told)| (told, relax::relax_all(&needles, step)))
         .filter(|(_, relaxed)| !relaxed.is_empty())
         .unzip();
     let (form, mut matches) = haystack.find(&forms);
-    matches.relaxed = steps.get(form).map(|step| step.describe().to_owned());
+    matches.relaxed = told.get(form).copied();
     Ok(matches)
 }
 
@@ -164,7 +166,7 @@ impl<'h> Haystack<'h> {
                 .filter(|(form, _)| *form == first)
                 .flat_map(|(_, found)| found)
                 .collect(),
-            relaxed: None,
+            ..Matches::default()
         };
         (first, matches)
     }

@@ -4,11 +4,11 @@
 //! over-large files and minified lines are passed over and counted. Which
 //! function a line lies in is not its concern.
 
-use crate::Settings;
+use crate::pattern::{Haystack, Matches};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::sinks::Bytes;
 use grep_searcher::{Searcher, SearcherBuilder};
-use patchwright_source::{SourceError, Tree, TreePath, is_binary};
+use patchwright_source::{SourceError, TreePath, is_binary};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -18,24 +18,11 @@ const PER_FILE: usize = 200;
 /// Limit on how long one search may take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// Result of a search through one or all files.
-#[derive(Debug, Default)]
-pub(crate) struct TextMatches {
-    /// The file, the first and the last line of each match, file by file.
-    pub(crate) found: Vec<(TreePath, u32, u32)>,
-    /// The relaxation after which the text was found.
-    pub(crate) loosened: Option<&'static str>,
-    /// True when time ran out.
-    pub(crate) stopped: bool,
-    /// Files that were not looked into because of their size.
-    pub(crate) too_large: usize,
-}
-
 const ENTITIES: &str = "with &lt; &gt; &amp; read as < > &";
 const CASE: &str = "without regard to case";
 const CASE_AND_SPACE: &str = "without regard to case and white space";
 
-impl TextMatches {
+impl Matches {
     /// Returns whether looking further would be of no use.
     fn is_something(&self) -> bool {
         !self.found.is_empty() || self.stopped
@@ -52,23 +39,17 @@ impl TextMatches {
 
 /// Finds literal text; when it is nowhere, tries again without regard to case,
 /// then without regard to the amount of white space.
-pub(crate) fn find_literal(
-    tree: &Tree,
-    files: &[&TreePath],
-    text: &str,
-    limits: &Settings,
-) -> TextMatches {
+pub(crate) fn find_literal(haystack: &Haystack<'_>, text: &str) -> Matches {
     let escaped = escape(text);
     let decoded = escape(&decode_entities(text));
-    let look =
-        |files: &[&TreePath], expression: &str, ignore_case, loosened: Option<&'static str>| {
-            let mut found = match matcher(expression, ignore_case) {
-                Ok(matcher) => search(tree, files, &matcher, limits),
-                Err(_) => TextMatches::default(),
-            };
-            found.loosened = loosened.filter(|_| found.is_something());
-            found
-        };
+    let look = |files, expression: &str, ignore_case, relaxed: Option<&'static str>| {
+        let matcher = matcher(expression, ignore_case);
+        let found = matcher.map(|matcher| search(haystack, files, &matcher));
+        let mut found = found.unwrap_or_default();
+        found.relaxed = relaxed.filter(|_| found.is_something());
+        found
+    };
+    let files = haystack.files;
     let found = look(files, &escaped, false, None);
     if found.is_something() {
         return found;
@@ -89,7 +70,7 @@ pub(crate) fn find_literal(
     if found.found.is_empty() {
         return loosest;
     }
-    TextMatches {
+    Matches {
         stopped: found.stopped || loosest.stopped,
         too_large: loosest.too_large,
         ..found
@@ -97,14 +78,9 @@ pub(crate) fn find_literal(
 }
 
 /// Finds what a regular expression matches; the error is the parser's.
-pub(crate) fn find_regex(
-    tree: &Tree,
-    files: &[&TreePath],
-    expression: &str,
-    limits: &Settings,
-) -> Result<TextMatches, String> {
+pub(crate) fn find_regex(haystack: &Haystack<'_>, expression: &str) -> Result<Matches, String> {
     let matcher = matcher(expression, false)?;
-    Ok(search(tree, files, &matcher, limits))
+    Ok(search(haystack, haystack.files, &matcher))
 }
 
 fn matcher(expression: &str, ignore_case: bool) -> Result<RegexMatcher, String> {
@@ -128,22 +104,19 @@ fn decode_entities(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-fn search(
-    tree: &Tree,
-    files: &[&TreePath],
-    matcher: &RegexMatcher,
-    limits: &Settings,
-) -> TextMatches {
+/// Searches some of the files.
+fn search(haystack: &Haystack<'_>, files: &[&TreePath], matcher: &RegexMatcher) -> Matches {
     let started = Instant::now();
     let mut builder = SearcherBuilder::new();
     builder.multi_line(true).line_number(true);
     let search_file = |searcher: &mut Searcher, path: &&TreePath| {
-        let mut matches = TextMatches::default();
+        let mut matches = Matches::default();
         if started.elapsed() > TIME_LIMIT {
             matches.stopped = true;
             return matches;
         }
-        let bytes = match tree.bytes_up_to(path, limits.file_size_limit) {
+        let limit = haystack.limits.file_size_limit;
+        let bytes = match haystack.tree.bytes_up_to(path, limit) {
             Ok(bytes) => bytes,
             Err(error) => {
                 let is_too_large = matches!(error, SourceError::TooLarge { .. });
@@ -164,17 +137,17 @@ fn search(
         let searched = searcher.search_slice(matcher, &bytes, collect);
         // Few files have a hit, so only these are looked at more closely.
         if searched.is_err() || (!matches.found.is_empty() && is_binary(&bytes)) {
-            return TextMatches::default();
+            return Matches::default();
         }
         matches
     };
     let searched = files.par_iter().map_init(|| builder.build(), search_file);
-    searched.reduce(TextMatches::default, TextMatches::with)
+    searched.reduce(Matches::default, Matches::with)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{find_literal, find_regex};
+    use super::{Haystack, find_literal, find_regex};
     use crate::Settings;
     use patchwright_source::Tree;
 
@@ -195,17 +168,18 @@ mod tests {
         let files = tree.files();
         let files: Vec<_> = files.iter().collect();
         let limits = Settings::default();
+        let haystack = Haystack::new(&tree, &files, &limits);
         let found = if regex {
-            find_regex(&tree, &files, text, &limits).unwrap()
+            find_regex(&haystack, text).unwrap()
         } else {
-            find_literal(&tree, &files, text, &limits)
+            find_literal(&haystack, text)
         };
         let lines = found
             .found
             .iter()
             .map(|(path, first, last)| format!("{path}:{first}-{last}"))
             .collect();
-        (lines, found.loosened)
+        (lines, found.relaxed)
     }
 
     #[test]
@@ -241,7 +215,8 @@ mod tests {
         assert_eq!(found(r"^if \(\w", true).0, ["a.c:2-2"]);
         let folder = tempfile::tempdir().unwrap();
         let tree = Tree::open(folder.path()).unwrap();
-        let error = find_regex(&tree, &[], "(", &Settings::default()).unwrap_err();
+        let limits = Settings::default();
+        let error = find_regex(&Haystack::new(&tree, &[], &limits), "(").unwrap_err();
         assert!(error.contains("unclosed group"), "{error}");
     }
 }

@@ -4,6 +4,7 @@
 use super::{Request, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::pattern::Haystack;
 use crate::symbol::Symbol;
 use crate::text::find_regex;
 
@@ -98,10 +99,11 @@ impl Engine {
     /// where few do.
     fn holders(&self, quoted: &[String]) -> Result<Vec<(Symbol, u32)>> {
         let files = self.files_in(None);
+        let haystack = Haystack::new(self.tree(), &files, &self.settings);
         let mut all = Vec::new();
         for line in quoted.iter().take(QUOTED) {
             let words: Vec<String> = line.split_whitespace().map(regex::escape).collect();
-            let found = find_regex(self.tree(), &files, &words.join(r"\s+"), &self.settings);
+            let found = find_regex(&haystack, &words.join(r"\s+"));
             let mut holders: Vec<(Symbol, u32)> = Vec::new();
             let found = found.unwrap_or_default().found;
             for of_file in found.chunk_by(|one, other| one.0 == other.0) {

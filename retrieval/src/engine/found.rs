@@ -17,8 +17,6 @@ const MANY: usize = 200;
 /// Limit on how many hits of a text are shown; the others are counted. A text is asked for
 /// to learn where it is, and the nearest come first.
 const TEXT_RESULTS: usize = 6;
-/// Said of a search that was not finished.
-const OUT_OF_TIME: &str = "time ran out; not every file was searched";
 
 impl Engine {
     pub(super) fn answer_text(
@@ -29,26 +27,19 @@ impl Engine {
     ) -> Answered {
         answer.most = TEXT_RESULTS;
         let files = self.files_to_search(path)?;
+        let haystack = Haystack::new(self.tree(), &files, &self.settings);
         let found = if regex {
-            let found = find_regex(self.tree(), &files, text, &self.settings);
-            found.map_err(Miss::Bad)?
+            find_regex(&haystack, text).map_err(Miss::Bad)?
         } else {
-            find_literal(self.tree(), &files, text, &self.settings)
+            find_literal(&haystack, text)
         };
-        if let Some(how) = found.loosened {
+        if let Some(how) = found.relaxed {
             answer.note(format!("found only {how}"));
-        }
-        if found.stopped {
-            answer.note(OUT_OF_TIME);
-        }
-        if found.too_large > 0 {
-            let count = found.too_large;
-            answer.note(format!("{count} files were too large to search"));
         }
         let at = path.map(|path| format!(" at {path}")).unwrap_or_default();
         let nothing = format!("this text is in none of the {} files{at}", files.len());
         let around = self.settings.context_lines as u32;
-        self.fill(answer, &found.found, around, nothing)
+        self.fill(answer, &found, around, nothing)
     }
 
     /// The files in which to look; a miss where none has the path that was asked for.
@@ -76,24 +67,29 @@ impl Engine {
         files.sort_by_cached_key(|path| Reverse(size(path)));
         let matches = find(&Haystack::new(self.tree(), &files, &self.settings));
         let matches = matches.map_err(Miss::Bad)?;
-        if let (Some(how), false) = (&matches.relaxed, matches.found.is_empty()) {
+        if let (Some(how), false) = (matches.relaxed, matches.found.is_empty()) {
             answer.note(format!("no hit as written; the pattern was relaxed: {how}"));
         }
-        if matches.stopped {
-            answer.note(OUT_OF_TIME);
-        }
         let nothing = "no code of this form, not even with the pattern relaxed";
-        self.fill(answer, &matches.found, 2, nothing)
+        self.fill(answer, &matches, 2, nothing)
     }
 
     /// Puts places in order, merges those that touch, and cuts the snippets.
     fn fill(
         &self,
         mut answer: Answer,
-        places: &[(TreePath, u32, u32)],
+        matches: &Matches,
         around: u32,
         nothing: impl Into<String>,
     ) -> Answered {
+        if matches.stopped {
+            answer.note("time ran out; not every file was searched");
+        }
+        if matches.too_large > 0 {
+            let count = matches.too_large;
+            answer.note(format!("{count} files were too large to search"));
+        }
+        let places = &matches.found;
         if places.is_empty() {
             answer.miss = Some(Miss::nothing(nothing));
             return Ok(answer);

@@ -22,24 +22,25 @@ pub(super) enum Step {
     Bodies,
 }
 
-/// The order: what loses least comes first.
-pub(super) const STEPS: [Step; 4] = [
-    Step::Punctuation,
-    Step::Values,
-    Step::Arguments,
-    Step::Bodies,
+/// The steps in order, what loses least first, each with what is told of it.
+pub(super) const STEPS: [(Step, &str); 4] = [
+    (
+        Step::Punctuation,
+        "comments and punctuation were disregarded",
+    ),
+    (
+        Step::Values,
+        "literals and names other than called functions were taken as $_",
+    ),
+    (
+        Step::Arguments,
+        "arguments and parameters were taken as $$$",
+    ),
+    (
+        Step::Bodies,
+        "arguments and the statements in braces were taken as $$$",
+    ),
 ];
-
-impl Step {
-    pub(super) fn describe(self) -> &'static str {
-        match self {
-            Self::Punctuation => "comments and punctuation were disregarded",
-            Self::Values => "literals and names other than called functions were taken as $_",
-            Self::Arguments => "arguments and parameters were taken as $$$",
-            Self::Bodies => "arguments and the statements in braces were taken as $$$",
-        }
-    }
-}
 
 /// The patterns that this step loosens; those that it would leave as they are
 /// are left out.
