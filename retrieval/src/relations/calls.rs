@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::index::{Index, Reader};
 use crate::relations::name::QualifiedName;
 use crate::relations::resolution::{CallSite, Resolver};
-use crate::relations::rows::{name_id, read_numbers, symbol_by_id};
+use crate::relations::{read_numbers, symbol_by_id};
 use crate::symbol::{Call, Symbol};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -24,29 +24,26 @@ impl Index {
         let start = self.definitions(name)?.symbols;
         self.read(|reader| {
             let mut resolver = Resolver::new(reader);
-            let mut found = Vec::new();
             let ids: BTreeSet<i64> = start.iter().map(|symbol| symbol.id).collect();
             let mut seen = ids.clone();
-            let mut level = vec![(wanted.name.clone(), ids)];
-            for depth in 1..=depth {
+            let level = vec![(wanted.name, ids)];
+            by_levels((depth, limit), level, |level, depth| {
                 let mut calls = Vec::new();
-                for (name, ids) in &level {
-                    calls.append(&mut callers_of(&mut resolver, reader, (name, ids), depth)?);
+                for (name, ids) in level {
+                    calls.append(&mut callers_of(
+                        &mut resolver,
+                        reader,
+                        (&name, &ids),
+                        depth,
+                    )?);
                 }
                 in_order(&mut calls);
-                level.clear();
-                for caller in calls.iter().filter_map(|call| call.caller.as_ref()) {
-                    if seen.insert(caller.id) {
-                        level.push((caller.name.clone(), BTreeSet::from([caller.id])));
-                    }
-                }
-                found.append(&mut calls);
-                if level.is_empty() || found.len() >= limit {
-                    break;
-                }
-            }
-            found.truncate(limit);
-            Ok(found)
+                let callers = calls.iter().filter_map(|call| call.caller.as_ref());
+                let new = callers.filter(|caller| seen.insert(caller.id));
+                let next = new.map(|caller| (caller.name.clone(), BTreeSet::from([caller.id])));
+                let next = next.collect();
+                Ok((calls, next))
+            })
         })
     }
 
@@ -56,28 +53,22 @@ impl Index {
         let start = self.definitions(name)?.symbols;
         self.read(|reader| {
             let mut resolver = Resolver::new(reader);
-            let mut found: Vec<Call> = Vec::new();
             let mut seen: BTreeSet<i64> = start.iter().map(|symbol| symbol.id).collect();
-            let mut level: Vec<i64> = seen.iter().copied().collect();
-            for depth in 1..=depth {
+            let level = seen.iter().copied().collect();
+            by_levels((depth, limit), level, |level, depth| {
                 let mut calls = Vec::new();
                 let mut next = Vec::new();
-                for caller in &level {
-                    for site in resolver.sites_in(*caller)? {
+                for caller in level {
+                    for site in resolver.sites_in(caller)? {
                         let meaning = resolver.meaning(&site)?;
-                        next.extend(meaning.all().filter(|id| seen.insert(*id)));
-                        calls.push(call(reader, &site, depth, meaning.likeliest())?);
+                        calls.push(call(reader, &site, depth, meaning.first())?);
+                        let targets = meaning.into_iter().map(|(id, _)| id);
+                        next.extend(targets.filter(|id| seen.insert(*id)));
                     }
                 }
                 in_order(&mut calls);
-                level = next;
-                found.append(&mut calls);
-                if level.is_empty() || found.len() >= limit {
-                    break;
-                }
-            }
-            found.truncate(limit);
-            Ok(found)
+                Ok((calls, next))
+            })
         })
     }
 
@@ -88,7 +79,7 @@ impl Index {
             let sites = resolver.sites_in(symbol.id)?;
             let calls = sites.into_iter().map(|site| {
                 let meaning = resolver.meaning(&site)?;
-                call(reader, &site, 1, meaning.likeliest())
+                call(reader, &site, 1, meaning.first())
             });
             calls.collect()
         })
@@ -104,7 +95,8 @@ impl Index {
             return Ok(Vec::new());
         };
         self.read(|reader| {
-            let Some(name) = name_id(reader, &target.name)? else {
+            let sql = "SELECT id FROM name WHERE name = ?1";
+            let Some(name) = reader.value(sql, [&target.name])? else {
                 return Ok(Vec::new());
             };
             let start: Vec<i64> = start.iter().map(|symbol| symbol.id).collect();
@@ -116,7 +108,7 @@ impl Index {
             }
             let mut calls = Vec::new();
             for (depth, (site, target, by_name)) in (1..).zip(steps) {
-                calls.push(call(reader, &site, depth, (Some(target), by_name))?);
+                calls.push(call(reader, &site, depth, Some(&(target, by_name)))?);
             }
             Ok(calls)
         })
@@ -145,9 +137,8 @@ fn search(
             if is_outside {
                 return Ok(trace(&reached, (site, 0, false)));
             }
-            let certain = meaning.certain.iter().map(|id| (*id, false));
-            let possible = meaning.possible.iter().map(|id| (*id, true));
-            for (id, by_name) in certain.chain(possible.filter(|_| with_names)) {
+            let followed = meaning.into_iter();
+            for (id, by_name) in followed.filter(|(_, by_name)| with_names || !by_name) {
                 if targets.contains(&id) {
                     return Ok(trace(&reached, (site, id, by_name)));
                 }
@@ -170,6 +161,26 @@ fn trace(reached: &BTreeMap<i64, Step>, last: Step) -> Vec<Step> {
     steps
 }
 
+/// Follows calls level by level, up to a depth and a number of them: each level gives its calls
+/// and what the next one asks about.
+fn by_levels<T>(
+    (deepest, limit): (u32, usize),
+    mut level: Vec<T>,
+    mut follow: impl FnMut(Vec<T>, u32) -> Result<(Vec<Call>, Vec<T>)>,
+) -> Result<Vec<Call>> {
+    let mut found = Vec::new();
+    for depth in 1..=deepest {
+        let (mut calls, next) = follow(level, depth)?;
+        found.append(&mut calls);
+        level = next;
+        if level.is_empty() || found.len() >= limit {
+            break;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
 fn in_order(calls: &mut [Call]) {
     calls.sort_by(|a, b| {
         (&a.path, a.lines.first(), &a.callee).cmp(&(&b.path, b.lines.first(), &b.callee))
@@ -185,10 +196,9 @@ fn callers_of(
     let mut calls = Vec::new();
     for site in resolver.sites_of(name)? {
         let meaning = resolver.meaning(&site)?;
-        let target = meaning.all().find(|id| ids.contains(id));
+        let target = meaning.iter().find(|(id, _)| ids.contains(id));
         if target.is_some() || ids.is_empty() {
-            let is_certain = meaning.certain.iter().any(|id| ids.contains(id));
-            calls.push(call(reader, &site, depth, (target, !is_certain))?);
+            calls.push(call(reader, &site, depth, target)?);
         }
     }
     Ok(calls)
@@ -198,14 +208,12 @@ fn call(
     reader: &Reader<'_>,
     site: &CallSite,
     depth: u32,
-    (target, by_name): (Option<i64>, bool),
+    target: Option<&(i64, bool)>,
 ) -> Result<Call> {
     let file = reader.files.of_symbol(site.caller);
     let file = file.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    let target = match target {
-        Some(id) => symbol_by_id(reader, id)?,
-        None => None,
-    };
+    let by_name = target.is_some_and(|(_, by_name)| *by_name);
+    let target = target.map_or(Ok(None), |(id, _)| symbol_by_id(reader, *id))?;
     Ok(Call {
         caller: symbol_by_id(reader, site.caller)?,
         path: file.path.clone(),

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::index::{Index, Reader};
 use crate::relations::name::{QualifiedName, scope_parts};
-use crate::relations::rows::{symbol_by_id, symbols};
+use crate::relations::{symbol_by_id, symbols};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 

@@ -5,7 +5,7 @@ use crate::index::{Index, Reader};
 use crate::language::c::tokens::identifiers;
 use crate::language::facts::decode_site;
 use crate::relations::definitions::named;
-use crate::relations::rows::{read_numbers, symbol_by_id, symbols};
+use crate::relations::{read_numbers, symbol_by_id, symbols};
 use crate::symbol::{Symbol, SymbolKind, Use, UseKind};
 use patchwright_source::TreePath;
 use rusqlite::OptionalExtension;
@@ -19,7 +19,35 @@ impl Index {
     /// All uses of a name that is no function's own variable, calls included,
     /// by path and line.
     pub fn references(&self, name: &str) -> Result<Vec<Use>> {
-        self.read(|reader| references(reader, name))
+        self.read(|reader| {
+            let mut found = Vec::new();
+            let mut add = |path: &TreePath, line: u32, kind: UseKind| {
+                let path = path.clone();
+                found.push(Use { path, line, kind });
+            };
+            let sql = "SELECT file_id, sites FROM posting
+                 WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
+            for (file, sites) in reader.rows::<(i64, String)>(sql, [name])? {
+                let Some(file) = reader.files.by_id(file) else {
+                    continue;
+                };
+                for (line, kind) in read_numbers(&sites).map(decode_site) {
+                    add(&file.path, line, kind);
+                }
+            }
+            let sql = "SELECT caller_id, lines FROM call
+                 WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
+            for (caller, lines) in reader.rows::<(i64, String)>(sql, [name])? {
+                let Some(file) = reader.files.of_symbol(caller) else {
+                    continue;
+                };
+                for line in read_numbers(&lines) {
+                    add(&file.path, line, UseKind::Call);
+                }
+            }
+            found.sort();
+            Ok(found)
+        })
     }
 
     /// Returns how many files use a name, calls apart.
@@ -136,36 +164,6 @@ impl Index {
             Ok(macros)
         })
     }
-}
-
-fn references(reader: &Reader<'_>, name: &str) -> Result<Vec<Use>> {
-    let mut found = Vec::new();
-    let mut add = |path: &TreePath, line: u32, kind: UseKind| {
-        let path = path.clone();
-        found.push(Use { path, line, kind });
-    };
-    let sql = "SELECT file_id, sites FROM posting
-         WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
-    for (file, sites) in reader.rows::<(i64, String)>(sql, [name])? {
-        let Some(file) = reader.files.by_id(file) else {
-            continue;
-        };
-        for (line, kind) in read_numbers(&sites).map(decode_site) {
-            add(&file.path, line, kind);
-        }
-    }
-    let sql = "SELECT caller_id, lines FROM call
-         WHERE name_id = (SELECT id FROM name WHERE name = ?1)";
-    for (caller, lines) in reader.rows::<(i64, String)>(sql, [name])? {
-        let Some(file) = reader.files.of_symbol(caller) else {
-            continue;
-        };
-        for line in read_numbers(&lines) {
-            add(&file.path, line, UseKind::Call);
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// The innermost symbol of a fitting kind around a line.

@@ -55,14 +55,9 @@ struct Target {
     is_static: bool,
 }
 
-/// The definitions that a call can mean.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Meaning {
-    /// Definitions that the written code proves.
-    pub(crate) certain: Vec<i64>,
-    /// Definitions that are possible by name alone or by dispatch to a subclass.
-    pub(crate) possible: Vec<i64>,
-}
+/// The definitions that a call can mean, those first that the written code proves; true for those
+/// that are possible by name alone or by dispatch to a subclass.
+pub(crate) type Meaning = Vec<(i64, bool)>;
 
 /// Where a call stands.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +121,7 @@ impl<'r> Resolver<'r> {
     pub(crate) fn meaning(&mut self, site: &CallSite) -> Result<Meaning> {
         let file = self.reader.files.of_symbol(site.caller);
         let Some((file, language)) = file.and_then(|file| Some((file, file.language?))) else {
-            return Ok(Meaning::default());
+            return Ok(Meaning::new());
         };
         let place = CallPlace {
             path: &file.path,
@@ -141,7 +136,7 @@ impl<'r> Resolver<'r> {
         };
         let targets: Vec<&Target> = all.iter().filter(fits).collect();
         if targets.is_empty() {
-            return Ok(Meaning::default());
+            return Ok(Meaning::new());
         }
         let name = site.receiver.get(1..).unwrap_or_default();
         match site.receiver.bytes().next() {
@@ -150,7 +145,7 @@ impl<'r> Resolver<'r> {
             Some(b'=') => self.typed(name, &place, &targets),
             Some(b'.') => self.on_variable(name, &place, &targets),
             // The member is a pointer; no function is called by its name.
-            Some(b'*') => Ok(Meaning::default()),
+            Some(b'*') => Ok(Meaning::new()),
             Some(_) => Ok(any_member(&targets)),
         }
     }
@@ -164,12 +159,12 @@ impl<'r> Resolver<'r> {
                 found = inside(targets, &self.bases(class)?);
             }
             if !found.is_empty() {
-                return Ok(Meaning::certain(found));
+                return Ok(certain(found));
             }
         }
         let own = ids(targets, |one| !is_member(one) && one.path == *place.path);
         if !own.is_empty() {
-            return Ok(Meaning::certain(own));
+            return Ok(certain(own));
         }
         if place.language == Language::Java {
             return self.java_elsewhere(name, place, targets);
@@ -205,7 +200,7 @@ impl<'r> Resolver<'r> {
             })
         });
         if !imported.is_empty() {
-            return Ok(Meaning::certain(imported));
+            return Ok(certain(imported));
         }
         let is_made = |one: &Target| one.kind == SymbolKind::Constructor;
         Ok(nearest(place, targets, is_made))
@@ -220,21 +215,17 @@ impl<'r> Resolver<'r> {
     ) -> Result<Meaning> {
         if name == "super" || name == "Self" {
             let Some(class) = place.scope.last() else {
-                return Ok(Meaning::default());
+                return Ok(Meaning::new());
             };
             if name == "Self" {
                 return self.typed(&class.clone(), place, targets);
             }
             let bases = self.bases(class)?;
-            return Ok(Meaning::certain(inside(targets, &bases)));
+            return Ok(certain(inside(targets, &bases)));
         }
-        let found = inside(targets, &[name.to_owned()]);
+        let found = self.inherited(name, targets)?;
         if !found.is_empty() {
-            return Ok(Meaning::certain(found));
-        }
-        let found = inside(targets, &self.bases(name)?);
-        if !found.is_empty() {
-            return Ok(Meaning::certain(found));
+            return Ok(certain(found));
         }
         // Files are modules in Rust, Python and JavaScript.
         let in_module = ids(targets, |one| {
@@ -243,7 +234,16 @@ impl<'r> Resolver<'r> {
             one.scope.is_empty()
                 && (stem == name || one.path.folder().ends_with(&format!("/{name}")))
         });
-        Ok(Meaning::certain(in_module))
+        Ok(certain(in_module))
+    }
+
+    /// The targets that lie in a class, or else those in its bases.
+    fn inherited(&mut self, class: &str, targets: &[&Target]) -> Result<Vec<i64>> {
+        let own = inside(targets, &[class.to_owned()]);
+        if own.is_empty() {
+            return Ok(inside(targets, &self.bases(class)?));
+        }
+        Ok(own)
     }
 
     /// `a.f(x)` with `a` of a known type: of the type, of its bases, or by
@@ -253,16 +253,13 @@ impl<'r> Resolver<'r> {
             // A pointer class of a library may hand on to anything.
             return Ok(match place.language {
                 Language::Cpp => any_member(targets),
-                _ => Meaning::default(),
+                _ => Meaning::new(),
             });
         }
-        let mut certain = inside(targets, &[name.to_owned()]);
-        if certain.is_empty() {
-            certain = inside(targets, &self.bases(name)?);
-        }
-        let mut possible = inside(targets, &self.related(HEIRS, name)?);
-        possible.retain(|id| !certain.contains(id));
-        Ok(Meaning { certain, possible })
+        let proved = self.inherited(name, targets)?;
+        let mut heirs = inside(targets, &self.related(HEIRS, name)?);
+        heirs.retain(|id| !proved.contains(id));
+        Ok([certain(proved), possible(heirs)].concat())
     }
 
     /// `a.f(x)` with `a` declared elsewhere: a field of the class, a package.
@@ -275,14 +272,15 @@ impl<'r> Resolver<'r> {
         if let Some(declared) = self.type_of_variable(name, place)? {
             return self.typed(&declared, place, targets);
         }
-        let by_qualifier = match place.language {
-            Language::Go | Language::Python | Language::JavaScript | Language::TypeScript => {
-                self.qualified(name, place, targets)?
+        let may_qualify = matches!(
+            place.language,
+            Language::Go | Language::Python | Language::JavaScript | Language::TypeScript
+        );
+        if may_qualify {
+            let by_qualifier = self.qualified(name, place, targets)?;
+            if by_qualifier.iter().any(|(_, by_name)| !by_name) {
+                return Ok(by_qualifier);
             }
-            _ => Meaning::default(),
-        };
-        if !by_qualifier.certain.is_empty() {
-            return Ok(by_qualifier);
         }
         Ok(any_member(targets))
     }
@@ -369,30 +367,12 @@ impl<'r> Resolver<'r> {
     }
 }
 
-impl Meaning {
-    fn certain(certain: Vec<i64>) -> Self {
-        Self {
-            certain,
-            ..Self::default()
-        }
-    }
+fn certain(ids: Vec<i64>) -> Meaning {
+    ids.into_iter().map(|id| (id, false)).collect()
+}
 
-    fn possible(possible: Vec<i64>) -> Self {
-        Self {
-            possible,
-            ..Self::default()
-        }
-    }
-
-    /// The first that it may mean, and whether only its name says so.
-    pub(crate) fn likeliest(&self) -> (Option<i64>, bool) {
-        (self.all().next(), self.certain.is_empty())
-    }
-
-    /// Everything it may mean.
-    pub(crate) fn all(&self) -> impl Iterator<Item = i64> + '_ {
-        self.certain.iter().chain(&self.possible).copied()
-    }
+fn possible(ids: Vec<i64>) -> Meaning {
+    ids.into_iter().map(|id| (id, true)).collect()
 }
 
 fn parts(scope: &str) -> Vec<String> {
@@ -407,7 +387,7 @@ fn is_member(target: &Target) -> bool {
 
 /// Any of the methods, as far as the name tells.
 fn any_member(targets: &[&Target]) -> Meaning {
-    Meaning::possible(ids(targets, is_member))
+    possible(ids(targets, is_member))
 }
 
 /// The numbers of those targets that are wanted.
@@ -439,8 +419,8 @@ fn nearest(
     // Branches of a conditional and overloads lie side by side.
     let first = near.first().map(|one| &one.path);
     if near.iter().all(|one| Some(&one.path) == first) {
-        Meaning::certain(all)
+        certain(all)
     } else {
-        Meaning::possible(all)
+        possible(all)
     }
 }

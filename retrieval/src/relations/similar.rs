@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::index::{Index, Reader};
 use crate::relations::nearest::words;
-use crate::relations::rows::{symbol_by_id, symbols};
+use crate::relations::{symbol_by_id, symbols};
 use crate::symbol::Symbol;
 use std::collections::{BTreeMap, BTreeSet};
 
