@@ -6,7 +6,7 @@
 use crate::Query;
 use crate::error::RetrievalError;
 use crate::rank::Order;
-use crate::snippet::{Lines, Snippet, merge_ranges};
+use crate::snippet::{Lines, Snippet, Tier, merge_ranges};
 use itertools::Itertools;
 use patchwright_source::{SourceError, TreePath};
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub struct Answer {
     pub query: Query,
     /// The hits, in the fixed order.
     pub snippets: Vec<Snippet>,
+    /// Precision of the hits.
+    pub tier: Tier,
     /// Lines that are no code: a call tree, rows of a table.
     pub listing: Vec<String>,
     /// Why there is no hit.
@@ -39,6 +41,7 @@ impl Answer {
         Self {
             query: query.clone(),
             snippets: Vec::new(),
+            tier: Tier::Low,
             listing: Vec::new(),
             miss: None,
             notes: Vec::new(),

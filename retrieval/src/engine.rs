@@ -258,6 +258,7 @@ impl Engine {
             sparse: false,
             order: self.near.order(path, line),
         }
+        answer.tier = tier;
     }
 
     /// Adds to an answer the hits that one page of it shows.
@@ -274,12 +275,7 @@ impl Engine {
                 answer.note(format!("{} can no longer be read", hit.path));
                 continue;
             };
-            let cut = if hit.sparse {
-                Snippet::cut_sparse
-            } else {
-                Snippet::cut
-            };
-            let snippet = cut(&hit.path, &text, &hit.ranges, tier);
+            let snippet = Snippet::cut(&hit.path, &text, &hit.ranges, hit.sparse);
             answer.snippets.extend(snippet.map(|mut snippet| {
                 snippet.note = hit.note;
                 snippet.with_symbols(hit.symbols)

@@ -102,7 +102,14 @@ impl Memory {
     pub fn render_context(&mut self, round: u32, context: &Context) -> String {
         let mut fresh = context.clone();
         for snippet in &mut fresh.snippets {
-            self.leave_out_shown(round, snippet);
+            if let Some((pieces, told)) = self.left_of(round, snippet) {
+                let note = match snippet.note.take() {
+                    Some(note) => format!("{note}; {told}"),
+                    None => told,
+                };
+                snippet.note = Some(note);
+                snippet.pieces = pieces;
+            }
         }
         fresh
             .definitions
@@ -111,17 +118,6 @@ impl Memory {
             self.note_shown(round, snippet);
         }
         fresh.render_code()
-    }
-
-    fn leave_out_shown(&self, round: u32, snippet: &mut Snippet) {
-        if let Some((pieces, told)) = self.left_of(round, snippet) {
-            let note = match snippet.note.take() {
-                Some(note) => format!("{note}; {told}"),
-                None => told,
-            };
-            snippet.note = Some(note);
-            snippet.pieces = pieces;
-        }
     }
 
     /// Returns what is left to show of a snippet of which lines were shown before, and the words
@@ -296,7 +292,7 @@ fn push_line(pieces: &mut Vec<Piece>, number: u32, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::Memory;
-    use crate::{Answer, Context, Miss, Query, Snippet, Tier};
+    use crate::{Answer, Context, Miss, Query, Snippet};
     use patchwright_source::{Text, TreePath};
 
     fn query(kind: &str, body: &str) -> Query {
@@ -306,7 +302,7 @@ mod tests {
     fn answer(query: &Query, ranges: &[(u32, u32)], total: usize) -> Answer {
         let content: String = (1..=90).fold(String::new(), |all, n| all + &format!("code {n}\n"));
         let path = TreePath::new("src/a.c").unwrap();
-        let snippet = Snippet::cut(&path, &Text::new(content.into()), ranges, Tier::High)
+        let snippet = Snippet::cut(&path, &Text::new(content.into()), ranges, false)
             .unwrap()
             .with_symbols(["f".to_owned()])
             .with_note("function");

@@ -50,8 +50,6 @@ pub struct Snippet {
     pub end_line: u32,
     /// The names defined in it, or the function around it.
     pub symbols: Vec<String>,
-    /// Precision of the hit.
-    pub tier: Tier,
     /// The raw lines; what was left out is marked.
     pub text: String,
     /// One line about it for the reader, such as the function around it.
@@ -63,31 +61,10 @@ pub struct Snippet {
 }
 
 impl Snippet {
-    /// Cuts line ranges out of a file. Ranges are clipped to the file, put in
-    /// order and merged where few lines lie between; `None` when nothing remains.
-    pub fn cut(path: &TreePath, text: &Text, ranges: &[Lines], tier: Tier) -> Option<Self> {
-        Self::cut_as(path, text, ranges, tier, false)
-    }
-
-    /// The same for single lines of interest: gaps are not marked.
-    pub(crate) fn cut_sparse(
-        path: &TreePath,
-        text: &Text,
-        ranges: &[Lines],
-        tier: Tier,
-    ) -> Option<Self> {
-        Self::cut_as(path, text, ranges, tier, true)
-    }
-
-    /// Cuts line ranges out of a file, with gaps that are filled where they are short and marked
-    /// where they are not, unless the lines are sparse.
-    fn cut_as(
-        path: &TreePath,
-        text: &Text,
-        ranges: &[Lines],
-        tier: Tier,
-        sparse: bool,
-    ) -> Option<Self> {
+    /// Cuts line ranges out of a file. Ranges are clipped to the file, put in order and merged;
+    /// gaps are filled where they are short and marked where they are not, unless the lines are
+    /// sparse: single lines of interest. `None` when nothing remains.
+    pub fn cut(path: &TreePath, text: &Text, ranges: &[Lines], sparse: bool) -> Option<Self> {
         let count = text.line_count() as u32;
         let clipped = ranges
             .iter()
@@ -106,7 +83,6 @@ impl Snippet {
             start_line: pieces.first()?.start_line,
             end_line: pieces.last()?.end_line(),
             symbols: Vec::new(),
-            tier,
             text: write_pieces(&pieces, sparse, |_, line| line.to_owned()),
             note: None,
             sparse,
@@ -261,13 +237,13 @@ pub(crate) fn with_comment(text: &Text, start: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Snippet, Tier, merge_ranges};
+    use super::{Snippet, merge_ranges};
     use patchwright_source::{Text, TreePath};
     use proptest::prelude::*;
 
     fn snippet(content: &str, ranges: &[(u32, u32)]) -> Option<Snippet> {
         let path = TreePath::new("a.c").unwrap();
-        Snippet::cut(&path, &Text::new(content.into()), ranges, Tier::High)
+        Snippet::cut(&path, &Text::new(content.into()), ranges, false)
     }
 
     #[test]
@@ -290,7 +266,7 @@ mod tests {
         assert_eq!(cut.ranges(), [(1, 18), (34, 35)]);
         let path = TreePath::new("a.c").unwrap();
         let text = Text::new(content.into());
-        let sparse = Snippet::cut_sparse(&path, &text, &[(1, 2), (7, 8)], Tier::Low).unwrap();
+        let sparse = Snippet::cut(&path, &text, &[(1, 2), (7, 8)], true).unwrap();
         assert_eq!(sparse.ranges(), [(1, 2), (7, 8)]);
     }
 

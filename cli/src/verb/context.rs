@@ -5,7 +5,7 @@
 //! the plain context.
 
 use super::model_arguments::Endpoint;
-use super::retrieve::{note, open, snippet_value, tell_cost};
+use super::retrieve::{note, open, snippet_values, tell_cost};
 use crate::common::{Common, Format, WrongInput, read_named, write_result};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
@@ -13,7 +13,7 @@ use patchwright_agent::drive::request_of;
 use patchwright_agent::signals::Signals;
 use patchwright_config::Flag;
 use patchwright_model::account::{Account, Accounted};
-use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
+use patchwright_retrieval::{Context, Engine, Request, RetrievalError, Tier};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -89,7 +89,7 @@ pub(crate) async fn run(common: &Common, arguments: &ContextArguments) -> anyhow
         "confidence": context.confidence,
         "tokens": context.tokens,
         "elapsed_ms": context.elapsed_ms,
-        "snippets": context.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
+        "snippets": snippet_values(&context.snippets, Tier::High),
         "stack": context.stack,
         "definitions": context.definitions,
         "notes": notes,

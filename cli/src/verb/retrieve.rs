@@ -8,7 +8,7 @@ use clap::Args;
 use patchwright_agent::drive::{open_engine, request_of};
 use patchwright_config::{Flag, Settings};
 use patchwright_model::account::Account;
-use patchwright_retrieval::{Engine, Memory, Query, Request, Snippet};
+use patchwright_retrieval::{Engine, Memory, Query, Request, Snippet, Tier};
 use patchwright_run::engine_settings;
 use patchwright_source::visible;
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ pub(crate) async fn retrieve(
                     "reason": answer.miss.as_ref().map(ToString::to_string),
                     "notes": answer.notes,
                     "listing": answer.listing,
-                    "snippets": answer.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
+                    "snippets": snippet_values(&answer.snippets, answer.tier),
                 }));
                 text.push_str(&memory.render(1, &[answer]));
             }
@@ -170,13 +170,16 @@ fn read(written: &str, arguments: &RetrieveArguments) -> Result<Query, String> {
     Query::read(kind, body, &attributes)
 }
 
-pub(super) fn snippet_value(snippet: &Snippet) -> Value {
-    json!({
-        "path": snippet.path.as_str(),
-        "start_line": snippet.start_line,
-        "end_line": snippet.end_line,
-        "symbols": snippet.symbols,
-        "tier": snippet.tier,
-        "text": snippet.text,
-    })
+pub(super) fn snippet_values(snippets: &[Snippet], tier: Tier) -> Value {
+    let value = |snippet: &Snippet| {
+        json!({
+            "path": snippet.path.as_str(),
+            "start_line": snippet.start_line,
+            "end_line": snippet.end_line,
+            "symbols": snippet.symbols,
+            "tier": tier,
+            "text": snippet.text,
+        })
+    };
+    snippets.iter().map(value).collect()
 }

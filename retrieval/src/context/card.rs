@@ -6,7 +6,7 @@ use crate::context::form::{fitting, size_of};
 use crate::context::{Card, Form, Heads, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::snippet::{Lines, Snippet, Tier, line};
+use crate::snippet::{Lines, Snippet, line};
 use crate::symbol::{Symbol, SymbolKind, Weighed, sort_scored};
 use itertools::Itertools;
 use patchwright_source::TreePath;
@@ -197,7 +197,7 @@ pub(super) fn further_heads(engine: &Engine, heads: &Heads, shown: &[Snippet]) -
         let text = engine.text(path).ok()?;
         let lines = new().map(|symbol| (symbol.name_line, symbol.name_line));
         let lines: Vec<Lines> = lines.collect();
-        let snippet = Snippet::cut_sparse(path, &text, &lines, Tier::High)?;
+        let snippet = Snippet::cut(path, &text, &lines, true)?;
         let names = new().map(|symbol| symbol.qualified());
         Some(snippet.with_symbols(names).with_note(WHY))
     };

@@ -10,7 +10,7 @@ use crate::engine::outline::body_ranges;
 use crate::error::Result;
 use crate::ranking::PackingWeights;
 use crate::slice::slice;
-use crate::snippet::{Lines, Snippet, Tier, with_comment};
+use crate::snippet::{Lines, Snippet, with_comment};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -246,7 +246,7 @@ fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Result<Option<Snippet>
     } else {
         body_ranges(&text, symbol, &wanted.lines, limit)
     };
-    let Some(snippet) = Snippet::cut(&symbol.path, &text, &ranges, Tier::High) else {
+    let Some(snippet) = Snippet::cut(&symbol.path, &text, &ranges, false) else {
         return Ok(None);
     };
     let mut shown = vec![symbol.qualified()];

@@ -6,7 +6,7 @@ use super::lookup::described;
 use crate::answer::{Answer, Answered, Miss};
 use crate::error::Result;
 use crate::query::LineRange;
-use crate::snippet::{Snippet, Tier, place};
+use crate::snippet::{Snippet, place};
 use itertools::Itertools;
 use patchwright_source::{SourceError, Text, TreePath};
 
@@ -109,7 +109,7 @@ impl Engine {
         if count == 0 {
             answer.listing.push(format!("{path} is empty"));
         } else if count <= LINES {
-            let whole = Snippet::cut(path, text, &[(1, count as u32)], Tier::Low);
+            let whole = Snippet::cut(path, text, &[(1, count as u32)], false);
             answer.snippets.extend(whole);
         } else {
             answer.note(format!(
@@ -117,7 +117,7 @@ impl Engine {
             ));
             answer.listing = self.outline_lines(path, text)?;
             if answer.listing.is_empty() {
-                let head = Snippet::cut(path, text, &[(1, HEAD)], Tier::Low);
+                let head = Snippet::cut(path, text, &[(1, HEAD)], false);
                 answer.snippets.extend(head);
             }
         }
@@ -150,7 +150,7 @@ impl Engine {
             left -= last - range.first + 1;
             shown.push((range.first, last));
         }
-        let Some(mut snippet) = Snippet::cut(path, text, &shown, Tier::Low) else {
+        let Some(mut snippet) = Snippet::cut(path, text, &shown, false) else {
             answer.miss = Some(Miss::nothing(format!("{path} has {count} lines")));
             return Ok(());
         };
