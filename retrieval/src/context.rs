@@ -8,7 +8,6 @@ mod card;
 mod crash;
 mod form;
 mod pack;
-mod picks;
 mod render;
 mod reported;
 mod request;
@@ -22,6 +21,7 @@ use crate::snippet::Snippet;
 use crate::symbol::Symbol;
 use patchwright_source::CrashFrame;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// The budget that is used when a request names none, in tokens. Models answer
@@ -152,6 +152,68 @@ impl Wanted {
             kept: false,
             why: why.into(),
         }
+    }
+}
+
+/// Choices for a context, by symbol number: each definition once, at its highest weight. The reasons
+/// for weights stand elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct Picks(BTreeMap<i64, Wanted>);
+
+impl Picks {
+    /// Returns whether a function of this name with its code is among them.
+    pub(crate) fn has_body_of(&self, name: &str) -> bool {
+        let mut all = self.0.values().map(|one| &one.symbol);
+        all.any(|symbol| symbol.name == name && symbol.body_line.is_some())
+    }
+
+    /// Returns the weight of a definition, 0 where it was not chosen.
+    pub(crate) fn weight_of(&self, id: i64) -> f64 {
+        self.0.get(&id).map_or(0.0, |one| one.weight)
+    }
+
+    /// Has a chosen definition shown whatever else there is.
+    pub(crate) fn keep(&mut self, id: i64) {
+        if let Some(one) = self.0.get_mut(&id) {
+            one.kept = true;
+        }
+    }
+
+    pub(crate) fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
+        self.add_brief(symbol, (weight, 0), lines, why);
+    }
+
+    /// Adds a definition of which at most so many lines shall be shown.
+    pub(crate) fn add_brief(
+        &mut self,
+        symbol: &Symbol,
+        (weight, body): (f64, usize),
+        lines: &[u32],
+        why: &str,
+    ) {
+        let fresh = || Wanted::new(symbol.clone(), 0.0, why);
+        let wanted = self.0.entry(symbol.id).or_insert_with(fresh);
+        if weight > wanted.weight {
+            wanted.weight = weight;
+            wanted.body = body;
+            why.clone_into(&mut wanted.why);
+        }
+        for line in lines {
+            if !wanted.lines.contains(line) {
+                wanted.lines.push(*line);
+            }
+        }
+    }
+
+    /// So many of them, the heaviest first; of equals in the order of their places.
+    pub(crate) fn heaviest(&self, count: usize) -> Vec<Wanted> {
+        let mut all: Vec<Wanted> = self.0.values().cloned().collect();
+        all.sort_by(|a, b| {
+            let by_weight = b.weight.total_cmp(&a.weight);
+            by_weight.then_with(|| a.symbol.by_place(&b.symbol))
+        });
+        all.truncate(count);
+        all
     }
 }
 

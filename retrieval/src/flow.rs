@@ -8,7 +8,6 @@
 
 mod function;
 mod guards;
-mod keep;
 mod models;
 mod names;
 mod place;
@@ -19,16 +18,17 @@ mod visit;
 #[cfg(test)]
 mod tests;
 
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
+use place::Source;
+use rusqlite::{Transaction, TransactionBehavior, params};
 use search::Search;
 use std::sync::Arc;
 
 pub(crate) use function::Analysis;
 pub use function::{GuardFact, GuardKind};
-pub(crate) use keep::keep_for_sql;
 
 /// Which way a value is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,7 +65,7 @@ impl Index {
     /// `n in f`), or a function (its result). A plain variable is looked for
     /// in the functions `near`, then among globals and fields. Origins come
     /// first, then uses; each nearest first.
-    pub fn flow(&self, place: &str, near: &[Symbol]) -> Result<Vec<FlowStep>, RetrievalError> {
+    pub fn flow(&self, place: &str, near: &[Symbol]) -> Result<Vec<FlowStep>> {
         let seeds = self.seeds(place, near)?;
         let mut steps = Vec::new();
         for direction in [Direction::Origin, Direction::Use] {
@@ -93,4 +93,70 @@ impl Index {
         }
         analysis
     }
+}
+
+/// Limit on how many functions one SQL statement may have computed.
+const FUNCTIONS: usize = 200;
+
+/// Computes guards and flows of the functions that a statement names, when it
+/// reads those views.
+pub(crate) fn keep_for_sql(index: &Index, statement: &str) -> Result<()> {
+    let lower = statement.to_ascii_lowercase();
+    if !lower.contains("guards") && !lower.contains("flows") {
+        return Ok(());
+    }
+    let mut functions = Vec::new();
+    // The strings between single quotes.
+    let literals = statement.split('\'').skip(1).step_by(2);
+    for name in literals.filter(|literal| !literal.is_empty()) {
+        functions.append(&mut index.definitions(name)?.symbols);
+    }
+    functions.retain(|symbol| symbol.kind.is_callable() || symbol.kind == SymbolKind::Macro);
+    functions.truncate(FUNCTIONS);
+    if functions.is_empty() {
+        return Ok(());
+    }
+    let mut connection = index.private_connection()?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for function in &functions {
+        keep(&transaction, function, &index.analysis(function))?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+fn keep(transaction: &Transaction<'_>, function: &Symbol, analysis: &Analysis) -> Result<()> {
+    let new = transaction
+        .prepare_cached("INSERT OR IGNORE INTO analysed VALUES (?1)")?
+        .execute([function.id])?;
+    if new == 0 {
+        return Ok(());
+    }
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO guard VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for guard in &analysis.guards {
+        insert.execute(params![
+            function.id,
+            guard.line,
+            guard.end_line,
+            guard.condition_line,
+            guard.kind.as_str(),
+            guard.condition
+        ])?;
+    }
+    let mut insert = transaction.prepare_cached("INSERT INTO flow VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for edge in &analysis.edges {
+        // That a callee might write is no flow yet.
+        if matches!(edge.from.source, Source::Out(..)) {
+            continue;
+        }
+        insert.execute(params![
+            function.id,
+            edge.line,
+            edge.from.text,
+            edge.to.text,
+            edge.kind()
+        ])?;
+    }
+    Ok(())
 }

@@ -7,7 +7,6 @@
 pub(crate) mod files;
 
 mod database;
-mod schema;
 mod update;
 mod write;
 

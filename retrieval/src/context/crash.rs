@@ -7,8 +7,7 @@ mod returned;
 mod tests;
 mod writers;
 
-use crate::context::picks::Picks;
-use crate::context::{FOLLOWED, Heads, Plan, Wanted};
+use crate::context::{FOLLOWED, Heads, Picks, Plan, Wanted};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::error::Result;

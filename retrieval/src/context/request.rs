@@ -6,8 +6,7 @@ mod likely;
 mod scoring;
 mod users;
 
-use super::picks::Picks;
-use super::{FOLLOWED, Heads, Plan};
+use super::{FOLLOWED, Heads, Picks, Plan};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::intent::{Intent, detect};

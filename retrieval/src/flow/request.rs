@@ -1,6 +1,6 @@
 //! Starting points of a flow question.
 
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::flow::place::Place;
 use crate::flow::search::Task;
 use crate::index::Index;
@@ -9,7 +9,7 @@ use crate::symbol::{Symbol, SymbolKind};
 
 impl Index {
     /// The places that a question may mean, the likeliest reading only.
-    pub(super) fn seeds(&self, text: &str, near: &[Symbol]) -> Result<Vec<Task>, RetrievalError> {
+    pub(super) fn seeds(&self, text: &str, near: &[Symbol]) -> Result<Vec<Task>> {
         let (function, expression) = split(text);
         let Some(place) = read_place(expression) else {
             return Ok(Vec::new());
@@ -44,7 +44,7 @@ impl Index {
             .collect()
     }
 
-    fn shared_seeds(&self, place: &Place) -> Result<Vec<Task>, RetrievalError> {
+    fn shared_seeds(&self, place: &Place) -> Result<Vec<Task>> {
         let name = place.fields.last().unwrap_or(&place.root);
         let symbols = self.named(name)?;
         let callable = symbols.iter().any(|symbol| symbol.kind.is_callable());

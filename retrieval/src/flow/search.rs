@@ -5,7 +5,7 @@
 //! Fields are told apart by their names, not by their objects, once a value
 //! leaves its function.
 
-use crate::error::RetrievalError;
+use crate::error::Result;
 use crate::flow::function::{Analysis, Edge, Target};
 use crate::flow::place::{Place, Source};
 use crate::flow::{Direction, FlowStep};
@@ -52,8 +52,6 @@ pub(crate) struct Search<'i> {
 
 mod backward;
 mod forward;
-
-type Result<T> = std::result::Result<T, RetrievalError>;
 
 impl<'i> Search<'i> {
     /// The steps from some starting points in one direction, the nearest first.

@@ -255,9 +255,7 @@ impl Reader<'_> {
             reads: names(condition, self.bytes),
         });
     }
-}
 
-impl Reader<'_> {
     /// Each place that an expression takes its value from goes to a goal.
     fn goes(&mut self, node: Node<'_>, value: Node<'_>, goal: &Goal) {
         self.add_each(node, sources(value, self.bytes), goal);
@@ -280,9 +278,7 @@ impl Reader<'_> {
             blocks: self.blocks.iter().map(|block| block.1).collect(),
         });
     }
-}
 
-impl Reader<'_> {
     /// The conditions and indices that a value goes into.
     fn goals(&mut self, node: Node<'_>) {
         let child = |field| node.child_by_field_name(field);

@@ -6,10 +6,13 @@
 //! index. Whoever builds or updates holds the lock; readers need none (WAL).
 //! A database that was replaced while another process reads it stays readable
 //! for that process.
+//!
+//! The views are the documented face (`files`, `symbols`, `calls`, `uses`, `includes`, `inherits`,
+//! `guards`, `flows`); the tables below them are compact: names are numbers, the sites of a name in a
+//! file are one row.
 
 use crate::error::{Result, RetrievalError};
 use crate::index::files::Files;
-use crate::index::schema;
 use rusqlite::{Connection, OpenFlags};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
@@ -17,6 +20,21 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Raised with every change of tables, of views, or of what extractors find; older files are built
+/// anew.
+const VERSION: i64 = 6;
+
+/// Marks the file as ours ("PWcd").
+const APPLICATION: i64 = 0x5057_6364;
+
+const TABLES: &str = include_str!("schema/tables.sql");
+
+/// Indexes for lookups; made after the bulk of the rows is in.
+pub(super) const INDEXES: &str = include_str!("schema/indexes.sql");
+
+/// The documented face of the database.
+const VIEWS: &str = include_str!("schema/views.sql");
 
 /// Limit on how long one process waits for another's write.
 const BUSY: Duration = Duration::from_secs(30);
@@ -109,8 +127,8 @@ fn is_sound(path: &Path, limit: u64) -> bool {
     let check = || -> rusqlite::Result<bool> {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
-        let ours = number("PRAGMA application_id")? == schema::APPLICATION
-            && number("PRAGMA user_version")? == schema::VERSION;
+        let ours = number("PRAGMA application_id")? == APPLICATION
+            && number("PRAGMA user_version")? == VERSION;
         let pages = number("PRAGMA page_count")? * number("PRAGMA page_size")?;
         // Pages that another process has added may still be in its log.
         let mut log = path.as_os_str().to_owned();
@@ -132,10 +150,10 @@ pub(crate) fn create(path: &Path, limit: u64) -> Result<Connection> {
          PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536;
          PRAGMA temp_store = MEMORY;",
     )?;
-    connection.execute_batch(schema::TABLES)?;
-    connection.execute_batch(schema::VIEWS)?;
-    connection.pragma_update(None, "application_id", schema::APPLICATION)?;
-    connection.pragma_update(None, "user_version", schema::VERSION)?;
+    connection.execute_batch(TABLES)?;
+    connection.execute_batch(VIEWS)?;
+    connection.pragma_update(None, "application_id", APPLICATION)?;
+    connection.pragma_update(None, "user_version", VERSION)?;
     let meta = "INSERT INTO meta VALUES ('file_size', ?1)";
     connection.execute(meta, [limit.cast_signed()])?;
     Ok(connection)

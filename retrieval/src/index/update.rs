@@ -6,10 +6,10 @@
 //! numbers. Nothing is read whose size, times and inode are as they were.
 
 use crate::error::Result;
-use crate::index::database::now;
+use crate::index::IndexReport;
+use crate::index::database::{INDEXES, now};
 use crate::index::files::Files;
 use crate::index::write::{FileState, Hash, Parsed, Writer};
-use crate::index::{IndexReport, schema};
 use crate::language::extract;
 use patchwright_source::{Entry, Language, Text, Tree, product_of_template};
 use rusqlite::{Connection, params};
@@ -67,7 +67,7 @@ pub(crate) fn update(
     }
     write_all(&transaction, tree, limit, &work, &mut report)?;
     if fresh {
-        transaction.execute_batch(schema::INDEXES)?;
+        transaction.execute_batch(INDEXES)?;
     }
     transaction.execute(
         "INSERT INTO meta VALUES ('generation', 1)
@@ -167,26 +167,20 @@ fn touch(connection: &Connection, id: i64, entry: &Entry) -> Result<()> {
 
 /// Removes the facts of a file.
 fn forget(connection: &Connection, id: i64) -> Result<()> {
-    let (first, last): (i64, i64) = connection.query_row(
-        "SELECT first_symbol, last_symbol FROM file WHERE id = ?1",
-        [id],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
-    for sql in [
-        "DELETE FROM symbol WHERE id BETWEEN ?1 AND ?2",
-        "DELETE FROM call WHERE caller_id BETWEEN ?1 AND ?2",
-        "DELETE FROM inherit WHERE symbol_id BETWEEN ?1 AND ?2",
-        "DELETE FROM analysed WHERE symbol_id BETWEEN ?1 AND ?2",
-        "DELETE FROM guard WHERE symbol_id BETWEEN ?1 AND ?2",
-        "DELETE FROM flow WHERE symbol_id BETWEEN ?1 AND ?2",
+    const OF_SYMBOLS: &str = "BETWEEN (SELECT first_symbol FROM file WHERE id = ?1)
+         AND (SELECT last_symbol FROM file WHERE id = ?1)";
+    for (column, condition) in [
+        ("symbol WHERE id", OF_SYMBOLS),
+        ("call WHERE caller_id", OF_SYMBOLS),
+        ("inherit WHERE symbol_id", OF_SYMBOLS),
+        ("analysed WHERE symbol_id", OF_SYMBOLS),
+        ("guard WHERE symbol_id", OF_SYMBOLS),
+        ("flow WHERE symbol_id", OF_SYMBOLS),
+        ("posting WHERE file_id", "= ?1"),
+        ("import WHERE file_id", "= ?1"),
     ] {
-        connection.prepare_cached(sql)?.execute([first, last])?;
-    }
-    for sql in [
-        "DELETE FROM posting WHERE file_id = ?1",
-        "DELETE FROM import WHERE file_id = ?1",
-    ] {
-        connection.prepare_cached(sql)?.execute([id])?;
+        let sql = format!("DELETE FROM {column} {condition}");
+        connection.prepare_cached(&sql)?.execute([id])?;
     }
     Ok(())
 }

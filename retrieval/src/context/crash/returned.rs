@@ -6,8 +6,7 @@
 //! earlier round of a loop. Each further call away counts less.
 
 use super::identifiers_at;
-use crate::context::Wanted;
-use crate::context::picks::Picks;
+use crate::context::{Picks, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::rank::is_aside;

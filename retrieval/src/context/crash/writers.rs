@@ -4,8 +4,7 @@
 //! Only names that functions share are followed; what is local is followed to
 //! the shared names it was made of, within the function (`slice`).
 
-use crate::context::Wanted;
-use crate::context::picks::Picks;
+use crate::context::{Picks, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::slice::names_read;

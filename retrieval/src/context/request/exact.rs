@@ -1,6 +1,6 @@
 //! Names in a request: symbols, misspelt symbols, places in files.
 
-use crate::context::picks::Picks;
+use crate::context::Picks;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::query::Query;

@@ -1,7 +1,7 @@
 //! Candidates that a request does not name: definitions that speak of the
 //! same words, weighed by several signals.
 
-use crate::context::picks::Picks;
+use crate::context::Picks;
 use crate::context::request::scoring;
 use crate::engine::Engine;
 use crate::error::Result;

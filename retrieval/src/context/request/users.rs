@@ -1,8 +1,7 @@
 //! Users of what a request is about: its callers for who asks for uses or renames, and the tests
 //! that call it for who writes tests.
 
-use crate::context::Wanted;
-use crate::context::picks::Picks;
+use crate::context::{Picks, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::intent::Intent;

@@ -1,6 +1,7 @@
 //! Backwards: where a value comes from.
 
-use super::{Result, Search, Task, is_out, same, shared, shared_name, through_pointers};
+use super::{Search, Task, is_out, same, shared, shared_name, through_pointers};
+use crate::error::Result;
 use crate::flow::function::{Analysis, Edge, Target};
 use crate::flow::models;
 use crate::flow::place::{Place, Source};

@@ -1,6 +1,7 @@
 //! Forwards: where a value goes.
 
-use super::{Result, Search, Task, same, shared, shared_name};
+use super::{Search, Task, same, shared, shared_name};
+use crate::error::Result;
 use crate::flow::function::{Analysis, Edge, Target};
 use crate::flow::models;
 use crate::flow::place::{Place, Source};
