@@ -29,7 +29,6 @@ use crate::rule::find_rule;
 use crate::search::{Scored, WordIndex};
 use crate::settings::Settings;
 use crate::snippet::{Lines, Snippet, Tier};
-use crate::symbol::Symbol;
 use crate::words::meaningful;
 use file::ends_with_path;
 use itertools::Itertools;
@@ -38,7 +37,7 @@ use preferences::Preferences;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use texts::Texts;
 
 /// The most lines of code in one answer: what a reader takes in at once. Hits
@@ -65,10 +64,10 @@ const FIRST_LINES: u32 = 12;
 pub struct Engine {
     pub(crate) index: Index,
     pub(crate) settings: Settings,
-    pub(crate) ranking: Arc<Ranking>,
+    pub(crate) ranking: Ranking,
+    /// The crash near which results come first, and in whose functions plain names of variables
+    /// are meant.
     pub(crate) near: Proximity,
-    /// The functions of the crash, where plain names of variables are meant.
-    pub(crate) crash: Vec<Symbol>,
     /// Recency of changes by file, where it is known.
     recent: BTreeMap<TreePath, f64>,
     files: OnceLock<Vec<TreePath>>,
@@ -86,7 +85,6 @@ impl Engine {
             settings,
             ranking: Ranking::shipped(),
             near: Proximity::default(),
-            crash: Vec::new(),
             recent: BTreeMap::new(),
             files: OnceLock::new(),
             texts: Texts::default(),
@@ -96,7 +94,7 @@ impl Engine {
     }
 
     /// Ranks by other weights than those that are shipped.
-    pub fn rank_by(&mut self, ranking: Arc<Ranking>) {
+    pub fn rank_by(&mut self, ranking: Ranking) {
         self.ranking = ranking;
     }
 
@@ -121,15 +119,11 @@ impl Engine {
 
     /// Sets the crash near which results are shown first.
     pub fn set_crash(&mut self, frames: &[CrashFrame]) -> Result<()> {
-        let mut near = Proximity::default();
         let located = self.locate(frames)?;
-        for (distance, place) in located.iter().enumerate() {
-            let symbol = &place.symbol;
-            let lines = (symbol.start_line, symbol.end_line);
-            near.add(&symbol.path, lines, distance as u32, place.line);
+        self.near = Proximity::default();
+        for place in located {
+            self.near.add(place.symbol, place.line);
         }
-        self.near = near;
-        self.crash = located.into_iter().map(|place| place.symbol).collect();
         Ok(())
     }
 
@@ -258,13 +252,13 @@ impl Engine {
             sparse: false,
             order: self.near.order(path, line),
         }
-        answer.tier = tier;
     }
 
     /// Adds to an answer the hits that one page of it shows.
     pub(crate) fn with_hits(&self, mut answer: Answer, hits: Vec<Hit>, tier: Tier) -> Answered {
         let (_, skip) = answer.query.and_skip();
         let limit = self.settings.max_results.min(answer.most);
+        answer.tier = tier;
         answer.total = hits.len();
         let mut left = ANSWER_LINES;
         for mut hit in hits.into_iter().skip(skip).take(limit) {

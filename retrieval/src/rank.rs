@@ -2,12 +2,15 @@
 //! then by path. It decides order only, never what is found.
 
 use crate::symbol::Symbol;
-use patchwright_source::{Language, TreePath};
-use std::collections::BTreeMap;
+use patchwright_source::{Language, Pattern, TreePath};
 
 /// Folder names that hold examples, harnesses and what serves tests.
 const ASIDE_FOLDERS: &str = "testing fuzz fuzzing fuzzers fuzzer example examples bench \
      benchmarks demo demos";
+
+/// File names, without what follows their first dot, of tests and harnesses.
+static ASIDE_NAME: Pattern =
+    Pattern::new(r"(?i-u:^test_|_tests?$|fuzzer$|_fuzz$|^harness$)|Tests?$");
 
 /// Returns whether a path is a test, an example or a harness rather than the product.
 pub(crate) fn is_aside(path: &TreePath) -> bool {
@@ -16,16 +19,7 @@ pub(crate) fn is_aside(path: &TreePath) -> bool {
         return true;
     }
     let name = path.file_name();
-    let stem = name.split('.').next().unwrap_or(name);
-    let lower = stem.to_ascii_lowercase();
-    lower.starts_with("test_")
-        || lower.ends_with("_test")
-        || lower.ends_with("_tests")
-        || lower.ends_with("fuzzer")
-        || lower.ends_with("_fuzz")
-        || lower == "harness"
-        || stem.ends_with("Test")
-        || stem.ends_with("Tests")
+    ASIDE_NAME.is_match(name.split('.').next().unwrap_or(name))
 }
 
 /// Folder names that hold other projects' code.
@@ -56,11 +50,13 @@ pub(crate) fn is_generated(path: &TreePath) -> bool {
         || name.starts_with("moc_")
 }
 
-/// Describes how near each file is to the crash: lower is nearer.
+/// Describes what is near the crash.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proximity {
-    files: BTreeMap<TreePath, u32>,
-    functions: Vec<(TreePath, u32, u32)>,
+    /// The functions that it went through, the nearest first.
+    pub(crate) functions: Vec<Symbol>,
+    /// Their files, each once.
+    files: Vec<TreePath>,
     lines: Vec<(TreePath, u32)>,
 }
 
@@ -74,31 +70,27 @@ impl Proximity {
             .collect()
     }
 
-    /// Adds a function that the crash went through, at a distance, and the line in it.
-    pub(crate) fn add(
-        &mut self,
-        path: &TreePath,
-        (first, last): (u32, u32),
-        distance: u32,
-        line: Option<u32>,
-    ) {
-        let nearest = self.files.entry(path.clone()).or_insert(distance);
-        *nearest = (*nearest).min(distance);
-        self.functions.push((path.clone(), first, last));
+    /// Adds a function that the crash went through, further away than those before, and the line
+    /// in it.
+    pub(crate) fn add(&mut self, function: Symbol, line: Option<u32>) {
+        let path = &function.path;
         self.lines.extend(line.map(|line| (path.clone(), line)));
+        if !self.files.contains(path) {
+            self.files.push(path.clone());
+        }
+        self.functions.push(function);
     }
 
     /// Returns what hits are sorted by.
     pub(crate) fn order(&self, path: &TreePath, line: u32) -> Order {
-        let in_stack = self
-            .functions
-            .iter()
-            .position(|(file, first, last)| file == path && (*first..=*last).contains(&line));
-        let mut files = self.files.keys();
+        let mut functions = self.functions.iter();
+        let in_stack = functions.position(|one| one.path == *path && one.holds(line));
+        let mut files = self.files.iter();
+        let file = files.clone().position(|file| file == path);
         let apart = files.clone().map(|file| steps(file, path)).min();
         Order {
             function: in_stack.unwrap_or(usize::MAX),
-            file: self.files.get(path).copied().unwrap_or(u32::MAX),
+            file: file.unwrap_or(usize::MAX),
             foreign: !self.files.is_empty() && !files.clone().any(|file| are_linked(file, path)),
             aside: is_aside(path) || is_generated(path),
             vendored: is_vendored(path) && !files.any(is_vendored),
@@ -139,7 +131,7 @@ fn steps(one: &TreePath, other: &TreePath) -> usize {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Order {
     function: usize,
-    file: u32,
+    file: usize,
     foreign: bool,
     aside: bool,
     vendored: bool,
@@ -151,10 +143,32 @@ pub(crate) struct Order {
 #[cfg(test)]
 mod tests {
     use super::{Proximity, is_aside};
-    use patchwright_source::TreePath;
+    use crate::symbol::{Symbol, SymbolKind};
+    use patchwright_source::{Language, TreePath};
 
     fn path(text: &str) -> TreePath {
         TreePath::new(text).unwrap()
+    }
+
+    /// A crash in lines 10 to 20 of a file.
+    fn crash_in(file: &str) -> Proximity {
+        let mut near = Proximity::default();
+        let function = Symbol {
+            id: 1,
+            name: "f".to_owned(),
+            scope: String::new(),
+            kind: SymbolKind::Function,
+            path: path(file),
+            language: Language::C,
+            start_line: 10,
+            end_line: 20,
+            name_line: 10,
+            body_line: Some(11),
+            parent: None,
+            type_name: None,
+        };
+        near.add(function, None);
+        near
     }
 
     #[test]
@@ -174,8 +188,7 @@ mod tests {
 
     #[test]
     fn copies_bindings_and_made_code_come_after_the_project_of_the_crash() {
-        let mut near = Proximity::default();
-        near.add(&path("src/zlib/inflate.c"), (10, 20), 0, None);
+        let near = crash_in("src/zlib/inflate.c");
         let mut hits = [
             "src/lib.rs",
             "src/zlib/test/a.c",
@@ -200,8 +213,7 @@ mod tests {
 
     #[test]
     fn the_crash_comes_first_and_tests_last() {
-        let mut near = Proximity::default();
-        near.add(&path("src/b.c"), (10, 20), 0, None);
+        let near = crash_in("src/b.c");
         let mut hits = [
             ("tests/a.c", 1),
             ("lib/a.c", 1),

@@ -6,7 +6,6 @@
 //! the function that led there; those of a request are added to the logarithm of the odds.
 
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, LazyLock};
 
 /// All fitted weights.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -121,12 +120,9 @@ pub struct RequestWeights {
 
 impl Ranking {
     /// The weights that are shipped.
-    pub fn shipped() -> Arc<Self> {
-        static SHIPPED: LazyLock<Arc<Ranking>> = LazyLock::new(|| {
-            // A test reads the file strictly.
-            Arc::new(serde_json::from_str(include_str!("ranking.json")).unwrap_or_default())
-        });
-        Arc::clone(&SHIPPED)
+    pub fn shipped() -> Self {
+        // A test reads the file strictly.
+        serde_json::from_str(include_str!("ranking.json")).unwrap_or_default()
     }
 }
 
@@ -138,7 +134,7 @@ mod tests {
     fn the_weights_that_are_shipped_are_all_there_and_make_sense() {
         let text = include_str!("ranking.json");
         let ranking: Ranking = serde_json::from_str(text).unwrap();
-        assert_eq!(*Ranking::shipped(), ranking);
+        assert_eq!(Ranking::shipped(), ranking);
         let packing = ranking.packing;
         assert!(packing.floor < packing.likely && packing.likely < packing.matters);
         assert!(packing.matters <= 1.0, "the top of a stack is shown whole");

@@ -13,7 +13,6 @@ use super::world::World;
 use patchwright_retrieval::Ranking;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Factors that are tried on a weight.
 const FACTORS: [f64; 4] = [0.7, 0.85, 1.18, 1.4];
@@ -127,9 +126,9 @@ impl<'c> Bench<'c> {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let ranking = Arc::new(ranking(weights));
+        let ranking = ranking(weights);
         for world in &mut self.worlds {
-            world.engine.rank_by(Arc::clone(&ranking));
+            world.engine.rank_by(ranking.clone());
         }
         let figures = self.cases.iter().map(|(case, world, hunks)| {
             let score = Score::of(case, hunks, &ours_once(&self.worlds[*world], case));

@@ -21,7 +21,7 @@ const ASIDE: f64 = 0.6;
 
 impl Engine {
     pub(super) fn answer_flow(&self, mut answer: Answer, expression: &str) -> Answered {
-        let steps = self.index.flow(expression, &self.crash)?;
+        let steps = self.index.flow(expression, &self.near.functions)?;
         if steps.is_empty() {
             let what = format!(
                 "no value moves to or from {expression}; name the function too, as in f: {expression}"
