@@ -66,11 +66,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Names like one that was not found, the likest first.
-    pub(crate) fn nearest_names(&self, name: &str) -> Result<Vec<String>> {
-        self.index.nearest(name, 6)
-    }
-
     /// Tells whether no more than one function has a name.
     pub(crate) fn is_only_function(&self, name: &str) -> Result<bool> {
         let same = self.named(name)?;

@@ -18,6 +18,8 @@ const PREPARED: usize = 64;
 const SMALL_PARENT: u32 = 60;
 /// A macro of at most this many lines comes along with the macro naming it.
 const SMALL_MACRO: u32 = 10;
+/// Limit on how many names are offered in place of one that was not found.
+const NEAREST: usize = 6;
 /// Limit on how many macros come along.
 const MACROS: usize = 6;
 /// Characters between the parts of a qualified name.
@@ -68,7 +70,7 @@ impl Engine {
             return Err(self.no_such_symbol(name)?);
         }
         let mut note = format!("nothing defines {name}; these lines hold it as text");
-        let nearest = self.nearest_names(name)?;
+        let nearest = self.index.nearest(name, NEAREST)?;
         if !nearest.is_empty() {
             note = format!("{note}; nearest names: {}", nearest.join(", "));
         }
@@ -85,7 +87,7 @@ impl Engine {
         };
         Ok(Miss::NotFound {
             what,
-            nearest: self.nearest_names(name)?,
+            nearest: self.index.nearest(name, NEAREST)?,
         })
     }
 
@@ -136,13 +138,11 @@ impl Engine {
             let note = format!("{} {}, with {}", other.kind, other.name, symbol.name);
             hits.extend(self.symbol_hit(&other, note)?);
         }
-        if symbol.kind == SymbolKind::Macro {
-            let mut named = self.index.macros_named_by(symbol)?;
-            named.retain(|one| one.end_line - one.start_line < SMALL_MACRO);
-            for other in named.iter().take(MACROS) {
-                let note = format!("macro {}, named by {}", other.name, symbol.name);
-                hits.extend(self.symbol_hit(other, note)?);
-            }
+        let mut named = self.index.macros_named_by(symbol)?;
+        named.retain(|one| one.end_line - one.start_line < SMALL_MACRO);
+        for other in named.iter().take(MACROS) {
+            let note = format!("macro {}, named by {}", other.name, symbol.name);
+            hits.extend(self.symbol_hit(other, note)?);
         }
         Ok(hits)
     }

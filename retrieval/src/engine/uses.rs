@@ -1,5 +1,5 @@
-//! Answers about how names are used: references, implementations, likeness, and
-//! SQL over all of it; calls have a file of their own.
+//! Answers about how names are used: references, calls, implementations, likeness, and
+//! SQL over all of it.
 
 use crate::answer::{Answer, Answered, Hit, Miss};
 use crate::engine::Engine;
@@ -189,11 +189,7 @@ impl Engine {
         if calls.is_empty() {
             return Err(self.without_hits(name, format!("{name} calls nothing"))?);
         }
-        for call in &calls {
-            let symbol = call.target.as_ref();
-            let line = symbol.map(|symbol| callee_line(call, symbol));
-            answer.listing.extend(line);
-        }
+        answer.listing = calls.iter().filter_map(callee_line).collect();
         answer.total = answer.listing.len();
         answer.shown = answer.total;
         let outside = calls.iter().filter(|call| call.target.is_none());
@@ -232,19 +228,21 @@ fn called(call: &Call) -> String {
     format!("{}{mark}", call.callee)
 }
 
-fn callee_line(call: &Call, symbol: &Symbol) -> String {
+/// A call of what the tree defines.
+fn callee_line(call: &Call) -> Option<String> {
+    let symbol = call.target.as_ref()?;
     let lines = call.lines.iter().take(6).join(",");
     let indent = "  ".repeat(call.depth.saturating_sub(1) as usize);
     let caller = match (&call.caller, call.depth) {
         (Some(caller), 2..) => format!("{} -> ", caller.name),
         _ => String::new(),
     };
-    format!(
+    Some(format!(
         "{indent}{caller}{} {} ({}), called at {}:{}",
         called(call),
         place(&symbol.path, symbol.start_line, symbol.end_line),
         symbol.kind,
         call.path.file_name(),
         lines
-    )
+    ))
 }
