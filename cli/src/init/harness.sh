@@ -2,7 +2,8 @@
 # Makes a program in $OUT of a harness of the tree, named by its path there, and of the driver beside this script where
 # the harness has no main.
 # It is linked with the libraries that the build left, else with its objects, else with the sources; those that have a
-# main or a harness of their own are left out.
+# main or a harness of their own are left out. Of objects that define the same, as those of two builds of one source, the
+# first is taken.
 set -eu
 name=$(basename "$1")
 name=${name%.*}
@@ -36,5 +37,5 @@ if ! nm "$OUT/$name".o | grep -q ' T main$'; then
   driver=$OUT/driver.o
   compile "$TASK"/standalone.c "$driver"
 fi
-${CXX:-c++} ${CXXFLAGS-} "$OUT/$name".o $driver -Wl,--start-group $parts -Wl,--end-group -lm -lpthread -ldl \
+${CXX:-c++} ${CXXFLAGS-} "$OUT/$name".o $driver -Wl,-z,muldefs -Wl,--start-group $parts -Wl,--end-group -lm -lpthread -ldl \
   -o "$OUT/$name"

@@ -146,4 +146,30 @@ mod tests {
         assert_eq!(other.feed, "\"$OUT\"/echo <\"$POV\"");
         assert_eq!(harness.link, "sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");
     }
+
+    #[test]
+    fn a_source_that_was_compiled_twice_is_linked_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("tree/fuzz")).unwrap();
+        fs::create_dir(path("out")).unwrap();
+        let entry = "int read_it(long size) { return size > 9; }\n";
+        let harness = "int read_it(long size);\nint LLVMFuzzerTestOneInput(const char *d, long size) { return read_it(size); }\n";
+        for (name, text) in [
+            ("tree/read.c", entry),
+            ("tree/fuzz/fuzz_read.c", harness),
+            (super::DRIVER, super::STANDALONE),
+            ("harness.sh", super::LINK),
+        ] {
+            fs::write(path(name), text).unwrap();
+        }
+        let command = "cd \"$TREE\" && cc -c read.c && cc -g -c read.c -o read_g.o && sh \"$TASK\"/harness.sh fuzz/fuzz_read.c";
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args(["-eu", "-c", command])
+            .env("TASK", folder.path());
+        shell.env("TREE", path("tree")).env("OUT", path("out"));
+        assert!(shell.status().unwrap().success());
+        assert!(path("out/fuzz_read").is_file());
+    }
 }
