@@ -30,6 +30,13 @@ pub(super) struct Harness {
     pub(super) beside: Vec<(String, String)>,
 }
 
+impl Harness {
+    /// Tells whether a report shows its source.
+    pub(super) fn is_shown(&self, log: &str) -> bool {
+        log.contains(&format!("/{}.c", self.name))
+    }
+}
+
 /// Returns the harnesses of a tree, without those that the build made a program of.
 pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
     let Ok(tree) = Tree::open(root) else {
@@ -142,6 +149,9 @@ mod tests {
             panic!("{found:?}");
         };
         assert_eq!(harness.feed, "\"$OUT\"/fuzz_read \"$POV\"");
+        let log = "#1 0x4d in LLVMFuzzerTestOneInput /home/u/fold/fuzz/fuzz_read.c:10:3";
+        let shown = [harness, example].map(|one| one.is_shown(log));
+        assert_eq!(shown, [true, false]);
         assert_eq!(example.name, "dump");
         assert_eq!(other.feed, "\"$OUT\"/echo <\"$POV\"");
         assert_eq!(harness.link, "sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");

@@ -150,31 +150,32 @@ impl Trials<'_> {
         })
     }
 
-    /// Finds the command that makes the PoV crash: the report's own command, else programs in
-    /// the order in which they are likely, those that the crash report names first. Then harnesses
-    /// that wait for a driver, and options that a program tells of when it is called with none.
+    /// Finds the command that makes the PoV crash: a harness whose source the report shows, else the
+    /// report's own command, else programs in the order in which they are likely, those that the crash
+    /// report names first. Then the other harnesses that wait for a driver, and options that a program
+    /// tells of when it is called with none.
     pub(crate) async fn find_pov(&self, built: &mut Built) -> bool {
         let (programs, log) = (built.programs.clone(), self.log.as_deref());
         let mut likely = likely(&programs, log);
         likely.truncate(PROGRAMS);
-        let fed = |program: &&str| FEEDS.map(|feed| format!("{program}{feed}"));
-        let mut commands = reported(&programs, log, &self.folder);
-        commands.truncate(PROGRAMS);
-        commands.extend(likely.iter().flat_map(fed));
-        let mut usual = None;
-        if self.try_povs(built, commands, &mut usual).await {
-            return true;
-        }
         let tree = &built.bench.target.task().tree;
         let others = if built.draft.is_java() {
             java::ways(tree, self.report.as_ref(), log)
         } else {
             harnesses(tree, &programs)
         };
-        for harness in others {
-            if self.try_harness(built, &harness).await {
-                return true;
-            }
+        let shown = |harness: &Harness| log.is_some_and(|log| harness.is_shown(log));
+        let (shown, others): (Vec<_>, Vec<_>) = others.into_iter().partition(shown);
+        let fed = |program: &&str| FEEDS.map(|feed| format!("{program}{feed}"));
+        let mut commands = reported(&programs, log, &self.folder);
+        commands.truncate(PROGRAMS);
+        commands.extend(likely.iter().flat_map(fed));
+        let mut usual = None;
+        if self.try_harnesses(built, &shown).await
+            || self.try_povs(built, commands, &mut usual).await
+            || self.try_harnesses(built, &others).await
+        {
+            return true;
         }
         for program in likely {
             let usage = self.usage(built, program).await.unwrap_or_default();
@@ -208,6 +209,15 @@ impl Trials<'_> {
                     *usual = Some((command, format!("{crash}; {why}")));
                 }
                 Seen::Usual { .. } | Seen::Nothing(_) => {}
+            }
+        }
+        false
+    }
+
+    async fn try_harnesses(&self, built: &mut Built, harnesses: &[Harness]) -> bool {
+        for harness in harnesses {
+            if self.try_harness(built, harness).await {
+                return true;
             }
         }
         false
