@@ -353,6 +353,8 @@ mod tests {
         assert_eq!(
             tests[1..],
             [
+                r#"cmake --build "$OUT"/build --target check"#,
+                r#"cmake --build "$OUT"/build --target test"#,
                 r#"cd "$OUT"/build && bash "$TREE"/test.sh"#,
                 r#"cd "$OUT"/build && python3 "$TREE"/scripts/run-tests.py"#,
             ]
