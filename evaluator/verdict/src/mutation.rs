@@ -100,6 +100,11 @@ impl Mutator {
         self.seeds.push(seed.to_vec());
     }
 
+    /// Makes none of these inputs, as far as it has others to make.
+    pub(crate) fn leave_out(&mut self, inputs: &[Vec<u8>]) {
+        self.seen.extend(inputs.iter().map(|input| digest(input)));
+    }
+
     pub(crate) fn seeds(&self) -> usize {
         self.seeds.len()
     }

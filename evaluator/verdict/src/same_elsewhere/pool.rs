@@ -139,6 +139,8 @@ impl InputPool {
         let mut nearer: Vec<Vec<u8>> = povs.iter().flat_map(|pov| nearer(pov)).collect();
         nearer.truncate(most.min(MOST_NEARER));
         let derived_left = nearer.len()..most;
+        let mut derived = Mutator::new(povs);
+        derived.leave_out(&nearer);
         let mut nearer = ComparedInput::numbered(InputKind::Derived, nearer, of_pov).into_iter();
         // Where a PoV is large, what is near to it may crash slowly, and all the time would go there.
         let mut aside = VecDeque::new();
@@ -153,7 +155,7 @@ impl InputPool {
             further_made: 0,
             fresh_at: 0,
             aside,
-            derived: Mutator::new(povs),
+            derived,
             derived_left,
         })
     }
@@ -268,6 +270,8 @@ mod tests {
         }
         let place = |bytes: &[u8]| contents.iter().position(|other| other == bytes);
         assert_eq!(place(b"f(12345)"), Some(0));
+        let again = contents.iter().skip(1).any(|other| other == b"f(12345)");
+        assert!(!again, "one input must not be two doubts");
         assert_eq!(place(b"page"), Some(1));
         assert!(place(b"f(1)").is_some_and(|place| place < 48));
         let numbers = names.iter().filter(|name| name.starts_with("mutant "));
