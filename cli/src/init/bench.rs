@@ -256,6 +256,13 @@ const OF_MAVEN: [&str; 4] = [
     "[ERROR] To see the full",
 ];
 
+/// What follows the reason of a failure, and tells none.
+const AFTERWARDS: [&str; 3] = [
+    ": Leaving directory ",
+    "collect2: error: ld returned ",
+    "error: linker command failed ",
+];
+
 /// Returns the last lines of a log that tell something.
 fn telling(log: &str) -> Vec<String> {
     let mut last = last_lines(log, 2 * LINES);
@@ -277,7 +284,7 @@ pub(super) fn with_end(reason: &str, log: &str) -> String {
 pub(super) fn last_words(log: &str) -> String {
     let last = telling(log);
     let mut last = last.iter().map(|line| line.trim());
-    let last = last.rfind(|line| !line.contains(": Leaving directory "));
+    let last = last.rfind(|line| !AFTERWARDS.iter().any(|words| line.contains(words)));
     let Some(line) = last else {
         return String::new();
     };
@@ -298,5 +305,8 @@ mod tests {
         assert_eq!(last_words(log), ": [ERROR] no javadoc");
         assert_eq!(with_end("it fails", ""), "it fails");
         assert_eq!(last_words("a\nmake: Leaving directory '/x'\n"), ": a");
+        let linker =
+            "ld: b.c: undefined reference to `f'\ncollect2: error: ld returned 1 exit status\n";
+        assert_eq!(last_words(linker), ": ld: b.c: undefined reference to `f'");
     }
 }
