@@ -126,7 +126,9 @@ impl Sanitizer {
         let name = self.as_str();
         let more = match self {
             Self::Memory => " -fsanitize-memory-track-origins",
-            Self::Address | Self::Undefined | Self::Thread => "",
+            // Without it a program goes on behind a report, and ends as if nothing had been.
+            Self::Undefined => " -fno-sanitize-recover=undefined",
+            Self::Address | Self::Thread => "",
         };
         let sanitizer = format!("-fsanitize={name}{more}");
         let compile = format!("-g -O1 -fno-omit-frame-pointer {sanitizer}");
@@ -290,4 +292,17 @@ fn language_of_files(repo: &Path) -> Option<Language> {
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
     most.map(|(language, _)| language)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sanitizer;
+
+    #[test]
+    fn a_report_of_undefined_behaviour_ends_the_program() {
+        let variables = Sanitizer::Undefined.variables();
+        for flags in ["CFLAGS", "CXXFLAGS", "LDFLAGS"] {
+            assert!(variables[flags].ends_with("-fno-sanitize-recover=undefined"));
+        }
+    }
 }

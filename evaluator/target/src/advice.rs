@@ -45,6 +45,7 @@ pub fn of_failure(task: &TargetTask, error: &TargetError) -> Vec<String> {
     let mut advice = of_commands(task);
     if matches!(error, TargetError::NotReproducible { .. }) {
         advice.extend(without_pov(task));
+        advice.extend(going_on(log));
     }
     let host_path = regex!(r"/(?:home|root|Users)/\S*: (?:No such file|not found)");
     if host_path.is_match(log) && advice.is_empty() {
@@ -132,6 +133,15 @@ fn without_pov(task: &TargetTask) -> Option<String> {
     })
 }
 
+/// Explains a report of undefined behaviour in the output of a program that did not end by it.
+fn going_on(log: &str) -> Option<String> {
+    log.contains(": runtime error: ").then(|| {
+        "UndefinedBehaviorSanitizer reports an error and the program goes on: compile with \
+         -fno-sanitize-recover=undefined, so that the report ends it"
+            .to_owned()
+    })
+}
+
 /// Returns the likely cause of PoVs that do not crash, from the log of a crash that
 /// the task brought along.
 pub fn of_report(task: &TargetTask, log: &str) -> Option<String> {
@@ -188,6 +198,21 @@ mod tests {
             "cmake -S \"$TREE\" -B \"$WORK\"/b && cmake --build \"$WORK\"/b",
         ] {
             assert_eq!(advice(build, good), "", "{build}");
+        }
+    }
+
+    #[test]
+    fn a_report_that_ends_no_program_is_noticed() {
+        for (log, noticed) in [
+            ("a.c:2:3: runtime error: index 8 out of bounds\n", true),
+            ("done\n", false),
+        ] {
+            let error = TargetError::NotReproducible {
+                reason: "a: exit status 0".to_owned(),
+                log: log.to_owned(),
+            };
+            let told = of_failure(&task("make", "\"$OUT\"/a \"$POV\""), &error).join("\n");
+            assert_eq!(told.contains("-fno-sanitize-recover"), noticed, "{told}");
         }
     }
 
