@@ -208,7 +208,16 @@ fn is_leak(replay: &Replay) -> bool {
 }
 
 fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
-    signature::compare(earlier, later, &|_| true) == Change::New
+    // A report of undefined behaviour names no function where it came without a stack.
+    let same_place = earlier.kind == later.kind
+        && place(earlier).is_some_and(|earlier| place(later) == Some(earlier));
+    !same_place && signature::compare(earlier, later, &|_| true) == Change::New
+}
+
+/// Returns the name of the file and the line of the innermost frame.
+fn place(report: &CrashReport) -> Option<(&str, u32)> {
+    let frame = report.main_stack()?.frames.first()?;
+    Some((frame.file.as_deref()?.rsplit('/').next()?, frame.line?))
 }
 
 /// Returns the first files of a folder with an ending, without those that are named.
@@ -293,7 +302,20 @@ pub(super) fn last_words(log: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{last_words, with_end};
+    use super::{differs, last_words, with_end};
+    use patchwright_crash::read_leading;
+
+    #[test]
+    fn a_report_without_a_stack_is_known_by_its_place() {
+        let told = |place: &str, stack: &str| {
+            let error = "runtime error: index 5 out of bounds for type 'int[4]'";
+            read_leading(&format!("{place}: {error}\n{stack}")).unwrap()
+        };
+        let stack = "    #0 0x55d1 in look /patchwright/tree/t.c:3:30\n    #1 0x55d2 in main /patchwright/tree/t.c:9:3\n";
+        let seen = told("t.c:3:30", stack);
+        assert!(!differs(&told("t.c:3:25", ""), &seen));
+        assert!(differs(&told("t.c:5:25", ""), &seen));
+    }
 
     #[test]
     fn what_failed_is_told_and_not_what_is_said_each_time() {
