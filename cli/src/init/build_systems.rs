@@ -30,6 +30,8 @@ pub(crate) struct Proposal {
     pub build: String,
     /// The build of some programs alone; none where it cannot be asked for.
     pub in_part: Option<InPart>,
+    /// The build of a project that is older than its tools.
+    too_old: Option<TooOld>,
     /// Test commands, the most usual first.
     pub tests: Vec<String>,
     /// Globs of result files that the tests leave.
@@ -39,19 +41,36 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Returns the proposal of a build that a person names; the tests may be those of
-    /// the others.
+    /// Returns the proposal of a build that a person names; the tests and their reports may be
+    /// those of the others.
     pub(crate) fn given(build: &str, others: &[Self]) -> Self {
+        let of_all = |part: fn(&Self) -> &Vec<String>| {
+            let mut all: Vec<String> = others.iter().flat_map(part).cloned().collect();
+            all.dedup();
+            all
+        };
         Self {
             system: "build".to_owned(),
             build: build.to_owned(),
-            tests: others
-                .iter()
-                .flat_map(|other| other.tests.clone())
-                .collect(),
+            tests: of_all(|other| &other.tests),
+            reports: of_all(|other| &other.reports),
             named: true,
             ..Self::default()
         }
+    }
+
+    /// Returns the build with newer tools, where the reason of a failure says that these read no
+    /// project that is so old.
+    pub(crate) fn newer(&self, reason: &str) -> Option<Self> {
+        let old = self.too_old.as_ref()?;
+        let says = old.said.iter().any(|said| reason.contains(said));
+        let prepare = self.prepare.as_deref().unwrap_or_default();
+        says.then(|| Self {
+            system: format!("{} with {}", self.system, old.with),
+            prepare: Some(format!("{}{prepare}", old.begin)),
+            too_old: None,
+            ..self.clone()
+        })
     }
 
     /// Returns the build that goes on behind what fails.
@@ -88,6 +107,16 @@ pub(crate) struct InPart {
     keep_going: String,
     targets: String,
     below: String,
+}
+
+/// Words of tools that refuse an old project, the tools that read it, and the beginning of a
+/// preparation that asks for these.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TooOld {
+    said: Vec<String>,
+    with: String,
+    begin: String,
 }
 
 #[derive(Deserialize)]
@@ -136,6 +165,7 @@ struct BuildSystem {
     #[serde(default)]
     options: OptionForms,
     in_part: Option<InPart>,
+    too_old: Option<TooOld>,
     tests: Vec<String>,
     #[serde(default)]
     reports: Vec<String>,
@@ -271,6 +301,7 @@ impl BuildSystem {
             build: format!("{beginning}{}", fill(&self.build)),
             // A part of the programs with fuzzers is no more than all of them without.
             in_part: self.in_part.clone().filter(|_| beginning.is_empty()),
+            too_old: self.too_old.clone(),
             tests: tests.map(|command| fill(&command)).collect(),
             reports: self.reports.clone(),
             named: false,
@@ -335,11 +366,40 @@ mod tests {
             inside.tests[0],
             r#"ASAN_OPTIONS=detect_leaks=0 make -C "$TREE" check"#
         );
-        let gradle = &proposals(folder.path(), Language::Java, None).unwrap()[0];
+        let of_java = proposals(folder.path(), Language::Java, None).unwrap();
+        let given = Proposal::given("ant", &[&of_java[..], &of_java].concat());
+        assert_eq!(given.reports, ["**/build/test-results/**/*.xml"]);
+        assert_eq!(given.tests, of_java[0].tests);
+        let gradle = &of_java[0];
         assert_eq!(
             gradle.prepare.as_deref(),
             Some(r#"sh ./gradlew --no-daemon -g "$HOME"/gradle assemble testClasses"#)
         );
+    }
+
+    #[test]
+    fn an_old_project_is_made_newer_where_a_tool_refuses_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pom = "<artifactId>junit</artifactId>\n <version>4.10</version>\n<source>1.5</source> <target>7</target> <source>17</source>";
+        fs::write(folder.path().join("pom.xml"), pom).unwrap();
+        let maven = &proposals(folder.path(), Language::Java, None).unwrap()[0];
+        assert_eq!(maven.newer("cannot find symbol"), None);
+        let newer = maven.newer("Source option 5 is no longer supported. Use 7 or later.");
+        let newer = newer.unwrap();
+        assert_eq!(newer.system, "Maven with Java 8 and JUnit 4.13");
+        let begin = newer.prepare.unwrap();
+        let begin = begin.strip_suffix(maven.prepare.as_deref().unwrap());
+        let shell = std::process::Command::new("sh")
+            .args(["-euc", begin.unwrap()])
+            .current_dir(folder.path())
+            .status();
+        assert!(shell.unwrap().success());
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(
+            read("pom.xml"),
+            "<artifactId>junit</artifactId>\n <version>4.13.2</version>\n<source>8</source> <target>8</target> <source>17</source>"
+        );
+        assert!(read(".mvn/maven.config").ends_with("\n-Dmaven.compiler.target=8"));
     }
 
     #[test]

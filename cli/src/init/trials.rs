@@ -13,7 +13,7 @@ use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;
 use patchwright_crash::CrashReport;
 use patchwright_crash::test_report::Status;
-use patchwright_source::{Changes, counted};
+use patchwright_source::{Changes, Language, counted};
 use patchwright_target::{BuildKind, Pov, TestRun};
 use std::path::{Path, PathBuf};
 
@@ -89,7 +89,7 @@ impl Trials<'_> {
                 Ok(built) => built,
                 Err(reason) => {
                     self.tell(&format!("  it failed: {reason}"));
-                    match self.build_in_part(keys, proposal).await {
+                    match self.build_otherwise(keys, proposal, &reason).await {
                         Some(built) => built,
                         None => continue,
                     }
@@ -108,15 +108,25 @@ impl Trials<'_> {
         without
     }
 
-    /// Builds the programs that can be built here, where a build of all fails: one may lack a
-    /// library that the others do not need.
-    async fn build_in_part(&self, keys: &TaskFile, proposal: &Proposal) -> Option<Built> {
-        let going = proposal.keeping_going()?;
-        self.tell("  what of it builds here? trying without what fails");
-        let built = self.try_build(keys, &going).await.ok()?;
-        let part = proposal.only(&built.programs)?;
-        self.tell(&format!("{}: trying {}", part.system, part.build));
-        let built = self.try_build(keys, &part).await;
+    /// Builds what can be built here, where a build of all fails: with newer tools, or the programs
+    /// that do not need what is missing.
+    async fn build_otherwise(
+        &self,
+        keys: &TaskFile,
+        proposal: &Proposal,
+        reason: &str,
+    ) -> Option<Built> {
+        let other = match proposal.newer(reason) {
+            Some(newer) => newer,
+            None => {
+                let going = proposal.keeping_going()?;
+                self.tell("  what of it builds here? trying without what fails");
+                let built = self.try_build(keys, &going).await.ok()?;
+                proposal.only(&built.programs)?
+            }
+        };
+        self.tell(&format!("{}: trying {}", other.system, other.build));
+        let built = self.try_build(keys, &other).await;
         let told = |reason: &String| self.tell(&format!("  it failed: {reason}"));
         built.inspect_err(told).ok()
     }
@@ -134,9 +144,14 @@ impl Trials<'_> {
         let mut variables = keys.builds.values().flatten();
         let flagged = variables.any(|(_, value)| value.contains("-fsanitize="));
         let sanitized = !flagged || programs.is_empty() || bench.build.has_sanitizer();
-        let count = counted(programs.len() as u64, "program");
+        let found = if keys.language == Language::Java.to_string() {
+            // Its classes are no programs.
+            String::new()
+        } else {
+            format!("; {} found", counted(programs.len() as u64, "program"))
+        };
         let (system, unreached) = (&proposal.system, if sanitized { "" } else { UNREACHED });
-        let build = format!("{system}: built here in {seconds:.1} s; {count} found{unreached}");
+        let build = format!("{system}: built here in {seconds:.1} s{found}{unreached}");
         let remarks = Remarks {
             build,
             ..Remarks::default()
