@@ -62,24 +62,37 @@ fn going_on(
 }
 
 /// Finds a handler of the very exception that was reported which neither throws nor does in
-/// another way what was interrupted: the fault stays, and that is left half done.
+/// another way what was interrupted: the fault stays, and that is left half done. By another
+/// exception a method refuses its input: its handler may answer otherwise, but one that does nothing
+/// accepts what was refused, unless a reader knows why it may.
 pub(super) fn swallows_the_report(case: &Case<'_>) -> Vec<Finding> {
     let catch = regex!(r"catch\s*\(\s*(?:final\s+)?([\w.]+(?:\s*\|\s*[\w.]+)*)\s+\w+\s*\)");
+    let nothing = regex!(r"\)\s*\{\s*\}");
     // By these the JVM itself reports a fault of the program. Others, such as
     // `NumberFormatException`, are the declared way in which a method refuses its input.
     let faults = regex!(
         "^(?:Arithmetic|ArrayIndexOutOfBounds|ArrayStore|BufferUnderflow|ClassCast|IndexOutOfBounds|NegativeArraySize|NullPointer|StringIndexOutOfBounds)Exception$"
     );
     let reported = simple(case.kind);
-    if !faults.is_match(reported) {
-        return Vec::new();
-    }
-    let what = "it catches the reported exception and goes on, and the fault stays";
-    going_on(case, what, |hunk, at, code| {
+    let is_fault = faults.is_match(reported);
+    let (what, weight) = if is_fault {
+        ("goes on, and the fault stays", Weight::Refutes)
+    } else {
+        ("does nothing with it", Weight::HoldsBack)
+    };
+    let what = format!("it catches the reported exception and {what}");
+    let found = going_on(case, &what, |hunk, at, code| {
         let caught = catch.captures(code).and_then(|found| found.get(1));
         let mut types = caught.iter().flat_map(|types| types.as_str().split('|'));
-        types.any(|name| simple(name) == reported) && !does_it_otherwise(hunk, at)
-    })
+        let stays = if is_fault {
+            !does_it_otherwise(hunk, at)
+        } else {
+            nothing.is_match(&handler(hunk.get(at..).unwrap_or_default()).concat())
+        };
+        stays && types.any(|name| simple(name) == reported)
+    });
+    let weighed = found.into_iter().map(|finding| finding.weighing(weight));
+    weighed.collect()
 }
 
 /// Returns the name of a class without its package.

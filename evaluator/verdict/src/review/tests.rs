@@ -32,6 +32,10 @@ const fn java(edits: &'static [(&'static str, &'static str)]) -> Patch {
 }
 
 fn objections(patch: &Patch) -> Vec<String> {
+    weighed(patch, Weight::Refutes)
+}
+
+fn weighed(patch: &Patch, weight: Weight) -> Vec<String> {
     let old = if patch.path.ends_with("java") {
         JAVA
     } else {
@@ -57,7 +61,7 @@ fn objections(patch: &Patch) -> Vec<String> {
     };
     apply(&case)
         .into_iter()
-        .filter(|finding| finding.weight == Weight::Refutes)
+        .filter(|finding| finding.weight == weight)
         .map(|finding| finding.to_string())
         .collect()
 }
@@ -276,6 +280,27 @@ fn right_patches_pass() {
     ] {
         let found = objections(&patch);
         assert!(found.is_empty(), "{:?} {found:?}", patch.edits);
+    }
+}
+
+#[test]
+fn a_refusal_that_is_caught_and_forgotten_waits_for_a_reader() {
+    for (handled, waits) in [
+        ("{\n      // It is no number.\n    }", true),
+        ("{ }", true),
+        ("{\n      n = 0;\n    }", false),
+        ("{\n      throw new java.io.IOException(e);\n    }", false),
+    ] {
+        let text = format!(
+            "    try {{\n      n = read(b, n);\n    }} catch (NumberFormatException e) {handled}\n    return n;\n"
+        );
+        let patch = Patch {
+            kind: "java.lang.NumberFormatException",
+            ..java(vec![("    return read(b, n);\n", &*text.leak())].leak())
+        };
+        let found = weighed(&patch, Weight::HoldsBack);
+        assert_eq!(found.len(), usize::from(waits), "{handled}: {found:?}");
+        assert_eq!(objections(&patch), Vec::<String>::new(), "{handled}");
     }
 }
 
