@@ -171,7 +171,7 @@ mod tests {
             input: Some("doubts/attempt-1-same-elsewhere-1".to_owned()),
             change: "1 byte removed".to_owned(),
             before: String::new(),
-            after: String::new(),
+            after: "exit status 0\n{}\n".to_owned(),
         };
         let rung = RungReport {
             name: "same elsewhere".to_owned(),
@@ -184,6 +184,7 @@ mod tests {
             doubts: vec![
                 doubt("mutant 1", None),
                 doubt("mutant 2", Some("undefined")),
+                doubt("the PoV", Some("told for whoever reads the patch: x")),
             ],
         };
         report.best = Some(AttemptReport {
@@ -208,6 +209,12 @@ mod tests {
             assert!(text.contains(shown), "{shown}: {text}");
         }
         assert!(!text.contains("mutant 2"), "{text}");
+        assert!(!text.contains("the PoV"), "{text}");
+        report.ending = "plausible".to_owned();
+        let text = render(&report).unwrap();
+        let told =
+            "      to read: the PoV\n        exit status 0\n        {}\n      open: mutant 1";
+        assert!(text.contains(told), "{text}");
     }
 
     #[test]
