@@ -2,8 +2,9 @@
 //!
 //! Most random changes of a text give a syntax error, which never comes to the patch. What
 //! makes an input harmful is mostly its size: a number that is too large, a run that is too
-//! long, a part too many. So numbers and runs are cut to a fraction of their length, and
-//! blocks are left out, as in delta debugging; everything else stays as it is.
+//! long, a part too many. So numbers and runs are cut to a fraction of their length, numbers
+//! become the largest of a width, and blocks are left out, as in delta debugging; everything
+//! else stays as it is.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,6 +15,8 @@ const PLACES: usize = 4;
 const SHORTEST_RUN: usize = 8;
 /// Parts that an input is cut into; each is left out once.
 const PARTS: [usize; 3] = [2, 4, 8];
+/// The largest integers of two widths: the last numbers that many programs accept.
+const LARGEST: [&str; 2] = ["9223372036854775807", "2147483647"];
 
 /// Returns inputs nearer to harmless ones, each once.
 pub(crate) fn nearer(input: &[u8]) -> Vec<Vec<u8>> {
@@ -21,6 +24,16 @@ pub(crate) fn nearer(input: &[u8]) -> Vec<Vec<u8>> {
     let numbers = runs(input, are_digits, 2);
     let equal = runs(input, |last, byte| last == byte, SHORTEST_RUN);
     let mut made = Vec::new();
+    for place in &numbers {
+        let digits = input.get(place.clone()).unwrap_or_default();
+        let smaller = LARGEST.iter().map(|largest| largest.as_bytes());
+        let smaller = smaller.filter(|one| (one.len(), *one) < (digits.len(), digits));
+        made.extend(smaller.map(|one| {
+            let mut made = input.to_vec();
+            made.splice(place.clone(), one.iter().copied());
+            made
+        }));
+    }
     for places in [numbers, equal] {
         for place in &places {
             for keep in lengths(place.len()) {
@@ -83,6 +96,10 @@ mod tests {
                 vec!["f(1234567)", "f(1234)", "f(12)", "f(1)"],
             ),
             ("1e99", vec!["1e9"]),
+            (
+                "[-9999999999999999999]",
+                vec!["[-9223372036854775807]", "[-2147483647]"],
+            ),
             ("<aaaaaaaaa>", vec!["<aaaaaaaa>", "<aaaa>", "<aa>", "<a>"]),
             ("ab", vec!["b", "a"]),
             ("a,b,c,d,", vec!["c,d,", "a,b,", "b,c,d,", "a,c,d,"]),
