@@ -10,12 +10,22 @@ mod probe;
 mod sandbox;
 mod step;
 
-/// Statements of a rung after which its reason tells whoever runs Patchwright why it is so,
-/// and what to do: the latter is no evidence, and may name a place of the machine.
-pub const STATEMENTS: [&str; 3] = [UNCHALLENGED, UNHEARD, UNREAD];
 pub(crate) const UNCHALLENGED: &str = "no challenge was written";
 pub(crate) const UNHEARD: &str = "the critic could not be heard";
 pub(crate) const UNREAD: &str = "nobody has reviewed it";
+
+/// Returns the reason of a rung without what follows one of these statements: it tells whoever
+/// runs Patchwright why it is so and what to do, is no evidence, and may name a place of the machine.
+pub fn statement(reason: &str) -> &str {
+    let ends = [UNCHALLENGED, UNHEARD, UNREAD].into_iter();
+    let ends = ends.filter_map(|statement| {
+        let (before, _) = reason.split_once(&format!("{statement}: "))?;
+        let is_ours = before.is_empty() || before.ends_with("; ");
+        is_ours.then_some(before.len() + statement.len())
+    });
+    let end = ends.min().unwrap_or(reason.len());
+    reason.get(..end).unwrap_or(reason)
+}
 
 pub use attempt::{Attempt, Evaluation, FollowUp, Revision, lines_changed};
 pub use challenge::{ChallengeRecord, ChallengeSource, ChallengedRecord, PovRecord};

@@ -42,7 +42,10 @@ pub fn http_client(address: &str, connect: Duration) -> reqwest::Result<Client> 
 /// An address as people may see it: without the name and the password that it
 /// may hold, and without what stands behind its `?`.
 pub fn shown(address: &str) -> String {
-    let Ok(mut url) = reqwest::Url::parse(address) else {
+    let read = reqwest::Url::parse(address).ok();
+    // Of `me:key@host` and `hg::https://me:key@host` no part is told apart.
+    let is_read = |url: &reqwest::Url| !url.cannot_be_a_base() || !address.contains(['@', '?']);
+    let Some(mut url) = read.filter(is_read) else {
         return "an address that cannot be read".to_owned();
     };
     if url.username().is_empty() && url.password().is_none() && url.query().is_none() {
@@ -92,7 +95,13 @@ mod tests {
                 "https://a.example:8443/v1/rerank",
             ),
             ("https://a.example/v1?key=secret", "https://a.example/v1"),
+            ("localhost:4000/v1", "localhost:4000/v1"),
             ("secret", "an address that cannot be read"),
+            ("me:secret@a.example", "an address that cannot be read"),
+            (
+                "hg::https://me:secret@a.example/r",
+                "an address that cannot be read",
+            ),
         ] {
             assert_eq!(shown(address), expected);
         }

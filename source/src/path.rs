@@ -55,18 +55,22 @@ impl TreePath {
         self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
+    /// Tells whether the path is `tail` below some folder. Java names a file
+    /// below its source root only: `src/main/java/org/a/B.java` ends with
+    /// `org/a/B.java`.
+    fn is_below_a_folder(&self, tail: &str) -> bool {
+        let above = self.0.strip_suffix(tail);
+        !tail.is_empty() && above.is_some_and(|above| above.ends_with('/'))
+    }
+
     /// Returns the one of these files that is `tail` below some folder; nothing
-    /// when several are. Java names a file below its source root only:
-    /// `src/main/java/org/a/B.java` ends with `org/a/B.java`.
+    /// when several are.
     pub fn only_below_a_folder<'a>(
         files: impl IntoIterator<Item = &'a Self>,
         tail: &str,
     ) -> Option<&'a Self> {
-        let is_below = |file: &&Self| {
-            let above = file.0.strip_suffix(tail).filter(|_| !tail.is_empty());
-            above.is_some_and(|above| above.ends_with('/'))
-        };
-        let mut fitting = files.into_iter().filter(is_below);
+        let files = files.into_iter();
+        let mut fitting = files.filter(|file| file.is_below_a_folder(tail));
         fitting.next().filter(|_| fitting.next().is_none())
     }
 

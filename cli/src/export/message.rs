@@ -202,14 +202,14 @@ pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> anyhow::Re
         "subject": format!("{mark} {}", subject(exported)),
     });
     let body = text("mail.txt", exported, "")?;
-    Ok(letter(headers, body.as_bytes())?)
+    Ok(letter(&headers, body.as_bytes())?)
 }
 
 /// Writes a mail with these headers, each on one line: `commit`, `author`, `date`, `subject`.
 ///
 /// # Errors
 /// The template does not fit the headers.
-pub(crate) fn letter(mut headers: Value, body: &[u8]) -> Result<String, Error> {
+pub(crate) fn letter(headers: &Value, body: &[u8]) -> Result<String, Error> {
     let is_plain = |body: &&str| {
         let mut lines = body.lines();
         !body.contains('\r') && lines.all(|line| line.len() <= LINE && !line.starts_with("From "))
@@ -218,9 +218,8 @@ pub(crate) fn letter(mut headers: Value, body: &[u8]) -> Result<String, Error> {
         Some(plain) => ("8bit", plain.to_owned()),
         None => ("quoted-printable", quoted_printable(body)),
     };
-    headers["encoding"] = json!(encoding);
-    headers["body"] = json!(body);
-    render("letter.txt", &headers)
+    let values = json!({ "headers": headers, "encoding": encoding, "body": body });
+    render("letter.txt", &values)
 }
 
 /// The encoding that keeps carriage returns and long lines as they are.

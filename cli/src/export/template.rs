@@ -1,6 +1,6 @@
 //! Templates of the exports, and the filters that only they use.
 
-use patchwright_agent::record::STATEMENTS;
+use patchwright_agent::record::statement;
 use patchwright_agent::template::{self, Error, environment};
 use patchwright_agent::templates;
 use patchwright_source::visible_line;
@@ -70,14 +70,6 @@ const OURS: [(&str, &str); 7] = [
     ("lane", "conversation"),
     ("candidate", "patch"),
 ];
-
-/// Returns the reason of a rung without what it says to whoever runs Patchwright.
-fn statement(reason: &str) -> &str {
-    let ends = STATEMENTS.iter();
-    let ends = ends.filter_map(|statement| Some(reason.find(statement)? + statement.len()));
-    let end = ends.min().unwrap_or(reason.len());
-    reason.get(..end).unwrap_or(reason)
-}
 
 /// Returns the first two sentences of an explanation.
 fn two_sentences(text: &str) -> String {

@@ -31,7 +31,7 @@ pub(crate) struct Proposal {
     /// The build of some programs alone; none where it cannot be asked for.
     pub in_part: Option<InPart>,
     /// The build of a project that is older than its tools.
-    too_old: Option<TooOld>,
+    pub too_old: Option<TooOld>,
     /// Test commands, the most usual first.
     pub tests: Vec<String>,
     /// Globs of result files that the tests leave.
@@ -113,7 +113,7 @@ pub(crate) struct InPart {
 /// preparation that asks for these.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TooOld {
+pub(crate) struct TooOld {
     said: Vec<String>,
     with: String,
     begin: String,

@@ -116,14 +116,13 @@ impl Trials<'_> {
         proposal: &Proposal,
         reason: &str,
     ) -> Option<Built> {
-        let other = match proposal.newer(reason) {
-            Some(newer) => newer,
-            None => {
-                let going = proposal.keeping_going()?;
-                self.tell("  what of it builds here? trying without what fails");
-                let built = self.try_build(keys, &going).await.ok()?;
-                proposal.only(&built.programs)?
-            }
+        let other = if let Some(newer) = proposal.newer(reason) {
+            newer
+        } else {
+            let going = proposal.keeping_going()?;
+            self.tell("  what of it builds here? trying without what fails");
+            let built = self.try_build(keys, &going).await.ok()?;
+            proposal.only(&built.programs)?
         };
         self.tell(&format!("{}: trying {}", other.system, other.build));
         let built = self.try_build(keys, &other).await;

@@ -340,7 +340,7 @@ impl Campaign {
             format: Format::Text,
         };
         let new = Beginning::new(self.answers.clone(), None);
-        let session = session::begin(task, self.loaded.clone(), new, &output).await?;
+        let session = Box::pin(session::begin(task, self.loaded.clone(), new, &output)).await?;
         let display = display::of_settings(&self.loaded.settings);
         let target: Arc<dyn Target> = Arc::new(target);
         let place = (display, Some(target));

@@ -75,7 +75,7 @@ pub(crate) async fn replay(
         history: beginning.history.clone(),
         ..Beginning::new(answers, beginning.foreign.clone())
     };
-    let mut session = session::begin(task, loaded, new, &arguments.output).await?;
+    let mut session = Box::pin(session::begin(task, loaded, new, &arguments.output)).await?;
     session.models = models;
     // With the limits that the run had, whatever the settings say now.
     session.beginning = beginning;

@@ -61,10 +61,12 @@ impl Run {
         self.run_challenges(lane, challenge);
     }
 
-    /// No input came: those of earlier attempts are run, if there are any.
+    /// No input came: those of earlier attempts are run, else the rung says why there are none.
     pub(super) fn unchallenged(&mut self, lane: &mut Lane, mut challenge: Examination, why: &str) {
-        let rung = &mut challenge.rung;
-        rung.reason = format!("{}; {UNCHALLENGED}: {why}", rung.reason);
+        if challenge.inputs.is_empty() {
+            let rung = &mut challenge.rung;
+            rung.reason = format!("{}; {UNCHALLENGED}: {why}", rung.reason);
+        }
         self.run_challenges(lane, challenge);
     }
 

@@ -63,7 +63,7 @@ impl Backport<'_> {
             "date": visible_line(date),
             "subject": format!("[PATCH {}] {}", branch.name, visible_line(subject)),
         });
-        Ok(letter(headers, &text)?)
+        Ok(letter(&headers, &text)?)
     }
 
     /// Says in what the patch differs from the commit, where it does.
