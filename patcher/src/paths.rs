@@ -9,7 +9,8 @@ use crate::pristine::Pristine;
 use crate::refusal::refuse;
 use crate::{Guard, Refusal, Rule};
 use patchwright_source::{SourceError, Tree, TreePath};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
 /// More nearest names than this help nobody.
 const MOST_NAMES: usize = 3;
@@ -22,6 +23,8 @@ pub(crate) struct Paths<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) guard: &'a Guard,
     files: OnceCell<Vec<TreePath>>,
+    /// Each path of a reply is resolved once, however many edits name it.
+    resolved: RefCell<HashMap<(String, bool), Result<TreePath, Refusal>>>,
 }
 
 impl<'a> Paths<'a> {
@@ -30,12 +33,23 @@ impl<'a> Paths<'a> {
             tree,
             guard,
             files: OnceCell::new(),
+            resolved: RefCell::default(),
         }
     }
 
     /// The existing file that is meant. `verified`: its content will be
     /// compared, so that a wrong guess cannot do harm.
     pub(crate) fn existing(&self, given: &str, verified: bool) -> Result<TreePath, Refusal> {
+        let key = (given.to_owned(), verified);
+        if let Some(known) = self.resolved.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.find(given, verified);
+        self.resolved.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn find(&self, given: &str, verified: bool) -> Result<TreePath, Refusal> {
         let name = clean(given)?;
         let foreign = is_foreign(&name);
         let direct = TreePath::new(&name).ok();

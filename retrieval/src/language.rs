@@ -335,10 +335,10 @@ impl Extractor<'_> {
                 "parameter_declaration" | "formal_parameter" => {
                     let text = self.facts.bytes.get(one.byte_range());
                     if text.is_some_and(|text| text != b"void") {
-                        (least, most) = (least + 1, most + 1);
+                        (least, most) = (least.saturating_add(1), most.saturating_add(1));
                     }
                 }
-                "optional_parameter_declaration" => most += 1,
+                "optional_parameter_declaration" => most = most.saturating_add(1),
                 "comment" => {}
                 // What stands beside the parameters of Java: comments, the type of `this`.
                 kind if is_java && kind != "spread_parameter" => {}

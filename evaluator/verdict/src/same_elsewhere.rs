@@ -269,7 +269,8 @@ impl Comparison<'_> {
     fn reached_enough(&self) -> (Option<bool>, String) {
         let floor = self.programs.task().limits.reached;
         if let Some(reach) = &self.reach {
-            let mut reached = format!("{} of those counted run the patched lines", reach.reached);
+            let (count, place) = (reach.reached, reach::place(&reach.all));
+            let mut reached = format!("{count} of those counted run {place}");
             let mut calls = 0;
             if reach.tests == Some(true) {
                 reached.push_str(", and the tests do");

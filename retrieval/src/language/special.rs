@@ -1,5 +1,6 @@
 //! The definitions that one language or another writes in its own way.
 
+use crate::language::declarator::declared;
 use crate::language::facts::SymbolFact;
 use crate::language::spec::{Key, Role};
 use crate::language::walk::{NodeContext, first_line, last_named};
@@ -133,7 +134,13 @@ impl Extractor<'_> {
                     "type_list" | "extends_clause" | "implements_clause" => open.push(child),
                     "type_arguments" | "keyword_argument" => {}
                     _ => {
-                        if let Some(named) = self.spec.last_name(child, UseKind::Type) {
+                        // A macro beside a base of C++ puts it into an error.
+                        let named = if self.spec.is_c() {
+                            declared(child).map(|found| found.name)
+                        } else {
+                            self.spec.last_name(child, UseKind::Type)
+                        };
+                        if let Some(named) = named {
                             let base = self.facts.intern_range(named.byte_range());
                             let line = first_line(if self.spec.is_c() { child } else { named });
                             self.facts.inherit(class, base, line);

@@ -381,8 +381,10 @@ impl Reach {
         let (tests_run_it, open) = (self.tests == Some(true), self.unaccounted.len());
         if !enough((self.reached, floor), tests_run_it, open) {
             return Some(format!(
-                "{} of {} compared inputs run the patched lines, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there can be given as [inputs] harmless",
-                self.reached, self.looked_at
+                "{} of {} compared inputs run {}, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there can be given as [inputs] harmless",
+                self.reached,
+                self.looked_at,
+                place(&self.all)
             ));
         }
         let first = self.unaccounted.first()?;
@@ -391,6 +393,16 @@ impl Reach {
             self.branches,
             self.unaccounted.len()
         ))
+    }
+}
+
+/// Names the place that an input has to run. Where no line of the patch holds code, as in a table
+/// or a constant, functions are counted.
+pub(super) fn place(counted: &Coverage) -> &'static str {
+    if counted.lines.is_empty() {
+        "a function of the patch or of the crash, since no patched line holds code"
+    } else {
+        "the patched lines"
     }
 }
 
@@ -403,7 +415,7 @@ fn enough((reached, floor): (u64, u64), tests_run_it: bool, open: usize) -> bool
 
 #[cfg(test)]
 mod tests {
-    use super::{enough, rewritten, spread};
+    use super::{enough, place, rewritten, spread};
     use crate::attempt::AttemptFacts;
     use patchwright_source::{Touched, Tree, TreePath};
 
@@ -417,6 +429,14 @@ mod tests {
         ] {
             assert_eq!(enough((reached, 3), tests_run_it, open), expected);
         }
+    }
+
+    #[test]
+    fn lines_are_said_to_run_where_some_hold_code() {
+        let mut counted = Coverage::default();
+        assert!(place(&counted).ends_with("no patched line holds code"));
+        counted.lines.insert(("a.c".to_owned(), 7), 0);
+        assert_eq!(place(&counted), "the patched lines");
     }
 
     #[test]
