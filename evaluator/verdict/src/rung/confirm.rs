@@ -11,7 +11,6 @@ use crate::attempt::{AttemptFacts, Ground};
 use crate::evidence::{Rung, RungName};
 use patchwright_target::Result;
 use patchwright_target::runner::{Baseline, Build, BuildKind, Outcome, Pov, Replay, Target};
-use std::collections::BTreeSet;
 
 /// Builds an attempt from scratch, and runs its PoVs and tests there unless the build gives
 /// the same files. The result is one of the rung *builds*, *silent* or *tested*: the first
@@ -66,10 +65,7 @@ async fn check((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
     };
     let name = task.main_build();
     let build = target.build(changes, &name, BuildKind::Clean).await?;
-    let Some(now) = target.test(&build).await? else {
-        return Ok(Rung::new(RungName::Tested, None, "the task has no tests"));
-    };
-    Ok(tested::judge(before, &now, &BTreeSet::new(), &writer))
+    tested::on_build((target, baseline, attempt), before, &build).await
 }
 
 /// Tells whether the clean builds have the same products as those that the rungs were climbed

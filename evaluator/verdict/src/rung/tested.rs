@@ -16,16 +16,26 @@ use std::collections::BTreeSet;
 
 /// Tests that are named in a reason.
 const MOST_NAMED: usize = 5;
+/// The reason of a rung that cannot be climbed.
+const NO_TESTS: &str = "the task has no tests";
 
 pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Rung> {
-    let no_tests = || Rung::new(RungName::Tested, None, "the task has no tests");
     let Some(before) = &baseline.tests else {
-        return Ok(no_tests());
+        return Ok(Rung::new(RungName::Tested, None, NO_TESTS));
     };
     let name = target.task().main_build();
     let build = super::patch::build(target, attempt, &name).await?;
-    let Some(now) = target.test(&build).await? else {
-        return Ok(no_tests());
+    on_build((target, baseline, attempt), before, &build).await
+}
+
+/// Runs the tests on a build of the attempt, and again where some fail.
+pub(super) async fn on_build(
+    (target, baseline, attempt): Ground<'_>,
+    before: &TestRun,
+    build: &Build,
+) -> Result<Rung> {
+    let Some(now) = target.test(build).await? else {
+        return Ok(Rung::new(RungName::Tested, None, NO_TESTS));
     };
     let writer = FeedbackWriter::new(target.task(), attempt);
     let result = judge(before, &now, &BTreeSet::new(), &writer);
@@ -34,10 +44,10 @@ pub(crate) async fn climb((target, baseline, attempt): Ground<'_>) -> Result<Run
         return Ok(result.settled(settled));
     }
     if hangs(&now) {
-        return beside_the_unpatched(target, baseline, &build, &writer, result).await;
+        return beside_the_unpatched(target, baseline, build, &writer, result).await;
     }
     // A test that fails now and passes in a second run is flaky, not broken.
-    let Some(again) = target.test(&build).await? else {
+    let Some(again) = target.test(build).await? else {
         return Ok(result);
     };
     let flaky = now.report().unstable(&again.report());
@@ -79,7 +89,7 @@ async fn beside_the_unpatched(
 }
 
 /// Judges one run of the tests by the one of the baseline.
-pub(crate) fn judge(
+fn judge(
     before: &TestRun,
     now: &TestRun,
     flaky: &BTreeSet<String>,
