@@ -329,7 +329,7 @@ impl Extractor<'_> {
             return Takes::ANY;
         };
         let mut cursor = list.walk();
-        let (mut least, mut most) = (0, 0);
+        let (mut least, mut most) = (0_u16, 0_u16);
         for one in list.named_children(&mut cursor) {
             match one.kind() {
                 "parameter_declaration" | "formal_parameter" => {

@@ -75,8 +75,8 @@ pub(super) async fn stack(run: PovRun<'_>) -> Result<Option<CrashReport>> {
     Ok(report(&samples, Tool::Gdb))
 }
 
-/// Returns the stack of the busiest thread of each dump, where another report, as of an exception
-/// that the program printed before, outranks the dumps.
+/// Returns the stack of the busiest thread of each dump, where another report, as of an exception that
+/// comes while it is asked, outranks the dumps.
 fn dumped(text: &str) -> Vec<Vec<Frame>> {
     let dumps = text.split("Full thread dump").skip(1);
     let stacks = dumps.filter_map(|dump| {

@@ -1,13 +1,17 @@
 //! Rung *tested*: no test fails that passed at the baseline.
 //!
 //! The exit status decides first. Where tests are known by name, those that failed before do
-//! not count against the patch, and those that are no longer run do. Without a test command, or
-//! with one that ran no test, the rung cannot be climbed: no tests is never "tests passed".
+//! not count against the patch, and those that are no longer run do. One that failed by the very
+//! crash, as where a maintainer wrote the test first, says what is right: where it fails still, the
+//! rung stays open. Without a test command, or with one that ran no test, the rung cannot be climbed:
+//! no tests is never "tests passed".
 
 use super::feedback::FeedbackWriter;
 use crate::attempt::Ground;
 use crate::evidence::{Rung, RungName};
-use patchwright_crash::test_report::{Comparison, Status};
+use patchwright_crash::CrashReport;
+use patchwright_crash::signature::Change;
+use patchwright_crash::test_report::{Comparison, Status, TestReport, TestResult};
 use patchwright_sandbox::{Ending, Limit};
 use patchwright_source::counted;
 use patchwright_target::Result;
@@ -39,6 +43,21 @@ pub(super) async fn on_build(
     };
     let writer = FeedbackWriter::new(target.task(), attempt);
     let result = judge(before, &now, &BTreeSet::new(), &writer);
+    let left = left_failing((&before.report(), &now.report()), &|seen| {
+        let crashes = baseline
+            .povs
+            .iter()
+            .filter_map(|pov| pov.replay.crash.as_ref());
+        let is_it = |crash: &CrashReport| target.task().change(crash, seen) != Change::New;
+        crashes.filter(|crash| crash.kind == seen.kind).any(is_it)
+    });
+    if let Some(reason) = left.filter(|_| result.holds == Some(true)) {
+        return Ok(Rung {
+            holds: None,
+            reason,
+            ..result
+        });
+    }
     if result.holds != Some(false) {
         let settled = matches!(now.execution.ending, Ending::Exited(_));
         return Ok(result.settled(settled));
@@ -124,6 +143,29 @@ fn judge(
     result.log(log)
 }
 
+/// Names a test that failed before by the crash that is repaired, and fails still.
+fn left_failing(
+    (old, new): (&TestReport, &TestReport),
+    is_repaired: &dyn Fn(&CrashReport) -> bool,
+) -> Option<String> {
+    let fails_by_it = |result: &TestResult| {
+        let told = result.details.as_deref();
+        let crash = told.and_then(patchwright_crash::parse);
+        crash.is_some_and(|crash| is_repaired(&crash))
+    };
+    let failing = new.failed();
+    let mut left = failing.filter(|(name, _)| old.tests.get(*name).is_some_and(fails_by_it));
+    let (name, result) = left.next()?;
+    let message = result
+        .message
+        .as_deref()
+        .and_then(|text| text.lines().next());
+    Some(format!(
+        "{name} failed before by the crash that is repaired, and fails still: {}",
+        message.unwrap_or("without a message")
+    ))
+}
+
 /// Names tests that failed before and pass now.
 fn mended(names: &[String]) -> String {
     let shown = names.get(..MOST_NAMED.min(names.len())).unwrap_or(names);
@@ -186,7 +228,8 @@ fn hangs(run: &TestRun) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FeedbackWriter, judge};
+    use super::{FeedbackWriter, judge, left_failing};
+    use patchwright_crash::test_report::{Status, TestReport, TestResult};
     use patchwright_sandbox::{Captured, Ending, Execution, Limit};
     use patchwright_target::runner::TestRun;
     use std::collections::BTreeSet;
@@ -203,6 +246,33 @@ mod tests {
                 seconds: 1.0,
             },
             reports: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_test_that_was_written_for_the_crash_has_to_pass() {
+        let of = |message: &str, details: &str| {
+            let mut result = TestResult::new(Status::Failed);
+            result.message = Some(message.to_owned());
+            result.details = Some(details.to_owned());
+            let mut report = TestReport::default();
+            report.tests.insert("LexerTest.large".to_owned(), result);
+            report
+        };
+        let crash = "java.lang.NumberFormatException: For input string: \"9\"\n\tat org.a.Lexer.next(Lexer.java:61)\n\tat org.a.LexerTest.large(LexerTest.java:9)\n";
+        let old = of("For input string", crash);
+        let assertion = "java.lang.AssertionError: expected an error\n\tat org.a.LexerTest.large(LexerTest.java:10)\n";
+        let still = of("expected an error", assertion);
+        let is_it = |kind: &'static str| move |seen: &super::CrashReport| seen.kind.contains(kind);
+        let left = left_failing((&old, &still), &is_it("NumberFormat"));
+        let told = "LexerTest.large failed before by the crash that is repaired, and fails still: expected an error";
+        assert_eq!(left.as_deref(), Some(told));
+        for (reports, kind) in [
+            ((&old, &still), "NullPointer"),
+            ((&still, &still), "NumberFormat"),
+            ((&old, &TestReport::default()), "NumberFormat"),
+        ] {
+            assert_eq!(left_failing(reports, &is_it(kind)), None);
         }
     }
 

@@ -418,6 +418,7 @@ mod tests {
     use super::{enough, place, rewritten, spread};
     use crate::attempt::AttemptFacts;
     use patchwright_source::{Touched, Tree, TreePath};
+    use patchwright_target::runner::Coverage;
 
     #[test]
     fn tests_that_run_every_branch_make_up_for_inputs() {
