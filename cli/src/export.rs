@@ -17,7 +17,7 @@ pub(crate) use message::{Signatures, letter, mail, sarif, text};
 pub(crate) use story::story;
 pub(crate) use style::{Style, reproduction};
 #[cfg(feature = "daemon")]
-pub(crate) use template::render;
+pub(crate) use template::{ending, render};
 
 use patchwright_agent::report::{AttemptReport, Report};
 

@@ -127,6 +127,7 @@ impl Review {
             "review": self,
             "points": points.collect::<Vec<_>>(),
             "report": report,
+            "told": export::ending(report),
             "attempt": new,
         });
         Ok(export::render("answer.txt", &values)?)

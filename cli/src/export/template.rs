@@ -1,6 +1,7 @@
 //! Templates of the exports, and the filters that only they use.
 
 use patchwright_agent::record::statement;
+use patchwright_agent::report::Report;
 use patchwright_agent::template::{self, Error, environment};
 use patchwright_agent::templates;
 use patchwright_source::visible_line;
@@ -70,6 +71,22 @@ const OURS: [(&str, &str); 7] = [
     ("lane", "conversation"),
     ("candidate", "patch"),
 ];
+
+/// Says how a run ended, without what its rungs say to whoever runs Patchwright.
+pub(crate) fn ending(report: &Report) -> String {
+    let rungs = report.best.iter().flat_map(|best| &best.rungs);
+    let open = rungs.filter(|rung| rung.holds.is_none());
+    let open: Vec<String> = open
+        .map(|rung| {
+            let reason = rung.reason.lines().next().unwrap_or_default();
+            format!("{} ({})", rung.name, statement(reason))
+        })
+        .collect();
+    if open.is_empty() {
+        return report.detail.clone();
+    }
+    format!("not everything could be checked: {}", open.join(", "))
+}
 
 /// Returns the first two sentences of an explanation.
 fn two_sentences(text: &str) -> String {

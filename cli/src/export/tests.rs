@@ -1,6 +1,6 @@
 //! Mails and stories whose words come from anybody.
 
-use super::{Exported, Signatures, Style, mail, story};
+use super::{Exported, Signatures, Style, ending, mail, story};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{AttemptReport, CrashSummary, Report, RungReport};
@@ -119,6 +119,12 @@ fn what_the_operator_is_told_stays_out_of_a_mail() {
     let line =
         "- Other inputs are treated as before: 61 inputs; no model wrote inputs\n  against it.\n";
     assert!(text.contains(line), "{text}");
+    let rung = &mut report.best.as_mut().unwrap().rungs[0];
+    rung.holds = None;
+    rung.reason = "no rule objects; nobody has reviewed it: name a model with --model".into();
+    let told =
+        "not everything could be checked: same elsewhere (no rule objects; nobody has reviewed it)";
+    assert_eq!(ending(&report), told);
 }
 
 #[test]

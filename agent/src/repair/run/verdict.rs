@@ -4,7 +4,7 @@
 use super::Run;
 use super::contest::{is_contested, settle};
 use super::critic::unread;
-use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung, statement};
+use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, Rung};
 use crate::repair::lane::{Finished, Issue, Lane, Stage};
 use crate::task::Mode;
 use crate::{probability, prompt};
@@ -224,8 +224,7 @@ impl Run {
     /// The ending of an attempt that no rung refuted.
     pub(super) fn top_ending(&self, attempt: &Attempt) -> Ending {
         let open = attempt.rungs.iter().filter(|rung| rung.holds.is_none());
-        let open =
-            open.map(|rung| format!("{:?} ({})", rung.name.as_str(), statement(&rung.reason)));
+        let open = open.map(|rung| format!("{:?} ({})", rung.name.as_str(), rung.reason));
         let open: Vec<String> = open.collect();
         if !self.plan.has_povs {
             return Ending::new(EndingKind::Unverified, "there is no PoV to replay");

@@ -4,7 +4,7 @@
 use super::Backport;
 use super::branch::{Branch, Carried, file_name};
 use crate::common::write_file;
-use crate::export::letter;
+use crate::export::{ending, letter};
 use crate::verb::export::write_mail;
 use anyhow::Context;
 use patchwright_agent::report::Report;
@@ -54,7 +54,7 @@ impl Backport<'_> {
         let diff = revisions.diff(changes, &["--full-index"], &[]).await?;
         let picks = git.newest_saying(PICKED, onto).await?;
         let message = message(commit, body, &self.note(branch), !picks.is_empty());
-        let judged = format!("{} at {}: {}", report.ending, branch.commit, report.detail);
+        let judged = format!("{} at {}: {}", report.ending, branch.commit, ending(report));
         let mut text = format!("{message}\n---\n{}\n\n", visible_line(&judged)).into_bytes();
         text.extend(diff);
         let headers = json!({
