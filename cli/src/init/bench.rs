@@ -265,7 +265,7 @@ const OF_MAVEN: [&str; 4] = [
     "[ERROR] To see the full",
 ];
 
-/// What follows the reason of a failure, and tells none.
+/// Words behind the reason of a failure that tell none.
 const AFTERWARDS: [&str; 3] = [
     ": Leaving directory ",
     "collect2: error: ld returned ",
