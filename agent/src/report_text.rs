@@ -205,6 +205,7 @@ mod tests {
             "open: mutant 1",
             "doubts/attempt-1-same-elsewhere-1 (1 byte",
             "contested: it is malformed",
+            "\n        after: exit status 0 | {}\n",
         ] {
             assert!(text.contains(shown), "{shown}: {text}");
         }
