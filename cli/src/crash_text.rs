@@ -54,7 +54,8 @@ pub(crate) fn in_tree(text: &str, tree: Option<&Tree>) -> Vec<(CrashReport, Stri
     reports.map(|report| placed(report, tree)).collect()
 }
 
-fn placed(mut report: CrashReport, tree: Option<&Tree>) -> (CrashReport, String) {
+/// Returns a report with the paths and the functions of the tree, and its signature.
+pub(crate) fn placed(mut report: CrashReport, tree: Option<&Tree>) -> (CrashReport, String) {
     if let Some(tree) = tree {
         report.rebase(&|path| tree.rebase(path).map(|path| path.to_string()));
         report.name_functions(&|file, line| function_at(tree, file, line));

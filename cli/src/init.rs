@@ -11,6 +11,7 @@ mod feeds;
 mod harnesses;
 mod java;
 pub(crate) mod oss_fuzz;
+pub(crate) mod proposal;
 pub(crate) mod trials;
 
 use patchwright_agent::task::file::TaskFile;

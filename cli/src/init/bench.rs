@@ -1,8 +1,10 @@
 //! Bench: a build of the unpatched tree that commands are tried on, and what is seen there.
 
+use crate::crash_text::placed;
 use patchwright_agent::drive::last_lines;
 use patchwright_crash::signature::{self, Change};
 use patchwright_crash::{CrashReport, Tool};
+use patchwright_source::Tree;
 use patchwright_target::runner::measure;
 use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError};
 use std::collections::BTreeMap;
@@ -123,8 +125,11 @@ impl Bench {
                 // A leak is beside any crash.
                 Some(crash) => {
                     let leaks = [reported, crash].map(|one| one.tool == Tool::LeakSanitizer);
+                    // Without a stack a report of undefined behaviour names a line, and no function.
+                    let tree = Tree::open(&self.target.task().tree).ok();
+                    let (reported, _) = placed(reported.clone(), tree.as_ref());
                     let told = reported.stacks.iter().any(tells);
-                    leaks[0] != leaks[1] || told && differs(reported, crash)
+                    leaks[0] != leaks[1] || told && differs(&reported, crash)
                 }
                 None => replay.outcome == Outcome::Hung && !reported.is_hang(),
             };
@@ -208,16 +213,7 @@ fn is_leak(replay: &Replay) -> bool {
 }
 
 fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
-    // A report of undefined behaviour names no function where it came without a stack.
-    let same_place = earlier.kind == later.kind
-        && place(earlier).is_some_and(|earlier| place(later) == Some(earlier));
-    !same_place && signature::compare(earlier, later, &|_| true) == Change::New
-}
-
-/// Returns the name of the file and the line of the innermost frame.
-fn place(report: &CrashReport) -> Option<(&str, u32)> {
-    let frame = report.main_stack()?.frames.first()?;
-    Some((frame.file.as_deref()?.rsplit('/').next()?, frame.line?))
+    signature::compare(earlier, later, &|_| true) == Change::New
 }
 
 /// Returns the first files of a folder with an ending, without those that are named.
@@ -302,19 +298,24 @@ pub(super) fn last_words(log: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{differs, last_words, with_end};
+    use super::{Tree, differs, last_words, placed, with_end};
     use patchwright_crash::read_leading;
 
     #[test]
-    fn a_report_without_a_stack_is_known_by_its_place() {
+    fn a_report_without_a_stack_is_known_by_the_function_of_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let code = "int t[4];\nint look(int i) {\n  return t[i];\n}\nint other(int i) {\n  return t[i];\n}\n";
+        std::fs::write(folder.path().join("t.c"), code).unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
         let told = |place: &str, stack: &str| {
             let error = "runtime error: index 5 out of bounds for type 'int[4]'";
-            read_leading(&format!("{place}: {error}\n{stack}")).unwrap()
+            let report = read_leading(&format!("{place}: {error}\n{stack}")).unwrap();
+            placed(report, Some(&tree)).0
         };
         let stack = "    #0 0x55d1 in look /patchwright/tree/t.c:3:30\n    #1 0x55d2 in main /patchwright/tree/t.c:9:3\n";
         let seen = told("t.c:3:30", stack);
         assert!(!differs(&told("t.c:3:25", ""), &seen));
-        assert!(differs(&told("t.c:5:25", ""), &seen));
+        assert!(differs(&told("t.c:6:25", ""), &seen));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Build systems by the files that they are known by, and the commands that
 //! people use with them.
 
+use super::proposal::{InPart, Proposal, TooOld};
 use crate::common::{WrongInput, is_plain};
 use patchwright_source::{Language, Tree, TreePath};
 use serde::Deserialize;
@@ -19,105 +20,6 @@ const OF_DOCUMENTS: [&str; 5] = ["doc", "docs", "documentation", "doxygen", "man
 const OF_OSS_FUZZ: [&str; 2] = ["ossfuzz", "oss_fuzz"];
 /// The entry of a fuzzer, as reports name it.
 const FUZZER: &str = "LLVMFuzzerTestOneInput";
-
-/// Commands that may build and test a tree.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Proposal {
-    /// The name of the build system.
-    pub system: String,
-    /// Downloads what the build needs.
-    pub prepare: Option<String>,
-    pub build: String,
-    /// The build of some programs alone; none where it cannot be asked for.
-    pub in_part: Option<InPart>,
-    /// The build of a project that is older than its tools.
-    pub too_old: Option<TooOld>,
-    /// Test commands, the most usual first.
-    pub tests: Vec<String>,
-    /// Globs of result files that the tests leave.
-    pub reports: Vec<String>,
-    /// True where a person or the project itself named the build, whatever it makes.
-    pub named: bool,
-}
-
-impl Proposal {
-    /// Returns the proposal of a build that a person names; the tests and their reports may be
-    /// those of the others.
-    pub(crate) fn given(build: &str, others: &[Self]) -> Self {
-        let of_all = |part: fn(&Self) -> &Vec<String>| {
-            let mut all: Vec<String> = others.iter().flat_map(part).cloned().collect();
-            all.dedup();
-            all
-        };
-        Self {
-            system: "build".to_owned(),
-            build: build.to_owned(),
-            tests: of_all(|other| &other.tests),
-            reports: of_all(|other| &other.reports),
-            named: true,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the build with newer tools, where the reason of a failure says that these read no
-    /// project that is so old.
-    pub(crate) fn newer(&self, reason: &str) -> Option<Self> {
-        let old = self.too_old.as_ref()?;
-        let says = old.said.iter().any(|said| reason.contains(said));
-        let prepare = self.prepare.as_deref().unwrap_or_default();
-        says.then(|| Self {
-            system: format!("{} with {}", self.system, old.with),
-            prepare: Some(format!("{}{prepare}", old.begin)),
-            too_old: None,
-            ..self.clone()
-        })
-    }
-
-    /// Returns the build that goes on behind what fails.
-    pub(crate) fn keeping_going(&self) -> Option<Self> {
-        let in_part = self.in_part.as_ref()?;
-        Some(self.ending(&in_part.keep_going))
-    }
-
-    /// Returns the build of programs alone, those that lie where it has names for them.
-    pub(crate) fn only(&self, programs: &[String]) -> Option<Self> {
-        let in_part = self.in_part.as_ref()?;
-        let below = |program: &String| {
-            let target = program.strip_prefix(&in_part.below)?;
-            (!target.contains('/')).then(|| format!(" {target}"))
-        };
-        let named: String = programs.iter().filter_map(below).collect();
-        let only = self.ending(&format!("{}{named}", in_part.targets));
-        (!named.is_empty()).then_some(only)
-    }
-
-    fn ending(&self, with: &str) -> Self {
-        Self {
-            build: format!("{}{with}", self.build),
-            in_part: None,
-            ..self.clone()
-        }
-    }
-}
-
-/// The ends of a build command where it shall not build all.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct InPart {
-    keep_going: String,
-    targets: String,
-    below: String,
-}
-
-/// Words of tools that refuse an old project, the tools that read it, and the beginning of a
-/// preparation that asks for these.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TooOld {
-    said: Vec<String>,
-    with: String,
-    begin: String,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -9,8 +9,8 @@ pub(crate) mod helper_script;
 
 use self::helper_script::Subject;
 use crate::common::{WrongInput, is_plain, real_path, variables};
-use crate::init::build_systems::Proposal;
 use crate::init::harnesses::{DRIVER, STANDALONE};
+use crate::init::proposal::Proposal;
 use patchwright_run::oss_fuzz::{language_of, yaml_value};
 use patchwright_source::Language;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use super::harnesses::{Harness, harnesses};
 use super::java;
 use super::{Draft, Remarks};
 use crate::display::Display;
-use crate::init::build_systems::Proposal;
+use crate::init::proposal::Proposal;
 use patchwright_agent::task;
 use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;

@@ -3,9 +3,10 @@
 use super::task_flags::{CrashedTree, Sanitizer, name_of};
 use crate::common::{Common, WrongInput, read_named, real_path, write_file};
 use crate::display::{self, Display};
-use crate::init::build_systems::{self, Proposal};
+use crate::init::build_systems;
 use crate::init::oss_fuzz::helper_script::HelperScript;
 use crate::init::oss_fuzz::{COPY, Project};
+use crate::init::proposal::Proposal;
 use crate::init::trials::{Built, Trials};
 use crate::init::{self, Draft};
 use crate::issue;
