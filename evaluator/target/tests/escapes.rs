@@ -404,7 +404,12 @@ async fn what_forks_faster_than_it_is_listed_ends_too() {
     for isolation in [IsolationChoice::Bubblewrap, IsolationChoice::Landlock] {
         let mark = format!("restless-{}", std::process::id());
         let (_, ending) = run(isolation, &RESTLESS.replace("MARK", &mark)).await;
-        assert_eq!(ending, "exit status 0");
+        // On a busy machine the dead that nobody has collected yet go beyond the limit.
+        let endings = ["exit status 0", "hit its limit of processes"];
+        assert!(
+            endings.contains(&ending.as_str()),
+            "{isolation:?}: {ending}"
+        );
         assert!(!running(&mark), "{isolation:?}");
     }
 }
