@@ -21,7 +21,9 @@ use std::time::Duration;
 /// Runs one batch. `$1` is the command of the PoV; with `all` as `$2` the outputs of successful
 /// inputs are kept too. The output of the target goes to a file, and it reaches neither what
 /// starts it nor the other files, so that it can forge none of them.
-const EACH: &str = r#"judged_each "$2" sh -eu -c "$own$1" sh"#;
+const EACH: &str = "judged_each \"$2\" ";
+/// The program of [`EACH`] for a command that needs a shell.
+const BY_SHELL: &str = r#"sh -eu -c "$own$1" sh"#;
 /// Runs one batch of a Java program whose agent writes what is asked for.
 const EACH_WITH_AGENT: &str = r#"set +e
 for input in "$NOTES"/in/*; do
@@ -160,7 +162,7 @@ impl BatchRun<'_> {
         let left = until.left_on_the_wall();
         let script = match self.inputs.capture {
             Capture::Coverage(_) => coverage::counting_loop(),
-            _ => EACH.to_owned(),
+            _ => EACH.to_owned() + self.of.program()?.unwrap_or(BY_SHELL),
         };
         let execution = self
             .execute(&script, folder.path(), (left, Some(self.inputs.each)))

@@ -167,7 +167,7 @@ impl TargetTask {
 /// Splits a command line that is one program of the build with its arguments:
 /// `"$OUT"/name "$POV"`. Any other one needs a shell.
 pub fn program_and_arguments(command: &str) -> Option<(&str, &str)> {
-    if command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')']) {
+    if command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')', '#', '\\']) {
         return None;
     }
     let rest = ["\"$OUT\"/", "\"${OUT}\"/", "$OUT/", "\"$OUT/"]
@@ -191,6 +191,7 @@ mod tests {
             ("\"$OUT/x\" y", Some(("x", "y"))),
             ("\"$OUT\"/x <\"$POV\"", None),
             ("cd x && \"$OUT\"/x", None),
+            ("\"$OUT\"/x # \"$POV\"", None),
             ("java -jar x", None),
             ("\"$OUT\"/$HARNESS", None),
         ] {
