@@ -96,6 +96,8 @@ pub struct Limits {
     pub executions: u64,
     /// The same for Java.
     pub executions_java: u64,
+    /// The most inputs that are compared, and as many that are aimed at the patch.
+    pub compared: u64,
     /// Compared inputs that have to run the patched lines before that rung holds.
     pub reached: u64,
     /// Differences of behaviour that a run asks the author about.

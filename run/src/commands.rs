@@ -148,6 +148,7 @@ pub fn own_command_limits(settings: &Settings) -> CommandLimits {
         robust: limits.robust,
         same: limits.same,
         executions: limits.executions,
+        compared: limits.compared,
         reached: limits.reached,
         memory: sandbox.memory_mb << 20,
         processes: sandbox.processes,

@@ -88,6 +88,9 @@ impl Patchwright {
             .env("PATCHWRIGHT_LIMITS__CANDIDATES", "0")
             .env("PATCHWRIGHT_LIMITS__REGRESSION_TESTS", "0")
             .env("PATCHWRIGHT_LIMITS__MINIMIZE", "0s")
+            // Small programs have shown what they can by then.
+            .env("PATCHWRIGHT_LIMITS__ROBUST", "6s")
+            .env("PATCHWRIGHT_LIMITS__COMPARED", "400")
             .stdin(Stdio::null());
         for (name, value) in &self.variables {
             command.env(name, value);

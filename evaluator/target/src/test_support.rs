@@ -50,9 +50,10 @@ impl Default for CommandLimits {
             file: 2 << 30,
             disk: 10 << 30,
             jobs: 2,
-            robust: Duration::from_secs(25),
+            robust: Duration::from_secs(8),
             same: Duration::from_secs(45),
             executions: 1,
+            compared: 400,
             reached: 3,
         }
     }

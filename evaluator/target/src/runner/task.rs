@@ -69,6 +69,8 @@ pub struct CommandLimits {
     pub same: Duration,
     /// Inputs that *robust* has to run before it holds.
     pub executions: u64,
+    /// The most inputs that *same elsewhere* compares, and as many that are aimed at the patch.
+    pub compared: u64,
     /// Inputs that have to reach what a patch touches before *same elsewhere* holds.
     pub reached: u64,
 }

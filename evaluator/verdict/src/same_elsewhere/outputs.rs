@@ -12,8 +12,6 @@ use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The most inputs that both programs are run on.
-const MOST: u64 = 3_000;
 /// The name of the count of inputs that both programs were run on.
 const RUN: &str = "inputs run on both programs";
 /// The name of the count of those that were run in a second, while outputs were compared.
@@ -30,7 +28,7 @@ impl Comparison<'_> {
             _ => Part::OUTPUTS,
         };
         let started = WorkTime::now();
-        while self.answered() < MOST {
+        while self.answered() < self.programs.task().limits.compared {
             let left = self.clock.left(part);
             if left.is_zero() {
                 break;

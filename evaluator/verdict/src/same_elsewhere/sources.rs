@@ -77,6 +77,7 @@ impl Comparison<'_> {
             constants.extend(SIZES);
         }
         let mut inputs = self.inputs_at(&Dictionary::new(&constants));
+        inputs.truncate(self.programs.task().limits.compared as usize);
         let floor = FLOOR.min(inputs.len());
         let mut run = 0;
         while !inputs.is_empty() {
