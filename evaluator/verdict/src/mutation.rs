@@ -29,25 +29,10 @@ const PLACES: usize = 8;
 const HEAD: usize = 64;
 /// The most bytes that are added to an input together with their possible length field.
 const MOST_GROWN: usize = 8;
-/// Values at which integers of 8, 16 and 32 bits overflow or change sign.
-const EDGES: &[u64] = &[
-    0,
-    1,
-    0x7f,
-    0x80,
-    0xff,
-    0x100,
-    0x7fff,
-    0x8000,
-    0xffff,
-    0x1_0000,
-    0x7fff_ffff,
-    0x8000_0000,
-    0xffff_ffff,
-];
-/// Numbers with which text formats reach their limits.
-const TEXT_NUMBERS: &str =
-    "0 -1 1 255 256 65535 65536 2147483647 2147483648 4294967296 99999999999999999999";
+/// Numbers at which integers of 8 to 64 bits overflow or change sign, halves of these, and one that
+/// is too long for all of them.
+const EDGES: &str = "0 1 -1 127 128 255 256 32767 32768 65535 65536 1073741824 2147483647 2147483648 \
+    4294967295 4294967296 4611686018427387904 9223372036854775808 18446744073709551615 99999999999999999999";
 
 /// A source of mutated inputs.
 #[derive(Debug)]
@@ -210,7 +195,7 @@ impl Mutator {
         let bytes = place.iter().rev();
         let old = bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte));
         let new = if replace {
-            edge
+            edge as u64
         } else {
             old.wrapping_add(delta).wrapping_sub(16)
         };
@@ -274,9 +259,7 @@ impl Mutator {
         };
         let digits = input.iter().skip(first).take_while(|byte| digit(byte));
         let length = digits.count();
-        let numbers: Vec<&str> = TEXT_NUMBERS.split(' ').collect();
-        let number = numbers.get(self.below(numbers.len()));
-        input.splice(first..first + length, number.unwrap_or(&"0").bytes());
+        input.splice(first..first + length, self.edge().to_string().into_bytes());
     }
 
     /// Joins the head of this input and the tail of another.
@@ -301,9 +284,10 @@ impl Mutator {
         (start, start + length)
     }
 
-    fn edge(&mut self) -> u64 {
-        let index = self.below(EDGES.len());
-        EDGES.get(index).copied().unwrap_or(0)
+    fn edge(&mut self) -> i128 {
+        let edges: Vec<&str> = EDGES.split(' ').collect();
+        let edge = edges.get(self.below(edges.len()));
+        edge.and_then(|edge| edge.parse().ok()).unwrap_or_default()
     }
 
     /// Returns a number below `limit`, 0 for a limit of 0.

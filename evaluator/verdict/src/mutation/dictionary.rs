@@ -11,6 +11,7 @@ use super::text_change::{
     Change, are_apart, changed, last_parts, lines_and_brackets, numbers, parts, repeated_numbers,
     words,
 };
+use super::{EDGES, LARGEST};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
@@ -21,16 +22,11 @@ const TOKENS: usize = 4;
 const EACH: usize = 48;
 /// The largest text whose items are repeated, in bytes.
 const LARGEST_REPEATED: usize = 1 << 14;
-/// The largest input that is made, in bytes.
-const LARGEST: usize = 1 << 20;
 /// The most copies that are made of anything, unless the whole input is short: more make an
 /// input too large.
 const MOST_TIMES: usize = 1 << 13;
 /// Bytes at the begin of a binary input that are set: its header.
 const HEAD: usize = 48;
-/// The ends of integers of 8 to 64 bits, and their halves.
-const ENDS: &str = "0 1 -1 127 128 255 256 32768 65535 65536 1073741824 2147483647 2147483648 \
-    4294967295 4294967296 4611686018427387904 9223372036854775808 18446744073709551615";
 
 /// The constants and numbers that inputs are changed with.
 #[derive(Debug, Default)]
@@ -86,8 +82,7 @@ impl Dictionary {
         let of_pov = |number: &str| self.tokens.iter().any(|one| one == number);
         rare.retain(|place| text.get(place.clone()).is_some_and(of_pov));
         for place in rare {
-            let ends = ENDS.split_whitespace();
-            let ends = ends.map(|end| (place.clone(), end.to_owned()));
+            let ends = EDGES.split(' ').map(|end| (place.clone(), end.to_owned()));
             made.extend(ends.map(|end| changed(text, &[&end])));
         }
         made.truncate(EACH);
