@@ -7,7 +7,6 @@ mod attempt;
 mod challenge;
 mod limits;
 mod probe;
-mod sandbox;
 mod step;
 
 pub(crate) const UNCHALLENGED: &str = "no challenge was written";
@@ -36,7 +35,6 @@ pub use patchwright_record::{
     SmallestRecord, Split, TestFiles,
 };
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
-pub use sandbox::{SandboxRecord, StrongerSandbox};
 pub use step::{
     BaselineSummary, ContextText, Full, Located, LocatedPatch, Observed, Outcome, Postponed,
     Purpose, ReplyRecord, Retrieved, SignalRecord, Step, StepId, Unanswered,

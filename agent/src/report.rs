@@ -3,9 +3,10 @@
 use crate::probability;
 use crate::record::{
     Attempt, CommitRecord, Cost, Crash, CrashFrame, CrashHistory, Doubt, DoubtedInput, EndingKind,
-    Observed, SandboxRecord, Seconds, SmallestRecord,
+    Observed, Seconds, SmallestRecord,
 };
 use crate::repair::Run;
+use patchwright_sandbox::Isolation;
 use patchwright_source::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ pub struct Report {
     pub answers: String,
     /// The isolation that the commands ran in. Absent when none ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<SandboxRecord>,
+    pub sandbox: Option<Isolation>,
 }
 
 /// The crash that is repaired.

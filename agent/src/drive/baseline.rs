@@ -6,7 +6,7 @@ use super::task_files::{TaskFile, files_named};
 use crate::journal::Result;
 use crate::progress::Notice;
 use crate::record::{
-    BaselineSummary, Crash, Ending, EndingKind, Observed, Outcome, PovRecord, SandboxRecord, StepId,
+    BaselineSummary, Crash, Ending, EndingKind, Observed, Outcome, PovRecord, StepId,
 };
 use itertools::Itertools;
 use patchwright_crash::test_report::Status;
@@ -58,7 +58,7 @@ impl Drive {
                 return Err(ending.into());
             }
         };
-        let sandbox = SandboxRecord::from(&baseline.isolation);
+        let sandbox = baseline.isolation.clone();
         self.parts.observer.remark(&format!("  sandbox: {sandbox}"));
         let observed = self.observed(&baseline).await?;
         Ok(Outcome::Baseline(BaselineSummary {

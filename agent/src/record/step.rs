@@ -2,7 +2,6 @@
 
 use super::challenge::{ChallengeRecord, ChallengedRecord, PovRecord};
 use super::probe::{ProbeQuestion, Probed};
-use super::sandbox::SandboxRecord;
 use patchwright_model::{Finish, Message, Usage};
 use patchwright_patcher::{Patch, RawQuery};
 use patchwright_record::{
@@ -10,6 +9,7 @@ use patchwright_record::{
     TestFiles,
 };
 use patchwright_retrieval::Memory;
+use patchwright_sandbox::Isolation;
 use patchwright_source::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -216,7 +216,7 @@ pub struct BaselineSummary {
     /// True when there are tests.
     pub has_tests: bool,
     /// The isolation that the commands ran in; absent in journals of older versions.
-    pub sandbox: Option<SandboxRecord>,
+    pub sandbox: Option<Isolation>,
     /// The PoVs, for whoever writes other inputs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub povs: Vec<PovRecord>,

@@ -28,10 +28,12 @@ pub use host::Host;
 pub use probe::offered;
 use probe::{accept, probe};
 use rustix::process::DumpableBehavior;
+use schemars::JsonSchema;
 use seccomp::Surroundings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -74,29 +76,51 @@ pub enum IsolationChoice {
     Remote,
 }
 
-impl IsolationChoice {
-    /// Returns the name that the settings have for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Bubblewrap => "bubblewrap",
-            Self::Landlock => "landlock",
-            Self::None => "none",
-            Self::Container => "container",
-            Self::Remote => "remote",
-        }
+impl fmt::Display for IsolationChoice {
+    /// Writes the name that the settings have for it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
-/// The isolation that is active, for people to read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The isolation that commands ran in, and the stronger ones that did not work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SandboxRecord")]
 pub struct Isolation {
-    /// Which one; never `Auto`.
+    /// `bubblewrap`, `landlock`, `container`, `none`, or `remote` for a service that runs the commands.
+    #[serde(rename = "isolation")]
+    #[schemars(with = "String")]
     pub kind: IsolationChoice,
-    /// Gaps: actions that it does not keep a command from.
+    /// The ways that it leaves open.
     pub leaves_open: Vec<String>,
-    /// Isolations that were tried before it, each with the reason why it does not work here.
-    pub passed_over: Vec<(IsolationChoice, String)>,
+    /// The isolations that were preferred and do not work here.
+    #[serde(rename = "not_used")]
+    pub passed_over: Vec<StrongerSandbox>,
+}
+
+/// An isolation that was preferred, and does not work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StrongerSandbox {
+    /// Its name.
+    #[schemars(with = "String")]
+    pub isolation: IsolationChoice,
+    /// The reason why it does not work.
+    pub reason: String,
+}
+
+impl fmt::Display for StrongerSandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not {}: {}", self.isolation, self.reason)
+    }
+}
+
+impl fmt::Display for Isolation {
+    /// Writes the name, and why it is no stronger one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        let mut stronger = self.passed_over.iter();
+        stronger.try_for_each(|stronger| write!(f, "; {stronger}"))
+    }
 }
 
 /// One host path as a command sees it.
@@ -170,12 +194,15 @@ impl Sandbox {
                         },
                     });
                 }
-                Err(reason) => passed_over.push((*kind, reason)),
+                Err(reason) => passed_over.push(StrongerSandbox {
+                    isolation: *kind,
+                    reason,
+                }),
             }
         }
         let reasons: Vec<String> = passed_over
             .iter()
-            .map(|(kind, reason)| format!("{}: {reason}", kind.name()))
+            .map(|one| format!("{}: {}", one.isolation, one.reason))
             .collect();
         let what = format!("no sandbox works here: {}", reasons.join("; "));
         Err(SandboxError::machinery(what, "sandbox.choice"))

@@ -16,6 +16,6 @@ pub use error::{Result, SandboxError};
 pub use isolation::test_host;
 pub use isolation::{
     Command, EngineAddress, Host, Image, Isolation, IsolationChoice, Place, Sandbox,
-    enter_from_arguments, hide_this_process, offered,
+    StrongerSandbox, enter_from_arguments, hide_this_process, offered,
 };
 pub use process::{Captured, Ending, Execution, Limit};

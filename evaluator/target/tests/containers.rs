@@ -336,7 +336,7 @@ async fn what_a_container_adds_to_a_command() {
             times.push(began.elapsed().as_millis());
         }
         times.sort_unstable();
-        let kind = target.isolation().kind.name();
+        let kind = target.isolation().kind;
         said(&format!(
             "{kind}: median {} ms, most {} ms",
             times[15], times[29]

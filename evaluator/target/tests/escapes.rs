@@ -484,6 +484,6 @@ async fn without_bubblewrap_the_next_isolation_is_taken() {
     let isolation = target.isolation();
     assert_eq!(isolation.kind, IsolationChoice::Landlock);
     let passed_over = &isolation.passed_over[0];
-    assert_eq!(passed_over.0, IsolationChoice::Bubblewrap);
-    assert!(!passed_over.1.is_empty());
+    assert_eq!(passed_over.isolation, IsolationChoice::Bubblewrap);
+    assert!(!passed_over.reason.is_empty());
 }

@@ -13,7 +13,7 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        8_050,
+        8_000,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right), \
          words of a reporter beside a log, files that a command names, crashes that are known",
     ),
@@ -45,9 +45,9 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/sandbox",
-        3_980,
+        4_000,
         "processes that end as one domain, programs kept from what is noted of them, many inputs \
-         started by one process; copying and removing by handles moved here",
+         started by one process; copying and removing by handles, and the record of an isolation moved here",
     ),
     (
         "evaluator/target",

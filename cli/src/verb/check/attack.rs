@@ -68,9 +68,9 @@ fn held(all: &[Tried]) -> bool {
 
 fn json(all: &[Tried]) -> Value {
     let isolations = all.iter().map(|(isolation, attack)| match attack {
-        Err(reason) => json!({ "isolation": isolation.name(), "not_attacked": reason }),
+        Err(reason) => json!({ "isolation": isolation, "not_attacked": reason }),
         Ok(attack) => json!({
-            "isolation": isolation.name(),
+            "isolation": isolation,
             "leaves_open": attack.isolation.leaves_open,
             "escapes": attack.escapes,
         }),

@@ -148,17 +148,16 @@ fn read(output: &str) -> Said {
 }
 
 fn verdict(isolation: &Isolation, escapes: &[&str], said: &Said) -> Finding {
-    let kind = isolation.kind.name();
+    let kind = isolation.kind;
     if !said.contains_key("end") {
         let detail = format!("{kind}: the probe did not come to its end");
         return Finding::new("sandbox", State::Failed, detail);
     }
-    let mut parts = vec![kind.to_owned()];
+    let mut parts = vec![kind.to_string()];
     if !isolation.leaves_open.is_empty() {
         parts.push(format!("leaves open: {}", isolation.leaves_open.join(", ")));
     }
-    let passed_over = isolation.passed_over.iter();
-    parts.extend(passed_over.map(|(passed, reason)| format!("not {}: {reason}", passed.name())));
+    parts.extend(isolation.passed_over.iter().map(ToString::to_string));
     if said.get("network").is_none_or(|network| network != "tried") {
         parts.push("the network was not tried: there is no bash".to_owned());
     }
@@ -205,13 +204,16 @@ fn toolchains(said: &Said) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patchwright_sandbox::IsolationChoice;
+    use patchwright_sandbox::{IsolationChoice, StrongerSandbox};
 
     fn landlock() -> Isolation {
         Isolation {
             kind: IsolationChoice::Landlock,
             leaves_open: vec!["the host's /proc".to_owned()],
-            passed_over: vec![(IsolationChoice::Bubblewrap, "not there".to_owned())],
+            passed_over: vec![StrongerSandbox {
+                isolation: IsolationChoice::Bubblewrap,
+                reason: "not there".to_owned(),
+            }],
         }
     }
 

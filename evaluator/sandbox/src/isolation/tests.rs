@@ -1,7 +1,9 @@
 //! Escapes from bubblewrap; those from Landlock need the helper and are integration tests.
 
 use super::test_host::host;
-use super::{Command, IsolationChoice, Mode, Own, Place, Sandbox, World};
+use super::{
+    Command, Isolation, IsolationChoice, Mode, Own, Place, Sandbox, StrongerSandbox, World,
+};
 use crate::process::{Ending, Execution, Limit, Limits};
 use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt;
@@ -252,4 +254,21 @@ async fn the_password_of_a_proxy_stands_in_the_words_of_no_process() {
     let (execution, told) = tokio::join!(sandbox.run(command), words);
     assert_eq!(told, 0);
     assert!(execution.unwrap().text().contains("bob:PROXYSECRET"));
+}
+
+#[test]
+fn a_fall_back_is_told_with_its_reason() {
+    let isolation = Isolation {
+        kind: IsolationChoice::Landlock,
+        leaves_open: Vec::new(),
+        passed_over: vec![StrongerSandbox {
+            isolation: IsolationChoice::Bubblewrap,
+            reason: "no bwrap".to_owned(),
+        }],
+    };
+    let told = isolation.to_string();
+    assert_eq!(told, "landlock; not bubblewrap: no bwrap");
+    let written = serde_json::to_value(&isolation).unwrap();
+    assert_eq!(written["isolation"], "landlock");
+    assert_eq!(written["not_used"][0]["isolation"], "bubblewrap");
 }
