@@ -36,13 +36,9 @@ const WORDS: u32 = 2_000;
 /// Why a signal cannot be asked, or gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignalError {
-    /// A setting cannot be used.
-    #[error("{key}: {reason}")]
-    Setting {
-        key: String,
-        /// Description of the fault.
-        reason: String,
-    },
+    /// A setting cannot be used, or an answer does not fit the question.
+    #[error("{0}")]
+    Wrong(String),
     /// It was not reached, or broke off.
     #[error("{place} cannot be reached: {reason}")]
     Unreachable {
@@ -56,13 +52,6 @@ pub enum SignalError {
         place: String,
         status: u16,
         /// The beginning of what it said.
-        reason: String,
-    },
-    /// It answered something that does not fit the question.
-    #[error("{place} sent what does not fit: {reason}")]
-    Unfit {
-        place: String,
-        /// Description of the mismatch.
         reason: String,
     },
     /// The model that adds words failed.

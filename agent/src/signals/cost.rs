@@ -168,13 +168,9 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_sent_counts_unless_it_was_turned_away() {
-        let place = || "http://a".to_owned();
-        let unfit = SignalError::Unfit {
-            place: place(),
-            reason: String::new(),
-        };
+        let unfit = SignalError::Wrong(String::new());
         let refused = SignalError::Status {
-            place: place(),
+            place: "http://a".to_owned(),
             status: 500,
             reason: String::new(),
         };

@@ -29,7 +29,7 @@ pub(super) async fn order(
         let body = json!({ "model": endpoint.model, "input": input, "encoding_format": "float" });
         let tokens = input.iter().map(|text| count(text)).sum();
         let answer = endpoint.ask(&body, tokens, &meter).await?;
-        let found = read(&answer, input.len()).map_err(|reason| endpoint.unfit(reason))?;
+        let found = read(&answer, input.len()).map_err(|reason| endpoint.unfit(&reason))?;
         for ((text, slot), vector) in batch.iter_mut().zip(found) {
             endpoint.keep(&[text], &vector);
             **slot = Some(vector);
@@ -38,7 +38,7 @@ pub(super) async fn order(
     let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().collect();
     let size = vectors.first().map_or(0, Vec::len);
     if vectors.iter().any(|vector| vector.len() != size) {
-        return Err(endpoint.unfit("vectors of several lengths".to_owned()));
+        return Err(endpoint.unfit("vectors of several lengths"));
     }
     let Some((request, others)) = vectors.split_first() else {
         return Ok(Vec::new());

@@ -51,10 +51,8 @@ impl Endpoint {
         limit: Duration,
         settings: &Settings,
     ) -> Result<Self, SignalError> {
-        let wrong = |key: &str, reason: String| SignalError::Setting {
-            key: format!("{name}.{key}"),
-            reason,
-        };
+        let wrong =
+            |key: &str, reason: String| SignalError::Wrong(format!("{name}.{key}: {reason}"));
         let base_url = base_url.trim_end_matches('/');
         let authorization = match key.expose_secret() {
             "" => None,
@@ -80,11 +78,9 @@ impl Endpoint {
     }
 
     /// Returns the error of an answer that does not fit the question.
-    pub(super) fn unfit(&self, reason: String) -> SignalError {
-        SignalError::Unfit {
-            place: shown(&self.address),
-            reason,
-        }
+    pub(super) fn unfit(&self, reason: &str) -> SignalError {
+        let place = shown(&self.address);
+        SignalError::Wrong(format!("{place} sent what does not fit: {reason}"))
     }
 
     /// The numbers that it answered to these texts before.
@@ -154,7 +150,7 @@ impl Endpoint {
         let status = response.status();
         let bytes = http::body(response, LIMIT).await.map_err(unreachable)?;
         if bytes.len() > LIMIT {
-            return Err(self.unfit(format!("more than {LIMIT} bytes")));
+            return Err(self.unfit(&format!("more than {LIMIT} bytes")));
         }
         let text = String::from_utf8_lossy(&bytes);
         if !status.is_success() {
@@ -164,7 +160,7 @@ impl Endpoint {
                 reason: self.clean(&text),
             });
         }
-        serde_json::from_str(&text).map_err(|error| self.unfit(error.to_string()))
+        serde_json::from_str(&text).map_err(|error| self.unfit(&error.to_string()))
     }
 
     /// The beginning of what was said, on one line, without the key and the

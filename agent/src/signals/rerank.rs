@@ -45,7 +45,7 @@ impl Reranker {
         } else {
             let answer = self.ask(words, candidates, &meter).await?;
             let scores = read(&answer, candidates.len());
-            let scores = scores.map_err(|reason| self.endpoint.unfit(reason))?;
+            let scores = scores.map_err(|reason| self.endpoint.unfit(&reason))?;
             self.endpoint.keep(&texts_of(words, candidates), &scores);
             scores
         };
