@@ -31,6 +31,10 @@ pub fn environment() -> Result<Environment<'static>, Error> {
         text.lines().next().map(str::to_owned).unwrap_or_default()
     });
     environment.add_filter("json", |value: minijinja::Value| json!(value).to_string());
+    // The filter `format` counts bytes.
+    environment.add_filter("pad", |text: &str, width: usize| {
+        text.to_owned() + &" ".repeat(width.saturating_sub(text.chars().count()))
+    });
     environment.add_filter("trim_end", |text: &str| text.trim_end().to_owned());
     environment.add_filter("visible", |text: &str| visible(text).into_owned());
     environment.add_filter("visible_line", |text: &str| visible_line(text).into_owned());

@@ -178,6 +178,16 @@ mod tests {
     }
 
     #[test]
+    fn letters_that_are_not_ascii_shift_no_column() {
+        let mut rows = rows();
+        rows[1].task = "süßes".to_owned();
+        let table = write(&rows, None).unwrap();
+        assert!(table.starts_with("task   ending "), "{table}");
+        assert!(table.contains("\na      verified "), "{table}");
+        assert!(table.contains("\nsüßes  no_patch "), "{table}");
+    }
+
+    #[test]
     fn each_shape_says_every_task() {
         let text = |shape| write(&rows(), shape).unwrap();
         let table = text(None);
