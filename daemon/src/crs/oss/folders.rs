@@ -95,7 +95,7 @@ impl Found {
 
     /// Reads reports: texts, or the gzipped tar archives that the framework makes of them.
     fn bundles(&mut self, folder: &Path) -> Vec<(String, String)> {
-        let parts = self.each(folder, TEXT_LIMIT, |name, path| {
+        self.each(folder, TEXT_LIMIT, |name, path| {
             let file = File::open(path)?;
             if !name.ends_with(".tar.gz") {
                 return Ok(vec![(name.to_owned(), beginning(file)?)]);
@@ -103,38 +103,37 @@ impl Found {
             let parts = unpacked(file)?.into_iter();
             let named = parts.map(|(part, text)| (format!("{name}/{part}"), text));
             Ok(named.collect())
-        });
-        parts.into_iter().flatten().collect()
+        })
     }
 
     fn inputs(&mut self, folder: &Path) -> Vec<PathBuf> {
         let mut known = BTreeSet::new();
-        let files = self.each(folder, INPUT_LIMIT, |_, path| {
+        self.each(folder, INPUT_LIMIT, |_, path| {
             let new = known.insert(Sha256::digest(std::fs::read(path)?));
             Ok(new.then(|| path.to_path_buf()))
-        });
-        files.into_iter().flatten().collect()
+        })
     }
 
     fn texts(&mut self, folder: &Path) -> Vec<(String, String)> {
         self.each(folder, TEXT_LIMIT, |name, path| {
             let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
-            Ok((name.to_owned(), text))
+            Ok([(name.to_owned(), text)])
         })
     }
 
-    /// Reads each file below a folder by its name; one that cannot be read is left out.
-    fn each<T>(
+    /// Reads what each file below a folder holds, by its name; one that cannot be read is left
+    /// out.
+    fn each<T, P: IntoIterator<Item = T>>(
         &mut self,
         folder: &Path,
         limit: u64,
-        mut read: impl FnMut(&str, &Path) -> std::io::Result<T>,
+        mut read: impl FnMut(&str, &Path) -> std::io::Result<P>,
     ) -> Vec<T> {
         let mut found = Vec::new();
         for path in self.files(folder, limit) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             match read(&name, &path) {
-                Ok(part) => found.push(part),
+                Ok(parts) => found.extend(parts),
                 Err(error) => self.left_out.push(format!("{name}: {error}")),
             }
         }
