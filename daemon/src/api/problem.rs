@@ -31,8 +31,6 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     errors: Vec<Wrong>,
-    #[serde(skip)]
-    retry_after: Option<u64>,
 }
 
 /// One value that is wrong.
@@ -91,8 +89,6 @@ impl Problem {
             status: status.as_u16(),
             detail: detail.into(),
             errors: Vec::new(),
-            retry_after: matches!(kind, Kind::TooMany | Kind::Unavailable | Kind::Busy)
-                .then_some(1),
         }
     }
 
@@ -151,7 +147,6 @@ impl From<StoreError> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let retry_after = self.retry_after;
         let kind = [(header::CONTENT_TYPE, MEDIA_TYPE)];
         let mut response = (status, kind, Json(self)).into_response();
         let headers = response.headers_mut();
@@ -159,8 +154,9 @@ impl IntoResponse for Problem {
             let bearer = HeaderValue::from_static("Bearer realm=\"patchwright\"");
             headers.insert(header::WWW_AUTHENTICATE, bearer);
         }
-        if let Some(seconds) = retry_after {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        // Too many requests, or the store or the daemon has no time for it now.
+        if matches!(status.as_u16(), 429 | 503) {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
     }
