@@ -64,12 +64,12 @@ impl LocalTarget {
     }
 
     async fn build_pristine(&self, name: &str) -> Result<Build> {
-        let prepared = self.prepared().await?;
-        let workspace = Arc::new(self.copy(&prepared).await?);
+        let workspace = self.copy(&self.prepared().await?).await?;
         let part = format!("building the unpatched tree {name}");
         self.begin(part.trim_end().to_owned());
-        let digest = Changes::default().digest();
-        let mut build = self.run_build(workspace, name, &digest).await?;
+        let unchanged = Changes::default().digest();
+        let key = (unchanged, name.to_owned(), BuildKind::Clean);
+        let mut build = self.kept_or_built(&key, workspace).await?;
         succeeded(&build.execution, "the build of the unpatched tree")?;
         if let Some(workspace) = build.workspace.take().and_then(Arc::into_inner) {
             let execution = build.execution.clone();

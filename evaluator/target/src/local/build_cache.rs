@@ -116,20 +116,20 @@ impl LocalTarget {
         changes: &Changes,
         key: &BuildKey,
     ) -> Result<Option<Build>> {
-        let Some((entry, kept)) = self.kept::<KeptBuild>(&parts(key)).await else {
+        let Some(kept) = self.kept(&parts(key)).await else {
             return Ok(None);
         };
         let workspace = self.changed(changes, key).await?;
-        let gone = kept.gone;
-        let applied = blocking(CACHE, move || {
-            // Of a failed build no file is kept.
-            if entry.path().join(crate::workspace::TREE).is_dir() {
-                delta::apply(entry.path(), &gone, workspace.root())?;
-            }
-            Ok::<_, TargetError>(workspace)
-        });
-        let build = Build::in_workspace((&key.1, &key.0), kept.execution, applied.await??);
-        Ok(Some(build))
+        restored(key, kept, workspace).await.map(Some)
+    }
+
+    /// Returns the clean build of the unpatched tree that commands were tried on when they were
+    /// proposed; where there was none, makes it in this copy of the prepared tree.
+    pub(super) async fn kept_or_built(&self, key: &BuildKey, copy: Workspace) -> Result<Build> {
+        match self.kept(&parts(key)).await {
+            Some(kept) => restored(key, kept, copy).await,
+            None => self.run_build(Arc::new(copy), &key.1, &key.0).await,
+        }
     }
 
     /// Keeps the files that an attempt's build changed.
@@ -175,6 +175,24 @@ pub fn put_record(cache: &Cache, key: &str, (folder, record): (&Path, &impl Seri
     if !matches!(put, Ok(Some(_))) {
         patchwright_sandbox::contained_path::remove_folder(folder);
     }
+}
+
+/// Applies what a build changed to a copy of what it began with.
+async fn restored(
+    key: &BuildKey,
+    (entry, kept): (Entry, KeptBuild),
+    workspace: Workspace,
+) -> Result<Build> {
+    let gone = kept.gone;
+    let applied = blocking(CACHE, move || {
+        // Of a failed build no file is kept.
+        if entry.path().join(crate::workspace::TREE).is_dir() {
+            delta::apply(entry.path(), &gone, workspace.root())?;
+        }
+        Ok::<_, TargetError>(workspace)
+    });
+    let (name, workspace) = ((&*key.1, &*key.0), applied.await??);
+    Ok(Build::in_workspace(name, kept.execution, workspace))
 }
 
 fn parts(key: &BuildKey) -> [&str; 4] {
@@ -266,6 +284,37 @@ mod tests {
             0,
             "something was left behind"
         );
+    }
+
+    #[tokio::test]
+    async fn commands_are_tried_on_the_build_that_a_run_begins_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let tried = target(folder.path()).await;
+        let mut task = tried.task().clone();
+        task.povs.clear();
+        task.commands.test = None;
+        let cache = Cache::new(folder.path().join("cache"), 1 << 30);
+        let tried = open(task, folder.path()).await.caching(cache);
+        let unchanged = Changes::default();
+        let clean = tried.build(&unchanged, "address", BuildKind::Clean);
+        let clean = marks(&clean.await.unwrap());
+        drop(tried);
+        fs::write(folder.path().join("task/task.toml"), "").unwrap();
+        let (first, _) = builds(folder.path()).await;
+        assert_eq!(first[0], clean);
+        // A file that a command may read is one more thing that a build depends on.
+        let mut task = target(folder.path()).await.task().clone();
+        task.commands.build.push_str("; cat \"$TASK\"/words || :");
+        let mut names = Vec::new();
+        for words in ["a", "b"] {
+            fs::write(folder.path().join("task/words"), words).unwrap();
+            let digest = open(task.clone(), folder.path()).await.task_digest();
+            for entry in ["prepared", "pristine"] {
+                names.push(digest.entry_name(&[entry]).await.unwrap());
+            }
+        }
+        assert_eq!(names[0], names[2], "no command prepares by it");
+        assert_ne!(names[1], names[3]);
     }
 
     #[tokio::test]

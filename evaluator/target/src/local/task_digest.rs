@@ -2,7 +2,7 @@
 //! the tree, the task's folder, the commands, their environment and limits, and the
 //! compilers.
 
-use crate::runner::TargetTask;
+use crate::runner::{Commands, TargetTask};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::{Host, Sandbox};
 use rustix::fs::FileType;
@@ -26,31 +26,51 @@ const COMPILERS: &[&str] = &[
 /// Debian's list of packages: it is written anew with each of them.
 const PACKAGES: &str = "/var/lib/dpkg/status";
 
-/// The digest of one task on one host, computed at the first use.
+/// The digests of one task on one host, each computed at its first use.
 #[derive(Debug)]
 pub struct TaskDigest {
-    task: TargetTask,
+    whole: Part,
+    built: Part,
+    prepared: Part,
     host: Host,
     /// The id of the image that commands run in.
     image: Option<String>,
-    digest: OnceCell<Option<String>>,
 }
+
+/// As much of a task as something depends on, and its digest.
+type Part = (TargetTask, OnceCell<Option<String>>);
 
 impl TaskDigest {
     pub(super) fn new(task: TargetTask, sandbox: &Sandbox) -> Self {
+        let prepared = Commands {
+            prepare: task.commands.prepare.clone(),
+            ..Commands::default()
+        };
+        let built = Commands {
+            build: task.commands.build.clone(),
+            ..prepared.clone()
+        };
+        let (main, mut prepared) = (task.main_build(), without_runs(&task, prepared));
+        prepared.builds.retain(|name, _| *name == main);
         Self {
-            task,
+            built: (without_runs(&task, built), OnceCell::new()),
+            prepared: (prepared, OnceCell::new()),
+            whole: (task, OnceCell::new()),
             host: sandbox.host().clone(),
             image: sandbox.image().map(str::to_owned),
-            digest: OnceCell::new(),
         }
     }
 
     /// Returns the name of a cache entry, which covers all that the entry
     /// depends on; none where the task has no digest.
     pub async fn entry_name(&self, parts: &[&str]) -> Option<String> {
-        let base = self.digest.get_or_init(|| async {
-            let (task, host) = (self.task.clone(), self.host.clone());
+        let (task, base) = match parts.first() {
+            Some(&"prepared") => &self.prepared,
+            Some(&("pristine" | "build")) => &self.built,
+            _ => &self.whole,
+        };
+        let base = base.get_or_init(|| async {
+            let (task, host) = (task.clone(), self.host.clone());
             let made = tokio::task::spawn_blocking(move || digest(&task, &host));
             made.await.ok().flatten()
         });
@@ -65,12 +85,28 @@ impl TaskDigest {
     }
 }
 
+/// Returns a task with these commands alone and without PoVs, as builds see it; without its folder
+/// where no command names it.
+fn without_runs(task: &TargetTask, commands: Commands) -> TargetTask {
+    let names = |command: &String| command.contains("TASK");
+    let is_named = commands.prepare.iter().chain([&commands.build]).any(names);
+    TargetTask {
+        task_folder: { is_named.then(|| task.task_folder.clone()) }.unwrap_or_default(),
+        commands,
+        povs: Vec::new(),
+        ..task.clone()
+    }
+}
+
 /// Computes the digest; none where a folder is too large or cannot be read.
 fn digest(task: &TargetTask, host: &Host) -> Option<String> {
     let mut hash = Sha256::new();
     hash.update(VERSION);
-    folder(&mut hash, &task.tree).ok()?;
-    folder(&mut hash, &task.task_folder).ok()?;
+    folder(&mut hash, (&task.tree, "")).ok()?;
+    if task.task_folder != Path::new("") {
+        // What was read from the file of the task is covered below.
+        folder(&mut hash, (&task.task_folder, "task.toml")).ok()?;
+    }
     for pov in &task.povs {
         file(&mut hash, &pov.file).ok()?;
     }
@@ -123,7 +159,7 @@ fn program(hash: &mut Sha256, path: &Path) {
     }
 }
 
-fn folder(hash: &mut Sha256, root: &Path) -> io::Result<()> {
+fn folder(hash: &mut Sha256, (root, without): (&Path, &str)) -> io::Result<()> {
     let mut count = 0;
     for visited in ContainedFolder::open(root)?.folders(|_| true) {
         let visited = visited?;
@@ -133,6 +169,9 @@ fn folder(hash: &mut Sha256, root: &Path) -> io::Result<()> {
         }
         for entry in &visited.entries {
             let path = visited.path_of(entry);
+            if path == Path::new(without) {
+                continue;
+            }
             hash.update((path.as_os_str().len() as u64).to_le_bytes());
             hash.update(path.as_os_str().as_bytes());
             hash.update(entry.facts.st_mode.to_le_bytes());
