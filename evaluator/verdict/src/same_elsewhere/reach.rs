@@ -397,9 +397,11 @@ impl Reach {
 }
 
 /// Names the place that an input has to run. Where no line of the patch holds code, as in a table
-/// or a constant, functions are counted.
+/// or a constant, functions are counted; classes without debugging information show neither.
 pub(super) fn place(counted: &Coverage) -> &'static str {
-    if counted.lines.is_empty() {
+    if counted.lines.is_empty() && counted.functions.is_empty() {
+        "the patched code, of which no counter finds a line or a function in this build (is it compiled without -g?)"
+    } else if counted.lines.is_empty() {
         "a function of the patch or of the crash, since no patched line holds code"
     } else {
         "the patched lines"
@@ -435,6 +437,8 @@ mod tests {
     #[test]
     fn lines_are_said_to_run_where_some_hold_code() {
         let mut counted = Coverage::default();
+        assert!(place(&counted).ends_with("without -g?)"));
+        counted.functions.insert("f".to_owned(), 0);
         assert!(place(&counted).ends_with("no patched line holds code"));
         counted.lines.insert(("a.c".to_owned(), 7), 0);
         assert_eq!(place(&counted), "the patched lines");
