@@ -119,6 +119,11 @@ impl Bench {
                 "it crashed once, and then in {often}"
             )));
         }
+        let lacks = |of: Option<&CrashReport>| of.is_some_and(lacks_class);
+        if lacks(replay.crash.as_ref()) && !lacks(reported) {
+            let why = format!("the class path is not all that it needs: {crash}");
+            return Ok(Seen::Nothing(why));
+        }
         if let Some(reported) = reported {
             let tells = |stack: &patchwright_crash::Stack| !stack.frames.is_empty();
             let other = match &replay.crash {
@@ -212,6 +217,12 @@ fn is_leak(replay: &Replay) -> bool {
     crash.is_some_and(|crash| crash.tool == Tool::LeakSanitizer)
 }
 
+/// Tells whether a program of Java ended for want of a class, which no input can mend.
+fn lacks_class(crash: &CrashReport) -> bool {
+    let kinds = ["ClassNotFoundException", "NoClassDefFoundError"];
+    kinds.iter().any(|kind| crash.kind.ends_with(kind))
+}
+
 fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
     signature::compare(earlier, later, &|_| true) == Change::New
 }
@@ -253,13 +264,20 @@ pub(super) fn explain(error: &TargetError) -> String {
     }
 }
 
-/// The beginnings of what Maven says after each failure, whatever failed.
-const OF_MAVEN: [&str; 4] = [
+/// The beginnings of what Maven says after each failure, whatever failed, and of the frames of a
+/// plugin that failed.
+const OF_MAVEN: [&str; 8] = [
+    "[ERROR] \tat ",
+    "[ERROR] -> [Help",
     "[ERROR] [Help",
+    "[ERROR] After correcting",
+    "[ERROR]   mvn ",
     "[ERROR] For more information",
     "[ERROR] Re-run Maven",
     "[ERROR] To see the full",
 ];
+/// Lines of a log that are looked at for one that tells something: a trace has some hundred.
+const LOOKED_AT: usize = 400;
 
 /// Words behind the reason of a failure that tell none.
 const AFTERWARDS: [&str; 3] = [
@@ -270,7 +288,7 @@ const AFTERWARDS: [&str; 3] = [
 
 /// Returns the last lines of a log that tell something.
 fn telling(log: &str) -> Vec<String> {
-    let mut last = last_lines(log, 2 * LINES);
+    let mut last = last_lines(log, LOOKED_AT);
     last.retain(|line| {
         let empty = matches!(line.trim(), "" | "[ERROR]");
         !empty && !OF_MAVEN.iter().any(|advice| line.starts_with(advice))
@@ -319,8 +337,21 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_class_path_is_no_crash_of_the_input() {
+        for (kind, expected) in [
+            ("java.lang.NoClassDefFoundError: org/acme/Log", true),
+            ("java.lang.ClassNotFoundException: org.acme.Fold", true),
+            ("java.lang.IllegalStateException: no class", false),
+        ] {
+            let text = format!("Exception in thread \"main\" {kind}\n\tat a.B.c(B.java:1)\n");
+            let report = read_leading(&text).unwrap();
+            assert_eq!(super::lacks_class(&report), expected, "{kind}");
+        }
+    }
+
+    #[test]
     fn what_failed_is_told_and_not_what_is_said_each_time() {
-        let log = "\u{1b}[1;31m[ERROR]\u{1b}[m no javadoc\n[ERROR] \n[ERROR] Re-run Maven using -X\n[ERROR] [Help 1] http://example.org\n\u{1b}[0m\n";
+        let log = "\u{1b}[1;31m[ERROR]\u{1b}[m no javadoc\n[ERROR] \tat a.b.C.d(C.java:1)\n[ERROR] -> [Help 1]\n[ERROR] \n[ERROR] Re-run Maven using -X\n[ERROR] [Help 1] http://example.org\n\u{1b}[0m\n";
         assert_eq!(
             with_end("it fails", log),
             "it fails\n  | [ERROR] no javadoc"
