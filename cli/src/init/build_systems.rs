@@ -82,6 +82,8 @@ struct OptionForms {
     feature: Form,
     /// Words that a build with fuzzers begins with.
     fuzzers: String,
+    /// Words that build one module of several, and what it needs.
+    module: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -109,7 +111,25 @@ impl OptionForms {
             }
         }
         variants.dedup();
+        let log = log.filter(|_| !self.module.is_empty());
+        let module = log.and_then(|log| self.module_of(root, log));
+        variants.extend(module.map(|name| ("", self.module.replace("{option}", &name))));
         variants
+    }
+
+    /// Returns the folder of the module that a report leads to first, in a tree of several.
+    fn module_of(&self, root: &Path, log: &str) -> Option<String> {
+        let report = patchwright_crash::read_leading(log)?;
+        let files = Tree::open(root).ok()?.files();
+        let frames = report.stacks.first()?.frames.iter();
+        let mut places = frames.filter_map(|frame| path_of(frame.file.as_deref()?, &files));
+        let folders = Path::new(places.next()?.as_str()).ancestors().skip(1);
+        let is_module = |folder: &&Path| {
+            let mut files = self.files.iter();
+            files.any(|file| root.join(folder).join(file).is_file())
+        };
+        let module = { folders }.find(is_module)?.to_str()?;
+        (!module.is_empty() && is_plain(module, "._-/")).then(|| module.to_owned())
     }
 
     /// Reads `option(NAME ...)` of CMake and `option('name', type : ...)` of Meson: sets those whose
@@ -142,6 +162,11 @@ impl OptionForms {
         }
         words
     }
+}
+
+/// Returns the path in a tree of a file that a frame names.
+pub(super) fn path_of<'a>(file: &str, files: &'a [TreePath]) -> Option<&'a TreePath> {
+    { files.iter() }.find(|path| Path::new(path.as_str()).ends_with(file))
 }
 
 /// Place of a test script in a command.
@@ -302,6 +327,34 @@ mod tests {
             "<artifactId>junit</artifactId>\n <version>4.13.2</version>\n<source>8</source> <target>8</target> <source>17</source>"
         );
         assert!(read(".mvn/maven.config").ends_with("\n-Dmaven.compiler.target=8"));
+    }
+
+    #[test]
+    fn the_module_of_the_crash_is_built_where_a_build_of_all_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let sources = folder.path().join("core/fold/src/main/java/a");
+        fs::create_dir_all(&sources).unwrap();
+        fs::write(sources.join("B.java"), "class B {}").unwrap();
+        for file in ["pom.xml", "core/fold/pom.xml"] {
+            fs::write(folder.path().join(file), "").unwrap();
+        }
+        let log = "Exception in thread \"main\" java.lang.NullPointerException\n\tat java.base/java.util.Map.of(Map.java:1)\n\tat a.B.c(B.java:1)\n";
+        let found = |log| proposals(folder.path(), Language::Java, log).unwrap();
+        assert_eq!(found(None).len(), 2);
+        let [all, _, module, _] = &found(Some(log))[..] else {
+            panic!("all and one module, at two places");
+        };
+        let commands = |of: &Proposal| {
+            [
+                of.prepare.clone().unwrap(),
+                of.build.clone(),
+                of.tests[0].clone(),
+            ]
+        };
+        for (all, module) in commands(all).iter().zip(commands(module)) {
+            assert_eq!(*all, module.replacen(" -pl core/fold -am", "", 1));
+            assert_ne!(*all, module);
+        }
     }
 
     #[test]

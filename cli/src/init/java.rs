@@ -1,10 +1,11 @@
 //! Ways to hand an input to Java code that is no program of the build: the `main` that a trace or
 //! a report shows, and a launcher of ours that calls a method of a library.
 
+use super::build_systems::path_of;
 use super::harnesses::Harness;
 use crate::common::is_plain;
 use patchwright_crash::CrashReport;
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::Tree;
 use std::path::Path;
 
 /// Where builds and their preparation leave classes, and the libraries that they need.
@@ -23,11 +24,7 @@ const MAIN: &str = "main";
 pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>) -> Vec<Harness> {
     let files = Tree::open(root).map(|tree| tree.files());
     let files = files.unwrap_or_default();
-    let in_tree = |file: &str| {
-        let below = format!("/{file}");
-        let mut paths = files.iter().map(TreePath::as_str);
-        paths.any(|path| path == file || path.ends_with(&below))
-    };
+    let in_tree = |file: &str| path_of(file, &files).is_some();
     let stack = report.and_then(|report| report.stacks.first());
     let frames = stack.iter().flat_map(|stack| stack.frames.iter().rev());
     let called = frames
