@@ -182,11 +182,10 @@ impl TestReport {
     /// Reads a file of results: JUnit XML, or one of the forms of a log.
     pub fn read_file(name: &str, bytes: &[u8]) -> Option<Self> {
         if bytes.len() > MAX_FILE {
+            let bytes = bytes.len();
+            let problem = format!("{name}: {bytes} bytes of results, more than {MAX_FILE}");
             return Some(Self {
-                problems: vec![format!(
-                    "{name}: {} bytes of results, more than {MAX_FILE}",
-                    bytes.len()
-                )],
+                problems: vec![problem],
                 ..Self::default()
             });
         }
@@ -229,27 +228,21 @@ impl TestReport {
 
     /// Counts the tests with a result.
     pub fn count(&self, status: Status) -> usize {
-        self.tests
-            .values()
-            .filter(|test| test.status == status)
-            .count()
+        let with = self.tests.values().filter(|test| test.status == status);
+        with.count()
     }
 
     /// The tests that failed, in the order of their names.
     pub fn failed(&self) -> impl Iterator<Item = (&str, &TestResult)> {
-        self.tests
-            .iter()
-            .filter(|(_, test)| test.status == Status::Failed)
-            .map(|(name, test)| (name.as_str(), test))
+        let tests = self.tests.iter().map(|(name, test)| (name.as_str(), test));
+        tests.filter(|(_, test)| test.status == Status::Failed)
     }
 
     /// Returns the tests with another result in a second run of the same tree.
     pub fn unstable(&self, again: &Self) -> BTreeSet<String> {
         let names = self.tests.keys().chain(again.tests.keys());
-        names
-            .filter(|name| self.status(name) != again.status(name))
-            .cloned()
-            .collect()
+        let unstable = names.filter(|name| self.status(name) != again.status(name));
+        unstable.cloned().collect()
     }
 
     fn status(&self, name: &str) -> Option<Status> {
@@ -273,14 +266,10 @@ impl TestReport {
             list.push(name.clone());
         }
         if !self.partial {
-            let gone = baseline.tests.iter().filter(|(name, test)| {
-                test.status == Status::Passed
-                    && !self.tests.contains_key(*name)
-                    && !flaky.contains(*name)
-            });
-            comparison
-                .missing
-                .extend(gone.map(|(name, _)| name.clone()));
+            let passed = |name: &String| baseline.status(name) == Some(Status::Passed);
+            let of_before = baseline.tests.keys().filter(|name| !flaky.contains(*name));
+            let gone = of_before.filter(|name| passed(name) && !self.tests.contains_key(*name));
+            comparison.missing.extend(gone.cloned());
             comparison.missing.sort();
         }
         comparison

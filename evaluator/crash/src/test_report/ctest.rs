@@ -1,51 +1,61 @@
 //! CTest output: `2/3 Test #2: name ....***Failed    0.01 sec`; and that of Meson:
 //! ` 2/16 suite / name   FAIL   0.03s   exit status 1`.
 
-use super::{NamedResults, Status, TestResult, failed, lines};
+use super::{MAX_DETAILS, NamedResults, Status, TestResult, lines, short};
 use patchwright_source::regex;
 use std::borrow::Cow;
 
 /// The most lines of a failing test's output that are kept.
-const MAX_OUTPUT: usize = 60;
+const MAX_OUTPUT: usize = 200;
 
 pub(super) fn read(log: &str) -> NamedResults {
     let mut found: NamedResults = Vec::new();
     let mut output: Vec<String> = Vec::new();
-    for line in lines(log) {
-        let Some((name, words)) = result(&line) else {
-            // `ctest -V` prefixes a test's output with its number.
-            if line.trim_start().starts_with("Start ") {
-                output.clear();
-            } else if !line.trim().is_empty() && output.len() < MAX_OUTPUT {
+    // What is printed below a result is of that test, below a start of the one to come (`ctest -V`).
+    let mut follows = false;
+    for line in lines(log).chain(["Start ".into()]) {
+        let result = result(&line);
+        if result.is_none() && !line.trim_start().starts_with("Start ") {
+            if !line.trim().is_empty() && output.len() < MAX_OUTPUT {
                 output.push(line.into_owned());
             }
             continue;
-        };
-        let result = if regex!("^Passed|^(?:OK|EXPECTEDFAIL)$").is_match(words) {
-            TestResult::new(Status::Passed)
-        } else if regex!("Not Run|Skipped|^SKIP$").is_match(words) {
-            TestResult::new(Status::Skipped)
-        } else {
-            let mut result = failed(&output);
-            let reason = words.split("  ").next().unwrap_or(words).trim_matches('*');
-            result.details = result.details.or(result.message);
-            result.message = Some(reason.trim().to_owned());
-            result
-        };
+        }
+        let mut printed = short(&output.join("\n"), MAX_DETAILS);
         output.clear();
+        if let (true, Some((_, last))) = (follows, found.last_mut()) {
+            let printed = last.details.take().or(printed.take());
+            last.details = printed.filter(|_| last.status == Status::Failed);
+        }
+        follows = result.is_some();
+        let Some((name, words)) = result else {
+            continue;
+        };
+        let status = if regex!("^Passed|^(?:OK|EXPECTEDFAIL)$").is_match(words) {
+            Status::Passed
+        } else if regex!("Not Run|Skipped|^SKIP$").is_match(words) {
+            Status::Skipped
+        } else {
+            Status::Failed
+        };
+        let reason = words.split("  ").next().unwrap_or(words);
+        let mut result = TestResult::told(status, reason.trim_matches('*').trim());
+        result.details = printed.filter(|_| status == Status::Failed);
         found.push((name.to_owned(), result));
     }
     found
 }
 
-/// Returns a log without the part that CTest wrote, and that part: with `--output-on-failure` it
-/// holds what failing tests print, and nothing of those that pass.
+/// Returns a log without the part that CTest or Meson wrote, and that part: with
+/// `--output-on-failure` or `--print-errorlogs` it holds what failing tests print, and nothing of those that pass.
 pub(super) fn split(log: &str) -> (Cow<'_, str>, &str) {
-    let Some(begin) = regex!(r"(?m)^Test project |^ +Start +\d+: ").find(log) else {
+    let Some(begin) =
+        regex!(r"(?m)^Test project |^ +Start +\d+: |^ *1/\d+ .* [\d.]+s(?: |$)").find(log)
+    else {
         return (log.into(), "");
     };
     let (before, rest) = log.split_at(begin.start());
-    let ends = regex!(r"(?m)^\d+% tests passed, .*$").find_iter(rest);
+    let ends = regex!(r"(?m)^(?:\d+% tests passed, |Full log written to ).*$").find_iter(rest);
     let (shown, after) = rest.split_at(ends.last().map_or(rest.len(), |end| end.end()));
     (format!("{before}{after}").into(), shown)
 }

@@ -95,6 +95,29 @@ fn reads_meson() {
 }
 
 #[test]
+fn what_a_failing_test_printed_stands_below_its_result() {
+    let crash = "1: fine\n==9==ERROR: AddressSanitizer: heap-use-after-free on address 0x1";
+    for log in [
+        format!(
+            "Test project /b\n    Start 1: a\n1/2 Test #1: a .....   Passed   0.01 sec\n    Start 2: b\n\
+             2/2 Test #2: b .....***Failed   0.01 sec\n{crash}\n    Start 3: c\n3/3 Test #3: c .....***Failed   0.01 sec\n"
+        ),
+        format!(
+            "ninja: no work\n1/3 a       OK      0.01s\n2/3 b       FAIL    0.01s   exit status 1\n{crash}\n\n\
+             3/3 c       FAIL    0.01s   exit status 1\n\nFull log written to l.txt\n"
+        ),
+    ] {
+        let report = TestReport::read_log(&log).unwrap();
+        assert_eq!(report.tests["b"].details.as_deref(), Some(crash), "{log}");
+        assert_eq!(report.tests["a"].details, None);
+        assert_ne!(report.tests["c"].details.as_deref(), Some(crash));
+    }
+    // What fails within a test of Meson is named, what passes there is not.
+    let within = "1/1 u       FAIL    0.01s   exit status 1\n1..2\nok 1 - x\nnot ok 2 - y\nFull log written to l.txt\n";
+    check(within, &["F u FAIL", "F y"]);
+}
+
+#[test]
 fn reads_google_test() {
     check(
         "[==========] Running 3 tests\n[ RUN      ] A.ok\n[       OK ] A.ok (0 ms)\n\
