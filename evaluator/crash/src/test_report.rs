@@ -14,6 +14,7 @@ mod prove;
 mod pytest;
 mod tap;
 
+use patchwright_source::regex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,13 +27,14 @@ const MAX_DETAILS: usize = 16_000;
 pub const MAX_FILE: usize = 256 * 1024 * 1024;
 
 /// The words by which tools for tests say that there was nothing to run.
-const NOTHING_RUN: [(&str, &str); 6] = [
+const NOTHING_RUN: [(&str, &str); 7] = [
     ("No tests were found!!!", "ctest found no tests"),
     ("no tests ran in ", "pytest ran no tests"),
     ("[==========] Running 0 tests", "GoogleTest ran no tests"),
     ("# TOTAL: 0", "automake ran no tests"),
     ("No tests to run.", "Maven ran no tests"),
     ("running 0 tests", "cargo ran no tests"),
+    ("No tests defined.", "Meson has no tests"),
 ];
 
 /// The result of a test.
@@ -170,7 +172,13 @@ impl TestReport {
         match self.tests.len() {
             0 => {
                 let mut said = NOTHING_RUN.iter().filter(|(words, _)| log.contains(words));
-                said.next().map(|(_, reason)| (*reason).to_owned())
+                let said = said.next().map(|(_, reason)| (*reason).to_owned());
+                // There is no such goal, but a file or a folder of its name. Makes that it calls
+                // (`make[1]`) say so of one folder among many.
+                let make = regex!(
+                    r"(?m)^g?make: (?:Nothing to be done for )?['`](?:[^'\n]*/)?(?:check|tests?)'(?: is up to date)?"
+                );
+                said.or_else(|| make.find(log).map(|said| said.as_str().to_owned()))
             }
             all if self.count(Status::Skipped) == all => {
                 Some(format!("0 of {all} tests were run, the rest skipped"))

@@ -324,3 +324,22 @@ fn fifty_megabytes_of_output_are_passed_over() {
     let details = report.tests["A.b"].details.as_ref().unwrap();
     assert!(details.len() < 20_000, "{}", details.len());
 }
+
+#[test]
+fn a_goal_that_make_does_not_know_runs_nothing() {
+    let none = TestReport::default();
+    let nothing = |log: &str| none.nothing_run(log);
+    let of_a_folder =
+        nothing("make: Entering directory '/b'\nmake: Nothing to be done for '../t/test'.\n");
+    let told = "make: Nothing to be done for '../t/test'";
+    assert_eq!(of_a_folder.as_deref(), Some(told));
+    assert!(nothing("gmake: 'check' is up to date.").is_some());
+    for ran in [
+        "make[1]: Nothing to be done for 'check'.\nrunning t1\n",
+        "make: Nothing to be done for 'all'.\n",
+        "make: 'tests/run' is up to date.\n",
+        "make: Nothing to be done for 'unittest'.\n",
+    ] {
+        assert_eq!(nothing(ran), None);
+    }
+}
