@@ -350,6 +350,35 @@ fn other_errors_other_ends_and_room_that_is_used_pass() {
     }
 }
 
+/// A number that grew may be the right size: somebody has to look.
+#[test]
+fn room_that_grew_by_a_number_holds_a_patch_back() {
+    const OLD: &str = "#define MOST 50\n#define DEPTH 50\nint f(int n) {\n  char line[MOST], name[16];\n  char *p = New_Array(char, n ? n : 1);\n  if (p[3] > 7)\n    return DEPTH;\n  read(p, line);\n}\n";
+    for (from, to, caught) in [
+        ("MOST 50", "MOST 256", true),
+        ("name[16]", "name[64]", true),
+        ("n ? n : 1", "n + 4096", true),
+        ("name[16]", "name[17]", false),
+        ("DEPTH 50", "DEPTH 500", false),
+        ("p[3] > 7", "p[3] > 70", false),
+        ("n ? n : 1", "n * size + 64", false),
+        ("  read(", "  if (n < 300)\n    read(", false),
+    ] {
+        let new = OLD.replace(from, to);
+        let text = similar::TextDiff::from_lines(OLD, new.as_str());
+        let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
+        let case = Case {
+            file: &FileDiff::read(&text).unwrap()[0],
+            old: OLD,
+            kind: "heap-buffer-overflow",
+            povs: &[],
+        };
+        let found: Vec<Weight> = apply(&case).iter().map(|found| found.weight).collect();
+        let wanted = caught.then_some(Weight::HoldsBack);
+        assert_eq!(found, Vec::from_iter(wanted), "{to}");
+    }
+}
+
 /// A value refused with an error on one side of its range and accepted on the other.
 #[test]
 fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
