@@ -223,7 +223,7 @@ fn lacks_class(crash: &CrashReport) -> bool {
     kinds.iter().any(|kind| crash.kind.ends_with(kind))
 }
 
-fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
+pub(super) fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
     signature::compare(earlier, later, &|_| true) == Change::New
 }
 

@@ -334,10 +334,10 @@ impl Trials<'_> {
             match self.try_tests(built, command, proposal).await {
                 Ok(seen) => {
                     self.tell(&format!("  ok {seen}"));
-                    let draft = &mut built.draft;
-                    draft.remarks.test = seen;
-                    draft.keys.commands.test = Some(command.clone());
-                    draft.keys.commands.reports.clone_from(&proposal.reports);
+                    built.draft.remarks.test = seen;
+                    let commands = &mut built.draft.keys.commands;
+                    commands.test = Some(command.clone());
+                    commands.reports.clone_from(&proposal.reports);
                     return true;
                 }
                 Err(reason) => self.tell(&format!("  {reason}")),
@@ -365,7 +365,7 @@ impl Trials<'_> {
         };
         let run = bench.target.test(&bench.build).await;
         let run = run.map_err(|error| explain(&error))?;
-        tests_seen(&run.ok_or("it did not run")?)
+        tests_seen(&run.ok_or("it did not run")?, self.report.as_ref())
     }
 
     /// Finds a folder of the tree with files of the PoV's kind that the program accepts,
@@ -422,23 +422,64 @@ impl Trials<'_> {
 }
 
 /// Tells what the tests did, or why they are no tests: none was run, or none passes by name.
-fn tests_seen(run: &TestRun) -> Result<String, String> {
+/// Those that end by the crash that is to be repaired are: a patch has to make them succeed.
+fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Result<String, String> {
     if let Some(nothing) = run.nothing_run() {
         return Err(format!("no test command: {nothing}"));
     }
     let report = run.report();
     let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
     let seconds = run.execution.seconds;
+    let text = run.execution.text();
+    let is_known = |seen| reported.is_none_or(|told| !super::bench::differs(told, &seen));
+    let crashes = patchwright_crash::parse(&text).is_some_and(is_known);
     match (run.execution.ending.success(), passed) {
-        (true, 0) => Ok(format!(
-            "the command succeeds in {seconds:.1} s; it names no tests"
-        )),
-        (_, 0) => {
-            let last = last_words(&run.execution.text());
-            Err(format!("it fails, and names no test{last}"))
+        (success, 0) if success || crashes => {
+            let how = if success { "succeeds" } else { "crashes too" };
+            Ok(format!("it {how} in {seconds:.1} s, and names no tests"))
         }
+        (_, 0) => Err(format!("it fails, and names no test{}", last_words(&text))),
         _ => Ok(format!(
             "{passed} tests pass, {failed} fail, in {seconds:.1} s"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patchwright_sandbox::{Captured, Ending, Execution};
+
+    #[test]
+    fn tests_that_end_by_the_crash_of_the_pov_are_tests() {
+        let crash_in = |function: &str| {
+            format!(
+                "t/009:2:  ==9==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x7ff18db158c0 at pc \
+                 0x55f78b0a52b5 bp 0x7ffc11be6610 sp 0x7ffc11be6608\n\
+                 t/009:2:  WRITE of size 1 at 0x7ff18db158c0 thread T0\n\
+                 t/009:2:      #0 0x55f78b0a52b4 in {function} ../../src/read.c:176\n\
+                 t/009:2:      #1 0x55f78b0a52b6 in of_{function} ../../src/tool.c:20\n\
+                 11 successes, 1 failure\n"
+            )
+        };
+        let run = |log: &str| TestRun {
+            execution: Execution {
+                ending: Ending::Exited(2),
+                output: Captured {
+                    head: log.as_bytes().to_vec(),
+                    tail: Vec::new(),
+                    total: log.len() as u64,
+                },
+                seconds: 1.0,
+            },
+            reports: Vec::new(),
+        };
+        let reported = patchwright_crash::parse(&crash_in("one_code")).unwrap();
+        let seen = |log: &str, reported| tests_seen(&run(log), reported);
+        let told = seen(&crash_in("one_code"), Some(&reported)).unwrap();
+        assert!(told.contains("it crashes too in 1.0 s"), "{told}");
+        seen(&crash_in("one_code"), None).unwrap();
+        seen(&crash_in("draw"), Some(&reported)).unwrap_err();
+        seen("make: *** [Makefile:903: check] Error 1", None).unwrap_err();
     }
 }
