@@ -99,6 +99,9 @@ fn names_of_java_lose_their_package_and_evidence_is_wrapped() {
     });
     let best = report.best.as_mut().unwrap();
     best.rungs[0].reason = format!("{}end.", "word ".repeat(30));
+    let mut asked = best.rungs[0].clone();
+    asked.reason = "is it so?".to_owned();
+    best.rungs.push(asked);
     let text = mail_of(&report);
     let subject = "Subject: [PATCH] a: fix NullPointerException in Fold.Parser.parse\n";
     assert!(text.contains(subject), "{text}");
@@ -107,6 +110,7 @@ fn names_of_java_lose_their_package_and_evidence_is_wrapped() {
     assert!(evidence.iter().all(|line| line.len() <= 72), "{text}");
     assert!(evidence[1].starts_with("  word "), "{text}");
     assert!(evidence[2].ends_with(" end."), "{text}");
+    assert!(text.contains(": is it so?\n"), "{text}");
 }
 
 #[test]
