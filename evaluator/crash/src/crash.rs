@@ -82,6 +82,7 @@ struct Family {
     strength: Strength,
     /// An expression that every first line matches and that is cheap to search.
     mark: &'static str,
+    /// Tells whether a line with the mark is one.
     begins: fn(&str) -> bool,
     read: fn(&Log<'_>, usize) -> Option<Draft>,
 }
@@ -119,6 +120,14 @@ impl Families {
             marks,
         }
     }
+
+    /// Finds the families whose reports begin with a line.
+    fn begun<'a>(&'a self, line: &'a str) -> impl Iterator<Item = (usize, &'a Family)> {
+        let marked = self.marks.is_match(line).then(|| self.marks.matches(line));
+        let marked = marked.into_iter().flatten();
+        let families = marked.filter_map(move |number| Some((number, self.list.get(number)?)));
+        families.filter(move |(_, family)| (family.begins)(line))
+    }
 }
 
 /// The families of reports that programs print.
@@ -143,14 +152,10 @@ pub fn parse(text: &str) -> Option<CrashReport> {
 fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
     let log = Log::new(text);
     let mut starts: Vec<(Strength, usize, usize)> = Vec::new();
-    let lines = log.lines().iter().enumerate();
-    for (index, line) in lines.filter(|(_, line)| known.marks.is_match(line)) {
-        for number in known.marks.matches(line) {
-            let Some(family) = known.list.get(number) else {
-                continue;
-            };
+    for (index, line) in log.lines().iter().enumerate() {
+        for (number, family) in known.begun(line) {
             let of_family = starts.iter().filter(|(_, _, other)| *other == number);
-            if of_family.count() < MAX_STARTS && (family.begins)(line) {
+            if of_family.count() < MAX_STARTS {
                 starts.push((family.strength, index, number));
             }
         }

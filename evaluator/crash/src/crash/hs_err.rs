@@ -8,19 +8,16 @@ use patchwright_source::{Frame, Pattern, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
-    mark: r"^(# )?(A fatal|There is) .* the Java Runtime",
-    begins: |line| {
-        regex!("^(?:# )*(?:A fatal error has been detected by|There is insufficient memory for) the Java Runtime")
-            .is_match(line)
-    },
+    mark: r"^[# ]*(A fatal error has been detected by|There is insufficient memory for) the Java Runtime",
+    begins: |_| true,
     read,
 };
 
 /// The stacks of a file whose head was not given.
 pub(super) const HEADLESS: Family = Family {
     strength: Strength::Weak,
-    mark: r"^Native frames: ",
-    begins: |line| line.starts_with("Native frames: (J="),
+    mark: r"^Native frames: \(J=",
+    begins: |_| true,
     read: |log, at| {
         let mut draft = Draft::new(Tool::Jvm, "fatal-error");
         let mut inside = false;
@@ -41,7 +38,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     if headline.contains("insufficient memory") {
         "out-of-memory".clone_into(&mut draft.kind);
     }
-    draft.say(headline.trim_start_matches("# "));
+    draft.say(headline.trim_start_matches(['#', ' ']));
     let mut problematic = None;
     let mut inside = false;
     for line in log.from(at + 1, MAX_LINES) {

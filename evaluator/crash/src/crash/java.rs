@@ -32,7 +32,10 @@ pub(super) const PRINTED: Family = Family {
 pub(super) const HEADLESS: Family = Family {
     strength: Strength::Last,
     mark: r"^\s*at ",
-    begins: |line| read_frame(line).is_some_and(|frame| frame.line.is_some()),
+    begins: |line| {
+        let placed = |frame: Frame| frame.line.is_some() || line.ends_with("(Unknown Source)");
+        read_frame(line).is_some_and(placed)
+    },
     read: |log, at| {
         // What is no frame of a program's own trace, since nothing moves it in.
         let head = log.before(at, 1).find_map(headline);

@@ -111,13 +111,6 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
     let title = (0..lines.len())
         .find(|at| !blank(*at))
         .filter(|at| blank(at + 1));
-    let begun = |line: &str| {
-        if !PASTED.marks.is_match(line) {
-            return None;
-        }
-        let begun = PASTED.list.iter().filter(|family| (family.begins)(line));
-        begun.map(|family| family.strength).min()
-    };
     let is_log = |number: usize, line: &str| {
         let begun = begun(line).is_some_and(|strength| strength < Strength::Last);
         let frame = native::read(line).is_some() || java::read_frame(line).is_some();
@@ -154,6 +147,11 @@ fn in_logs(lines: &[&str], logs: &[usize]) -> Vec<bool> {
     let mut inside = vec![false; lines.len()];
     let mut put_inside = |lines: Range<usize>| inside.get_mut(lines).map(|lines| lines.fill(true));
     let mut last = None;
+/// Returns the most detail that a report which begins with this line may have.
+fn begun(line: &str) -> Option<Strength> {
+    PASTED.begun(line).map(|(_, family)| family.strength).min()
+}
+
     for log in logs {
         let near = last.filter(|last| log - last <= GAP);
         put_inside(near.unwrap_or(*log)..log + 1);
@@ -347,10 +345,6 @@ fn bare_exception(text: &str) -> Option<CrashReport> {
     Some(purify::finish(draft))
 }
 
-fn begins_a_report(line: &str) -> bool {
-    PASTED.list.iter().any(|family| (family.begins)(line))
-}
-
 /// Returns a text without what mail programs, trackers and build servers add.
 fn clean(text: &str) -> String {
     let text = unescape(text);
@@ -365,7 +359,9 @@ fn clean(text: &str) -> String {
             "&#39;" | "&#x27;" => "'",
             tag if tag.starts_with("<br") => "\n",
             // Somebody put the log into the comment of a form.
-            comment if comment.lines().any(begins_a_report) => return comment.to_owned(),
+            comment if comment.lines().any(|line| begun(line).is_some()) => {
+                return comment.to_owned();
+            }
             _ => "",
         };
         text.to_owned()

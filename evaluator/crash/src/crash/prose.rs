@@ -112,7 +112,7 @@ static HOSTED: Pattern = Pattern::new(
 );
 /// Files that are logs, documents or fixes, and not what crashed the program.
 static NO_INPUT: Pattern = Pattern::new(
-    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/",
+    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|bugreport|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/",
 );
 /// Words of a path of which it is clear that a program reads it.
 static SAMPLE: Pattern = Pattern::new(r"(?i)sample|poc|crash|corpus|seed|repro|broken|input");
@@ -139,7 +139,7 @@ const INPUTS: &str = " file files input inputs sample attached testcase reproduc
 const NO_NAMES: &str = " do else goto break continue case default if for while switch sizeof return true false null NULL nullptr None int char void \
      long short float double bool unsigned const static size_t ssize_t uint8_t uint16_t uint32_t uint64_t \
      int8_t int16_t int32_t int64_t ptrdiff_t wchar_t uintptr_t intptr_t x86_64 GitHub GitLab macOS iOS \
-     iPhone iPad FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
+     iPhone iPad OpenJDK FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
      AddressSanitizer UndefinedBehaviorSanitizer MemorySanitizer ThreadSanitizer LeakSanitizer ASan UBSan \
      MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT HotSpot README WinVer what ";
 

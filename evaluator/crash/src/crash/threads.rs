@@ -9,12 +9,10 @@ use patchwright_source::{Frame, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
-    mark: BEGINS,
-    begins: |line| regex!(BEGINS).is_match(line),
+    mark: "^Full thread dump |^Found one Java-level deadlock|^DALVIK THREADS",
+    begins: |_| true,
     read,
 };
-
-const BEGINS: &str = "^Full thread dump |^Found one Java-level deadlock|^DALVIK THREADS";
 
 /// The headline of threads that wait for each other; their stacks stand below it.
 const DEADLOCK: &str = "Found one Java-level deadlock";
