@@ -82,7 +82,7 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     });
     let Some(whole) = whole else {
         // What no second one closes began in another line, or goes on in the next.
-        let pieces: Vec<&str> = line.split('`').collect();
+        let pieces: Vec<&str> = regex!("`|'''").split(line).collect();
         let closed = pieces.split_last().map_or(&[][..], |(_, closed)| closed);
         let quoted = closed.iter().skip(1).step_by(2);
         return quoted.filter_map(|piece| plain(piece)).collect();
@@ -220,7 +220,7 @@ impl CommandLine {
     /// Returns the arguments that name files, and where standard input came from.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let no_file = regex!("^-|^/dev/|://|:=");
-        let named = |word: &&String| FILE.is_match(word) && !no_file.is_match(word);
+        let named = |word: &&str| FILE.is_match(word) && !no_file.is_match(word);
         // Behind `-jar` stands the program.
         let is_jar = self.arguments.iter().position(|word| word == "-jar");
         let others = self.arguments.iter().enumerate();
@@ -231,21 +231,26 @@ impl CommandLine {
             before.is_none_or(|before| !WRITTEN.contains(&before.as_str()))
         });
         // Where one stands for the input, the others are something else.
-        let stands = |word: &&String| word.as_str() == "@@";
-        let stands = self.arguments.iter().find(stands);
-        let arguments = others.map(|(_, word)| word).filter(named);
-        let arguments = arguments.filter(move |word| stands.is_none_or(|one| one == *word));
-        arguments.chain(&self.input).map(String::as_str)
+        let stands = self.arguments.iter().any(|word| word == "@@");
+        // An option may name its file itself.
+        let option = regex!("^--?(?:in|input|infile|input-file|file)=");
+        let value = |word: &str| option.find(word).map_or(0, |mark| mark.end());
+        let arguments = others.map(move |(_, word)| word.split_at(value(word)).1);
+        let arguments = arguments.filter(named);
+        let arguments = arguments.filter(move |word| !stands || *word == "@@");
+        arguments.chain(self.input.as_deref())
     }
 }
 
-/// The words, separated by spaces.
+/// The words, separated by spaces; one that a shell would take apart is quoted.
 impl std::fmt::Display for CommandLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.program)?;
-        self.arguments
-            .iter()
-            .try_for_each(|word| write!(f, " {word}"))?;
+        for word in &self.arguments {
+            let apart = word.contains([' ', ';', '|', '&']);
+            let quoted = apart.then(|| shlex::try_quote(word).ok()).flatten();
+            write!(f, " {}", quoted.as_deref().unwrap_or(word))?;
+        }
         self.input
             .iter()
             .try_for_each(|file| write!(f, " < {file}"))
@@ -289,6 +294,7 @@ mod tests {
             ("TAP_LOG=1 ./tap", true, "./tap"),
             ("$ strace -f -o trace tap a.bin", true, "tap a.bin"),
             ("$./tap -x poc.bin", true, "./tap -x poc.bin"),
+            ("$ tap a.bin -c 'x; y'", true, "tap a.bin -c 'x; y'"),
             ("$ mpirun -np 2 ./tap -x a.bin", true, "./tap -x a.bin"),
             ("cc -g tap.c -o tap && ./tap", true, "./tap"),
             ("$BUILD/tools/tap [poc]", true, "$BUILD/tools/tap [poc]"),
@@ -381,6 +387,8 @@ mod tests {
         assert_eq!(command.files().collect::<Vec<_>>(), ["in/a.bin", "b"]);
         let command = read_line("$ java -jar tap-1.0.jar in.edn __log:=/t/a.log", false).remove(0);
         assert_eq!(command.files().collect::<Vec<_>>(), ["in.edn"]);
+        let command = read_line("$ ./tap --input=in/a.trace --name=b.x", false).remove(0);
+        assert_eq!(command.files().collect::<Vec<_>>(), ["in/a.trace"]);
         let command = read_line("$ ./tap @@ /t/out", false).remove(0);
         assert_eq!(command.files().collect::<Vec<_>>(), ["@@"]);
     }

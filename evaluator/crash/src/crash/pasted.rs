@@ -79,6 +79,10 @@ static FRAME_OF_LINE: Pattern = Pattern::new(
 );
 
 static GDB_FRAME: Pattern = Pattern::new(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \(");
+/// A command that was wrapped in its middle: between backquotes, or as shells wrap.
+static WRAPPED_CODE: Pattern = Pattern::new(
+    r"(?m)^((?:[^`\n]*[\s(])?`[^`'\n]+)\n([^`'\n]*`(?:[^`\w\n][^`\n]*)?)$|[ \t]\\\r?\n[ \t]*",
+);
 static CODE_IN_A_SENTENCE: Pattern = Pattern::new(r"(?m)^`([^`]+)`\s*$|`([^`\n]+)`");
 
 /// Lines of logs that are neither a report's first line nor a frame.
@@ -125,8 +129,8 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
         has_log |= !logs.is_empty() || part.iter().any(|line| begun(line).is_some());
         let whole = block % 2 == 1 && logs.len() > 1;
         for (at, (line, hidden)) in part.iter().zip(in_logs(part, &logs)).enumerate() {
-            // In a block the command stands right above what it printed.
-            let above = block % 2 == 1 && logs.first() == Some(&(at + 1));
+            // In a block the command stands right above what it printed, or at its beginning.
+            let above = block % 2 == 1 && (at == 0 || logs.first() == Some(&(at + 1)));
             if !(whole || hidden)
                 || is_announced(line)
                 || above && !read_line(line, true).is_empty()
@@ -377,6 +381,7 @@ fn clean(text: &str) -> String {
         text.to_owned()
     });
     let lines: Vec<&str> = text.lines().collect();
+    let text = WRAPPED_CODE.replace_all(&text, "$1 $2");
     let is_logged = |at: usize| {
         let line = lines.get(at).filter(|line| !line.starts_with('>'));
         line.is_some_and(|line| PREFIX.is_match(line))
