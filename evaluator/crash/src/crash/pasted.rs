@@ -133,6 +133,7 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
             let above = block % 2 == 1 && (at == 0 || logs.first() == Some(&(at + 1)));
             if !(whole || hidden)
                 || is_announced(line)
+                || line.starts_with("Version: ")
                 || above && !read_line(line, true).is_empty()
             {
                 words.push_str(line);
@@ -146,16 +147,16 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
     (words, has_log)
 }
 
-/// Tells of each line whether it belongs to the logs of which some lines are known.
-fn in_logs(lines: &[&str], logs: &[usize]) -> Vec<bool> {
-    let mut inside = vec![false; lines.len()];
-    let mut put_inside = |lines: Range<usize>| inside.get_mut(lines).map(|lines| lines.fill(true));
-    let mut last = None;
 /// Returns the most detail that a report which begins with this line may have.
 fn begun(line: &str) -> Option<Strength> {
     PASTED.begun(line).map(|(_, family)| family.strength).min()
 }
 
+/// Tells of each line whether it belongs to the logs of which some lines are known.
+fn in_logs(lines: &[&str], logs: &[usize]) -> Vec<bool> {
+    let mut inside = vec![false; lines.len()];
+    let mut put_inside = |lines: Range<usize>| inside.get_mut(lines).map(|lines| lines.fill(true));
+    let mut last = None;
     for log in logs {
         let near = last.filter(|last| log - last <= GAP);
         put_inside(near.unwrap_or(*log)..log + 1);
@@ -266,11 +267,6 @@ fn reports(text: &str) -> Vec<CrashReport> {
 /// Returns a text without its dirt and its Markdown, where a log may be code in a sentence.
 fn bare(text: &str) -> String {
     let text = clean(text).replace("```", "\n");
-    let own_line = |found: &regex::Captures<'_>| {
-        let code = found.get(1).or(found.get(2));
-        let code = code.map_or("", |code| code.as_str());
-        if PASTED.marks.is_match(code) {
-            format!("\n{code}\n")
     // A title that repeats what the program printed lacks what belongs to it.
     let titled = text.trim_start().split_once("\n\n");
     let repeated = titled.filter(|&(title, below)| {
@@ -281,6 +277,11 @@ fn bare(text: &str) -> String {
         told.is_some_and(|told| begun.any(|begun| begun <= told))
     });
     let text = repeated.map_or(text.as_str(), |(_, below)| below);
+    let own_line = |found: &regex::Captures<'_>| {
+        let code = found.get(1).or(found.get(2));
+        let code = code.map_or("", |code| code.as_str());
+        if PASTED.marks.is_match(code) {
+            format!("\n{code}\n")
         } else {
             format!("`{code}`")
         }
@@ -380,8 +381,8 @@ fn clean(text: &str) -> String {
         };
         text.to_owned()
     });
-    let lines: Vec<&str> = text.lines().collect();
     let text = WRAPPED_CODE.replace_all(&text, "$1 $2");
+    let lines: Vec<&str> = text.lines().collect();
     let is_logged = |at: usize| {
         let line = lines.get(at).filter(|line| !line.starts_with('>'));
         line.is_some_and(|line| PREFIX.is_match(line))

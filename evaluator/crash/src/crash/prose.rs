@@ -72,7 +72,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(&format!(
         r#"(?x)
           \]\((?P<spaced>https?://[^\s)]*(?:\ [^\s)]+)+)\)
-        | (?i:lines?|zeile|ligne)\s(?P<first>\d+)\s(?i:of|in)\s(?i:the\s)?(?i:file\s)?`?(?P<of>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
+        | (?i:lines?|zeile|ligne)\s(?:is\s)?(?P<first>\d+)\s(?i:of|in)\s(?i:the\s)?(?i:file\s)?`?(?P<of>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
         | https?://[^\s)>\]"'`]*?/blob/[^/\s]+/(?P<linked>[^\s)>\]"'`\#]+)\#L(?P<linked_line>\d+)
         | (?P<skipped>https?://[^\s)>\]"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+|\b0x[0-9a-fA-F]+)
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
@@ -88,8 +88,9 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 static VERSION: Pattern = Pattern::new(
     r#"(?x)
           (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+~-]*)
+        | \b(?P<built>\d+\.\d+)\s(?:build|release|version)\b
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
-        | (?i:\b(?:commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
+        | (?i:\b(?:as\sof|commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b
         | \b(?P<whole>[0-9a-f]{40})\b"#,
 );
@@ -377,6 +378,7 @@ impl ReportInWords {
                 .name("hash")
                 .filter(|hash| hash.as_str().contains(|c: char| c.is_ascii_digit()));
             let version = found.name("named").or(found.name("short")).or(hash);
+            let version = version.or(found.name("built"));
             let Some(version) = version.or(found.name("whole")) else {
                 continue;
             };
