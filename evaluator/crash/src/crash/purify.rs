@@ -47,7 +47,14 @@ pub(super) fn summary(report: &CrashReport, message: &str) -> String {
     if let Some(sentence) = sentence.filter(|sentence| !sentence.is_empty()) {
         let _ = write!(line, ", {sentence}");
     }
-    if let Some(frame) = report.leading_frame() {
+    // A failed assertion names its place itself.
+    let is_said = |frame: &&Frame| {
+        let place = frame.file.as_deref().zip(frame.line);
+        let said = |part: &str| message.contains(part);
+        let is_placed = place.is_some_and(|(file, line)| said(file) && said(&line.to_string()));
+        is_placed && said(&frame.function)
+    };
+    if let Some(frame) = report.leading_frame().filter(|frame| !is_said(frame)) {
         let place = scrub(&frame.to_string());
         let place = shorten(place.trim_start_matches("?? "), 300);
         let _ = write!(line, " in {place}");
