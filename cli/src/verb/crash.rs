@@ -61,11 +61,13 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The reporter's words beside a report; their kind, too, where the report says nothing of it.
+/// The reporter's words beside a report; their kind, too, where the report says little of it.
 fn beside(words: &ReportInWords, reports: &[(CrashReport, String)]) -> String {
     let first = reports.first().map(|(report, _)| report.kind.as_str());
+    let vague = matches!(first, Some("stopped" | "crash" | "SEGV" | "ABRT"));
+    let told = [first.unwrap_or_default(), "crash", "wrong-output"];
     let kind = words.kind.as_deref();
-    let kind = kind.filter(|_| matches!(first, Some("stopped" | "crash")));
+    let kind = kind.filter(|kind| vague && !told.contains(kind));
     let kind = kind.map(|kind| format!("kind       {kind}\n"));
     let named = kind.unwrap_or_default() + &named_in_words(words);
     format!("\nthe reporter's words\n{}", visible(&named))
@@ -117,4 +119,30 @@ fn nothing(arguments: &CrashArguments, text: &str) -> String {
          (\"ERROR: AddressSanitizer: ..\", \"runtime error: ..\", \"Exception in thread ..\") to the end of its stack",
         text.len()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beside;
+    use patchwright_crash::{read_pasted, read_words};
+
+    #[test]
+    fn a_kind_that_only_the_title_names_is_shown_beside_a_signal() {
+        let stack = "Program received signal SIGSEGV, Segmentation fault.\n#0  0x07 in peel (n=6) at a.c:3\n";
+        for (title, expected) in [
+            ("Stack overflow in peel()", true),
+            ("A crash in peel()", false),
+        ] {
+            let text = format!("{title}\n\n{stack}");
+            let reports = read_pasted(&text).into_iter();
+            let reports: Vec<_> = reports.map(|report| (report, String::new())).collect();
+            let shown = beside(&read_words(&text).unwrap(), &reports);
+            assert_eq!(
+                shown.contains("kind       stack-overflow\n"),
+                expected,
+                "{shown}"
+            );
+            assert_eq!(shown.contains("kind "), expected, "{shown}");
+        }
+    }
 }
