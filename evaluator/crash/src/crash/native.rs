@@ -157,12 +157,13 @@ pub(crate) fn read_place(text: &str) -> Frame {
     let mut frame = unnamed();
     let mut text = text.trim();
     while let Some((before, inside)) = last_parenthesis(text) {
-        let said = ["inlined by", "[clone]", "<unknown module>"];
+        let said =
+            regex!(r"^(?:inlined by|\[clone\]|<unknown module>|BuildId: |discriminator \d+$)");
         if let Some((module, offset)) = inside.rsplit_once("+0x")
             && offset.bytes().all(|byte| byte.is_ascii_hexdigit())
         {
             frame.module = Some(without_architecture(module).to_owned());
-        } else if !inside.starts_with("BuildId: ") && !said.contains(&inside) {
+        } else if !said.is_match(inside) {
             break;
         }
         text = before;
@@ -411,6 +412,14 @@ mod tests {
         check(
             "    #0 0x1 in core::panic::h12 /rustc/ab/library/x.rs:6:14",
             "0|core::panic::h12|/rustc/ab/library/x.rs|6|14|",
+        );
+    }
+
+    #[test]
+    fn what_a_tool_says_behind_a_place_is_no_part_of_it() {
+        check(
+            "    #2 0x7f92 in dump /src/tap/pk.c:48 (discriminator 1)",
+            "2|dump|/src/tap/pk.c|48|0|",
         );
     }
 
