@@ -7,8 +7,7 @@
 use super::{OUT, TREE, copy::opened, delta::same_content};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use zip::ZipArchive;
 
@@ -56,7 +55,7 @@ fn is_same(one: &ContainedFolder, other: &ContainedFolder, name: &OsStr) -> Opti
 }
 
 /// Tells whether two archives hold the same entries, in the same order and with the same contents.
-fn same_archive(one: File, other: File) -> zip::result::ZipResult<bool> {
+fn same_archive<F: Read + Seek>(one: F, other: F) -> zip::result::ZipResult<bool> {
     let (mut one, mut other) = (ZipArchive::new(one)?, ZipArchive::new(other)?);
     for at in 0..one.len().max(other.len()) {
         let (first, second) = (one.by_index_raw(at)?, other.by_index_raw(at)?);
