@@ -54,7 +54,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         "evaluator/target",
         5_540,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, and those that a library declares, \
-         builds that no sanitizer reached, budgets in work time, archives compared by their entries, \
+         builds that no sanitizer reached, budgets in work time, \
          a tree prepared once for all that is tried on it",
     ),
     (
