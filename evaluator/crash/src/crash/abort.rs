@@ -159,19 +159,37 @@ fn find_before(
     let (above, kind) = log.find_above(at, REACH, kind)?;
     let sentence = log.line(above)?.trim_start_matches(['#', ' ']);
     let sentence = sentence.trim_end().to_owned();
-    // An exception says more of itself.
     let what = log.line(above + 1);
     let what = what.filter(|next| kind == "uncaught-exception" && next.contains("what():"));
-    let told = what.map(|what| format!("{sentence}: {}", what.trim()));
-    Some((kind, told.unwrap_or(sentence)))
+    Some((kind, with_what(sentence, what)))
+}
+
+/// Adds what an exception says of itself.
+fn with_what(sentence: String, what: Option<&str>) -> String {
+    match what {
+        Some(what) => format!("{sentence}: {}", what.trim()),
+        None => sentence,
+    }
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
-    let (kind, message) = reason_before(log, at + 1)?;
+    let line = log.line(at)?;
+    let kind = reason(line)?;
+    // A title has an assertion alone; its place stands where the program printed it.
+    let failed = line.find("Assertion ").and_then(|at| line.get(at..));
+    let failed = failed.filter(|_| asserted(line).is_none());
+    let mut below = log.from(at + 1, REACH);
+    let placed = failed.and_then(|failed| {
+        below.find(|line| line.contains(failed.trim_end()) && asserted(line).is_some())
+    });
+    let line = placed.unwrap_or(line);
     let mut draft = Draft::new(Tool::Glibc, kind);
+    let what = log.line(at + 1).map(str::trim);
+    let what = what.filter(|what| what.starts_with("what():"));
+    let message = with_what(line.trim().to_owned(), what);
     draft.message.clone_from(&message);
     draft.say(message);
-    if let Some(frame) = asserted(log.line(at)?) {
+    if let Some(frame) = asserted(line) {
         draft.push(frame);
     }
     Some(draft)

@@ -267,16 +267,6 @@ fn reports(text: &str) -> Vec<CrashReport> {
 /// Returns a text without its dirt and its Markdown, where a log may be code in a sentence.
 fn bare(text: &str) -> String {
     let text = clean(text).replace("```", "\n");
-    // A title that repeats what the program printed lacks what belongs to it.
-    let titled = text.trim_start().split_once("\n\n");
-    let repeated = titled.filter(|&(title, below)| {
-        let said = title.trim().rsplit(": ").next().unwrap_or(title);
-        let told = begun(title).filter(|_| !title.contains('\n') && !LOG.is_match(below));
-        let repeats = |line: &str| title.contains(line.trim()) || line.contains(said);
-        let mut begun = below.lines().filter(|line| repeats(line)).filter_map(begun);
-        told.is_some_and(|told| begun.any(|begun| begun <= told))
-    });
-    let text = repeated.map_or(text.as_str(), |(_, below)| below);
     let own_line = |found: &regex::Captures<'_>| {
         let code = found.get(1).or(found.get(2));
         let code = code.map_or("", |code| code.as_str());
@@ -286,7 +276,7 @@ fn bare(text: &str) -> String {
             format!("`{code}`")
         }
     };
-    CODE_IN_A_SENTENCE.replace_all(text, own_line).into_owned()
+    CODE_IN_A_SENTENCE.replace_all(&text, own_line).into_owned()
 }
 
 /// Splits a report of leaks: each site of allocation is a leak of its own.
