@@ -30,7 +30,7 @@ pub(crate) struct Exported<'a> {
     pub report: &'a Report,
     /// The candidate.
     pub attempt: &'a AttemptReport,
-    /// The smallest input that shows the crash, or the only PoV where none was sought.
+    /// The smallest input that shows the crash.
     pub smallest: Option<&'a [u8]>,
     /// The people whose names it bears.
     pub signatures: Signatures,

@@ -128,11 +128,10 @@ pub(super) async fn finished(common: &Common, chosen: Chosen) -> anyhow::Result<
 async fn of_store(store: &Store, id: &str, chosen: Chosen) -> anyhow::Result<Finished> {
     let report = report(store, id).await?;
     let task = task_of(store, id).await?;
-    let kept = report.smallest.as_ref().and_then(|one| one.input.clone());
-    let smallest = match (kept, &task.povs[..]) {
-        (Some(hash), _) => store.blob(&hash).await?,
-        (None, [pov]) if report.crash.is_some() => std::fs::read(&pov.file).ok(),
-        _ => None,
+    let smallest = report.smallest.as_ref();
+    let smallest = match smallest.and_then(|smallest| smallest.input.as_deref()) {
+        Some(hash) => store.blob(hash).await?,
+        None => None,
     };
     let events = store.events(id).await?;
     let began = events.first().context("the journal of the run is empty")?;

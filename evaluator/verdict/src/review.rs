@@ -146,8 +146,8 @@ impl Case<'_> {
     }
 }
 
-/// Meaning of a finding for the patch, the gravest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+/// Meaning of a finding for the patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Weight {
     Refutes,

@@ -1,8 +1,7 @@
 //! Rules against patches that keep a check without its effect, or that enlarge a buffer
 //! instead of repairing the defect.
 
-use super::Weight::{self, HoldsBack, Refutes};
-use super::{Case, Finding, code, patched};
+use super::{Case, Finding, Weight, code, patched};
 use crate::evidence::changed_at;
 use crate::review::code::{bare, names};
 use patchwright_source::{Side, regex};
@@ -116,32 +115,51 @@ fn compared(condition: &str) -> BTreeSet<String> {
 /// Finds a buffer that grew by a constant, in a patch that does nothing else.
 pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
     let [removed, added] = [Side::Old, Side::New].map(|side| code(case.file.lines(side)));
-    let pairs = removed.iter().zip(&added);
-    let weights = pairs.map(|((_, old), (_, new))| padding(case.old, old, new));
-    match (weights.min().flatten(), added.first()) {
-        (Some(weight), Some((line, _))) if removed.len() == added.len() => {
+    if removed.is_empty() || removed.len() != added.len() {
+        return Vec::new();
+    }
+    let pairs = || removed.iter().zip(&added);
+    let padded = pairs().all(|((_, old), (_, new))| padding(old, new) >= Some(PADDING));
+    let raised = pairs().all(|((_, old), (_, new))| raised(case.old, old, new) >= Some(PADDING));
+    match added.first() {
+        Some((line, _)) if padded => {
             let what = "it adds room to a buffer, and what writes past its end is as it was";
-            vec![Finding::new(case, Some(line), what).weighing(weight)]
+            vec![Finding::new(case, Some(line), what)]
+        }
+        Some((line, _)) if raised => {
+            let what = "in this file it only raises the size of a buffer; is what writes past its end mended?";
+            vec![Finding::new(case, Some(line), what).weighing(Weight::HoldsBack)]
         }
         _ => Vec::new(),
     }
 }
 
-/// Weighs a line that gives a buffer of a file more room, and does nothing else: a number added
-/// between its brackets is no size, while a larger number may be the right one.
-fn padding(file: &str, old: &str, new: &str) -> Option<Weight> {
-    let room = regex!(
-        r"^#\s*define\s+(\w+)\s+\(?\d*$|(?:(?i:alloc|resize|array)\w*\s*\(|\bnew\s|\barray<|^[\w\s*:<>,]+\s\**\w+\s*\[)[^;]*$"
+/// Returns by how much the size in a declaration of an array was raised, or that in a macro by which
+/// a file declares one, where nothing else differs. It may be the right size: somebody has to look.
+fn raised(file: &str, old: &str, new: &str) -> Option<u64> {
+    let size = regex!(
+        r"^(\s*#\s*define\s+(?<name>\w+)\s+|\s*(?:[\w:<>,]+[\s*]+)+\w+\s*\[\s*)(?<size>\d+)(\s*|\s*\]\s*[^{]*)$"
     );
-    let opened = old.get(..changed_at(old.as_bytes(), new.as_bytes()))?;
-    let name = room.captures(opened)?.get(1);
-    let is_size = name.is_none_or(|name| file.contains(&format!("[{}", name.as_str())));
-    let most = |line: &str| {
-        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.flat_map(str::parse::<u64>).max().unwrap_or(0)
-    };
-    let grown = most(new) >= PADDING.saturating_add(most(old));
-    let added = regex!(r"\s*\+\s*\d+\s*([\])])").replace(new, "$1") == old;
-    let weight = if added { Refutes } else { HoldsBack };
-    (is_size && grown && names(new).is_subset(&names(old))).then_some(weight)
+    let declares = |line: &str| !line.trim_start().starts_with("return");
+    let [before, after] = [size.captures(old)?, size.captures(new)?];
+    let rest = [1, 4].iter().all(|part| before[*part] == after[*part]);
+    let name = before
+        .name("name")
+        .map(|name| format!("[{}]", name.as_str()));
+    let is_size = declares(old) && name.is_none_or(|name| file.contains(&name));
+    let [low, high] = [&before["size"], &after["size"]].map(|size| size.parse::<u64>().ok());
+    (rest && is_size).then(|| high?.checked_sub(low?))?
+}
+
+/// Returns the number that is added between two brackets, where nothing else differs.
+fn padding(old: &str, new: &str) -> Option<u64> {
+    let added = regex!(r"^\s*\+\s*(\d+)\s*$");
+    let head = changed_at(old.as_bytes(), new.as_bytes());
+    let tail = old.get(head..)?;
+    let middle = new.get(head..)?.strip_suffix(tail)?;
+    let closes = tail.starts_with([']', ')']);
+    let opened = old.get(..head)?;
+    let is_room = opened.contains('[') || opened.contains("alloc") || opened.contains("new ");
+    let number = added.captures(middle)?.get(1)?;
+    (closes && is_room).then(|| number.as_str().parse().ok())?
 }
