@@ -70,14 +70,26 @@ fn start(
     output: File,
 ) -> Result<Child, Box<dyn Error>> {
     let (program, arguments) = program.split_first().ok_or("no program was given")?;
-    let errors = output.try_clone()?;
     let started = std::thread::scope(|scope| {
         let thread = scope.spawn(move || {
             landlock::keep_to(own).map_err(|error| error.to_string())?;
-            let mut command = Command::new(program);
-            command.args(arguments).arg(input).stdin(Stdio::null());
-            command.stdout(output).stderr(errors);
-            command.spawn().map_err(|error| error.to_string())
+            let start = |mut command: Command| {
+                let output = [output.try_clone()?, output.try_clone()?].map(Stdio::from);
+                let [output, errors] = output;
+                command.args(arguments).arg(input).stdin(Stdio::null());
+                command
+                    .stdout(output)
+                    .stderr(errors)
+                    .env_remove("_")
+                    .spawn()
+            };
+            // A shell runs what names no interpreter, and tells of what cannot be run.
+            let started = start(Command::new(program)).or_else(|_| {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", "exec \"$@\"", "sh"]).arg(program);
+                start(shell)
+            });
+            started.map_err(|error| error.to_string())
         });
         thread.join()
     });

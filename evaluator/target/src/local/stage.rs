@@ -12,6 +12,7 @@ use crate::runner::{BaselinePov, Build, Pov, measure, program_and_arguments};
 use crate::workspace::Workspace;
 use crate::{Result, TargetError};
 use patchwright_sandbox::Execution;
+use patchwright_source::regex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -108,8 +109,9 @@ impl<'a> PovRun<'a> {
             .find_map(|end| command.trim_end().strip_suffix(end));
         let needs = needs_of(&locked(&self.target.needs), command);
         let is_alone = |words: &&str| {
+            let plain = regex!(r"^(?:[^$*?\[]|\$\{?[A-Z])*$").is_match(words);
             let knows_variables = needs != Needs::Nothing || words.contains("POV");
-            !knows_variables && program_and_arguments(words).is_some()
+            plain && !knows_variables && program_and_arguments(words).is_some()
         };
         Ok(words.filter(is_alone))
     }
@@ -244,6 +246,8 @@ mod tests {
             ("$OUT/prog $POV", Needs::Variables, None),
             ("$OUT/prog $POV -x", Needs::Nothing, None),
             ("$OUT/prog $POV $POV", Needs::Nothing, None),
+            ("$OUT/prog $@ $POV", Needs::Nothing, None),
+            ("$OUT/prog -o $WORK/o.$$ $POV", Needs::Nothing, None),
             ("$OUT/prog <$POV", Needs::Nothing, None),
             ("cd / && $OUT/prog $POV", Needs::Nothing, None),
         ] {

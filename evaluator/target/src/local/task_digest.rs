@@ -32,6 +32,9 @@ pub struct TaskDigest {
     whole: Part,
     built: Part,
     prepared: Part,
+    /// Files of the task's folder that are covered elsewhere, or by nothing but the whole: what was
+    /// read from the file of the task, and the PoVs.
+    left_out: Vec<PathBuf>,
     host: Host,
     /// The id of the image that commands run in.
     image: Option<String>,
@@ -52,7 +55,11 @@ impl TaskDigest {
         };
         let (main, mut prepared) = (task.main_build(), without_runs(&task, prepared));
         prepared.builds.retain(|name, _| *name == main);
+        let povs = task.povs.iter();
+        let povs = povs.filter_map(|pov| pov.file.strip_prefix(&task.task_folder).ok());
+        let left_out = povs.chain([Path::new("task.toml")]).map(Into::into);
         Self {
+            left_out: left_out.collect(),
             built: (without_runs(&task, built), OnceCell::new()),
             prepared: (prepared, OnceCell::new()),
             whole: (task, OnceCell::new()),
@@ -70,8 +77,8 @@ impl TaskDigest {
             _ => &self.whole,
         };
         let base = base.get_or_init(|| async {
-            let (task, host) = (task.clone(), self.host.clone());
-            let made = tokio::task::spawn_blocking(move || digest(&task, &host));
+            let (task, host, left_out) = (task.clone(), self.host.clone(), self.left_out.clone());
+            let made = tokio::task::spawn_blocking(move || digest(&task, &host, &left_out));
             made.await.ok().flatten()
         });
         let base = base.await.as_deref()?;
@@ -85,13 +92,9 @@ impl TaskDigest {
     }
 }
 
-/// Returns a task with these commands alone and without PoVs, as builds see it; without its folder
-/// where no command names it.
+/// Returns a task with these commands alone and without PoVs, as builds see it.
 fn without_runs(task: &TargetTask, commands: Commands) -> TargetTask {
-    let names = |command: &String| command.contains("TASK");
-    let is_named = commands.prepare.iter().chain([&commands.build]).any(names);
     TargetTask {
-        task_folder: { is_named.then(|| task.task_folder.clone()) }.unwrap_or_default(),
         commands,
         povs: Vec::new(),
         ..task.clone()
@@ -99,14 +102,11 @@ fn without_runs(task: &TargetTask, commands: Commands) -> TargetTask {
 }
 
 /// Computes the digest; none where a folder is too large or cannot be read.
-fn digest(task: &TargetTask, host: &Host) -> Option<String> {
+fn digest(task: &TargetTask, host: &Host, left_out: &[PathBuf]) -> Option<String> {
     let mut hash = Sha256::new();
     hash.update(VERSION);
-    folder(&mut hash, (&task.tree, "")).ok()?;
-    if task.task_folder != Path::new("") {
-        // What was read from the file of the task is covered below.
-        folder(&mut hash, (&task.task_folder, "task.toml")).ok()?;
-    }
+    folder(&mut hash, &task.tree, &[]).ok()?;
+    folder(&mut hash, &task.task_folder, left_out).ok()?;
     for pov in &task.povs {
         file(&mut hash, &pov.file).ok()?;
     }
@@ -159,7 +159,7 @@ fn program(hash: &mut Sha256, path: &Path) {
     }
 }
 
-fn folder(hash: &mut Sha256, (root, without): (&Path, &str)) -> io::Result<()> {
+fn folder(hash: &mut Sha256, root: &Path, left_out: &[PathBuf]) -> io::Result<()> {
     let mut count = 0;
     for visited in ContainedFolder::open(root)?.folders(|_| true) {
         let visited = visited?;
@@ -169,7 +169,7 @@ fn folder(hash: &mut Sha256, (root, without): (&Path, &str)) -> io::Result<()> {
         }
         for entry in &visited.entries {
             let path = visited.path_of(entry);
-            if path == Path::new(without) {
+            if left_out.contains(&path) {
                 continue;
             }
             hash.update((path.as_os_str().len() as u64).to_le_bytes());
