@@ -178,7 +178,9 @@ impl TestReport {
                 let make = regex!(
                     r"(?m)^g?make: (?:Nothing to be done for )?['`](?:[^'\n]*/)?(?:check|tests?)'(?: is up to date)?"
                 );
-                said.or_else(|| make.find(log).map(|said| said.as_str().to_owned()))
+                let of_make = |line: &str| line.is_empty() || line.contains("make: ");
+                let make = make.find(log).filter(|_| log.lines().all(of_make));
+                said.or_else(|| make.map(|said| said.as_str().to_owned()))
             }
             all if self.count(Status::Skipped) == all => {
                 Some(format!("0 of {all} tests were run, the rest skipped"))

@@ -81,7 +81,7 @@ static FRAME_OF_LINE: Pattern = Pattern::new(
 static GDB_FRAME: Pattern = Pattern::new(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \(");
 /// A command that was wrapped in its middle: between backquotes, or as shells wrap.
 static WRAPPED_CODE: Pattern = Pattern::new(
-    r"(?m)^((?:[^`\n]*[\s(])?`[^`'\n]+)\n([^`'\n]*`(?:[^`\w\n][^`\n]*)?)$|[ \t]\\\r?\n[ \t]*",
+    r"(?m)^((?:[^`\n]*[\s(])?`[^`'\n]+)\n([^`'\n]*`(?:[^`\w\n][^`\n]*)?)$|[ \t]\\\r?\n[ \t]*([A-Za-z./$\x22'_-])",
 );
 static CODE_IN_A_SENTENCE: Pattern = Pattern::new(r"(?m)^`([^`]+)`\s*$|`([^`\n]+)`");
 
@@ -371,7 +371,7 @@ fn clean(text: &str) -> String {
         };
         text.to_owned()
     });
-    let text = WRAPPED_CODE.replace_all(&text, "$1 $2");
+    let text = WRAPPED_CODE.replace_all(&text, "$1 $2$3");
     let lines: Vec<&str> = text.lines().collect();
     let is_logged = |at: usize| {
         let line = lines.get(at).filter(|line| !line.starts_with('>'));

@@ -88,7 +88,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 static VERSION: Pattern = Pattern::new(
     r#"(?x)
           (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+~-]*)
-        | \b(?P<built>\d+\.\d+)\s(?:build|release|version)\b
+        | (?i:\bthe\s)(?P<built>\d+\.\d+)\s(?:build|release|version)\b
         | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:as\sof|commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b
@@ -103,9 +103,9 @@ static EMPHASIS: Pattern =
     Pattern::new(r"(?m)(^|[\s(])_([A-Za-z/.][^\s_](?:\S*[^\s_])?)_([\s).,:;]|$)");
 /// Beginnings of lines in which a JVM tells of itself.
 static OF_JAVA: Pattern = Pattern::new(r"JRE version|Java VM:|Runtime Environment|Server VM");
-/// Addresses of machines of a network inside, and versions of the kernels of distributions.
+/// Addresses of machines of a network inside, days, and versions of the kernels of distributions.
 static OTHER: Pattern = Pattern::new(
-    r"^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){2,3}$|^\d\d\.\d\d\.\d\d(?:\d\d)?$|-generic$|-amd64$|\.(?:el|fc)\d+(?:[._]\w+)*$",
+    r"^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){2,3}$|^\d\d\.\d\d\.\d\d(?:\d\d)?$|^20\d{6}$|-generic$|-amd64$|\.(?:el|fc)\d+(?:[._]\w+)*$",
 );
 /// Places of files outside the text, and files that it says are attached.
 static HOSTED: Pattern = Pattern::new(
@@ -113,7 +113,7 @@ static HOSTED: Pattern = Pattern::new(
 );
 /// Files that are logs, documents or fixes, and not what crashed the program.
 static NO_INPUT: Pattern = Pattern::new(
-    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|bugreport|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/",
+    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|bugreport\.(?:java|sun)\.com|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/",
 );
 /// Words of a path of which it is clear that a program reads it.
 static SAMPLE: Pattern = Pattern::new(r"(?i)sample|poc|crash|corpus|seed|repro|broken|input");

@@ -50,9 +50,14 @@ pub(super) fn summary(report: &CrashReport, message: &str) -> String {
     // A failed assertion names its place itself.
     let is_said = |frame: &&Frame| {
         let place = frame.file.as_deref().zip(frame.line);
-        let said = |part: &str| message.contains(part);
-        let is_placed = place.is_some_and(|(file, line)| said(file) && said(&line.to_string()));
-        is_placed && said(&frame.function)
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let said = |part: &str| {
+            let pieces: Vec<&str> = line.split(part).collect();
+            let mut pairs = pieces.iter().zip(pieces.iter().skip(1));
+            pairs.any(|(before, after)| !before.ends_with(is_word) && !after.starts_with(is_word))
+        };
+        let is_placed = place.is_some_and(|(file, row)| said(file) && said(&row.to_string()));
+        report.kind == "assertion-failure" && is_placed && said(&frame.function)
     };
     if let Some(frame) = report.leading_frame().filter(|frame| !is_said(frame)) {
         let place = scrub(&frame.to_string());

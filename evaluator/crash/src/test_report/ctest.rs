@@ -13,9 +13,11 @@ pub(super) fn read(log: &str) -> NamedResults {
     let mut output: Vec<String> = Vec::new();
     // What is printed below a result is of that test, below a start of the one to come (`ctest -V`).
     let mut follows = false;
-    for line in lines(log).chain(["Start ".into()]) {
+    for line in lines(log).chain(["Start 0: ".into()]) {
         let result = result(&line);
-        if result.is_none() && !line.trim_start().starts_with("Start ") {
+        let is_end =
+            regex!(r"^ *Start +\d+: |^\d+% tests passed|^Full log written to").is_match(&line);
+        if result.is_none() && !is_end {
             if !line.trim().is_empty() && output.len() < MAX_OUTPUT {
                 output.push(line.into_owned());
             }
@@ -24,8 +26,13 @@ pub(super) fn read(log: &str) -> NamedResults {
         let mut printed = short(&output.join("\n"), MAX_DETAILS);
         output.clear();
         if let (true, Some((_, last))) = (follows, found.last_mut()) {
-            let printed = last.details.take().or(printed.take());
-            last.details = printed.filter(|_| last.status == Status::Failed);
+            // With `-V` several tests may print at once, each line with its number.
+            let numbered =
+                |text: &String| text.lines().all(|line| regex!(r"^\d+: ").is_match(line));
+            let is_numbered = printed.as_ref().is_some_and(numbered);
+            if last.status == Status::Failed && last.details.is_none() && !is_numbered {
+                last.details = printed.take();
+            }
         }
         follows = result.is_some();
         let Some((name, words)) = result else {
@@ -50,7 +57,7 @@ pub(super) fn read(log: &str) -> NamedResults {
 /// `--output-on-failure` or `--print-errorlogs` it holds what failing tests print, and nothing of those that pass.
 pub(super) fn split(log: &str) -> (Cow<'_, str>, &str) {
     let Some(begin) =
-        regex!(r"(?m)^Test project |^ +Start +\d+: |^ *1/\d+ .* [\d.]+s(?: |$)").find(log)
+        regex!(r"(?m)^Test project |^ +Start +\d+: |^ *1/\d+ .*? (?:OK|EXPECTEDFAIL|SKIP|FAIL|ERROR|TIMEOUT|UNEXPECTEDPASS) +[\d.]+s(?:\s|$)").find(log)
     else {
         return (log.into(), "");
     };
