@@ -121,8 +121,13 @@ impl Bench {
         }
         let lacks = |of: Option<&CrashReport>| of.is_some_and(lacks_class);
         if lacks(replay.crash.as_ref()) && !lacks(reported) {
-            let why = format!("the class path is not all that it needs: {crash}");
-            return Ok(Seen::Nothing(why));
+            let why = "a class is not found";
+            return Ok(match reported {
+                Some(_) => {
+                    Seen::Nothing(format!("the class path is not all that it needs: {crash}"))
+                }
+                None => Seen::Usual { crash, why },
+            });
         }
         if let Some(reported) = reported {
             let tells = |stack: &patchwright_crash::Stack| !stack.frames.is_empty();
@@ -217,10 +222,11 @@ fn is_leak(replay: &Replay) -> bool {
     crash.is_some_and(|crash| crash.tool == Tool::LeakSanitizer)
 }
 
-/// Tells whether a program of Java ended for want of a class, which no input can mend.
+/// Tells whether a program of Java ended for want of a class, as by a wrong class path.
 fn lacks_class(crash: &CrashReport) -> bool {
     let kinds = ["ClassNotFoundException", "NoClassDefFoundError"];
-    kinds.iter().any(|kind| crash.kind.ends_with(kind))
+    let kind = crash.kind.rsplit('.').next().unwrap_or_default();
+    kinds.contains(&kind) && !crash.summary.contains("Could not initialize class")
 }
 
 pub(super) fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
@@ -341,7 +347,11 @@ mod tests {
         for (kind, expected) in [
             ("java.lang.NoClassDefFoundError: org/acme/Log", true),
             ("java.lang.ClassNotFoundException: org.acme.Fold", true),
-            ("java.lang.IllegalStateException: no class", false),
+            (
+                "java.lang.NoClassDefFoundError: Could not initialize class a.B",
+                false,
+            ),
+            ("a.PluginClassNotFoundException: a", false),
         ] {
             let text = format!("Exception in thread \"main\" {kind}\n\tat a.B.c(B.java:1)\n");
             let report = read_leading(&text).unwrap();

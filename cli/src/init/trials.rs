@@ -422,7 +422,7 @@ impl Trials<'_> {
 }
 
 /// Tells what the tests did, or why they are no tests: none was run, or none passes by name.
-/// Those that end by the reported crash are: a patch has to make them succeed.
+/// Those that end by the reported crash are tests: as long as they fail, *tested* stays open.
 fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Result<String, String> {
     if let Some(nothing) = run.nothing_run() {
         return Err(format!("no test command: {nothing}"));

@@ -400,7 +400,7 @@ impl Reach {
 /// or a constant, functions are counted; classes without debugging information show neither.
 pub(super) fn place(counted: &Coverage) -> &'static str {
     if counted.lines.is_empty() && counted.functions.is_empty() {
-        "the patched code, of which no counter finds a line or a function in this build (is it compiled without -g?)"
+        "the patched code, of which no counter finds a line or a function in this build (it may be no part of it, or in Java be compiled without -g)"
     } else if counted.lines.is_empty() {
         "a function of the patch or of the crash, since no patched line holds code"
     } else {

@@ -77,8 +77,8 @@ impl Comparison<'_> {
             constants.extend(SIZES);
         }
         let mut inputs = self.inputs_at(&Dictionary::new(&constants));
-        inputs.truncate(self.programs.task().limits.compared as usize);
         let floor = FLOOR.min(inputs.len());
+        inputs.truncate((self.programs.task().limits.compared as usize).max(floor));
         let mut run = 0;
         while !inputs.is_empty() {
             let least = if run < floor {
