@@ -39,20 +39,20 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/crash",
-        5_960,
+        5_980,
         "forms of reports that people paste, of Windows, kernels and Android too, behind any prefix and cut anywhere, \
          their own words and the commands that they ran; what is kept of a report moved here; results of Meson; \
-         what CTest shows of a failing test",
+         what CTest and Meson show of a failing test, versions and commands as people write them",
     ),
     (
         "evaluator/sandbox",
-        4_000,
+        4_010,
         "processes that end as one domain, programs kept from what is noted of them, many inputs \
          started by one process; copying and removing by handles, and the record of an isolation moved here",
     ),
     (
         "evaluator/target",
-        5_540,
+        5_520,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, and those that a library declares, \
          builds that no sanitizer reached, budgets in work time, \
          a tree prepared once for all that is tried on it",
