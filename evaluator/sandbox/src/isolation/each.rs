@@ -107,6 +107,7 @@ mod tests {
     use super::{INPUTS, KEPT, run};
     use std::ffi::OsString;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     /// The first input leaves a process behind that goes on printing while the second one runs.
     const LEAVES: &str = "case $1 in */0) (for i in 1 2 3 4 5 6 7 8; do sleep 0.1; echo forged; done) & ;; *) sleep 0.5; echo own; exit 1 ;; esac";
@@ -125,5 +126,31 @@ mod tests {
         let kept = notes.path().join(KEPT);
         assert_eq!(fs::read_to_string(kept.join("1")).unwrap(), "own\n");
         assert!(!kept.join("0").exists());
+    }
+
+    #[test]
+    fn a_shell_starts_what_names_no_interpreter_and_tells_of_what_is_not_there() {
+        for (name, content, expected) in [
+            (
+                "script",
+                Some("echo \"of a shell: $(cat \"$1\")\"\nexit 1\n"),
+                "of a shell: words\n",
+            ),
+            ("missing", None, "not found"),
+        ] {
+            let notes = tempfile::tempdir().unwrap();
+            for part in [INPUTS, KEPT] {
+                fs::create_dir(notes.path().join(part)).unwrap();
+            }
+            fs::write(notes.path().join(INPUTS).join("0"), "words").unwrap();
+            let program = notes.path().join(name);
+            if let Some(content) = content {
+                fs::write(&program, content).unwrap();
+                fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+            run((&[program.into()], &[]), notes.path(), false).unwrap();
+            let output = fs::read_to_string(notes.path().join(KEPT).join("0")).unwrap();
+            assert!(output.contains(expected), "{output}");
+        }
     }
 }
