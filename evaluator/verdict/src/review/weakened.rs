@@ -163,3 +163,67 @@ fn padding(old: &str, new: &str) -> Option<u64> {
     let number = added.captures(middle)?.get(1)?;
     (closes && is_room).then(|| number.as_str().parse().ok())?
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Case, Finding, Weight, apply};
+    use patchwright_source::FileDiff;
+
+    fn findings(old: &str, new: &str) -> Vec<Finding> {
+        let text = similar::TextDiff::from_lines(old, new);
+        let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
+        apply(&Case {
+            file: &FileDiff::read(&text).unwrap()[0],
+            old,
+            kind: "heap-buffer-overflow",
+            povs: &[],
+        })
+    }
+
+    /// A number that grew may be the right size: somebody has to look.
+    #[test]
+    fn a_raised_size_holds_a_patch_back_and_added_room_refutes_it() {
+        const OLD: &str = "#define MOST 50\n#define DEPTH 50\nint f(int n) {\n  char line[MOST];\n  char name[16];\n  char *p = New_Array(char, n ? n : 1);\n  if (p[3] > 7)\n    return DEPTH;\n  read(p, line);\n}\n";
+        for (from, to, expected) in [
+            ("MOST 50", "MOST 256", Some(Weight::HoldsBack)),
+            ("name[16]", "name[64]", Some(Weight::HoldsBack)),
+            ("name[16]", "name[16 + 64]", Some(Weight::Refutes)),
+            ("p[3] > 7", "p[30] > 7", None),
+            ("name[16]", "name[64] = {1}", None),
+            ("name[16]", "name[17]", None),
+            ("DEPTH 50", "DEPTH 500", None),
+            ("p[3] > 7", "p[3] > 70", None),
+            ("n ? n : 1", "n * size + 64", None),
+            ("  read(", "  if (n < 300)\n    read(", None),
+        ] {
+            let new = OLD.replace(from, to);
+            let found = findings(OLD, &new);
+            let found: Vec<Weight> = found.iter().map(|found| found.weight).collect();
+            assert_eq!(found, Vec::from_iter(expected), "{to}");
+        }
+    }
+
+    /// A value refused with an error on one side of its range and accepted on the other.
+    #[test]
+    fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
+        const OLD: &str = "int f(S *s) {\n  GET(n, 15);\n  if (n < 1) RETURN(BZ_DATA_ERROR);\n  if (s->m > s->n) {\n    return E_INVALID;\n  }\n  work(s);\n  return E_OK;\n}\n";
+        for (added, caught) in [
+            ("  if (n > MOST) RETURN(BZ_STREAM_END);\n", true),
+            ("  if (n > MOST) {\n    return E_OK;\n  }\n", true),
+            ("  if (s->m > 18002)\n    return E_DONE;\n", true),
+            ("  if (n > MOST) RETURN(BZ_DATA_ERROR);\n", false),
+            ("  if (n > MOST) return E_TRUNCATED;\n", false),
+            // Another variable, which no other guard refuses.
+            ("  if (s->left > MOST) return E_OK;\n", false),
+            ("  if (n == 0) return E_OK;\n", false),
+            ("  if (s->m) return E_OK;\n", false),
+            ("  if (n > MOST) n = MOST;\n", false),
+        ] {
+            let new = OLD.replace("  work(s);\n", &format!("{added}  work(s);\n"));
+            let found = findings(OLD, &new)
+                .iter()
+                .any(|f| f.weight == Weight::Refutes && f.what.contains("good end"));
+            assert_eq!(found, caught, "{added}");
+        }
+    }
+}

@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn lines_are_said_to_run_where_some_hold_code() {
         let mut counted = Coverage::default();
-        assert!(place(&counted).ends_with("without -g?)"));
+        assert!(place(&counted).ends_with("without -g)"));
         counted.functions.insert("f".to_owned(), 0);
         assert!(place(&counted).ends_with("no patched line holds code"));
         counted.lines.insert(("a.c".to_owned(), 7), 0);
