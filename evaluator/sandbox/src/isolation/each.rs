@@ -8,7 +8,7 @@
 //!
 //! It knows nothing of time: whoever started the command watches the lines that come.
 
-use super::enter::before_program;
+use super::enter::{before_program, handed_on};
 use super::landlock;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::error::Error;
@@ -74,14 +74,15 @@ fn start(
         let thread = scope.spawn(move || {
             landlock::keep_to(own).map_err(|error| error.to_string())?;
             let start = |mut command: Command| {
-                let output = [output.try_clone()?, output.try_clone()?].map(Stdio::from);
-                let [output, errors] = output;
                 command.args(arguments).arg(input).stdin(Stdio::null());
                 command
-                    .stdout(output)
-                    .stderr(errors)
-                    .env_remove("_")
-                    .spawn()
+                    .stdout(output.try_clone()?)
+                    .stderr(output.try_clone()?);
+                // Some shells tell a program how it was called: as in the run of a PoV.
+                if handed_on("_").is_some() {
+                    command.env("_", program);
+                }
+                command.spawn()
             };
             // A shell runs what names no interpreter, and tells of what cannot be run.
             let started = start(Command::new(program)).or_else(|_| {

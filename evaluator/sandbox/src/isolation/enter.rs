@@ -156,7 +156,7 @@ pub(super) fn before_program(words: &[OsString]) -> (&[OsString], &[OsString]) {
 
 /// Returns a variable as it was given to this step.
 #[expect(clippy::disallowed_methods, reason = "what one step gives to the next")]
-fn handed_on(name: &str) -> Option<(&str, OsString)> {
+pub(super) fn handed_on(name: &str) -> Option<(&str, OsString)> {
     Some((name, std::env::var_os(name)?))
 }
 
