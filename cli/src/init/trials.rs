@@ -450,7 +450,7 @@ fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Result<String, S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patchwright_sandbox::{Captured, Ending, Execution};
+    use patchwright_sandbox::{Ending, Execution};
 
     #[test]
     fn tests_that_end_by_the_crash_of_the_pov_are_tests() {
@@ -465,15 +465,7 @@ mod tests {
             )
         };
         let run = |log: &str| TestRun {
-            execution: Execution {
-                ending: Ending::Exited(2),
-                output: Captured {
-                    head: log.as_bytes().to_vec(),
-                    tail: Vec::new(),
-                    total: log.len() as u64,
-                },
-                seconds: 1.0,
-            },
+            execution: Execution::reported(Ending::Exited(2), log.as_bytes(), 1.0, log.len()),
             reports: Vec::new(),
         };
         let reported = patchwright_crash::read_leading(&crash_in("one_code")).unwrap();

@@ -127,7 +127,7 @@ pub fn missing_banner(baseline: &str, now: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{Outcome, judge, missing_banner, proof};
-    use patchwright_sandbox::{Captured, Ending, Execution, Limit};
+    use patchwright_sandbox::{Ending, Execution, Limit};
 
     const REPORT: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011 at pc 0x1 bp 0x2 sp 0x3\nREAD of size 1 at 0x602000000011 thread T0\n    #0 0x401 in parse /src/a.c:3:5\nSUMMARY: AddressSanitizer: heap-buffer-overflow /src/a.c:3:5 in parse\n";
 
@@ -135,15 +135,7 @@ mod tests {
     const FUZZER_MEMORY: &str = "==7== ERROR: libFuzzer: out-of-memory (used: 2054Mb; limit: 2048Mb)\n   To change the out-of-memory limit use -rss_limit_mb=<N>\nSUMMARY: libFuzzer: out-of-memory\n";
 
     fn execution(ending: Ending, text: &str) -> Execution {
-        Execution {
-            ending,
-            output: Captured {
-                head: text.as_bytes().to_vec(),
-                tail: Vec::new(),
-                total: text.len() as u64,
-            },
-            seconds: 0.1,
-        }
+        Execution::reported(ending, text.as_bytes(), 0.1, text.len())
     }
 
     #[test]

@@ -230,21 +230,13 @@ fn hangs(run: &TestRun) -> bool {
 mod tests {
     use super::{FeedbackWriter, judge, left_failing};
     use patchwright_crash::test_report::{Status, TestReport, TestResult};
-    use patchwright_sandbox::{Captured, Ending, Execution, Limit};
+    use patchwright_sandbox::{Ending, Execution, Limit};
     use patchwright_target::runner::TestRun;
     use std::collections::BTreeSet;
 
     fn run(ending: Ending, log: &str) -> TestRun {
         TestRun {
-            execution: Execution {
-                ending,
-                output: Captured {
-                    head: log.as_bytes().to_vec(),
-                    tail: Vec::new(),
-                    total: log.len() as u64,
-                },
-                seconds: 1.0,
-            },
+            execution: Execution::reported(ending, log.as_bytes(), 1.0, log.len()),
             reports: Vec::new(),
         }
     }
