@@ -42,6 +42,7 @@ use pool::ComparedInput;
 use reach::Reach;
 use runs::Clock;
 use std::collections::BTreeSet;
+use values::TOLD;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
@@ -198,7 +199,7 @@ impl Comparison<'_> {
 
     /// Returns who found the patched program's answer to an input right, and why.
     fn accepted(&self, one: &Differing) -> Option<String> {
-        let answer = shown(&one.after);
+        let [_, answer] = one.answers();
         let mut accepted = self.programs.attempt.accepted.iter();
         let found = accepted.find(|known| {
             let is_any = known.answer.is_empty() || known.answer == answer;
@@ -209,11 +210,8 @@ impl Comparison<'_> {
 
     fn refuted(&self, one: &Differing) -> Rung {
         let reason = format!("{}: {}", one.input.name, one.what);
-        let shown = format!(
-            "--- without the patch\n{}\n+++ with the patch\n{}",
-            shown(&one.before),
-            shown(&one.after)
-        );
+        let [before, after] = one.answers();
+        let shown = format!("--- without the patch\n{before}\n+++ with the patch\n{after}");
         let lead = format!(
             "The patched program behaves differently on an input that the unpatched program accepts.\n{reason}"
         );
@@ -244,8 +242,17 @@ impl Comparison<'_> {
         if let Some(missed) = &self.missed {
             return (None, missed.clone());
         }
-        let (holds, why) = self.reached_enough();
         let inputs = self.compared.len();
+        if self.is_silent() && calls == 0 && self.counted(TOLD) == 0 {
+            let mut why = format!(
+                "{inputs} inputs end as before, but the program shows nothing of what it reads, and no value of a touched function was seen"
+            );
+            if let Some(unseen) = self.unseen.first() {
+                why.push_str(&format!(" ({unseen})"));
+            }
+            return (None, why);
+        }
+        let (holds, why) = self.reached_enough();
         let of_tests = match calls {
             0 => String::new(),
             calls => format!(" and {} of the tests", counted(calls, "call")),

@@ -1,6 +1,6 @@
 //! Departure: the first function whose values differ between two runs of one input.
 
-use super::test_calls::told;
+use super::test_calls::{tells, told};
 use patchwright_target::runner::InputRun;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,6 +50,25 @@ impl Values {
             }
         }
         values
+    }
+
+    /// Tells whether a value was seen that could be another one.
+    pub(super) fn tell(&self) -> bool {
+        let ends = self.received.values().chain(self.returned.values());
+        ends.flatten().any(|end| tells(end))
+    }
+
+    /// Says what the harness receives, or else what touched functions return: a line for each.
+    pub(super) fn told(&self) -> String {
+        let ends = match self.received.is_empty() {
+            true => &self.returned,
+            false => &self.received,
+        };
+        let of_function = |(function, ends): (&String, &BTreeSet<String>)| {
+            let ends: Vec<_> = ends.iter().map(String::as_str).collect();
+            format!("{function} {}\n", ends.join(" or "))
+        };
+        ends.iter().map(of_function).collect()
     }
 
     /// Compares with the patched program: functions that both programs were seen to leave.
@@ -124,6 +143,11 @@ mod tests {
         let found = old.departure(&new).unwrap();
         assert_eq!(found.what, "p throws A; with the patch it throws B");
         assert!(found.at_harness && found.both_throw && old.reached);
+        assert_eq!(old.told(), "p throws A\n");
+        let unseen =
+            values("2 calls\nreturned\tf (a.c)\treturns 1\nreturned\tf (a.c)\treturns 2\n");
+        assert_eq!(unseen.told(), "f (a.c) returns 1 or returns 2\n");
         assert!(!values("0 calls\n").reached);
+        assert!(old.tell() && !values("1 calls\nreturned\ta\treturns nothing\n").tell());
     }
 }

@@ -137,6 +137,43 @@ async fn a_difference_where_memory_was_never_written_is_settled() {
     assert!(result.log.text().contains(experiment), "{result:#?}");
 }
 
+/// Adds the bytes of a file and one behind them, and shows nothing.
+const SILENT: &str = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((noinline)) int sum(const unsigned char *b, long n) {\n  int all = 0;\n  for (long i = 0; i < n + (b[0] == 200); i++) all += b[i];\n  return all;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  if (size < 1) return 0;\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int all_bytes = sum(b, size);\n  free(b);\n  return all_bytes < 0;\n}\n";
+
+#[tokio::test]
+async fn a_program_that_shows_nothing_is_known_by_its_values_or_not_at_all() {
+    let is_int = "int sum(";
+    for (head, holds) in [(is_int, Some(true)), ("void sum(", None)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.limits.same = Duration::from_secs(10);
+        let mut silent = SILENT.replace(is_int, head);
+        if holds.is_none() {
+            silent = silent
+                .replace("return all;", "summed = all;")
+                .replace("void sum", "int summed;\nvoid sum")
+                .replace("int all_bytes = ", "")
+                .replace("all_bytes < 0", "0");
+        }
+        one_file(&task, &silent);
+        task.povs[0].file = folder.path().join("pov.dat");
+        fs::write(&task.povs[0].file, [200, 1, 2]).unwrap();
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let attempt = attempt_with(silent.replace("n + (b[0] == 200)", "n"), (5, 5));
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        let told = result
+            .answers
+            .iter()
+            .any(|answer| answer.contains("returns 203"));
+        assert_eq!(told, holds.is_some(), "{result:#?}");
+        assert_eq!(result.holds, holds, "{result:#?}");
+    }
+}
+
 /// Counts the lines of a text, and looks at the byte behind a carriage return, which may
 /// be the one behind the text.
 const LINES: &str = "#include <stdio.h>\n#include <stdlib.h>\nint lines(const unsigned char *b, long n) {\n  int count = 0;\n  for (long i = 0; i < n; i++) {\n    if (b[i] == '\\r' && b[i + 1] != '\\n') count++;\n    else if (b[i] == '\\n') count++;\n  }\n  printf(\"%d lines\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = lines(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";

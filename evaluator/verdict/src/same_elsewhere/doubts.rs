@@ -87,6 +87,16 @@ impl Differing {
         }
     }
 
+    /// Returns how both runs ended and their outputs, long ones from shortly before the first
+    /// difference on.
+    pub(super) fn answers(&self) -> [String; 2] {
+        let (before, after) = (&self.before.output, &self.after.output);
+        let from = changed_at(before, after);
+        let is_early = from <= SHOWN / 2 || before == after;
+        let from = if is_early { 0 } else { from - SHOWN / 4 };
+        [&self.before, &self.after].map(|run| shown_from(run, from))
+    }
+
     /// Tells differences of one kind: how both ended, and what they said but for numbers.
     fn kind(&self) -> [(String, u64); 2] {
         let kind = |run: &InputRun| (run.ending.to_string(), digest(&run.output));
@@ -322,13 +332,14 @@ impl Comparison<'_> {
 
     pub(super) fn doubt(&self, one: &Differing) -> Doubt {
         let input = &one.input;
+        let [before, after] = one.answers();
         Doubt {
             what: format!("{}: {}", input.name, one.what),
             settled: one.settled.clone(),
             input: Some(DoubtedInput {
                 name: input.name.clone(),
-                before: shown(&one.before),
-                after: shown(&one.after),
+                before,
+                after,
                 diverges: one.diverges.clone(),
                 ..doubted(self.programs.pov, &input.bytes)
             }),
@@ -339,8 +350,21 @@ impl Comparison<'_> {
 
 /// Returns how a run ended and the beginning of its output.
 pub(crate) fn shown(run: &InputRun) -> String {
-    let head = run.output.get(..SHOWN).unwrap_or(&run.output);
-    format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
+    shown_from(run, 0)
+}
+
+fn shown_from(run: &InputRun, from: usize) -> String {
+    let rest = run.output.get(from..).unwrap_or_default();
+    let part = rest.get(..SHOWN).unwrap_or(rest);
+    let left_out = match from {
+        0 => String::new(),
+        bytes => format!("[{bytes} bytes that are alike]\n"),
+    };
+    format!(
+        "{}\n{left_out}{}",
+        run.ending,
+        String::from_utf8_lossy(part)
+    )
 }
 
 /// Returns the input cut after each of its bytes from a position on.
@@ -353,7 +377,27 @@ fn cuts(input: &[u8], from: usize) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_CUTS, changed_at, cuts};
+    use super::{ComparedInput, Differing, InputRun, MOST_CUTS, SHOWN, changed_at, cuts};
+    use crate::same_elsewhere::pool::InputKind;
+    use patchwright_sandbox::process::Ending;
+
+    #[test]
+    fn long_answers_are_shown_where_they_differ() {
+        for (alike, is_shown) in [(0, true), (SHOWN / 4, true), (9 * SHOWN, false)] {
+            let run = |end: &str| InputRun {
+                index: 0,
+                ending: Ending::Exited(0),
+                output: ["first ", &"=".repeat(alike), end].concat().into(),
+            };
+            let input = ComparedInput::new(InputKind::Given, String::new(), Vec::new());
+            let one = Differing::new(input, String::new(), [&run("old"), &run("new")]);
+            let [before, after] = one.answers();
+            assert!(before.ends_with("=old") || alike == 0, "{before}");
+            assert!(after.ends_with("new"), "{after}");
+            assert_eq!(after.contains("first "), is_shown, "{after}");
+            assert_ne!(after.contains("bytes that are alike"), is_shown, "{after}");
+        }
+    }
 
     #[test]
     fn an_input_is_cut_behind_what_was_changed() {

@@ -10,6 +10,7 @@
 //! its syntax; where the program accepts most of them and now refuses the PoV, the rung is open too.
 
 use super::Comparison;
+use super::departure::Values;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use crate::evidence::TOLD;
@@ -17,7 +18,7 @@ use crate::given_inputs;
 use patchwright_crash::feedback;
 use patchwright_source::{counted, regex};
 use patchwright_target::Result;
-use patchwright_target::runner::InputRun;
+use patchwright_target::runner::{Capture, InputRun, Inputs};
 use std::collections::BTreeSet;
 
 /// PoVs and mutants that are run.
@@ -38,6 +39,9 @@ impl Comparison<'_> {
     pub(super) async fn ask_about_erring(&mut self) -> Result<()> {
         let povs = given_inputs::povs(self.programs.task())?;
         let mut answered = self.answers_where_it_errs(&povs).await?;
+        if self.is_silent() {
+            self.add_values(&mut answered).await?;
+        }
         let number = answered.len() as u64;
         self.count("inputs that only the patched program answers", number);
         let near = self.near(&povs, &answered);
@@ -79,6 +83,23 @@ impl Comparison<'_> {
         let inputs = inputs.into_iter().enumerate();
         let answered = inputs.filter_map(|(index, input)| Some((input, runs.remove(&index)?)));
         Ok(answered.filter(|(_, run)| !run.is_failure()).collect())
+    }
+
+    /// Adds to the first answers of a program that shows nothing what its harness receives.
+    async fn add_values(&self, answered: &mut [Answered]) -> Result<()> {
+        let inputs = answered.iter().take(MOST_ANSWERS);
+        let inputs: Vec<ComparedInput> = inputs.map(|(input, _)| input.clone()).collect();
+        let how = Inputs {
+            capture: Capture::Values(self.functions.clone()),
+            ..self.again()
+        };
+        let runs = self.run(&self.programs.new, &inputs, how).await?;
+        for (index, run) in runs {
+            if let Some((_, answer)) = answered.get_mut(index) {
+                answer.output.extend(Values::read(&run).told().bytes());
+            }
+        }
+        Ok(())
     }
 
     /// Counts what the patched program does with mutants of the PoVs: with those of the form of

@@ -214,13 +214,13 @@ pub(super) fn told(ends: &BTreeSet<String>, others: &BTreeSet<String>) -> String
 }
 
 /// Tells whether an end says more than that it was reached, and which class an object has.
-fn tells(end: &str) -> bool {
+pub(super) fn tells(end: &str) -> bool {
     let class = end.strip_prefix("returns a ");
     let only_class = class.is_some_and(|class| {
         class.starts_with(|c: char| c.is_uppercase())
             && !class.contains(|c: char| !c.is_alphanumeric())
     });
-    end != "returns nothing" && !only_class
+    !matches!(end, "returns nothing" | "is left") && !only_class
 }
 
 #[cfg(test)]

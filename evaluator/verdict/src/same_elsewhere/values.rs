@@ -24,6 +24,8 @@ const ROUND: usize = 6;
 /// The names of the counts of compared inputs, and of those with other values.
 const COMPARED: &str = "values compared";
 const OTHERWISE: &str = "inputs with other values";
+/// The name of the count of inputs on which a value was seen.
+pub(super) const TOLD: &str = "values seen";
 /// The most inputs whose values are compared.
 const MOST: usize = 64;
 /// The most inputs with other values that are told.
@@ -60,7 +62,7 @@ impl Comparison<'_> {
 
     /// Tells whether the harness shows nothing of what it receives: all that it printed is alike
     /// but for numbers, such as the time that a fuzzer took.
-    fn is_silent(&self) -> bool {
+    pub(super) fn is_silent(&self) -> bool {
         self.outputs_seen.len() <= 1
     }
 
@@ -77,6 +79,7 @@ impl Comparison<'_> {
             let values = Values::read(before);
             self.count(COMPARED, 1);
             self.count("reached a touched function", u64::from(values.reached));
+            self.count(TOLD, u64::from(values.tell()));
             if values.reached && self.reach.is_none() {
                 self.reaching.push(input.clone());
             }
