@@ -98,8 +98,10 @@ fn questions_that_are_none_are_told() {
     ] {
         check(&scene, &retrieve(query), "", (code, &[words]));
     }
+    let missing = ["context", "--repo", "records/src", "gone.log"];
+    check(&scene, &missing, "", (2, &["gone.log"]));
     let context = ["context", "--repo", "records/src"];
-    check(&scene, &context, "\n", (2, &["standard input is empty"]));
+    check(&scene, &context, "\n", (2, &["the request is empty"]));
     let expected: &[&str] = &["no setting begins with \"modle\""];
     check(&scene, &["config", "modle"], "", (2, expected));
 }

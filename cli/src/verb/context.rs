@@ -15,7 +15,7 @@ use patchwright_config::Flag;
 use patchwright_model::account::{Account, Accounted};
 use patchwright_retrieval::{Context, Engine, Request, RetrievalError, Tier};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,9 @@ const HITS: usize = 200;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ContextArguments {
+    /// File with a request in words or a crash report; - is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub request: PathBuf,
     /// Source tree to search
     #[arg(long, value_name = "DIR")]
     pub repo: PathBuf,
@@ -44,16 +47,16 @@ pub(crate) struct ContextArguments {
     pub format: Format,
 }
 
-/// Runs `patchwright context`: reads a request or a crash report on standard
-/// input and prints the code that it calls for.
+/// Runs `patchwright context`: reads a request or a crash report and prints the code that
+/// it calls for.
 ///
 /// # Errors
 /// The settings are wrong, or the tree, the cache or the input cannot be used.
 pub(crate) async fn run(common: &Common, arguments: &ContextArguments) -> anyhow::Result<ExitCode> {
-    let bytes = read_named("request", Path::new("-"), MOST_INPUT)?;
+    let bytes = read_named("request", &arguments.request, MOST_INPUT)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.trim().is_empty() {
-        let reason = "standard input is empty: give a request in words, or a crash report";
+        let reason = "the request is empty: give one in words, or a crash report";
         return Err(WrongInput(reason.to_owned()).into());
     }
     if arguments.endpoint.base_url.is_some() && arguments.endpoint.model.is_none() {

@@ -65,7 +65,11 @@ pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
     let line = |place: &Located| {
         let symbol = &place.symbol;
         let line = place.line.unwrap_or(symbol.name_line);
-        let mark = if place.is_harness { " (harness)" } else { "" };
+        let mark = match symbol.name.as_str() {
+            _ if !place.is_harness => "",
+            "main" if !is_aside(&symbol.path) => " (entry of the program)",
+            _ => " (harness)",
+        };
         let (role, name) = (place.role.as_str(), symbol.qualified());
         let (depth, path) = (place.depth, &symbol.path);
         format!("{role} #{depth} {name} {path}:{line}{mark}")

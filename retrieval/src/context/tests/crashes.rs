@@ -69,6 +69,10 @@ fn stacks_are_weighed_by_role_and_depth_and_the_harness_is_left() {
             "tests/fuzz.c",
             "int main(void)\n{\n    return run_it(0);\n}\n",
         ),
+        (
+            "src/tool.c",
+            "int main(void)\n{\n    return run_it(1);\n}\n",
+        ),
     ]);
     let frames = [
         stack(
@@ -91,6 +95,13 @@ fn stacks_are_weighed_by_role_and_depth_and_the_harness_is_left() {
     );
     let said = why(&found, "drop_it").unwrap_or_default();
     assert_eq!(said, format!("freed stack #0, at line {}", line(2)));
+    for (file, mark) in [
+        ("tests/fuzz.c", "harness"),
+        ("src/tool.c", "entry of the program"),
+    ] {
+        let entry = context(&engine, stack(Role::Crash, &[("main", file, 3)]));
+        assert_eq!(entry.stack, [format!("crash #0 main {file}:3 ({mark})")]);
+    }
 }
 
 #[test]
