@@ -73,7 +73,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "retrieval",
-        14_470,
+        14_240,
         "functions beside a stack that are named, places that are like what a fix repairs",
     ),
     (
