@@ -352,7 +352,7 @@ mod tests {
             ]
         };
         for (all, module) in commands(all).iter().zip(commands(module)) {
-            assert_eq!(*all, module.replacen(" -pl core/fold -am", "", 1));
+            assert_eq!(*all, module.replace(" -pl core/fold -am", ""));
             assert_ne!(*all, module);
         }
     }
