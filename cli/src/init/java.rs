@@ -4,8 +4,10 @@
 use super::build_systems::path_of;
 use super::harnesses::Harness;
 use crate::common::is_plain;
-use patchwright_crash::CrashReport;
+use patchwright_crash::{CrashReport, Stack};
+use patchwright_retrieval::{FILE_SIZE_LIMIT, Index};
 use patchwright_source::Tree;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Where builds and their preparation leave classes, and the libraries that they need.
@@ -13,8 +15,10 @@ const CLASSES: &str =
     "$OUT/launcher:$OUT/classes:$OUT/classes/java/main:$OUT/test-classes:$OUT/dependency/*:$OUT";
 /// Our launcher, and its name in the task's folder.
 const LAUNCHER: (&str, &str) = ("Launcher.java", include_str!("Launcher.java"));
-/// Frames of a trace whose methods are called, from the outermost.
+/// Methods that are called, from the outermost.
 const METHODS: usize = 5;
+/// How far, and to how many, callers of a trace's outermost method are followed.
+const CALLERS: (u32, usize) = (2, 64);
 /// The name of the method that a program starts with.
 const MAIN: &str = "main";
 
@@ -22,21 +26,49 @@ const MAIN: &str = "main";
 /// then the class with a `main` that the report itself holds. That one knows no exceptions by which
 /// the library refuses an input: a right patch may end in one.
 pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>) -> Vec<Harness> {
-    let files = Tree::open(root).map(|tree| tree.files());
-    let files = files.unwrap_or_default();
-    let in_tree = |file: &str| path_of(file, &files).is_some();
     let stack = report.and_then(|report| report.stacks.first());
-    let frames = stack.iter().flat_map(|stack| stack.frames.iter().rev());
-    let called = frames
-        .filter(|frame| frame.file.as_deref().is_some_and(in_tree))
-        .filter_map(|frame| frame.function.rsplit_once('.'));
+    let methods = stack.map_or_else(Vec::new, |stack| methods(root, stack));
+    let called = { methods.iter() }.filter_map(|method| method.rsplit_once('.'));
     let mut ways: Vec<Harness> = called
         .filter_map(|(class, method)| way(class, method))
         .collect();
-    ways.dedup();
     ways.truncate(METHODS);
     ways.extend(log.and_then(of_report));
     ways
+}
+
+/// Returns the methods of the tree that led to a crash, each once, the outermost first. A Java
+/// machine keeps the innermost 1024 frames of a stack: where the trace begins within the tree,
+/// methods that call the outermost one come before it.
+fn methods(root: &Path, stack: &Stack) -> Vec<String> {
+    let files = Tree::open(root).map(|tree| tree.files());
+    let files = files.unwrap_or_default();
+    let in_tree = |file: &str| path_of(file, &files).is_some();
+    let frames = stack.frames.iter().rev();
+    let shown = frames.map(|frame| {
+        let own = frame.file.as_deref().is_some_and(in_tree);
+        own.then_some(&frame.function)
+    });
+    let shown: Vec<Option<&String>> = shown.collect();
+    let cut = shown.first().copied().flatten();
+    let cut = cut.filter(|method| method.rsplit('.').next() != Some(MAIN));
+    let mut methods = cut.map_or_else(Vec::new, |method| callers(root, method));
+    methods.extend(shown.into_iter().flatten().cloned());
+    let mut seen = BTreeSet::new();
+    methods.retain(|method| seen.insert(method.clone()));
+    methods
+}
+
+/// Returns the methods that call one, without tests; none where the tree cannot be indexed.
+fn callers(root: &Path, method: &str) -> Vec<String> {
+    let calls = tempfile::tempdir().ok().and_then(|cache| {
+        let index = Index::open(root, cache.path(), FILE_SIZE_LIMIT).ok()?;
+        index.callers(method, CALLERS.0, CALLERS.1).ok()
+    });
+    let callers = calls.into_iter().flatten().filter_map(|call| call.caller);
+    let callers = callers.filter(|caller| !caller.path.is_test());
+    let names = callers.map(|caller| caller.qualified());
+    names.filter(|name| name != method).collect()
 }
 
 /// Returns the way by a method; none where a name is no plain one: it becomes part of a command.
@@ -135,6 +167,30 @@ mod tests {
                 .map(|(feed, end)| feed.ends_with(end));
             assert_eq!(ends, expected.map(|_| true), "{class} {method}: {feed:?}");
             assert_eq!(feed.is_some(), expected.is_some(), "{class} {method}");
+        }
+    }
+
+    #[test]
+    fn callers_of_a_cut_trace_are_called_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "package org.acme;\nclass Fold {\n  static int all(String x) {\n    return read(x);\n  }\n  private static int read(String x) {\n    return read(x) + more(x);\n  }\n}\n";
+        let sources = folder.path().join("org/acme");
+        fs::create_dir_all(&sources).unwrap();
+        fs::write(sources.join("Fold.java"), text).unwrap();
+        let frame = "\tat org.acme.Fold.read(Fold.java:7)\n".repeat(9);
+        let cut = format!("java.lang.StackOverflowError\n{frame}");
+        for (end, expected) in [
+            ("", &["org.acme.Fold.all", "org.acme.Fold.read"][..]),
+            (
+                "\tat org.other.Main.main(Main.java:5)\n",
+                &["org.acme.Fold.read"],
+            ),
+        ] {
+            let trace = format!("{cut}{end}");
+            let report = patchwright_crash::read_leading(&trace);
+            let found = ways(folder.path(), report.as_ref(), Some(&trace));
+            let names: Vec<&str> = found.iter().map(|way| way.name.as_str()).collect();
+            assert_eq!(names, expected);
         }
     }
 
