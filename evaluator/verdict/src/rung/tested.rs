@@ -129,7 +129,8 @@ fn judge(
         (holds, reason) = (None, format!("{why}, which shows nothing (commands.test)"));
     }
     if holds == Some(true) && !comparison.fixed.is_empty() {
-        reason = format!("{}; {reason}", mended(&comparison.fixed));
+        let fixed = listed(&comparison.fixed);
+        reason = format!("failed before and pass now: {fixed}; {reason}");
     }
     let mut result = Rung::new(RungName::Tested, holds, reason)
         .count("tests", new.tests.len() as u64)
@@ -166,26 +167,23 @@ fn left_failing(
     ))
 }
 
-/// Names tests that failed before and pass now.
-fn mended(names: &[String]) -> String {
+/// Writes the names of tests, the first of many.
+fn listed(names: &[String]) -> String {
     let shown = names.get(..MOST_NAMED.min(names.len())).unwrap_or(names);
     let more = if names.len() > MOST_NAMED { ", .." } else { "" };
-    format!("failed before and pass now: {}{more}", shown.join(", "))
+    format!("{}{more}", shown.join(", "))
 }
 
 fn decide(before: &TestRun, now: &TestRun, comparison: &Comparison) -> (Option<bool>, String) {
-    let (broken, missing) = (comparison.broken.len(), comparison.missing.len());
-    if broken > 0 {
-        let reason = match broken {
-            1 => "1 test fails that did not before".to_owned(),
-            _ => format!("{broken} tests fail that did not before"),
-        };
-        return (Some(false), reason);
-    }
-    if missing > 0 {
-        let missing = counted(missing as u64, "test");
-        let reason = format!("{missing} that passed before, no longer run");
-        return (Some(false), reason);
+    let (broken, missing) = (&comparison.broken, &comparison.missing);
+    for (tests, what) in [
+        (broken, "failing now that did not fail before"),
+        (missing, "that passed before, no longer run"),
+    ] {
+        if !tests.is_empty() {
+            let count = counted(tests.len() as u64, "test");
+            return (Some(false), format!("{count} {what}: {}", listed(tests)));
+        }
     }
     let (old, new) = (before.execution.ending, now.execution.ending);
     let known = comparison.still_failing.len() + comparison.flaky.len();
@@ -317,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_failed_before_and_pass_now_are_named_first() {
+    fn tests_with_another_result_are_named() {
         let (exit, task) = (Ending::Exited, patchwright_target::TargetTask::default());
         let writer = FeedbackWriter::new(&task, &crate::AttemptFacts::default());
         let before = run(exit(1), "1..2\nok 1 - a\nnot ok 2 - b\n");
@@ -326,6 +324,8 @@ mod tests {
         let first = "failed before and pass now: b; every test passes";
         assert_eq!(result.reason, first);
         assert_eq!(result.counts["repaired"], 1);
+        let broken = judge(&now, &before, &BTreeSet::new(), &writer).reason;
+        assert_eq!(broken, "1 test failing now that did not fail before: b");
         let none = judge(
             &run(exit(0), ""),
             &run(exit(0), "# TOTAL: 0\n"),
