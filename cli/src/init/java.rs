@@ -4,7 +4,7 @@
 use super::build_systems::path_of;
 use super::harnesses::Harness;
 use crate::common::is_plain;
-use patchwright_crash::{CrashReport, Stack};
+use patchwright_crash::{CrashReport, Frame, Stack};
 use patchwright_retrieval::{FILE_SIZE_LIMIT, Index};
 use patchwright_source::Tree;
 use std::collections::BTreeSet;
@@ -27,14 +27,10 @@ const MAIN: &str = "main";
 /// the library refuses an input: a right patch may end in one.
 pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>) -> Vec<Harness> {
     let stack = report.and_then(|report| report.stacks.first());
-    let methods = stack.map_or_else(Vec::new, |stack| methods(root, stack));
-    let called = { methods.iter() }.filter_map(|method| method.rsplit_once('.'));
-    let mut ways: Vec<Harness> = called
-        .filter_map(|(class, method)| way(class, method))
-        .collect();
-    ways.truncate(METHODS);
-    ways.extend(log.and_then(of_report));
-    ways
+    let methods = stack.map(|stack| methods(root, stack)).unwrap_or_default();
+    let called = { methods.iter() }.filter_map(|method| way(method.rsplit_once('.')?));
+    let ways = called.take(METHODS);
+    ways.chain(log.and_then(of_report)).collect()
 }
 
 /// Returns the methods of the tree that led to a crash, each once, the outermost first. A Java
@@ -44,42 +40,37 @@ fn methods(root: &Path, stack: &Stack) -> Vec<String> {
     let files = Tree::open(root).map(|tree| tree.files());
     let files = files.unwrap_or_default();
     let in_tree = |file: &str| path_of(file, &files).is_some();
-    let frames = stack.frames.iter().rev();
-    let shown = frames.map(|frame| {
-        let own = frame.file.as_deref().is_some_and(in_tree);
-        own.then_some(&frame.function)
-    });
-    let shown: Vec<Option<&String>> = shown.collect();
-    let cut = shown.first().copied().flatten();
+    let own = |frame: &&Frame| frame.file.as_deref().is_some_and(in_tree);
+    let cut = { stack.frames.last() }
+        .filter(own)
+        .map(|frame| &frame.function);
     let cut = cut.filter(|method| method.rsplit('.').next() != Some(MAIN));
-    let mut methods = cut.map_or_else(Vec::new, |method| callers(root, method));
-    methods.extend(shown.into_iter().flatten().cloned());
+    let callers = cut.and_then(|method| callers(root, method));
+    let mut methods = callers.unwrap_or_default();
+    let shown = stack.frames.iter().rev().filter(own);
+    methods.extend(shown.map(|frame| frame.function.clone()));
     let mut seen = BTreeSet::new();
     methods.retain(|method| seen.insert(method.clone()));
     methods
 }
 
 /// Returns the methods that call one, without tests; none where the tree cannot be indexed.
-fn callers(root: &Path, method: &str) -> Vec<String> {
-    let calls = tempfile::tempdir().ok().and_then(|cache| {
-        let index = Index::open(root, cache.path(), FILE_SIZE_LIMIT).ok()?;
-        index.callers(method, CALLERS.0, CALLERS.1).ok()
-    });
-    let callers = calls.into_iter().flatten().filter_map(|call| call.caller);
+fn callers(root: &Path, method: &str) -> Option<Vec<String>> {
+    let cache = tempfile::tempdir().ok()?;
+    let index = Index::open(root, cache.path(), FILE_SIZE_LIMIT).ok()?;
+    let calls = index.callers(method, CALLERS.0, CALLERS.1).ok()?;
+    let callers = calls.into_iter().filter_map(|call| call.caller);
     let callers = callers.filter(|caller| !caller.path.is_test());
     let names = callers.map(|caller| caller.qualified());
-    names.filter(|name| name != method).collect()
+    Some(names.filter(|name| name != method).collect())
 }
 
 /// Returns the way by a method; none where a name is no plain one: it becomes part of a command.
-fn way(class: &str, method: &str) -> Option<Harness> {
+fn way((class, method): (&str, &str)) -> Option<Harness> {
     // The launcher takes a dot for the dollar of a nested class.
     let class = class.replace('$', ".");
-    let called = match method {
-        "<init>" => "'<init>'",
-        method => method,
-    };
-    (is_name(&class) && (method != called || is_name(method))).then_some(())?;
+    let called = shlex::try_quote(method).ok()?;
+    (is_name(&class) && (method == "<init>" || is_name(method))).then_some(())?;
     if method == MAIN {
         return Some(Harness::java(class.clone(), &class, None));
     }
@@ -160,7 +151,7 @@ mod tests {
             ("a.B", "lambda$f$0", None),
             ("a.B", "`id`", None),
         ] {
-            let feed = super::way(class, method).map(|way| way.feed);
+            let feed = super::way((class, method)).map(|way| way.feed);
             let ends = feed
                 .as_deref()
                 .zip(expected)
