@@ -43,9 +43,9 @@ fn methods(root: &Path, stack: &Stack) -> Vec<String> {
     let own = |frame: &&Frame| frame.file.as_deref().is_some_and(in_tree);
     let cut = { stack.frames.last() }
         .filter(own)
-        .map(|frame| &frame.function);
+        .map(|frame| frame.function.replace('$', "."));
     let cut = cut.filter(|method| method.rsplit('.').next() != Some(MAIN));
-    let callers = cut.and_then(|method| callers(root, method));
+    let callers = cut.and_then(|method| callers(root, &method));
     let mut methods = callers.unwrap_or_default();
     let shown = stack.frames.iter().rev().filter(own);
     methods.extend(shown.map(|frame| frame.function.clone()));
