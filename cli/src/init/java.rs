@@ -17,7 +17,7 @@ const CLASSES: &str =
 const LAUNCHER: (&str, &str) = ("Launcher.java", include_str!("Launcher.java"));
 /// Methods that are called, from the outermost.
 const METHODS: usize = 5;
-/// How far, and to how many, callers of a trace's outermost method are followed.
+/// Depth and number of the callers of a trace's outermost method.
 const CALLERS: (u32, usize) = (2, 64);
 /// The name of the method that a program starts with.
 const MAIN: &str = "main";

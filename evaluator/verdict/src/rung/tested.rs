@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_with_another_result_are_named() {
+    fn tests_that_failed_before_and_pass_now_are_named_first() {
         let (exit, task) = (Ending::Exited, patchwright_target::TargetTask::default());
         let writer = FeedbackWriter::new(&task, &crate::AttemptFacts::default());
         let before = run(exit(1), "1..2\nok 1 - a\nnot ok 2 - b\n");
