@@ -197,6 +197,37 @@ fn examples_are_built_where_a_build_makes_no_program() {
     );
 }
 
+#[test]
+fn tests_that_cannot_be_built_or_that_leak_stop_nothing() {
+    let scene = Scene::new();
+    write(&scene, "fold", &HEADERS);
+    let crash = ("crash.txt", "a text of more than eight letters\n");
+    write(&scene, ".", &[crash]);
+    let leak = "#include <stdlib.h>\nint main(void) { char *volatile text = malloc(9); text[0] = 1; text = 0; return 0; }\n";
+    let head = "cmake_minimum_required(VERSION 3.10)\nproject(fold C)\ninclude(CTest)\nadd_executable(sum sum.c)\n";
+    for (tests, told_of, kept) in [
+        (
+            "if(BUILD_TESTING)\n  message(FATAL_ERROR \"no Ruby\")\nendif()\n",
+            "CMake without its tests: built here",
+            "-DBUILD_TESTING=false",
+        ),
+        (
+            "add_executable(leak leak.c)\nadd_test(NAME leak COMMAND leak)\n",
+            "trying without looking for leaks",
+            "test = 'export ASAN_OPTIONS=detect_leaks=0; ctest",
+        ),
+    ] {
+        let cmake = format!("{head}{tests}");
+        let files = [("CMakeLists.txt", cmake.as_str()), ("leak.c", leak)];
+        write(&scene, "fold", &files);
+        let told = scene.plain(&["init", "fold", "--pov", "crash.txt", "--force"]);
+        assert_eq!(told.code, Some(0), "{told:#?}");
+        let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+        let found = told.stderr.contains(told_of) && task.contains(kept);
+        assert!(found, "{told:#?}\n{task}");
+    }
+}
+
 /// A library of Java that reads one number more than there is.
 const FOLD: &str = r#"package org.acme;
 public class Fold {

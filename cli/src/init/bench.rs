@@ -3,10 +3,11 @@
 use crate::crash_text::placed;
 use patchwright_agent::drive::last_lines;
 use patchwright_crash::signature::{self, Change};
+use patchwright_crash::test_report::Status;
 use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::Tree;
 use patchwright_target::runner::measure;
-use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError};
+use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError, TestRun};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -320,10 +321,44 @@ pub(super) fn last_words(log: &str) -> String {
     format!(": {}", line.chars().take(WIDTH).collect::<String>())
 }
 
+/// Tells whether LeakSanitizer ends tests.
+pub(super) fn is_leaking(run: &TestRun) -> bool {
+    !run.execution.ending.success() && run.execution.text().contains("LeakSanitizer")
+}
+
+/// Tells what the tests did, or why they are no tests: none was run, or none passes by name.
+/// Those that end by the reported crash are tests: as long as they fail, *tested* stays open.
+pub(super) fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Result<String, String> {
+    if let Some(nothing) = run.nothing_run() {
+        return Err(format!("no test command: {nothing}"));
+    }
+    let report = run.report();
+    let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
+    let seconds = run.execution.seconds;
+    let text = run.execution.text();
+    // Tools that run tests put words of their own before each line of a report.
+    let seen = patchwright_crash::read_leading(&text);
+    let both = reported.zip(seen.as_ref());
+    let crashes = both.is_some_and(|(told, seen)| !differs(told, seen));
+    match (run.execution.ending.success(), passed) {
+        (success, 0) if success || crashes => {
+            let how = if success { "succeeds" } else { "crashes too" };
+            Ok(format!("it {how} in {seconds:.1} s, and names no tests"))
+        }
+        (_, 0) => Err(format!("it fails, and names no test{}", last_words(&text))),
+        _ => Ok(format!(
+            "{passed} tests pass, {failed} fail, in {seconds:.1} s"
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::tests_seen;
     use super::{Tree, differs, last_words, placed, with_end};
     use patchwright_crash::read_leading;
+    use patchwright_sandbox::{Ending, Execution};
+    use patchwright_target::TestRun;
 
     #[test]
     fn a_report_without_a_stack_is_known_by_the_function_of_its_line() {
@@ -372,5 +407,36 @@ mod tests {
         let linker =
             "ld: b.c: undefined reference to `f'\ncollect2: error: ld returned 1 exit status\n";
         assert_eq!(last_words(linker), ": ld: b.c: undefined reference to `f'");
+    }
+    #[test]
+    fn tests_that_end_by_the_crash_of_the_pov_are_tests() {
+        let crash_in = |function: &str| {
+            format!(
+                "t/009:2:  ==9==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x7ff18db158c0 at pc \
+                 0x55f78b0a52b5 bp 0x7ffc11be6610 sp 0x7ffc11be6608\n\
+                 t/009:2:  WRITE of size 1 at 0x7ff18db158c0 thread T0\n\
+                 t/009:2:      #0 0x55f78b0a52b4 in {function} ../../src/read.c:176\n\
+                 t/009:2:      #1 0x55f78b0a52b6 in of_{function} ../../src/tool.c:20\n\
+                 11 successes, 1 failure\n"
+            )
+        };
+        let run = |log: &str| TestRun {
+            execution: Execution::reported(Ending::Exited(2), log.as_bytes(), 1.0, log.len()),
+            reports: Vec::new(),
+        };
+        let reported = patchwright_crash::read_leading(&crash_in("one_code")).unwrap();
+        let seen = |log: &str, reported| tests_seen(&run(log), reported);
+        let told = seen(&crash_in("one_code"), Some(&reported)).unwrap();
+        assert!(told.contains("it crashes too in 1.0 s"), "{told}");
+        for (log, reported) in [
+            (crash_in("one_code"), None),
+            (crash_in("draw"), Some(&reported)),
+            (
+                "make: *** [Makefile:903: check] Error 1".to_owned(),
+                Some(&reported),
+            ),
+        ] {
+            seen(&log, reported).unwrap_err();
+        }
     }
 }

@@ -406,6 +406,24 @@ mod tests {
             meson.contains("=false -Dtests=enabled -Dexamples=true \"$OUT\""),
             "{meson}"
         );
+        let without: Vec<_> = { found.iter() }.map(Proposal::without_tests).collect();
+        let [Some(plain), Some(cmake), None, Some(meson)] = &without[..] else {
+            panic!("{without:?}");
+        };
+        assert!(plain.build.contains("-DBUILD_TESTING=false && "));
+        assert!(
+            cmake
+                .build
+                .contains("-DBUILD_TESTING=false -DFOLD_BUILD_EXAMPLES=ON ")
+        );
+        assert!(
+            meson
+                .build
+                .contains("=false -Dtests=disabled -Dexamples=true")
+        );
+        assert_eq!(cmake.without_tests(), None);
+        let given = Proposal::given(builds[0], &found);
+        assert_eq!(given.without_tests(), None);
     }
 
     #[test]

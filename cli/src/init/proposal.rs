@@ -1,6 +1,7 @@
 //! Proposals: the commands that may build and test a tree, and the other forms in which a build is tried.
 //! It runs none of them.
 
+use patchwright_source::regex;
 use serde::Deserialize;
 
 /// Commands that may build and test a tree.
@@ -76,6 +77,20 @@ impl Proposal {
         let named: String = programs.iter().filter_map(below).collect();
         let only = self.ending(&format!("{}{named}", in_part.targets));
         (!named.is_empty()).then_some(only)
+    }
+
+    /// Returns the build without the tests, whose tools or downloads may be missing here; none where
+    /// it asks for none, or where it is the build that a person named.
+    pub(crate) fn without_tests(&self) -> Option<Self> {
+        let on = regex!(r"(?i)( -D[\w-]*test[\w-]*=)(?:on|true)\b");
+        let enabled = regex!(r"(?i)( -D[\w-]*test[\w-]*=)enabled\b");
+        let build = on.replace_all(&self.build, "${1}false");
+        let build = enabled.replace_all(&build, "${1}disabled");
+        (build != self.build && !self.named).then(|| Self {
+            system: format!("{} without its tests", self.system),
+            build: build.into_owned(),
+            ..self.clone()
+        })
     }
 
     fn ending(&self, with: &str) -> Self {

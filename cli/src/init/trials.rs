@@ -1,7 +1,8 @@
 //! Trials of a draft: the tree is built once, and commands run on this build in the sandbox, as a
 //! repair would run them. Each trial tells what came of it.
 
-use super::bench::{Bench, Harm, Seen, explain, files_in, folders_with, last_words, with_end};
+use super::bench::{Bench, Harm, Seen, explain, files_in, folders_with};
+use super::bench::{is_leaking, tests_seen, with_end};
 use super::feeds::{FEEDS, likely, options, reported};
 use super::harnesses::{Harness, harnesses};
 use super::java;
@@ -12,9 +13,9 @@ use patchwright_agent::task;
 use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;
 use patchwright_crash::CrashReport;
-use patchwright_crash::test_report::Status;
 use patchwright_source::{Changes, Language, counted};
 use patchwright_target::{BuildKind, Pov, TestRun};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 /// Programs of a build that are tried with a PoV.
@@ -80,19 +81,22 @@ impl Trials<'_> {
     }
 
     /// Returns the first proposal that builds what is needed: programs, with a sanitizer where the
-    /// build was given its flags. Where none has the sanitizer, the first with programs.
+    /// build was given its flags. Those that fail are tried without their tests, behind all others.
+    /// Where none has the sanitizer, the first with programs.
     pub(crate) async fn build(&self, keys: &TaskFile, proposals: &[Proposal]) -> Option<Built> {
-        let mut without = None;
-        for proposal in proposals {
+        let (mut without, mut waiting) = (None, VecDeque::from(proposals.to_vec()));
+        while let Some(proposal) = &waiting.pop_front() {
             self.tell(&format!("{}: trying {}", proposal.system, proposal.build));
             let built = match self.try_build(keys, proposal).await {
                 Ok(built) => built,
                 Err(reason) => {
                     self.tell(&format!("  it failed: {reason}"));
-                    match self.build_otherwise(keys, proposal, &reason).await {
-                        Some(built) => built,
-                        None => continue,
-                    }
+                    let other = self.build_otherwise(keys, proposal, &reason).await;
+                    let Some(built) = other else {
+                        waiting.extend(proposal.without_tests());
+                        continue;
+                    };
+                    built
                 }
             };
             if !built.draft.is_java() && built.programs.is_empty() && !proposal.named {
@@ -327,16 +331,24 @@ impl Trials<'_> {
         last
     }
 
-    /// Finds the first test command that runs tests that pass.
+    /// Finds the first test command that runs tests that pass; without a search for leaks where
+    /// these end tests of the unpatched program.
     pub(crate) async fn find_tests(&self, built: &mut Built, proposal: &Proposal) -> bool {
         for command in &proposal.tests {
             self.tell(&format!("tests: trying {command}"));
-            match self.try_tests(built, command, proposal).await {
+            let mut command = command.clone();
+            let mut run = self.run_tests(built, &command, proposal).await;
+            if run.as_ref().is_ok_and(is_leaking) {
+                self.tell("  LeakSanitizer ends tests; trying without looking for leaks");
+                command = format!("export {WITHOUT_LEAKS}; {command}");
+                run = self.run_tests(built, &command, proposal).await;
+            }
+            match run.and_then(|run| tests_seen(&run, self.report.as_ref())) {
                 Ok(seen) => {
                     self.tell(&format!("  ok {seen}"));
                     built.draft.remarks.test = seen;
                     let commands = &mut built.draft.keys.commands;
-                    commands.test = Some(command.clone());
+                    commands.test = Some(command);
                     commands.reports.clone_from(&proposal.reports);
                     return true;
                 }
@@ -347,12 +359,12 @@ impl Trials<'_> {
     }
 
     /// Runs a test command; on a build of its own where the bench is that of another one.
-    async fn try_tests(
+    async fn run_tests(
         &self,
         built: &Built,
         command: &str,
         proposal: &Proposal,
-    ) -> Result<String, String> {
+    ) -> Result<TestRun, String> {
         let mut keys = built.draft.keys.clone();
         keys.commands.test = Some(command.to_owned());
         keys.commands.reports.clone_from(&proposal.reports);
@@ -365,7 +377,7 @@ impl Trials<'_> {
         };
         let run = bench.target.test(&bench.build).await;
         let run = run.map_err(|error| explain(&error))?;
-        tests_seen(&run.ok_or("it did not run")?, self.report.as_ref())
+        run.ok_or_else(|| "it did not run".to_owned())
     }
 
     /// Finds a folder of the tree with files of the PoV's kind that the program accepts,
@@ -418,69 +430,5 @@ impl Trials<'_> {
             }
         }
         None
-    }
-}
-
-/// Tells what the tests did, or why they are no tests: none was run, or none passes by name.
-/// Those that end by the reported crash are tests: as long as they fail, *tested* stays open.
-fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Result<String, String> {
-    if let Some(nothing) = run.nothing_run() {
-        return Err(format!("no test command: {nothing}"));
-    }
-    let report = run.report();
-    let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
-    let seconds = run.execution.seconds;
-    let text = run.execution.text();
-    // Tools that run tests put words of their own before each line of a report.
-    let seen = patchwright_crash::read_leading(&text);
-    let both = reported.zip(seen.as_ref());
-    let crashes = both.is_some_and(|(told, seen)| !super::bench::differs(told, seen));
-    match (run.execution.ending.success(), passed) {
-        (success, 0) if success || crashes => {
-            let how = if success { "succeeds" } else { "crashes too" };
-            Ok(format!("it {how} in {seconds:.1} s, and names no tests"))
-        }
-        (_, 0) => Err(format!("it fails, and names no test{}", last_words(&text))),
-        _ => Ok(format!(
-            "{passed} tests pass, {failed} fail, in {seconds:.1} s"
-        )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use patchwright_sandbox::{Ending, Execution};
-
-    #[test]
-    fn tests_that_end_by_the_crash_of_the_pov_are_tests() {
-        let crash_in = |function: &str| {
-            format!(
-                "t/009:2:  ==9==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x7ff18db158c0 at pc \
-                 0x55f78b0a52b5 bp 0x7ffc11be6610 sp 0x7ffc11be6608\n\
-                 t/009:2:  WRITE of size 1 at 0x7ff18db158c0 thread T0\n\
-                 t/009:2:      #0 0x55f78b0a52b4 in {function} ../../src/read.c:176\n\
-                 t/009:2:      #1 0x55f78b0a52b6 in of_{function} ../../src/tool.c:20\n\
-                 11 successes, 1 failure\n"
-            )
-        };
-        let run = |log: &str| TestRun {
-            execution: Execution::reported(Ending::Exited(2), log.as_bytes(), 1.0, log.len()),
-            reports: Vec::new(),
-        };
-        let reported = patchwright_crash::read_leading(&crash_in("one_code")).unwrap();
-        let seen = |log: &str, reported| tests_seen(&run(log), reported);
-        let told = seen(&crash_in("one_code"), Some(&reported)).unwrap();
-        assert!(told.contains("it crashes too in 1.0 s"), "{told}");
-        for (log, reported) in [
-            (crash_in("one_code"), None),
-            (crash_in("draw"), Some(&reported)),
-            (
-                "make: *** [Makefile:903: check] Error 1".to_owned(),
-                Some(&reported),
-            ),
-        ] {
-            seen(&log, reported).unwrap_err();
-        }
     }
 }
