@@ -107,8 +107,8 @@ impl Replays {
             if replay.outcome.is_failure() {
                 let what = match replay.outcome {
                     Outcome::Crashed => programs.in_words(&replay),
-                    Outcome::Hung => "the program hangs",
-                    _ => "the program hits a limit",
+                    Outcome::Hung => "the program hangs".to_owned(),
+                    _ => "the program hits a limit".to_owned(),
                 };
                 let reason = format!(
                     "an input made from {} that refuted an earlier attempt refutes this one too: {what}",
@@ -290,13 +290,14 @@ impl Programs<'_> {
     }
 
     /// Compares the crash of a run with the PoV's.
-    fn in_words(&self, replay: &Replay) -> &'static str {
-        let pair = self.crash().zip(replay.crash.as_ref());
-        match pair.map(|(known, now)| self.target.task().change(known, now)) {
-            Some(Change::Same) => "it is the same crash as before",
-            Some(Change::Moved) => "the crash has moved",
-            Some(Change::New) => "it is a new crash, not the one of before",
-            None => "the program died without a report",
+    fn in_words(&self, replay: &Replay) -> String {
+        let Some((known, now)) = self.crash().zip(replay.crash.as_ref()) else {
+            return "the program died without a report".to_owned();
+        };
+        match self.target.task().change(known, now) {
+            Change::Same => "it is the same crash as before".to_owned(),
+            Change::Moved => "the crash has moved".to_owned(),
+            Change::New => format!("it is a new crash, not the one of before: {}", now.summary),
         }
     }
 }
