@@ -127,15 +127,15 @@ pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
             vec![Finding::new(case, Some(line), what)]
         }
         Some((line, _)) if raised => {
-            let what = "in this file it only raises the size of a buffer; is what writes past its end mended?";
+            let what = "in this file it only raises a size; is what goes past the end mended?";
             vec![Finding::new(case, Some(line), what).weighing(Weight::HoldsBack)]
         }
         _ => Vec::new(),
     }
 }
 
-/// Returns by how much the size in a declaration of an array was raised, or that in a macro by which
-/// a file declares one, where nothing else differs. It may be the right size: somebody has to look.
+/// Returns by how much the size in a declaration of an array was raised, or that in a macro which is
+/// a size in a file, where nothing else differs. It may be the right size: somebody has to look.
 fn raised(file: &str, old: &str, new: &str) -> Option<u64> {
     let size = regex!(
         r"^(\s*#\s*define\s+(?<name>\w+)\s+|\s*(?:[\w:<>,]+[\s*]+)+\w+\s*\[\s*)(?<size>\d+)(\s*|\s*\]\s*[^{]*)$"
@@ -143,12 +143,19 @@ fn raised(file: &str, old: &str, new: &str) -> Option<u64> {
     let declares = |line: &str| !line.trim_start().starts_with("return");
     let [before, after] = [size.captures(old)?, size.captures(new)?];
     let rest = [1, 4].iter().all(|part| before[*part] == after[*part]);
-    let name = before
-        .name("name")
-        .map(|name| format!("[{}]", name.as_str()));
-    let is_size = declares(old) && name.is_none_or(|name| file.contains(&name));
+    let is_size = |name: &str| file.lines().any(|line| is_size(line, name));
+    let name = before.name("name").map(|name| name.as_str());
+    let is_size = declares(old) && name.is_none_or(is_size);
     let [low, high] = [&before["size"], &after["size"]].map(|size| size.parse::<u64>().ok());
     (rest && is_size).then(|| high?.checked_sub(low?))?
+}
+
+/// Tells whether a line makes a number the size of an array or an allocation, or the value of a
+/// variable: a least or a usual size comes to its allocation by one.
+fn is_size(line: &str, name: &str) -> bool {
+    let taken = regex!(r"(?:\[|[^=!<>+-]=)\s*(\w+)");
+    let mut taken = taken.captures_iter(line);
+    taken.any(|found| &found[1] == name) || line.contains("alloc") && names(line).contains(name)
 }
 
 /// Returns the number that is added between two brackets, where nothing else differs.
@@ -183,10 +190,11 @@ mod tests {
     /// A number that grew may be the right size: somebody has to look.
     #[test]
     fn a_raised_size_holds_a_patch_back_and_added_room_refutes_it() {
-        const OLD: &str = "#define MOST 50\n#define DEPTH 50\nint f(int n) {\n  char line[MOST];\n  char name[16];\n  char *p = New_Array(char, n ? n : 1);\n  if (p[3] > 7)\n    return DEPTH;\n  read(p, line);\n}\n";
+        const OLD: &str = "#define MOST 50\n#define DEPTH 50\n#define LEAST 50\nint f(int n) {\n  if (n < LEAST) n=LEAST ;\n  char line[MOST];\n  char name[16];\n  char *p = New_Array(char, n ? n : 1);\n  if (p[3] > 7)\n    return DEPTH;\n  read(p, line);\n}\n";
         for (from, to, expected) in [
             ("MOST 50", "MOST 256", Some(Weight::HoldsBack)),
             ("name[16]", "name[64]", Some(Weight::HoldsBack)),
+            ("LEAST 50", "LEAST 512", Some(Weight::HoldsBack)),
             ("name[16]", "name[16 + 64]", Some(Weight::Refutes)),
             ("p[3] > 7", "p[30] > 7", None),
             ("name[16]", "name[64] = {1}", None),
