@@ -278,12 +278,6 @@ impl Comparison<'_> {
         if let Some(reach) = &self.reach {
             let (count, place) = (reach.reached, reach::place(&reach.all));
             let mut reached = format!("{count} of those counted run {place}");
-            if reach.is_for_crashes_alone(floor) {
-                reached = format!(
-                    "the {} inputs that were seen to run {place} all crash the unpatched program, and {} mutants of the PoVs that it accepts do not come there",
-                    reach.crashing, reach.near
-                );
-            }
             let mut calls = 0;
             if reach.tests == Some(true) {
                 reached.push_str(", and the tests do");

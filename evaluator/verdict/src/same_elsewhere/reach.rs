@@ -65,9 +65,6 @@ pub(super) struct Reach {
     /// Compared inputs that were counted, and those that reached the patch.
     pub(super) looked_at: u64,
     pub(super) reached: u64,
-    /// Accepted mutants of the PoVs that were counted, and crashing inputs that run the patched lines.
-    pub(super) near: u64,
-    pub(super) crashing: u64,
     /// True when the tests reach it; none where they were not run.
     pub(super) tests: Option<bool>,
     /// The branches of the patch of which a way is not accounted for, by file and line.
@@ -107,8 +104,6 @@ impl Comparison<'_> {
             aimed: 0,
             looked_at: 0,
             reached: 0,
-            near: 0,
-            crashing: 0,
             tests: None,
             unaccounted: Vec::new(),
             reasons: Vec::new(),
@@ -154,12 +149,6 @@ impl Comparison<'_> {
                 reach.settle(attempt);
             }
         }
-        if reach.reached == 0 && reach.tests != Some(true) {
-            let crashing = spread(&self.crashing, CHUNK).into_iter();
-            let crashing = crashing.map(|input| input.bytes).collect();
-            let runs = self.count_runs(&mut reach, crashing, LEAST).await?;
-            reach.crashing = runs.iter().filter(|(_, run)| run.reached()).count() as u64;
-        }
         self.count("counted", reach.looked_at);
         self.count("reached the patch", reach.reached);
         self.count("branches of the patch", reach.branches as u64);
@@ -202,7 +191,8 @@ impl Comparison<'_> {
         let Some(mut reach) = self.reach.take_if(enough) else {
             return Ok(());
         };
-        let contents = refused.iter().map(|one| one.input.bytes.clone()).collect();
+        let contents = refused.iter().map(|one| one.input.bytes.clone());
+        let contents = contents.collect();
         for (place, coverage) in self.count_runs(&mut reach, contents, LEAST).await? {
             if let Some(one) = refused.get_mut(place)
                 && reach.goes_as_the_pov(&coverage, self.programs.attempt)
@@ -258,9 +248,8 @@ impl Comparison<'_> {
         for (index, coverage) in self.count_runs(reach, contents, left).await? {
             let reached = coverage.reached();
             let input = chunk.get(index);
-            if let Some(input) = input.filter(|input| !input.refused) {
+            if input.is_some_and(|input| !input.refused) {
                 reach.accepted.add(&coverage);
-                reach.near += u64::from(input.kind == InputKind::Derived);
             }
             reach.looked_at += 1;
             if reached {
@@ -355,8 +344,9 @@ fn rewritten(tree: &Tree, attempt: &AttemptFacts, touched: &Touched) -> Vec<(u32
 /// Returns a text whose lines hold no spaces.
 fn without_spaces(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
-    let bare = |line: &str| line.split_whitespace().collect::<String>() + "\n";
-    text.lines().map(bare).collect()
+    let lines = text.lines();
+    let lines = lines.map(|line| line.split_whitespace().collect::<String>() + "\n");
+    lines.collect()
 }
 
 /// Counts what was run at all.
@@ -380,13 +370,6 @@ impl Reach {
         self.accepted.add(tests);
     }
 
-    /// Tells whether all inputs that run the patched lines crash the unpatched program, and those near
-    /// the PoVs that it accepts do not come there: then no comparable input can show more.
-    pub(super) fn is_for_crashes_alone(&self, floor: u64) -> bool {
-        let crash = self.reached == 0 && self.crashing >= floor.max(1);
-        crash && self.near >= ENOUGH_AIMED
-    }
-
     /// Judges whether this is enough to call the patch tried, by the floor of the settings;
     /// else what is missing.
     pub(super) fn missing(&self, floor: u64) -> Option<String> {
@@ -396,8 +379,7 @@ impl Reach {
             None => "",
         };
         let (tests_run_it, open) = (self.tests == Some(true), self.unaccounted.len());
-        let is_enough = enough((self.reached, floor), tests_run_it, open);
-        if !is_enough && !self.is_for_crashes_alone(floor) {
+        if !enough((self.reached, floor), tests_run_it, open) {
             return Some(format!(
                 "{} of {} compared inputs run {}, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there can be given as [inputs] harmless",
                 self.reached,
