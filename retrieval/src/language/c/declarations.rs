@@ -12,9 +12,11 @@ use crate::symbol::SymbolKind;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A function with its body. Lines count from 1, ranges are bytes.
+/// A function or a type with its body. Lines count from 1, ranges are bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Head {
+    /// The kind of a type; of a function the scope decides it.
+    pub(crate) kind: Option<SymbolKind>,
     pub(crate) name: Range<usize>,
     /// True when the name has several tokens (`operator ==`).
     pub(crate) is_composed: bool,
@@ -28,6 +30,7 @@ pub(crate) struct Head {
     pub(crate) name_line: u32,
     pub(crate) body_line: u32,
     pub(crate) end_line: u32,
+    /// The parameters of a function.
     pub(crate) parameters: Range<usize>,
     /// The body, braces included.
     pub(crate) body: Range<usize>,
@@ -38,6 +41,8 @@ pub(crate) struct Head {
 pub(super) struct Outline {
     /// By where their bodies begin.
     pub(super) functions: BTreeMap<usize, Head>,
+    /// By where their names begin.
+    pub(super) types: BTreeMap<usize, Head>,
     /// Text that the grammar has no place for.
     pub(super) taken_out: Vec<Range<usize>>,
     /// Where a type has to be written in place of what was taken out.
@@ -81,6 +86,8 @@ pub(super) struct Scanner<'t> {
     pub(super) code: &'t Code<'t>,
     pub(super) scopes: Vec<OpenScope>,
     old_style: Option<OldStyle>,
+    /// True when the declaration began with the body of a type.
+    after_type: bool,
     pub(super) found: Outline,
 }
 
@@ -90,6 +97,7 @@ pub(super) fn scan(code: &Code<'_>) -> Outline {
         code,
         scopes: Vec::new(),
         old_style: None,
+        after_type: false,
         found: Outline::default(),
     };
     scanner.run();
@@ -211,18 +219,22 @@ impl Scanner<'_> {
         let (mut at, mut start) = (0, 0);
         while let Some(token) = self.code.token(at).copied() {
             if self.scopes.last().is_some_and(|scope| scope.close <= at) {
-                self.leave();
+                self.leave(start..at);
                 start = at + 1;
                 at = start;
                 continue;
             }
             match token.kind {
                 Kind::Mark(b'(' | b'[') => at = self.code.after(at),
-                Kind::Mark(b'{') => match self.brace(start, at) {
-                    Some(after) => (at, start) = (after, after),
-                    None => at = self.code.after(at),
-                },
+                Kind::Mark(b'{') => {
+                    let begins_anew;
+                    (at, begins_anew) = self.brace(start, at);
+                    if begins_anew {
+                        start = at;
+                    }
+                }
                 Kind::Mark(b'}') => {
+                    self.take_out(at..at + 1);
                     at += 1;
                     start = at;
                 }
@@ -256,10 +268,15 @@ impl Scanner<'_> {
         }
     }
 
-    /// Ends the innermost scope.
-    fn leave(&mut self) {
+    /// Ends the innermost scope; what stands before its brace is no declaration.
+    fn leave(&mut self, left: Range<usize>) {
+        let Some(scope) = self.scopes.pop() else {
+            return;
+        };
+        self.take_out(left);
         self.old_style = None;
-        if let Some(scope) = self.scopes.pop().filter(|scope| scope.kind.is_none()) {
+        self.after_type = scope.kind.is_some_and(SymbolKind::is_type);
+        if scope.kind.is_none() {
             self.take_out(scope.close..scope.close + 1);
         }
     }
@@ -287,13 +304,14 @@ impl Scanner<'_> {
         false
     }
 
-    /// Reads what an opening brace begins: gives the place where the next declaration
-    /// begins, nothing when this one goes on after the braces.
-    fn brace(&mut self, start: usize, open: usize) -> Option<usize> {
+    /// Returns what an opening brace begins: gives the place to go on at, and whether a
+    /// declaration begins there.
+    fn brace(&mut self, start: usize, open: usize) -> (usize, bool) {
+        self.after_type = false;
         if let Some(old) = self.old_style.take() {
             let head = self.without_loose(start..open);
-            self.leave_one_type(head.start..old.name.from);
-            return Some(self.function(&old.name, start..open));
+            self.leave_one_type(head.start..old.name.from, self.is_typeless(&old.name));
+            return (self.function(&old.name, start..open), true);
         }
         let head = self.without_loose(self.code.after_templates(start)..open);
         let first = if head.start == self.code.after_templates(start) {
@@ -301,26 +319,30 @@ impl Scanner<'_> {
         } else {
             head.start
         };
-        let scope = self.scope_head(head.clone());
+        let scope = self.scope_head(head.clone(), first);
         if let Some((Some(SymbolKind::Enum), _)) = scope {
-            return Some(self.code.after(open));
+            self.after_type = true;
+            return (self.code.after(open), true);
         }
         if let Some((kind, name)) = scope {
             let close = self.code.close(open).unwrap_or(self.code.tokens.len());
             self.scopes.push(OpenScope { close, kind, name });
-            return Some(open + 1);
+            return (open + 1, true);
         }
         let name = self.function_name(head.clone());
         if let Some(name) = name.filter(|name| self.code.is_body(name, open)) {
-            self.make_plain(&name, head);
-            return Some(self.function(&name, first..open));
+            self.make_plain(&name, head.clone());
+            return (self.function(&name, first..open), true);
         }
-        // `A() : x{1}` goes on; a block that belongs to a macro has ended.
         let after = self.code.after(open);
-        let begins_anew = self.code.is_name(after)
-            && self.code.line(after) > self.code.line(after - 1)
+        let goes_on = [b';', b',', b'{']
+            .iter()
+            .any(|mark| self.code.is_mark(after, *mark));
+        // `A() : x{1}` goes on; a block that belongs to a macro has ended.
+        let ended = self.code.line(after) > self.code.line(after - 1)
+            && !goes_on
             && !(start..open).any(|at| self.code.is_mark(at, b':'));
-        begins_anew.then_some(after)
+        (after, ended)
     }
 
     /// Takes out macro calls that stand on lines of their own before a
@@ -396,12 +418,17 @@ impl Scanner<'_> {
 
     /// A declaration without a body.
     fn declaration(&mut self, tokens: Range<usize>) {
+        if std::mem::take(&mut self.after_type) {
+            self.make_tail_plain(tokens);
+            return;
+        }
         let head = self.without_loose(self.code.after_templates(tokens.start)..tokens.end);
         let mut places = head.clone();
         let value = places.find(|at| {
             self.code.is_mark(*at, b'=') && self.code.begins_initializer(head.start, *at)
         });
         let value = value.unwrap_or(head.end);
+        self.make_value_plain(value..head.end);
         let head = head.start..value;
         let is_other = matches!(
             self.code.word(head.start),
@@ -409,6 +436,14 @@ impl Scanner<'_> {
         );
         if is_other {
             return;
+        }
+        // Only a macro stands before the asterisk of a pointer to a function.
+        let is_call = |at: &usize| self.code.is_mark(*at, b'(') && self.code.may_name(at + 1);
+        let calls: Vec<usize> = head.clone().filter(is_call).collect();
+        for open in calls {
+            if self.code.is_pointer(open) {
+                self.take_out(open + 1..open + 2);
+            }
         }
         match self.function_name(head.clone()) {
             Some(name) if name.from > head.start && !self.is_type_macro(&name, &head) => {
@@ -436,6 +471,7 @@ impl Scanner<'_> {
         let scope = self.code.scope_of(name);
         let (from, to) = name.parameters;
         let head = Head {
+            kind: None,
             name: self.code.bytes(&name.name),
             is_composed: self.code.word(name.name.start) == b"operator",
             is_made: name.around.contains(&(name.name.end)),

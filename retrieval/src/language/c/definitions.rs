@@ -110,39 +110,46 @@ impl Extractor<'_> {
         false
     }
 
-    /// Functions that the tree of the declarations does not have.
+    /// Types and functions that the tree of the declarations does not have.
     pub(in crate::language) fn unseen(&mut self) {
-        for (start, head) in &self.prepared.functions {
+        let heads = self.prepared.types.iter().chain(&self.prepared.functions);
+        for (start, head) in heads {
             if self.seen.contains(start) {
                 continue;
             }
             let scope = self.facts.join_ranges(0, &head.around);
             self.facts.open(1, 0, scope, false);
             self.define_head(head, 2);
-            self.facts.broken = true;
-            self.read_body(head, 3);
+            if head.kind.is_none() {
+                self.facts.broken = true;
+                self.read_body(head, 3);
+            }
             self.facts.close(0);
         }
     }
 
-    /// Defines and opens a function as its head tells.
+    /// Defines a type or function as its head tells, and opens a function.
     fn define_head(&mut self, head: &Head, depth: u32) {
         let bytes = self.facts.bytes;
         let text = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
         let (name, scope) = self.naming_of(head.name.clone(), head.is_composed, &head.scope);
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
-        let kind = match head.scope.last() {
+        let kind = head.kind.unwrap_or_else(|| match head.scope.last() {
             Some(last) if text(last) == text(&head.name) => SymbolKind::Constructor,
             Some(_) => SymbolKind::Method,
             None if in_type => SymbolKind::Method,
             None => SymbolKind::Function,
-        };
+        });
         let lines = (head.line, head.end_line);
         let fact = SymbolFact {
             scope,
             body_line: head.body_line,
             ..self.facts.fact(kind, name, lines, head.name_line)
         };
+        if head.kind.is_some() {
+            self.facts.define(fact);
+            return;
+        }
         self.facts.define_around(depth, fact, true);
         for token in identifiers(bytes, head.parameters.clone()) {
             let after = bytes.get(token.range.end..).unwrap_or_default();
@@ -257,7 +264,11 @@ impl Extractor<'_> {
             return;
         };
         let (name, scope) = self.naming(&found);
-        let lines = (start_line(place), last_line(node));
+        let start = found.name.start_byte();
+        self.seen.insert(start);
+        let head = self.prepared.types.get(&start);
+        let end_line = head.map_or_else(|| last_line(node), |head| head.end_line);
+        let lines = (start_line(place), end_line);
         let fact = SymbolFact {
             scope,
             body_line: first_line(body),

@@ -247,4 +247,12 @@ impl Scanner<'_> {
             || self.code.is_mark(after, b'[')
             || after == head.end && self.code.is_mark(after, b'=') && self.code.has_one_name(one)
     }
+
+    /// Returns whether no type stands before a function of this name.
+    pub(super) fn is_typeless(&self, one: &Candidate) -> bool {
+        let next = self.code.word(one.name.start + 1);
+        let converts = self.code.word(one.name.start) == b"operator"
+            && !matches!(next, b"" | b"new" | b"delete");
+        converts || self.code.is_mark(one.name.start, b'~') || self.is_constructor(one)
+    }
 }

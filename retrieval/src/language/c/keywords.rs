@@ -17,10 +17,12 @@ pub(super) const BUILTIN: u16 = 1 << 4;
 pub(super) const CLASS_KEY: u16 = 1 << 5;
 /// Words that are followed by parentheses and belong to what stands before them.
 pub(super) const ATTRIBUTE: u16 = 1 << 6;
+/// Words that follow the parameters in the grammar of C++.
+pub(super) const TRAILING: u16 = 1 << 7;
 /// Words that follow a name in C++ and are none of it.
-pub(super) const VIRTUAL: u16 = 1 << 7;
+pub(super) const VIRTUAL: u16 = 1 << 8;
 
-const WORDS: [(u16, &str); 9] = [
+const WORDS: [(u16, &str); 10] = [
     (
         KEYWORD | RESERVED,
         "if else for while do switch case default return goto break continue sizeof struct union \
@@ -52,6 +54,10 @@ const WORDS: [(u16, &str); 9] = [
         ATTRIBUTE,
         "__attribute__ __attribute __declspec alignas _Alignas decltype typeof __typeof__ \
          __typeof noexcept throw asm __asm __asm__ requires explicit _Static_assert static_assert",
+    ),
+    (
+        TRAILING,
+        "const volatile noexcept override final throw try requires",
     ),
     (VIRTUAL, "final override"),
 ];

@@ -2,7 +2,7 @@
 //! among them.
 
 use super::brackets::Code;
-use super::declarations::Scanner;
+use super::declarations::{Head, Scanner};
 use super::keywords::CLASS_KEY;
 use super::tokens::Kind;
 use crate::symbol::SymbolKind;
@@ -53,27 +53,15 @@ impl Code<'_> {
         }
         Some(name)
     }
-
-    /// `a::b` after `namespace`.
-    fn namespace_name(&self, tokens: Range<usize>) -> Range<usize> {
-        let mut end = tokens.start;
-        while end < tokens.end && self.is_name(end) {
-            end += 1;
-            if !self.is_scope(end) {
-                break;
-            }
-            end += 1;
-            end += usize::from(self.word(end) == b"inline");
-        }
-        tokens.start..end.min(tokens.end)
-    }
 }
 
 impl Scanner<'_> {
-    /// A namespace, a linkage or a type with members: its kind and name.
+    /// A namespace, a linkage or a type with members: its kind and name. `first` is where the
+    /// head begins with its templates.
     pub(super) fn scope_head(
         &mut self,
         head: Range<usize>,
+        first: usize,
     ) -> Option<(Option<SymbolKind>, Range<usize>)> {
         let word = self.code.word(head.start);
         if word == b"extern" && head.len() == 2 && !self.code.is_name(head.start + 1) {
@@ -82,7 +70,7 @@ impl Scanner<'_> {
         }
         let from = head.start + usize::from(word == b"inline");
         if self.code.word(from) == b"namespace" {
-            let name = self.code.namespace_name(from + 1..head.end);
+            let name = self.namespace_name(from + 1..head.end);
             return Some((Some(SymbolKind::Namespace), name));
         }
         let key = self.code.class_key(head.clone())?;
@@ -95,6 +83,9 @@ impl Scanner<'_> {
             b"enum" => SymbolKind::Enum,
             _ => SymbolKind::Class,
         };
+        if !name.is_empty() {
+            self.add_type(kind, (first, name.start, head.end));
+        }
         self.take_out_names(head.start..key);
         let start = self.code.qualified_start(name.start, from);
         if !name.is_empty() {
@@ -109,5 +100,38 @@ impl Scanner<'_> {
         for at in names {
             self.take_out(at..self.code.after_call(at));
         }
+    }
+
+    /// Adds a type by its first token, its name and the brace of its body.
+    fn add_type(&mut self, kind: SymbolKind, (first, name, open): (usize, usize, usize)) {
+        let range = self.code.bytes(&(name..name + 1));
+        let close = self.code.close(open).unwrap_or(open);
+        let head = Head {
+            kind: Some(kind),
+            name: range.clone(),
+            around: self.around(),
+            line: self.code.line(first),
+            name_line: self.code.line(name),
+            body_line: self.code.line(open),
+            end_line: self.code.line(close),
+            ..Head::default()
+        };
+        self.found.types.insert(range.start, head);
+    }
+
+    /// `a::b` after `namespace`; macros behind it are taken out.
+    fn namespace_name(&mut self, tokens: Range<usize>) -> Range<usize> {
+        let mut end = tokens.start;
+        while end < tokens.end && self.code.is_name(end) {
+            end += 1;
+            if !self.code.is_scope(end) {
+                break;
+            }
+            end += 1;
+            end += usize::from(self.code.word(end) == b"inline");
+        }
+        let end = end.min(tokens.end);
+        self.take_out(end..tokens.end);
+        tokens.start..end
     }
 }

@@ -156,16 +156,6 @@ fn a_missing_brace_ends_with_its_function() {
     );
 }
 
-/// flex: a macro is the whole head of its function.
-#[test]
-fn a_block_behind_a_macro_hides_no_function() {
-    check(
-        Language::C,
-        "YY_DECL\n{\n  go(a);\nagain:\n  go(b);\n}\nstatic int next(void)\n{\n  return 1;\n}\n",
-        &["function next 7-10"],
-    );
-}
-
 /// curl, libgit2, Expat.
 #[test]
 fn macros_in_declarations_hide_no_name() {
