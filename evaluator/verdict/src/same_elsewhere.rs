@@ -42,7 +42,7 @@ use pool::ComparedInput;
 use reach::Reach;
 use runs::Clock;
 use std::collections::BTreeSet;
-use values::TOLD;
+use values::SEEN;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
@@ -144,6 +144,8 @@ struct Comparison<'a> {
     telling_calls: u64,
     /// The lines of the patch that the tests were seen to run.
     tests_coverage: Option<Coverage>,
+    /// Reason why no value could be read.
+    values_unseen: Option<String>,
     /// Reasons why it could not be seen which inputs reach the patch.
     unseen: Vec<String>,
     /// The count that a part of the comparison fell short of for lack of time.
@@ -175,6 +177,7 @@ impl<'a> Comparison<'a> {
             tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
             telling_calls: 0,
             tests_coverage: None,
+            values_unseen: None,
             unseen: Vec::new(),
             missed: None,
         })
@@ -242,23 +245,29 @@ impl Comparison<'_> {
         if let Some(missed) = &self.missed {
             return (None, missed.clone());
         }
+        let (holds, why) = self.reached_enough();
         let inputs = self.compared.len();
-        if self.is_silent() && calls == 0 && self.counted(TOLD) == 0 {
-            let mut why = format!(
-                "{inputs} inputs end as before, but the program shows nothing of what it reads, and no value of a touched function was seen"
+        if holds == Some(true) && self.shows_nothing() {
+            let unseen = self.values_unseen.as_deref();
+            let why = format!(
+                "{inputs} inputs end as before, but the program shows nothing of what it reads: {}",
+                unseen.unwrap_or("no value of a touched function that says something was seen")
             );
-            if let Some(unseen) = self.unseen.first() {
-                why.push_str(&format!(" ({unseen})"));
-            }
             return (None, why);
         }
-        let (holds, why) = self.reached_enough();
         let of_tests = match calls {
             0 => String::new(),
             calls => format!(" and {} of the tests", counted(calls, "call")),
         };
         let reason = format!("{inputs} inputs{of_tests} behave as before; {why}");
         (holds, reason)
+    }
+
+    /// Tells whether all inputs were answered alike, and no value says that they were understood.
+    fn shows_nothing(&self) -> bool {
+        let ends: BTreeSet<bool> = self.compared.iter().map(|input| input.refused).collect();
+        let is_silent = self.is_silent() && ends.len() < 2;
+        is_silent && self.telling_calls + self.counted(SEEN) == 0
     }
 
     /// Returns the reason why no input could be compared.
@@ -363,6 +372,7 @@ impl Comparison<'_> {
                 .count(OPEN_FOR_DIFFERENCES, for_them_alone)
         } else {
             let is_missing = apart.is_none() && !self.compared.is_empty() && self.missed.is_none();
+            let is_missing = is_missing && !self.shows_nothing();
             let mut result = self.rung(apart, why);
             if let Some(reach) = self.reach.as_ref().filter(|_| is_missing) {
                 let floor = self.programs.task().limits.reached;

@@ -143,19 +143,31 @@ fn raised(file: &str, old: &str, new: &str) -> Option<u64> {
     let declares = |line: &str| !line.trim_start().starts_with("return");
     let [before, after] = [size.captures(old)?, size.captures(new)?];
     let rest = [1, 4].iter().all(|part| before[*part] == after[*part]);
-    let is_size = |name: &str| file.lines().any(|line| is_size(line, name));
+    let is_size = |name: &str| file.lines().any(|line| is_size(&bare(line), name));
     let name = before.name("name").map(|name| name.as_str());
     let is_size = declares(old) && name.is_none_or(is_size);
     let [low, high] = [&before["size"], &after["size"]].map(|size| size.parse::<u64>().ok());
     (rest && is_size).then(|| high?.checked_sub(low?))?
 }
 
-/// Tells whether a line makes a number the size of an array or an allocation, or the value of a
-/// variable: a least or a usual size comes to its allocation by one.
+/// Tells whether a line makes a constant the size of an array or an allocation, or the least value
+/// of a variable: `n < LEAST ? LEAST : n`, `if (n < LEAST) n = LEAST`, `max(n, LEAST)`.
 fn is_size(line: &str, name: &str) -> bool {
-    let taken = regex!(r"(?:\[|[^=!<>+-]=)\s*(\w+)");
-    let mut taken = taken.captures_iter(line);
-    taken.any(|found| &found[1] == name) || line.contains("alloc") && names(line).contains(name)
+    let words: Vec<&str> = regex!(r"\[?\s*\w+")
+        .find_iter(line)
+        .map(|word| word.as_str())
+        .collect();
+    let is_array = words
+        .iter()
+        .filter_map(|word| word.strip_prefix('['))
+        .any(|word| word.trim() == name);
+    let times = words.iter().filter(|word| word.trim() == name).count();
+    let takes = words.iter().any(|word| {
+        let word = word.trim().to_ascii_lowercase();
+        word.contains("alloc") || word == "max"
+    });
+    let is_taken = times > 0 && takes || times > 1 && line.contains('<');
+    is_array || is_taken && !line.starts_with('#')
 }
 
 /// Returns the number that is added between two brackets, where nothing else differs.
@@ -190,11 +202,13 @@ mod tests {
     /// A number that grew may be the right size: somebody has to look.
     #[test]
     fn a_raised_size_holds_a_patch_back_and_added_room_refutes_it() {
-        const OLD: &str = "#define MOST 50\n#define DEPTH 50\n#define LEAST 50\nint f(int n) {\n  if (n < LEAST) n=LEAST ;\n  char line[MOST];\n  char name[16];\n  char *p = New_Array(char, n ? n : 1);\n  if (p[3] > 7)\n    return DEPTH;\n  read(p, line);\n}\n";
+        const OLD: &str = "#define MOST 50\n#define DEPTH 50\n#define LEAST 50\n#define OTHER 50\n#define ALLOC_DEPTH 50\nint f(int n) {\n  if (n < LEAST) n=LEAST ;\n  n = MAX(n, OTHER); // ALLOC_DEPTH\n  n |= ALLOC_DEPTH;\n  char line[MOST];\n  char name[16];\n  char *p = New_Array(char, n ? n : 1);\n  if (p[3] > 7)\n    return DEPTH;\n  read(p, line);\n}\n";
         for (from, to, expected) in [
             ("MOST 50", "MOST 256", Some(Weight::HoldsBack)),
             ("name[16]", "name[64]", Some(Weight::HoldsBack)),
             ("LEAST 50", "LEAST 512", Some(Weight::HoldsBack)),
+            ("OTHER 50", "OTHER 512", Some(Weight::HoldsBack)),
+            ("ALLOC_DEPTH 50", "ALLOC_DEPTH 512", None),
             ("name[16]", "name[16 + 64]", Some(Weight::Refutes)),
             ("p[3] > 7", "p[30] > 7", None),
             ("name[16]", "name[64] = {1}", None),

@@ -20,6 +20,8 @@ use std::collections::BTreeSet;
 
 /// Tests that are named in a reason.
 const MOST_NAMED: usize = 5;
+/// Characters of the name of a test that are shown.
+const LONGEST_NAME: usize = 100;
 /// The reason of a rung that cannot be climbed.
 const NO_TESTS: &str = "the task has no tests";
 
@@ -167,9 +169,16 @@ fn left_failing(
     ))
 }
 
-/// Writes the names of tests, the first of many.
+/// Writes the names of tests, the first of many and the beginning of long ones.
 fn listed(names: &[String]) -> String {
-    let shown = names.get(..MOST_NAMED.min(names.len())).unwrap_or(names);
+    let shorten = |name: &String| {
+        let shown = name
+            .chars()
+            .take_while(|c| *c != '\n')
+            .filter(|c| !c.is_control());
+        shown.take(LONGEST_NAME).collect()
+    };
+    let shown: Vec<String> = names.iter().take(MOST_NAMED).map(shorten).collect();
     let more = if names.len() > MOST_NAMED { ", .." } else { "" };
     format!("{}{more}", shown.join(", "))
 }
@@ -226,7 +235,7 @@ fn hangs(run: &TestRun) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FeedbackWriter, judge, left_failing};
+    use super::{FeedbackWriter, LONGEST_NAME, judge, left_failing, listed};
     use patchwright_crash::test_report::{Status, TestReport, TestResult};
     use patchwright_sandbox::{Ending, Execution, Limit};
     use patchwright_target::runner::TestRun;
@@ -326,6 +335,8 @@ mod tests {
         assert_eq!(result.counts["repaired"], 1);
         let broken = judge(&now, &before, &BTreeSet::new(), &writer).reason;
         assert_eq!(broken, "1 test failing now that did not fail before: b");
+        let long = listed(&["a\u{1b}[1m\nb".to_owned(), "x".repeat(9_000)]);
+        assert_eq!(long, format!("a[1m, {}", "x".repeat(LONGEST_NAME)));
         let none = judge(
             &run(exit(0), ""),
             &run(exit(0), "# TOTAL: 0\n"),

@@ -53,22 +53,22 @@ impl Values {
     }
 
     /// Tells whether a value was seen that could be another one.
-    pub(super) fn tell(&self) -> bool {
+    pub(super) fn says_something(&self) -> bool {
         let ends = self.received.values().chain(self.returned.values());
         ends.flatten().any(|end| tells(end))
     }
 
-    /// Says what the harness receives, or else what touched functions return: a line for each.
-    pub(super) fn told(&self) -> String {
-        let ends = match self.received.is_empty() {
-            true => &self.returned,
-            false => &self.received,
+    /// Says what the harness receives, or else what touched functions return.
+    pub(super) fn in_words(&self) -> String {
+        let is_unseen = self.received.is_empty();
+        let ends = if is_unseen {
+            &self.returned
+        } else {
+            &self.received
         };
-        let of_function = |(function, ends): (&String, &BTreeSet<String>)| {
-            let ends: Vec<_> = ends.iter().map(String::as_str).collect();
-            format!("{function} {}\n", ends.join(" or "))
-        };
-        ends.iter().map(of_function).collect()
+        let none = BTreeSet::new();
+        let of_function = |(function, ends)| format!("{function} {}", told(&none, ends));
+        ends.iter().map(of_function).collect::<Vec<_>>().join("; ")
     }
 
     /// Compares with the patched program: functions that both programs were seen to leave.
@@ -143,11 +143,14 @@ mod tests {
         let found = old.departure(&new).unwrap();
         assert_eq!(found.what, "p throws A; with the patch it throws B");
         assert!(found.at_harness && found.both_throw && old.reached);
-        assert_eq!(old.told(), "p throws A\n");
+        assert_eq!(old.in_words(), "p throws A");
         let unseen =
             values("2 calls\nreturned\tf (a.c)\treturns 1\nreturned\tf (a.c)\treturns 2\n");
-        assert_eq!(unseen.told(), "f (a.c) returns 1 or returns 2\n");
+        assert_eq!(unseen.in_words(), "f (a.c) returns 1 or returns 2");
         assert!(!values("0 calls\n").reached);
-        assert!(old.tell() && !values("1 calls\nreturned\ta\treturns nothing\n").tell());
+        assert!(
+            old.says_something()
+                && !values("1 calls\nreturned\ta\treturns an object\n").says_something()
+        );
     }
 }

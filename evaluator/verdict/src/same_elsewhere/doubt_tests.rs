@@ -142,16 +142,19 @@ const SILENT: &str = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((no
 
 #[tokio::test]
 async fn a_program_that_shows_nothing_is_known_by_its_values_or_not_at_all() {
-    let is_int = "int sum(";
-    for (head, holds) in [(is_int, Some(true)), ("void sum(", None)] {
+    for (head, add, holds) in [
+        ("int sum(", "b[i]", Some(true)),
+        ("int sum(", "b[i] + 1", None),
+        ("void sum(", "b[i]", None),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let mut task = task(folder.path());
         task.limits.same = Duration::from_secs(10);
-        let mut silent = SILENT.replace(is_int, head);
-        if holds.is_none() {
+        let mut silent = SILENT.replace("int sum(", head);
+        if head.starts_with("void") {
             silent = silent
                 .replace("return all;", "summed = all;")
-                .replace("void sum", "int summed;\nvoid sum")
+                .replace("__attribute__", "int summed;\n__attribute__")
                 .replace("int all_bytes = ", "")
                 .replace("all_bytes < 0", "0");
         }
@@ -160,17 +163,19 @@ async fn a_program_that_shows_nothing_is_known_by_its_values_or_not_at_all() {
         fs::write(&task.povs[0].file, [200, 1, 2]).unwrap();
         let target = open(task, folder.path()).await;
         let baseline = target.baseline().await.unwrap();
-        let attempt = attempt_with(silent.replace("n + (b[0] == 200)", "n"), (5, 5));
+        let fixed = silent.replace("n + (b[0] == 200)", "n");
+        let attempt = attempt_with(
+            fixed.replace("b[i];\n  return", &format!("{add};\n  return")),
+            (5, 5),
+        );
         let result = Ladder::new(&target, &baseline)
             .climb(&attempt, &[], RungName::SameElsewhere)
             .await
             .unwrap();
-        let told = result
-            .answers
-            .iter()
-            .any(|answer| answer.contains("returns 203"));
+        let mut answers = result.answers.iter();
+        let told = answers.any(|answer| answer.contains("values: sum (parse.c) returns 203"));
         assert_eq!(told, holds.is_some(), "{result:#?}");
-        assert_eq!(result.holds, holds, "{result:#?}");
+        assert_eq!(result.holds, holds, "{head} {add}: {result:#?}");
     }
 }
 

@@ -39,9 +39,6 @@ impl Comparison<'_> {
     pub(super) async fn ask_about_erring(&mut self) -> Result<()> {
         let povs = given_inputs::povs(self.programs.task())?;
         let mut answered = self.answers_where_it_errs(&povs).await?;
-        if self.is_silent() {
-            self.add_values(&mut answered).await?;
-        }
         let number = answered.len() as u64;
         self.count("inputs that only the patched program answers", number);
         let near = self.near(&povs, &answered);
@@ -52,7 +49,9 @@ impl Comparison<'_> {
         if let Some(index) = alone {
             answered.swap(0, index);
         }
-        for (input, run) in most_different(&answered) {
+        let mut shown: Vec<Answered> = most_different(&answered).into_iter().cloned().collect();
+        self.add_values(&mut shown).await?;
+        for (input, run) in &shown {
             self.keep_answer(&input.name, &input.bytes, run);
         }
         let Some((input, after)) = answered.first().cloned() else {
@@ -85,18 +84,20 @@ impl Comparison<'_> {
         Ok(answered.filter(|(_, run)| !run.is_failure()).collect())
     }
 
-    /// Adds to the first answers of a program that shows nothing what its harness receives.
-    async fn add_values(&self, answered: &mut [Answered]) -> Result<()> {
-        let inputs = answered.iter().take(MOST_ANSWERS);
-        let inputs: Vec<ComparedInput> = inputs.map(|(input, _)| input.clone()).collect();
+    /// Adds to the answers of a program that shows nothing what its harness receives.
+    async fn add_values(&self, answers: &mut [Answered]) -> Result<()> {
+        if self.functions.is_empty() || self.outputs_seen.is_empty() || !self.is_silent() {
+            return Ok(());
+        }
+        let inputs: Vec<ComparedInput> = answers.iter().map(|(input, _)| input.clone()).collect();
         let how = Inputs {
             capture: Capture::Values(self.functions.clone()),
             ..self.again()
         };
-        let runs = self.run(&self.programs.new, &inputs, how).await?;
-        for (index, run) in runs {
-            if let Some((_, answer)) = answered.get_mut(index) {
-                answer.output.extend(Values::read(&run).told().bytes());
+        for (index, run) in self.run(&self.programs.new, &inputs, how).await? {
+            if let Some((_, answer)) = answers.get_mut(index) {
+                let values = format!("\nvalues: {}", Values::read(&run).in_words());
+                answer.output.extend(values.bytes());
             }
         }
         Ok(())

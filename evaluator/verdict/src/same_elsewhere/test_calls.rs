@@ -220,7 +220,7 @@ pub(super) fn tells(end: &str) -> bool {
         class.starts_with(|c: char| c.is_uppercase())
             && !class.contains(|c: char| !c.is_alphanumeric())
     });
-    !matches!(end, "returns nothing" | "is left") && !only_class
+    !matches!(end, "returns nothing" | "returns an object" | "is left") && !only_class
 }
 
 #[cfg(test)]

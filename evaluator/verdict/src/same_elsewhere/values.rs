@@ -24,8 +24,8 @@ const ROUND: usize = 6;
 /// The names of the counts of compared inputs, and of those with other values.
 const COMPARED: &str = "values compared";
 const OTHERWISE: &str = "inputs with other values";
-/// The name of the count of inputs on which a value was seen.
-pub(super) const TOLD: &str = "values seen";
+/// The name of the count of inputs with the same values, of which one could be another.
+pub(super) const SEEN: &str = "inputs with the same values";
 /// The most inputs whose values are compared.
 const MOST: usize = 64;
 /// The most inputs with other values that are told.
@@ -55,7 +55,8 @@ impl Comparison<'_> {
         }
         if self.counted(COMPARED) == 0 {
             let why = self.why_unseen().await?;
-            self.unseen.push(why);
+            self.unseen.push(why.clone());
+            self.values_unseen = Some(why);
         }
         Ok(None)
     }
@@ -79,7 +80,8 @@ impl Comparison<'_> {
             let values = Values::read(before);
             self.count(COMPARED, 1);
             self.count("reached a touched function", u64::from(values.reached));
-            self.count(TOLD, u64::from(values.tell()));
+            let is_seen = values.says_something() && values == Values::read(after);
+            self.count(SEEN, u64::from(is_seen));
             if values.reached && self.reach.is_none() {
                 self.reaching.push(input.clone());
             }
