@@ -99,7 +99,7 @@ pub(crate) enum Command {
     Siblings(siblings::SiblingsArguments),
     /// Read a crash report from a log
     Crash(crash::CrashArguments),
-    /// Gather the code that a request or a crash report on standard input concerns
+    /// Gather the code that a request or a crash report concerns
     Context(context::ContextArguments),
     /// Index a source tree, and say what was skipped
     Index(retrieve::IndexArguments),

@@ -214,7 +214,7 @@ fn tests_that_cannot_be_built_or_that_leak_stop_nothing() {
         (
             "add_executable(leak leak.c)\nadd_test(NAME leak COMMAND leak)\n",
             "trying without looking for leaks",
-            "test = 'export ASAN_OPTIONS=detect_leaks=0; ctest",
+            "detect_leaks=0\"; ctest",
         ),
     ] {
         let cmake = format!("{head}{tests}");

@@ -321,9 +321,12 @@ pub(super) fn last_words(log: &str) -> String {
     format!(": {}", line.chars().take(WIDTH).collect::<String>())
 }
 
-/// Tells whether LeakSanitizer ends tests.
-pub(super) fn is_leaking(run: &TestRun) -> bool {
-    !run.execution.ending.success() && run.execution.text().contains("LeakSanitizer")
+/// Tells whether LeakSanitizer ends tests for something else than what was reported.
+pub(super) fn is_leaking(run: &TestRun, reported: Option<&CrashReport>) -> bool {
+    let is_reported = reported.is_some_and(|report| report.tool == Tool::LeakSanitizer);
+    !is_reported
+        && !run.execution.ending.success()
+        && run.execution.text().contains("LeakSanitizer")
 }
 
 /// Tells what the tests did, or why they are no tests: none was run, or none passes by name.
@@ -354,8 +357,7 @@ pub(super) fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use super::tests_seen;
-    use super::{Tree, differs, last_words, placed, with_end};
+    use super::{Tree, differs, last_words, placed, tests_seen, with_end};
     use patchwright_crash::read_leading;
     use patchwright_sandbox::{Ending, Execution};
     use patchwright_target::TestRun;
@@ -408,6 +410,7 @@ mod tests {
             "ld: b.c: undefined reference to `f'\ncollect2: error: ld returned 1 exit status\n";
         assert_eq!(last_words(linker), ": ld: b.c: undefined reference to `f'");
     }
+
     #[test]
     fn tests_that_end_by_the_crash_of_the_pov_are_tests() {
         let crash_in = |function: &str| {

@@ -353,6 +353,10 @@ mod tests {
         };
         for (all, module) in commands(all).iter().zip(commands(module)) {
             assert_eq!(*all, module.replace(" -pl core/fold -am", ""));
+            assert_eq!(
+                module.matches(" -pl").count(),
+                module.matches("mvn ").count()
+            );
             assert_ne!(*all, module);
         }
     }

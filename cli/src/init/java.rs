@@ -4,7 +4,7 @@
 use super::build_systems::path_of;
 use super::harnesses::Harness;
 use crate::common::is_plain;
-use patchwright_crash::{CrashReport, Frame, Stack};
+use patchwright_crash::{CrashReport, Frame};
 use patchwright_retrieval::{FILE_SIZE_LIMIT, Index};
 use patchwright_source::Tree;
 use std::collections::BTreeSet;
@@ -17,8 +17,9 @@ const CLASSES: &str =
 const LAUNCHER: (&str, &str) = ("Launcher.java", include_str!("Launcher.java"));
 /// Methods that are called, from the outermost.
 const METHODS: usize = 5;
-/// Depth and number of the callers of a trace's outermost method.
-const CALLERS: (u32, usize) = (2, 64);
+/// Depth of the callers of a trace's outermost method, the number that is found, and of those
+/// the number that is called.
+const CALLERS: (u32, usize, usize) = (2, 64, 3);
 /// The name of the method that a program starts with.
 const MAIN: &str = "main";
 
@@ -26,29 +27,34 @@ const MAIN: &str = "main";
 /// then the class with a `main` that the report itself holds. That one knows no exceptions by which
 /// the library refuses an input: a right patch may end in one.
 pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>) -> Vec<Harness> {
-    let stack = report.and_then(|report| report.stacks.first());
-    let methods = stack.map(|stack| methods(root, stack)).unwrap_or_default();
-    let called = { methods.iter() }.filter_map(|method| way(method.rsplit_once('.')?));
+    let methods = report
+        .map(|report| methods(root, report))
+        .unwrap_or_default();
+    let called = methods.iter().filter_map(|method| {
+        let (class, method) = method.rsplit_once('.')?;
+        way(class, method)
+    });
     let ways = called.take(METHODS);
     ways.chain(log.and_then(of_report)).collect()
 }
 
 /// Returns the methods of the tree that led to a crash, each once, the outermost first. A Java
-/// machine keeps the innermost 1024 frames of a stack: where the trace begins within the tree,
-/// methods that call the outermost one come before it.
-fn methods(root: &Path, stack: &Stack) -> Vec<String> {
+/// machine keeps the innermost 1024 frames of a stack: where that of a recursion begins within the
+/// tree, methods that call the outermost one come before it, the nearest first.
+fn methods(root: &Path, report: &CrashReport) -> Vec<String> {
     let files = Tree::open(root).map(|tree| tree.files());
     let files = files.unwrap_or_default();
     let in_tree = |file: &str| path_of(file, &files).is_some();
     let own = |frame: &&Frame| frame.file.as_deref().is_some_and(in_tree);
-    let cut = { stack.frames.last() }
-        .filter(own)
-        .map(|frame| frame.function.replace('$', "."));
-    let cut = cut.filter(|method| method.rsplit('.').next() != Some(MAIN));
+    let frames = report.stacks.first().map(|stack| stack.frames.as_slice());
+    let frames = frames.unwrap_or_default();
+    let name = |frame: &Frame| frame.function.replace('$', ".");
+    let outermost = frames.last().filter(|_| report.is_stack_overflow());
+    let cut = outermost.filter(own).map(name);
     let callers = cut.and_then(|method| callers(root, &method));
     let mut methods = callers.unwrap_or_default();
-    let shown = stack.frames.iter().rev().filter(own);
-    methods.extend(shown.map(|frame| frame.function.clone()));
+    methods.truncate(CALLERS.2);
+    methods.extend(frames.iter().rev().filter(own).map(name));
     let mut seen = BTreeSet::new();
     methods.retain(|method| seen.insert(method.clone()));
     methods
@@ -59,14 +65,15 @@ fn callers(root: &Path, method: &str) -> Option<Vec<String>> {
     let cache = tempfile::tempdir().ok()?;
     let index = Index::open(root, cache.path(), FILE_SIZE_LIMIT).ok()?;
     let calls = index.callers(method, CALLERS.0, CALLERS.1).ok()?;
-    let callers = calls.into_iter().filter_map(|call| call.caller);
+    let sure = calls.into_iter().filter(|call| !call.by_name);
+    let callers = sure.filter_map(|call| call.caller);
     let callers = callers.filter(|caller| !caller.path.is_test());
     let names = callers.map(|caller| caller.qualified());
     Some(names.filter(|name| name != method).collect())
 }
 
 /// Returns the way by a method; none where a name is no plain one: it becomes part of a command.
-fn way((class, method): (&str, &str)) -> Option<Harness> {
+fn way(class: &str, method: &str) -> Option<Harness> {
     // The launcher takes a dot for the dollar of a nested class.
     let class = class.replace('$', ".");
     let called = shlex::try_quote(method).ok()?;
@@ -151,7 +158,7 @@ mod tests {
             ("a.B", "lambda$f$0", None),
             ("a.B", "`id`", None),
         ] {
-            let feed = super::way((class, method)).map(|way| way.feed);
+            let feed = super::way(class, method).map(|way| way.feed);
             let ends = feed
                 .as_deref()
                 .zip(expected)

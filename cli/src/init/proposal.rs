@@ -89,6 +89,7 @@ impl Proposal {
         (build != self.build && !self.named).then(|| Self {
             system: format!("{} without its tests", self.system),
             build: build.into_owned(),
+            in_part: None,
             ..self.clone()
         })
     }

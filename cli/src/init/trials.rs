@@ -1,8 +1,9 @@
 //! Trials of a draft: the tree is built once, and commands run on this build in the sandbox, as a
 //! repair would run them. Each trial tells what came of it.
 
-use super::bench::{Bench, Harm, Seen, explain, files_in, folders_with};
-use super::bench::{is_leaking, tests_seen, with_end};
+use super::bench::{
+    Bench, Harm, Seen, explain, files_in, folders_with, is_leaking, tests_seen, with_end,
+};
 use super::feeds::{FEEDS, likely, options, reported};
 use super::harnesses::{Harness, harnesses};
 use super::java;
@@ -50,6 +51,9 @@ pub(crate) struct Built {
 
 /// Keeps a program of memory that it leaks with any input from ending as a crash.
 const WITHOUT_LEAKS: &str = "ASAN_OPTIONS=detect_leaks=0";
+/// The same for a test command of several words, beside the options of the task.
+const LOOK_FOR_NO_LEAKS: &str =
+    r#"export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0""#;
 /// The remark on a build that is not sanitized.
 const UNREACHED: &str = "\nNo program of it holds a sanitizer: CFLAGS did not reach the compiler. Give a build that passes \
                          them on with --build.";
@@ -338,12 +342,13 @@ impl Trials<'_> {
             self.tell(&format!("tests: trying {command}"));
             let mut command = command.clone();
             let mut run = self.run_tests(built, &command, proposal).await;
-            if run.as_ref().is_ok_and(is_leaking) {
+            let reported = self.report.as_ref();
+            if run.as_ref().is_ok_and(|run| is_leaking(run, reported)) {
                 self.tell("  LeakSanitizer ends tests; trying without looking for leaks");
-                command = format!("export {WITHOUT_LEAKS}; {command}");
+                command = format!("{LOOK_FOR_NO_LEAKS}; {command}");
                 run = self.run_tests(built, &command, proposal).await;
             }
-            match run.and_then(|run| tests_seen(&run, self.report.as_ref())) {
+            match run.and_then(|run| tests_seen(&run, reported)) {
                 Ok(seen) => {
                     self.tell(&format!("  ok {seen}"));
                     built.draft.remarks.test = seen;

@@ -6,20 +6,13 @@ use patchwright_tests::command::{Finished, Patchwright};
 use patchwright_tests::model::{Answer, ScriptedModel};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
-use std::process::Stdio;
 
-/// Asks for a context; the request is on standard input.
+/// Asks for a context; the request is in a file.
 fn context(patchwright: &Patchwright, request: &str, arguments: &[&str]) -> Finished {
     let file = patchwright.scratch("request.txt");
     fs::write(&file, request).unwrap();
     let mut command = patchwright.command(&["context", "--repo", "tree"]).unwrap();
-    let input = fs::File::open(Path::new(&file)).unwrap();
-    let output = command
-        .args(arguments)
-        .stdin(Stdio::from(input))
-        .output()
-        .unwrap();
+    let output = command.args(arguments).arg(&file).output().unwrap();
     Finished {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
