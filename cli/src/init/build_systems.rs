@@ -410,7 +410,7 @@ mod tests {
             meson.contains("=false -Dtests=enabled -Dexamples=true \"$OUT\""),
             "{meson}"
         );
-        let without: Vec<_> = { found.iter() }.map(Proposal::without_tests).collect();
+        let without: Vec<_> = found.iter().map(Proposal::without_tests).collect();
         let [Some(plain), Some(cmake), None, Some(meson)] = &without[..] else {
             panic!("{without:?}");
         };

@@ -97,14 +97,11 @@ fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) -> Result<()> 
         weight *= weights.common;
     }
     let lines: Vec<u32> = place.line.into_iter().collect();
-    let (role, depth) = (place.role.as_str(), place.depth);
-    let why = match place.line {
-        Some(line) => format!("{role} stack #{depth}, at line {line}"),
-        None => format!("{role} stack #{depth}"),
-    };
+    let at = lines.first().map(|line| format!(", at line {line}"));
+    let (role, at) = (place.role.as_str(), at.unwrap_or_default());
+    let why = format!("{role} stack #{}{at}", place.depth);
     picks.add(symbol, weight, &lines, &why);
-    let shows_lines = !place.is_harness && !hands_on && place.role != Role::Created;
-    if shows_lines {
+    if !place.is_harness && !hands_on && place.role != Role::Created {
         picks.keep(symbol.id);
     }
     Ok(())

@@ -19,13 +19,13 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        10_130,
+        10_160,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
          a review as the issue of the next attempt, each of its points answered; a patch that is sent, with what it changes of an interface; \
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver, libraries of Java that \
          are called as a trace tells, test scripts of a project, fuzzers of a project by Clang, projects of Maven that are older than its tools, \
-         one module of several, programs without tests that cannot be built",
+         one module of several, tests that cannot be built or that leak, callers of a trace that Java cut",
     ),
     (
         "config",
@@ -59,10 +59,10 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        7_648,
+        7_705,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round, tests of the crash that fail still, \
-         repairs where only crashing inputs come",
+         programs that show nothing, sizes that are least ones",
     ),
     ("model", 1_980, "events read without a crate for them"),
     ("page", 830, ""),

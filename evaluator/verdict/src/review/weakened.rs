@@ -153,21 +153,16 @@ fn raised(file: &str, old: &str, new: &str) -> Option<u64> {
 /// Tells whether a line makes a constant the size of an array or an allocation, or the least value
 /// of a variable: `n < LEAST ? LEAST : n`, `if (n < LEAST) n = LEAST`, `max(n, LEAST)`.
 fn is_size(line: &str, name: &str) -> bool {
-    let words: Vec<&str> = regex!(r"\[?\s*\w+")
-        .find_iter(line)
-        .map(|word| word.as_str())
-        .collect();
-    let is_array = words
-        .iter()
-        .filter_map(|word| word.strip_prefix('['))
-        .any(|word| word.trim() == name);
-    let times = words.iter().filter(|word| word.trim() == name).count();
-    let takes = words.iter().any(|word| {
-        let word = word.trim().to_ascii_lowercase();
-        word.contains("alloc") || word == "max"
-    });
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let others = line.split(|c| !is_part(c)).filter(|word| *word != name);
+    let mut others = others.map(str::to_ascii_lowercase);
+    let takes = others.any(|word| word.contains("alloc") || word == "max");
+    let times = line
+        .split(|c| !is_part(c))
+        .filter(|word| *word == name)
+        .count();
     let is_taken = times > 0 && takes || times > 1 && line.contains('<');
-    is_array || is_taken && !line.starts_with('#')
+    line.contains(&format!("[{name}]")) || is_taken && !line.starts_with('#')
 }
 
 /// Returns the number that is added between two brackets, where nothing else differs.

@@ -60,14 +60,9 @@ impl Values {
 
     /// Says what the harness receives, or else what touched functions return.
     pub(super) fn in_words(&self) -> String {
-        let is_unseen = self.received.is_empty();
-        let ends = if is_unseen {
-            &self.returned
-        } else {
-            &self.received
-        };
-        let none = BTreeSet::new();
-        let of_function = |(function, ends)| format!("{function} {}", told(&none, ends));
+        let received = Some(&self.received).filter(|ends| !ends.is_empty());
+        let ends = received.unwrap_or(&self.returned);
+        let of_function = |(function, ends)| format!("{function} {}", told(ends, ends));
         ends.iter().map(of_function).collect::<Vec<_>>().join("; ")
     }
 
