@@ -353,3 +353,35 @@ async fn a_guard_against_a_write_that_refuses_too_much_is_a_doubt() {
         }
     }
 }
+
+/// Counts the brackets that a text opens, one call deeper for each.
+const NESTED: &str = "#include <stdio.h>\n#include <stdlib.h>\nstatic char text[1 << 18];\nint depth(int at) {\n  volatile char room[2000];\n  room[at % 2000] = 1;\n  return text[at] == '(' ? depth(at + 1) + room[at % 2000] : 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f)\n    return 2;\n  fread(text, 1, sizeof text - 1, f);\n  printf(\"depth %d\\n\", depth(0));\n  return 0;\n}\n";
+
+#[tokio::test]
+async fn a_given_input_beyond_the_bound_of_a_recursion_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(8);
+    one_file(&task, NESTED);
+    task.povs[0].file = folder.path().join("pov.txt");
+    for (name, depth) in [("pov.txt", 20_000), ("flat.txt", 3), ("deep.txt", 300)] {
+        let file = folder.path().join(name);
+        fs::write(&file, "(".repeat(depth)).unwrap();
+        task.harmless.extend((name != "pov.txt").then_some(file));
+    }
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let bound = "  if (at > 200) exit(printf(\"too deep: %d\\n\", at) > 0);\n  volatile";
+    for (count, holds, open) in [("+ room", None, true), ("+ 2 * room", Some(false), false)] {
+        let text = NESTED.replace("  volatile", bound).replace("+ room", count);
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (5, 5)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{count}: {result:#?}");
+        let mut doubts = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let told = doubts
+            .any(|doubt| doubt.what.contains("deep.txt") && doubt.what.contains("bound too low"));
+        assert_eq!(told, open, "{count}: {result:#?}");
+    }
+}

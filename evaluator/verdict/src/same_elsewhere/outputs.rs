@@ -7,7 +7,7 @@ use super::pool::{ComparedInput, InputKind};
 use super::runs::{BothRuns, Part, digest};
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
-use patchwright_target::runner::{Capture, InputRun, Inputs};
+use patchwright_target::runner::{Capture, InputRun, Inputs, content};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -158,12 +158,17 @@ impl Comparison<'_> {
             kind => {
                 self.settle_undefined(std::slice::from_mut(&mut one))
                     .await?;
-                match one.settled {
-                    Some(_) => "differences settled",
-                    None if kind == InputKind::GivenMutant && turns_away(&one.after) => {
-                        "mutants of given turned away"
-                    }
-                    None => return Ok(Some(one)),
+                if one.settled.is_some() {
+                    "differences settled"
+                } else if self.is_exhaustion() && self.answers_as_the_pov(&one).await? {
+                    one.what.push_str(", as the PoV's does; does it need as much as the PoV, or is the bound too low?");
+                    self.count("given and answered as the PoV", 1);
+                    self.differing.push(one);
+                    return Ok(None);
+                } else if kind == InputKind::GivenMutant && turns_away(&one.after) {
+                    "mutants of given turned away"
+                } else {
+                    return Ok(Some(one));
                 }
             }
         };
@@ -174,6 +179,18 @@ impl Comparison<'_> {
             _ => self.differing.push(one),
         }
         Ok(None)
+    }
+
+    /// Tells whether the patched program answers an input as it does the PoV, each run alone, so that
+    /// their names are equal. Where the PoV exhausts the stack or the time, a bound is the repair, and
+    /// a given input may lie beyond it.
+    async fn answers_as_the_pov(&self, one: &Differing) -> Result<bool> {
+        let pov = content(self.programs.pov)?;
+        let pov = ComparedInput::new(InputKind::Derived, String::new(), pov);
+        let of_pov = self.run(&self.programs.new, &[pov], self.again()).await?;
+        let input = std::slice::from_ref(&one.input);
+        let of_input = self.run(&self.programs.new, input, self.again()).await?;
+        Ok(!of_pov.is_empty() && of_pov == of_input)
     }
 
     /// Returns the differing inputs on which the unpatched program differs from itself. All

@@ -147,7 +147,7 @@ impl Comparison<'_> {
         Ok(None)
     }
 
-    fn is_exhaustion(&self) -> bool {
+    pub(super) fn is_exhaustion(&self) -> bool {
         let before = &self.programs.before.replay;
         let crash = before.crash.as_ref();
         let overflows = crash.is_some_and(CrashReport::is_stack_overflow);
