@@ -120,7 +120,9 @@ pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
     }
     let pairs = || removed.iter().zip(&added);
     let padded = pairs().all(|((_, old), (_, new))| padding(old, new) >= Some(PADDING));
-    let raised = pairs().all(|((_, old), (_, new))| raised(case.old, old, new) >= Some(PADDING));
+    let raised = pairs().all(|((_, old), (_, new))| {
+        raised(case.old, old, new).or_else(|| enlarged(old, new)) >= Some(PADDING)
+    });
     match added.first() {
         Some((line, _)) if padded => {
             let what = "it adds room to a buffer, and what writes past its end is as it was";
@@ -178,6 +180,23 @@ fn padding(old: &str, new: &str) -> Option<u64> {
     (closes && is_room).then(|| number.as_str().parse().ok())?
 }
 
+/// Returns the number by which an allocation is enlarged somewhere in its expression, where nothing
+/// else differs; a factor counts as [`PADDING`] at least.
+fn enlarged(old: &str, new: &str) -> Option<u64> {
+    let word = regex!(r"\w+|\S");
+    let mut rest = word.find_iter(old).map(|word| word.as_str()).peekable();
+    let words = word.find_iter(new).map(|word| word.as_str());
+    let added = words.filter(|word| rest.next_if_eq(word).is_none());
+    let added: Vec<&str> = added.collect();
+    let marks = added.iter().filter(|word| "+*()".contains(**word));
+    let numbers: Vec<u64> = added.iter().filter_map(|word| word.parse().ok()).collect();
+    let is_more = rest.next().is_none() && numbers.len() + marks.count() == added.len();
+    let is_room = regex!("(?i)alloc|new").is_match(old);
+    let least = if added.contains(&"*") { PADDING } else { 0 };
+    let most = numbers.into_iter().max()?.max(least);
+    (is_more && is_room).then_some(most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Case, Finding, Weight, apply};
@@ -211,6 +230,9 @@ mod tests {
             ("DEPTH 50", "DEPTH 500", None),
             ("p[3] > 7", "p[3] > 70", None),
             ("n ? n : 1", "n * size + 64", None),
+            ("n ? n : 1", "(n ? n : 1) + 4096", Some(Weight::HoldsBack)),
+            ("n ? n : 1", "2 * (n ? n : 1)", Some(Weight::HoldsBack)),
+            ("n ? n : 1", "(n ? n : 1) + 1", None),
             ("  read(", "  if (n < 300)\n    read(", None),
         ] {
             let new = OLD.replace(from, to);
