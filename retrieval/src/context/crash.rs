@@ -96,11 +96,10 @@ fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) -> Result<()> 
     if place.is_harness || hands_on || is_common {
         weight *= weights.common;
     }
-    let lines: Vec<u32> = place.line.into_iter().collect();
-    let at = lines.first().map(|line| format!(", at line {line}"));
+    let at = place.line.map(|line| format!(", at line {line}"));
     let (role, at) = (place.role.as_str(), at.unwrap_or_default());
     let why = format!("{role} stack #{}{at}", place.depth);
-    picks.add(symbol, weight, &lines, &why);
+    picks.add(symbol, weight, place.line.as_slice(), &why);
     if !place.is_harness && !hands_on && place.role != Role::Created {
         picks.keep(symbol.id);
     }
