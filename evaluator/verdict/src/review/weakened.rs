@@ -155,15 +155,11 @@ fn raised(file: &str, old: &str, new: &str) -> Option<u64> {
 /// Tells whether a line makes a constant the size of an array or an allocation, or the least value
 /// of a variable: `n < LEAST ? LEAST : n`, `if (n < LEAST) n = LEAST`, `max(n, LEAST)`.
 fn is_size(line: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let others = line.split(|c| !is_part(c)).filter(|word| *word != name);
-    let mut others = others.map(str::to_ascii_lowercase);
-    let takes = others.any(|word| word.contains("alloc") || word == "max");
-    let times = line
-        .split(|c| !is_part(c))
-        .filter(|word| *word == name)
-        .count();
-    let is_taken = times > 0 && takes || times > 1 && line.contains('<');
+    let words = regex!(r"\w+").find_iter(line).map(|word| word.as_str());
+    let (named, others): (Vec<&str>, Vec<&str>) = words.partition(|word| *word == name);
+    let takes = regex!("(?i)alloc|^max$");
+    let takes = others.iter().any(|word| takes.is_match(word));
+    let is_taken = !named.is_empty() && takes || named.len() > 1 && line.contains('<');
     line.contains(&format!("[{name}]")) || is_taken && !line.starts_with('#')
 }
 

@@ -1,6 +1,6 @@
 //! Departure: the first function whose values differ between two runs of one input.
 
-use super::test_calls::{tells, told};
+use super::test_calls::{all, tells, told};
 use patchwright_target::runner::InputRun;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ impl Values {
     pub(super) fn in_words(&self) -> String {
         let received = Some(&self.received).filter(|ends| !ends.is_empty());
         let ends = received.unwrap_or(&self.returned);
-        let of_function = |(function, ends)| format!("{function} {}", told(ends, ends));
+        let of_function = |(function, ends)| format!("{function} {}", all(ends));
         ends.iter().map(of_function).collect::<Vec<_>>().join("; ")
     }
 

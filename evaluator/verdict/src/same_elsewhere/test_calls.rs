@@ -207,10 +207,13 @@ fn is_of_jdk(end: &str) -> bool {
 
 /// Returns the first end that the other program does not have, else all of them.
 pub(super) fn told(ends: &BTreeSet<String>, others: &BTreeSet<String>) -> String {
-    match ends.difference(others).next() {
-        Some(end) => end.clone(),
-        None => ends.iter().cloned().collect::<Vec<_>>().join(" or "),
-    }
+    let other = ends.difference(others).next();
+    other.cloned().unwrap_or_else(|| all(ends))
+}
+
+/// Names all ends.
+pub(super) fn all(ends: &BTreeSet<String>) -> String {
+    ends.iter().cloned().collect::<Vec<_>>().join(" or ")
 }
 
 /// Tells whether an end says more than that it was reached, and which class an object has.
