@@ -17,9 +17,11 @@ const CLASSES: &str =
 const LAUNCHER: (&str, &str) = ("Launcher.java", include_str!("Launcher.java"));
 /// Methods that are called, from the outermost.
 const METHODS: usize = 5;
-/// Depth of the callers of a trace's outermost method, the number that is found, and of those
-/// the number that is called.
-const CALLERS: (u32, usize, usize) = (2, 64, 3);
+/// Callers of a trace's outermost method: how far up they are looked for, how many are found, and
+/// how many of those are called, so that methods of the trace have their turn.
+const UP: u32 = 2;
+const FOUND: usize = 64;
+const CALLERS: usize = 3;
 /// The name of the method that a program starts with.
 const MAIN: &str = "main";
 
@@ -53,7 +55,7 @@ fn methods(root: &Path, report: &CrashReport) -> Vec<String> {
     let cut = outermost.filter(own).map(name);
     let callers = cut.and_then(|method| callers(root, &method));
     let mut methods = callers.unwrap_or_default();
-    methods.truncate(CALLERS.2);
+    methods.truncate(CALLERS);
     methods.extend(frames.iter().rev().filter(own).map(name));
     let mut seen = BTreeSet::new();
     methods.retain(|method| seen.insert(method.clone()));
@@ -64,7 +66,7 @@ fn methods(root: &Path, report: &CrashReport) -> Vec<String> {
 fn callers(root: &Path, method: &str) -> Option<Vec<String>> {
     let cache = tempfile::tempdir().ok()?;
     let index = Index::open(root, cache.path(), FILE_SIZE_LIMIT).ok()?;
-    let calls = index.callers(method, CALLERS.0, CALLERS.1).ok()?;
+    let calls = index.callers(method, UP, FOUND).ok()?;
     let sure = calls.into_iter().filter(|call| !call.by_name);
     let callers = sure.filter_map(|call| call.caller);
     let callers = callers.filter(|caller| !caller.path.is_test());
