@@ -8,9 +8,11 @@ HOUSE = --package patchwright-tests --test it -- house::
 
 # A development build without the daemon: it is ready in half the time, and a repair waits for the model and the build, not
 # for us.
+DEMO = --package patchwright --no-default-features
+
 demo:
 	@scripts/setup.sh demo
-	$(CARGO) run --locked --package patchwright --no-default-features -- run examples/bzip2-selectors
+	$(CARGO) run --locked $(DEMO) -- run examples/bzip2-selectors
 
 # The property tests draw the same cases each time, so that a pass is a pass everywhere; `make soak` draws new ones.
 check test: export PROPTEST_RNG_SEED = 20
@@ -26,6 +28,7 @@ MINUTES = cheat_tests toolchain_tests doubt_tests
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --offline -- -D warnings
+	$(CARGO) clippy $(DEMO) --locked --offline -- -D warnings
 	$(CARGO) test --workspace --lib --bins --locked --offline -- $(MINUTES:%=--skip %)
 	$(CARGO) test --locked --offline $(HOUSE)
 
@@ -33,6 +36,7 @@ test: setup
 	$(CARGO) fmt --all --check
 	@scripts/check-dependencies.sh
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(DEMO) --locked -- -D warnings
 	@scripts/run-tests.sh
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 

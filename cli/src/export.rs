@@ -16,8 +16,9 @@ pub(crate) use branch::{LastChange, identity, last_change, make as make_branch};
 pub(crate) use message::{Signatures, letter, mail, sarif, text};
 pub(crate) use story::story;
 pub(crate) use style::{Style, reproduction};
+pub(crate) use template::ending;
 #[cfg(feature = "daemon")]
-pub(crate) use template::{ending, render};
+pub(crate) use template::render;
 
 use patchwright_agent::report::{AttemptReport, Report};
 
