@@ -33,7 +33,7 @@ done
 "#;
 
 /// Switches symbols in sanitizer reports off: resolving them takes most of the time of a
-/// failed run, and failed inputs are run again alone.
+/// failed run, and failed inputs whose report is read are run again alone.
 const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
   eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}symbolize=0\""
 done
@@ -252,12 +252,12 @@ impl BatchRun<'_> {
             script.insert_str(0, &filled(memory));
         }
         let mut environment = Vec::new();
+        if matches!(self.inputs.capture, Capture::Failures | Capture::Unnamed) {
+            script.insert_str(0, UNNAMED);
+        }
         let keep = match &self.inputs.capture {
-            Capture::Failures => {
-                script.insert_str(0, UNNAMED);
-                "bad"
-            }
-            Capture::Outputs => "all",
+            Capture::Failures => "bad",
+            Capture::Outputs | Capture::Unnamed => "all",
             Capture::Coverage(counted) => {
                 environment = coverage::variables(counted);
                 "all"
@@ -313,7 +313,7 @@ impl BatchRun<'_> {
         match self.inputs.capture {
             Capture::Values(_) => VALUES_FOLDER,
             Capture::Coverage(_) => COVERAGE_FOLDER,
-            Capture::Failures | Capture::Outputs => "out",
+            Capture::Failures | Capture::Outputs | Capture::Unnamed => "out",
         }
     }
 

@@ -11,6 +11,9 @@ pub enum Capture {
     #[default]
     Failures,
     Outputs,
+    /// As `Outputs`, but reports of sanitizers name no functions, which takes most of the time of a
+    /// failed run. A leak that is suppressed by its names is a failure then.
+    Unnamed,
     /// The values that these functions return to callers that are not among them, and that
     /// the harness receives, line by line. Needs a debugger, or an agent in the JVM; without
     /// one no input is run.

@@ -12,11 +12,19 @@ use patchwright_target::test_support::{PARSE, open, task};
 use std::fs;
 use std::time::Duration;
 
+/// Loses memory, and says so to the sanitizer.
+const LEAK: &str = "#include <stdlib.h>\nconst char *__lsan_default_suppressions(void) { return \"leak:keep\"; }\nstatic __attribute__((noinline)) void keep(void) { void *volatile kept = malloc(9); kept = 0; }\n";
+
 #[tokio::test]
 async fn tells_a_fix_from_a_change_of_behaviour() {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path());
     task.limits.same = Duration::from_secs(8);
+    // A leak that the project knows by its name fails no input.
+    let main = task.tree.join("main.c");
+    let text = fs::read_to_string(&main).unwrap();
+    let text = LEAK.to_owned() + &text.replace("  FILE", "  keep();\n  FILE");
+    fs::write(main, text).unwrap();
     for (name, bytes) in [("a.bin", [3, 1]), ("b.bin", [7, 2]), ("c.bin", [8, 9])] {
         fs::write(folder.path().join(name), bytes).unwrap();
         task.harmless.push(folder.path().join(name));

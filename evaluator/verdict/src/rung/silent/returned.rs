@@ -319,7 +319,7 @@ async fn drop_usual(
         contents,
         budget: TIME.0,
         each: TIME.1,
-        capture: Capture::Outputs,
+        capture: Capture::Unnamed,
         ..Inputs::default()
     };
     let runs = target.run_inputs(old, pov, &inputs).await?;
