@@ -196,7 +196,10 @@ impl Picks {
         if weight > wanted.weight {
             wanted.weight = weight;
             wanted.body = body;
-            why.clone_into(&mut wanted.why);
+            // The place of a crash is told before what else leads there.
+            if wanted.lines.is_empty() || !lines.is_empty() {
+                why.clone_into(&mut wanted.why);
+            }
         }
         for line in lines {
             if !wanted.lines.contains(line) {

@@ -207,6 +207,19 @@ fn what_everybody_allocates_with_is_passed_over() {
     assert_eq!(order(4).get(..2).unwrap(), ["use_it", "reserve"]);
 }
 
+#[test]
+fn a_frame_that_many_call_is_told_as_a_frame() {
+    let users: Vec<String> = (0..20).map(|n| format!("user_{n}")).collect();
+    let calls = users.iter().map(|name| (name.as_str(), "fetch(total);"));
+    let frames = [("fetch", "return total;"), ("top", "return fetch(total);")];
+    let text = functions(&frames.into_iter().chain(calls).collect::<Vec<_>>());
+    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
+    let frames = [("fetch", "src/a.c", line(0)), ("top", "src/a.c", line(1))];
+    let found = shown(&context(&engine, stack(Role::Crash, &frames)));
+    let said = format!("crash stack #0, at line {}", line(0));
+    assert_eq!(why(&found, "fetch"), Some(said.as_str()), "{found:?}");
+}
+
 /// Returns what a table of a generator holds lies in no definition; the report's number
 /// of a frame stays although frames above it lie outside the tree.
 #[test]
