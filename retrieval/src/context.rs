@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::intent::detect;
 use crate::snippet::Snippet;
 use crate::symbol::Symbol;
+use itertools::Itertools;
 use patchwright_source::CrashFrame;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -201,11 +202,8 @@ impl Picks {
                 why.clone_into(&mut wanted.why);
             }
         }
-        for line in lines {
-            if !wanted.lines.contains(line) {
-                wanted.lines.push(*line);
-            }
-        }
+        let all = wanted.lines.iter().chain(lines);
+        wanted.lines = all.copied().unique().collect();
     }
 
     /// So many of them, the heaviest first; of equals in the order of their places.
