@@ -3,7 +3,7 @@
 //! share.
 
 use crate::prompt::{self, control_tokens};
-use crate::record::{ChallengeRecord, Crash, ProbeQuestion, Purpose, Rung, Step, StepId};
+use crate::record::{Attempt, ChallengeRecord, Crash, ProbeQuestion, Purpose, Rung, Step, StepId};
 use patchwright_model::Message;
 use patchwright_patcher::{Patch, Probe, RawQuery};
 use patchwright_retrieval::Memory;
@@ -62,7 +62,7 @@ pub(super) enum Stage {
     /// The inputs that a critic names with its objection are to be run.
     Examine(Box<Examination>),
     /// A critic is to decide about a difference that the author contests.
-    Contest(Box<Contest>),
+    Contest(Box<Examination>),
     /// Another lane has the same patch under evaluation: its fate is shared.
     Follow(u32),
     /// This lane has ended, and why.
@@ -73,8 +73,8 @@ pub(super) enum Stage {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Examination {
     pub(super) attempt: u32,
-    /// The rung *reviewed* by its rules over the diff alone, or *same elsewhere* without the
-    /// challenges.
+    /// The rung *reviewed* by its rules over the diff alone, or *same elsewhere*: without the
+    /// challenges, or with the differences that the author of the patch contests.
     pub(super) rung: Rung,
     /// The conversation so far.
     pub(super) messages: Vec<Message>,
@@ -98,24 +98,6 @@ impl Examination {
             differing: Vec::new(),
         }
     }
-}
-
-/// An attempt whose other behaviour its author may contest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Contestable {
-    pub(super) attempt: u32,
-    /// True where the difference is a doubt, false where it refutes.
-    pub(super) stands: bool,
-}
-
-/// A difference that the author of a patch contests.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Contest {
-    pub(super) contested: Contestable,
-    /// The conversation so far.
-    pub(super) messages: Vec<Message>,
-    /// The times that a critic was asked.
-    pub(super) tries: u32,
 }
 
 /// The start of a round.
@@ -164,7 +146,7 @@ pub(super) struct Lane {
     /// The rungs that refuted this lane's attempts, in order.
     pub(super) failures: Vec<RungName>,
     /// The attempt whose other behaviour may be contested now.
-    pub(super) contestable: Option<Contestable>,
+    pub(super) contestable: Option<u32>,
     /// An objection that no run shows, and that the author was not told yet.
     pub(super) unproven: Option<String>,
 }
@@ -205,10 +187,7 @@ impl Lane {
 
     /// Tells the author of an attempt that stands of a doubt, which may be contested.
     pub(super) fn tell_doubt(&mut self, attempt: u32, text: String) {
-        self.contestable = Some(Contestable {
-            attempt,
-            stands: true,
-        });
+        self.contestable = Some(attempt);
         self.tell(text);
     }
 
@@ -230,8 +209,14 @@ impl Lane {
         same.count() as u32
     }
 
+    /// Returns the attempt that stands and whose author is asked about it.
+    pub(super) fn defended<'a>(&self, attempts: &'a [Attempt]) -> Option<&'a Attempt> {
+        let mut standing = attempts.iter().filter(|attempt| attempt.stands());
+        standing.find(|attempt| Some(attempt.number) == self.contestable)
+    }
+
     /// Returns the step to be done now; `None` while the lane follows others or is done.
-    pub(super) fn next_step(&self) -> Option<Step> {
+    pub(super) fn next_step(&self, attempts: &[Attempt]) -> Option<Step> {
         Some(match &self.stage {
             Stage::Context(issue) => Step::Context {
                 round: self.rounds,
@@ -240,9 +225,9 @@ impl Lane {
                 memory: self.memory.clone(),
             },
             Stage::Ask => Step::Ask {
-                purpose: match self.contestable {
-                    Some(contestable) if contestable.stands => Purpose::Contest,
-                    _ => Purpose::Repair,
+                purpose: match self.defended(attempts) {
+                    Some(_) => Purpose::Contest,
+                    None => Purpose::Repair,
                 },
                 messages: self.messages.clone(),
             },
@@ -271,14 +256,15 @@ impl Lane {
                 attempt: *attempt,
                 rung: *rung,
             },
-            Stage::Review(review) => ask(Purpose::Critic, &review.messages),
+            Stage::Review(review) | Stage::Contest(review) => {
+                ask(Purpose::Critic, &review.messages)
+            }
             Stage::AskChallenge(challenge) => ask(Purpose::Challenge, &challenge.messages),
             Stage::Challenge(examined) | Stage::Examine(examined) => Step::Challenge {
                 attempt: examined.attempt,
                 inputs: examined.inputs.clone(),
                 log: examined.rung.log.clone(),
             },
-            Stage::Contest(contest) => ask(Purpose::Critic, &contest.messages),
             Stage::Follow(_) | Stage::Done(_) => return None,
         })
     }

@@ -144,7 +144,8 @@ impl Run {
         let step = match &self.phase {
             Phase::Repairing => {
                 let lanes = self.lanes.iter();
-                let steps = lanes.filter_map(|lane| Some((lane.id(), lane.next_step()?)));
+                let steps =
+                    lanes.filter_map(|lane| Some((lane.id(), lane.next_step(&self.attempts)?)));
                 return steps.collect();
             }
             Phase::Baseline => Step::Baseline,

@@ -181,8 +181,7 @@ impl Run {
     pub(super) fn standing_at(&self, limit: &Ending) -> Option<Ending> {
         let limits = [EndingKind::Deadline, EndingKind::BudgetExhausted];
         let asked = |lane: &Lane| {
-            let stands = lane.contestable.is_some_and(|one| one.stands);
-            stands || matches!(lane.stage, Stage::Done(_))
+            lane.defended(&self.attempts).is_some() || matches!(lane.stage, Stage::Done(_))
         };
         let only_asked = !self.lanes.is_empty() && self.lanes.iter().all(asked);
         let best = self

@@ -6,7 +6,7 @@
 use super::Run;
 use crate::prompt::{self, Decider};
 use crate::record::{AcceptedInput, Attempt, Doubt, DoubtedInput, Rung};
-use crate::repair::lane::{Contest, Contestable, Finished, Lane, Stage, assistant};
+use crate::repair::lane::{Examination, Finished, Lane, Stage, assistant};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
 use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
@@ -47,55 +47,46 @@ impl Run {
         }
     }
 
-    /// Returns the attempt whose refutation may be contested.
-    pub(super) fn may_contest(&self, number: u32, rung: &Rung) -> Option<Contestable> {
+    /// Tells whether the author of an attempt may contest what refuted it.
+    pub(super) fn may_contest(&self, rung: &Rung) -> bool {
         let limit = self.plan.limits.contests;
         let allowed = self.foreign.is_none() && self.contests < limit && rung.name == COMPARED;
-        let contestable = allowed && contestable(Some(rung)).is_some();
-        contestable.then_some(Contestable {
-            attempt: number,
-            stands: false,
-        })
+        allowed && contestable(Some(rung)).is_some()
     }
 
     /// Takes the author's word against a difference.
     pub(super) fn on_contest(&mut self, lane: &mut Lane, reason: &str) {
-        let Some(contested) = lane.contestable else {
+        let Some(number) = lane.contestable else {
             let problem =
                 "There is no difference that could be contested. Send queries or a <patch>.";
             return self.retry(lane, problem, Finished::FormatRetries);
         };
-        let heard = self.attempt(contested.attempt).is_some_and(is_contested);
-        if contested.stands && heard {
-            lane.stage = Stage::Done(Finished::Held);
-            return;
-        }
-        if !contested.stands {
+        if let Some(attempt) = lane.defended(&self.attempts) {
+            if is_contested(attempt) {
+                lane.stage = Stage::Done(Finished::Held);
+                return;
+            }
+        } else {
             self.contests += 1;
         }
         let reason: String = reason.trim().chars().take(REASON).collect();
-        self.note_contest(contested.attempt, &reason);
+        self.note_contest(number, &reason);
         lane.contestable = None;
-        if self.open_differences(contested.attempt).is_empty() {
-            return self.leave_objection(lane, contested.attempt, &reason);
-        }
-        let text = self.attempt(contested.attempt).map(|attempt| {
-            prompt::contest(
-                (self.plan.language, self.crash_text()),
-                (attempt, &lane.code),
-                &self.open_differences(contested.attempt),
-            )
-        });
-        let contest = Contest {
-            contested,
-            messages: text.map(Message::user).into_iter().collect(),
-            tries: 0,
+        let differences = self.open_differences(number);
+        let (Some(attempt), [_, ..]) = (self.attempt(number), differences.as_slice()) else {
+            return self.leave_objection(lane, number, &reason);
         };
-        self.ask_about_contest(lane, contest);
+        let text = prompt::contest(
+            (self.plan.language, self.crash_text()),
+            (attempt, &lane.code),
+            &differences,
+        );
+        let rung = attempt.rung(COMPARED).cloned().unwrap_or_default();
+        self.ask_about_contest(lane, Examination::new(number, rung, Some(text)));
     }
 
     /// Takes what a critic thinks of a contest.
-    pub(super) fn on_decision(&mut self, lane: &mut Lane, mut contest: Contest, text: &str) {
+    pub(super) fn on_decision(&mut self, lane: &mut Lane, mut contest: Examination, text: &str) {
         match opinion::verdict(text) {
             Some(Opinion::Accepts(reason)) => self.accept_contest(lane, &contest, &reason),
             Some(Opinion::Objects(reason)) => self.reject(lane, &contest, &reason),
@@ -108,7 +99,7 @@ impl Run {
         }
     }
 
-    fn ask_about_contest(&mut self, lane: &mut Lane, mut contest: Contest) {
+    fn ask_about_contest(&mut self, lane: &mut Lane, mut contest: Examination) {
         if self.critic_calls >= self.plan.critic_calls {
             return self.leave_to_person(lane, &contest);
         }
@@ -118,12 +109,12 @@ impl Run {
     }
 
     /// Nobody decided: the difference stays open, and refutes nothing.
-    pub(super) fn leave_to_person(&mut self, lane: &mut Lane, contest: &Contest) {
-        let Contestable { attempt, stands } = contest.contested;
+    pub(super) fn leave_to_person(&mut self, lane: &mut Lane, contest: &Examination) {
+        let attempt = contest.attempt;
         self.remark(format!(
             "attempt {attempt}: the author contests a difference, which is left to a person"
         ));
-        if stands {
+        if contest.rung.holds != Some(false) {
             return self.go_on_beside(lane, attempt);
         }
         if let Some(rung) = self.compared(attempt) {
@@ -148,15 +139,15 @@ impl Run {
     }
 
     /// The critic finds the new behaviour right.
-    fn accept_contest(&mut self, lane: &mut Lane, contest: &Contest, reason: &str) {
-        let Contestable { attempt, stands } = contest.contested;
+    fn accept_contest(&mut self, lane: &mut Lane, contest: &Examination, reason: &str) {
+        let attempt = contest.attempt;
         self.remark(format!(
             "attempt {attempt}: the critic finds the other behaviour right"
         ));
         let shown = self.open_differences(attempt).into_iter();
         let shown: Vec<DoubtedInput> = shown.map(|(_, input)| input.clone()).collect();
         let reason = format!("the critic finds the new answer right: {reason}");
-        if !stands {
+        if contest.rung.holds == Some(false) {
             lane.failures.pop();
         }
         if self.accept(attempt, &shown, &reason) {
@@ -166,8 +157,8 @@ impl Run {
     }
 
     /// The critic finds the difference wrong: it refutes the attempt.
-    fn reject(&mut self, lane: &mut Lane, contest: &Contest, reason: &str) {
-        let number = contest.contested.attempt;
+    fn reject(&mut self, lane: &mut Lane, contest: &Examination, reason: &str) {
+        let number = contest.attempt;
         let first = reason.lines().next().unwrap_or_default();
         self.remark(format!(
             "attempt {number}: the critic finds the other behaviour wrong: {first}"
@@ -182,7 +173,7 @@ impl Run {
             "A reviewer who weighed your reason finds the other behaviour wrong:\n{reason}"
         ));
         let rung = rung.clone();
-        if contest.contested.stands {
+        if contest.rung.holds != Some(false) {
             lane.failures.push(COMPARED);
         }
         self.on_refuted(lane, number, &rung);

@@ -49,8 +49,7 @@ impl Run {
             Some(attempt) => {
                 let same = lane.same_failures();
                 let alternatives = same >= SAME_FAILURES;
-                let contestable = lane.contestable;
-                let contest = contestable.map(|_| self.decider());
+                let contest = lane.contestable.map(|_| self.decider());
                 let refuted = attempt.refuted_by();
                 let differences = super::contest::open(refuted);
                 prompt::feedback(
@@ -192,8 +191,9 @@ impl Run {
             Stage::Contest(contest) => self.leave_to_person(lane, &contest),
             Stage::Ask => {
                 // The author cannot be asked about an attempt that stands.
-                let asked = lane.contestable.take().filter(|one| one.stands);
+                let asked = lane.defended(&self.attempts);
                 lane.stage = Stage::Done(asked.map_or(Finished::Refused, |_| Finished::Held));
+                lane.contestable = None;
             }
             _ => lane.stage = Stage::Done(Finished::Refused),
         }

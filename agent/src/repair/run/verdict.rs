@@ -98,10 +98,11 @@ impl Run {
     /// The author of an attempt that stands was asked about it, and has sent another patch: it is
     /// never delivered. One that the author has defended stays.
     fn withdraw(&mut self, lane: &mut Lane) {
-        let asked = lane.contestable.take();
-        let asked = asked.filter(|asked| asked.stands);
-        let attempt = asked.and_then(|asked| self.attempt_mut(asked.attempt));
-        if let Some(attempt) = attempt.filter(|attempt| !is_contested(attempt)) {
+        let asked = lane.defended(&self.attempts);
+        let asked = asked.filter(|attempt| !is_contested(attempt));
+        let number = asked.map(|attempt| attempt.number);
+        lane.contestable = None;
+        if let Some(attempt) = number.and_then(|number| self.attempt_mut(number)) {
             attempt.withdrawn = true;
             let number = attempt.number;
             self.remark(format!("attempt {number} is withdrawn by its author"));
@@ -202,7 +203,7 @@ impl Run {
 
     pub(super) fn on_refuted(&mut self, lane: &mut Lane, number: u32, rung: &Rung) {
         let exhausted = self.left().attempts == 0;
-        let contestable = self.may_contest(number, rung);
+        let contestable = self.may_contest(rung).then_some(number);
         let foreign = self.is_foreign(lane);
         let first = self.seen().cloned().unwrap_or_default();
         lane.contestable = contestable;
