@@ -60,4 +60,4 @@ pub use edit::{Edit, Hunk, Patch};
 pub use guard::{Guard, PatternError};
 pub use prepare::{prepare, prepare_after, read_diff_bytes};
 pub use refusal::{Refusal, Rule, ShownLine};
-pub use reply::{Probe, Problem, RawQuery, Reply};
+pub use reply::{Probe, RawQuery, Reply};

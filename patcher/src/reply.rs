@@ -24,7 +24,6 @@ pub use challenge::{ChallengeForm, RawChallenge, challenges};
 use crate::Patch;
 use scan::{Item, Level, Scan, scan};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The largest reply that is read, in bytes. Far above any model's limit.
 const LONGEST_REPLY: usize = 4 * 1024 * 1024;
@@ -43,8 +42,8 @@ pub struct Reply {
     pub contest: Option<String>,
     /// The patch. Never a part of one: a patch that was cut off is left out.
     pub patch: Option<Patch>,
-    /// Parts that could not be read, in words for the model.
-    pub problems: Vec<Problem>,
+    /// Parts that could not be read and what to do about them, in words for the model.
+    pub problems: Vec<String>,
     /// True when the reply ended before it was complete.
     pub cut_off: bool,
 }
@@ -76,22 +75,9 @@ pub struct Probe {
     pub input: Option<String>,
 }
 
-/// Something in a reply that was lost, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
-    /// The words for the model.
-    pub what: String,
-}
-
 impl Reply {
     fn add_problem(&mut self, what: impl Into<String>) {
-        self.problems.push(Problem { what: what.into() });
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
+        self.problems.push(what.into());
     }
 }
 

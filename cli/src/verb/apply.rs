@@ -98,7 +98,7 @@ fn judge(tree: &Tree, guard: &Guard, path: &Path, given: &[u8]) -> Verdict {
     };
     let reply = reply::read(text, false);
     let Some(patch) = reply.patch else {
-        let mut reasons: Vec<String> = reply.problems.iter().map(ToString::to_string).collect();
+        let mut reasons = reply.problems;
         if reasons.is_empty() {
             reasons.push("the reply holds no patch".to_owned());
         }
