@@ -48,7 +48,7 @@ fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
         _ => None,
     });
     let waits: Vec<Option<Duration>> = waits.collect();
-    let is_refused = |error: &ModelError| matches!(error, ModelError::Refused { .. });
+    let is_refused = |error: &ModelError| matches!(error, ModelError::Refused(_));
     if !waits.is_empty() {
         ModelError::Retry {
             after: waits.into_iter().flatten().min(),
@@ -56,9 +56,9 @@ fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
             spent: lost(&failures),
         }
     } else if !failures.is_empty() && errors().all(is_refused) {
-        ModelError::Refused { reason }
+        ModelError::Refused(reason)
     } else {
-        ModelError::Fatal { reason }
+        ModelError::Fatal(reason)
     }
 }
 
@@ -88,7 +88,7 @@ impl Model for Fallback {
                         }
                         return Ok(reply);
                     }
-                    Err(error @ ModelError::TooLong { .. }) => return Err(error),
+                    Err(error @ ModelError::TooLong(_)) => return Err(error),
                     Err(error) => {
                         tracing::warn!(model = model.name(), %error, "the model gave no answer");
                         failures.push((model.name(), error));
@@ -122,9 +122,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_too_long_is_handed_back() {
-        let long = Err(ModelError::TooLong {
-            reason: "9".to_owned(),
-        });
+        let long = Err(ModelError::TooLong("9".to_owned()));
         let first = Script::new("a", vec![long.clone()]);
         let second = Script::new("b", vec![hello()]);
         let both = Fallback::new(vec![first, second.clone()]);
@@ -139,9 +137,7 @@ mod tests {
             reason: format!("wait {seconds}"),
             spent: None,
         };
-        let refused = ModelError::Refused {
-            reason: "no".to_owned(),
-        };
+        let refused = ModelError::Refused("no".to_owned());
         let cases = [
             (vec![ModelError::fatal("x"), retry(9), retry(4)], "retry"),
             (vec![refused.clone(), refused.clone()], "refused"),
@@ -158,9 +154,9 @@ mod tests {
                     assert_eq!(*after, Some(Duration::from_secs(4)));
                     "retry"
                 }
-                ModelError::Refused { .. } => "refused",
-                ModelError::Fatal { .. } => "fatal",
-                ModelError::TooLong { .. } => "too long",
+                ModelError::Refused(_) => "refused",
+                ModelError::Fatal(_) => "fatal",
+                ModelError::TooLong(_) => "too long",
             };
             assert_eq!(found, kind, "{error}");
             assert_eq!(

@@ -152,23 +152,14 @@ pub enum ModelError {
         spent: Option<Usage>,
     },
     /// The request does not fit the model's window.
-    #[error("the request is too long for the model: {reason}")]
-    TooLong {
-        /// Message of the endpoint.
-        reason: String,
-    },
+    #[error("the request is too long for the model: {0}")]
+    TooLong(String),
     /// The provider declined the request itself.
-    #[error("the provider refused the request: {reason}")]
-    Refused {
-        /// Message of the endpoint.
-        reason: String,
-    },
+    #[error("the provider refused the request: {0}")]
+    Refused(String),
     /// It cannot work until somebody changes the configuration.
-    #[error("the model cannot be used: {reason}")]
-    Fatal {
-        /// Description of the failure, with what to change.
-        reason: String,
-    },
+    #[error("the model cannot be used: {0}")]
+    Fatal(String),
 }
 
 impl ModelError {
@@ -192,16 +183,14 @@ impl ModelError {
     pub(crate) fn reason_mut(&mut self) -> &mut String {
         match self {
             Self::Retry { reason, .. }
-            | Self::TooLong { reason }
-            | Self::Refused { reason }
-            | Self::Fatal { reason } => reason,
+            | Self::TooLong(reason)
+            | Self::Refused(reason)
+            | Self::Fatal(reason) => reason,
         }
     }
 
     /// A failure that only a change of the configuration mends.
     pub fn fatal(reason: impl Into<String>) -> Self {
-        Self::Fatal {
-            reason: reason.into(),
-        }
+        Self::Fatal(reason.into())
     }
 }

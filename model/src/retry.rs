@@ -195,12 +195,8 @@ mod tests {
     async fn what_does_not_pass_is_not_asked_again() {
         for error in [
             ModelError::fatal("no key"),
-            ModelError::TooLong {
-                reason: String::new(),
-            },
-            ModelError::Refused {
-                reason: String::new(),
-            },
+            ModelError::TooLong(String::new()),
+            ModelError::Refused(String::new()),
         ] {
             let script = Script::new("m", vec![Err(error.clone()), hello()]);
             assert_eq!(retry(&script).ask(&question()).await, Err(error));

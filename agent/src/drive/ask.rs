@@ -143,7 +143,7 @@ impl Drive {
         (usd, seconds): (f64, f64),
     ) -> Outcome {
         match error {
-            ModelError::TooLong { reason } => Outcome::Full(Full { reason, ..full }),
+            ModelError::TooLong(reason) => Outcome::Full(Full { reason, ..full }),
             ModelError::Retry {
                 after: Some(after),
                 reason,
@@ -162,7 +162,7 @@ impl Drive {
                     seconds,
                 })
             }
-            ModelError::Refused { reason } if purpose == Purpose::Repair => {
+            ModelError::Refused(reason) if purpose == Purpose::Repair => {
                 Outcome::Reply(ReplyRecord {
                     text: reason,
                     finish: Finish::Refused,

@@ -72,9 +72,9 @@ pub fn answered(span: &Span, answer: &Result<Reply, ModelError>) {
             span.record("otel.status_code", "ERROR");
             let kind = match error {
                 ModelError::Retry { .. } => "retry",
-                ModelError::TooLong { .. } => "too_long",
-                ModelError::Refused { .. } => "refused",
-                ModelError::Fatal { .. } => "fatal",
+                ModelError::TooLong(_) => "too_long",
+                ModelError::Refused(_) => "refused",
+                ModelError::Fatal(_) => "fatal",
             };
             span.record("error.type", kind);
         }

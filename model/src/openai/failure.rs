@@ -35,10 +35,10 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
     let number = status.as_u16();
     let reason = format!("{number}{quoted}");
     if says(&lower, TOO_LONG) && matches!(number, 400 | 413 | 422 | 500) || number == 413 {
-        return ModelError::TooLong { reason };
+        return ModelError::TooLong(reason);
     }
     if says(&lower, REFUSED) && matches!(number, 400 | 403 | 422) {
-        return ModelError::Refused { reason };
+        return ModelError::Refused(reason);
     }
     let (asked, meaning) = (retry_after(headers), meaning(number, &lower));
     let later = |after: Option<Duration>, what: &str| ModelError::Retry {
@@ -336,9 +336,9 @@ mod tests {
             let error = status(*number, body);
             let found = match &error {
                 ModelError::Retry { .. } => "retry",
-                ModelError::TooLong { .. } => "too long",
-                ModelError::Refused { .. } => "refused",
-                ModelError::Fatal { .. } => "fatal",
+                ModelError::TooLong(_) => "too long",
+                ModelError::Refused(_) => "refused",
+                ModelError::Fatal(_) => "fatal",
             };
             assert_eq!(found, *kind, "{number} {body}: {error}");
             assert!(
@@ -401,7 +401,7 @@ mod tests {
     fn an_error_in_a_stream_is_sorted_by_its_words() {
         assert!(matches!(
             in_stream(&json!({ "code": 401 })),
-            ModelError::Fatal { .. }
+            ModelError::Fatal(_)
         ));
         assert!(matches!(
             in_stream(&json!({ "code": "503" })),
@@ -413,7 +413,7 @@ mod tests {
         ));
         assert!(matches!(
             in_stream(&json!({ "type": "invalid_request_error", "message": "bad" })),
-            ModelError::Fatal { .. }
+            ModelError::Fatal(_)
         ));
     }
 

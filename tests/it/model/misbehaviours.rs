@@ -68,9 +68,9 @@ pub(crate) fn kind(outcome: &Result<Reply, ModelError>) -> (&'static str, String
         Err(error) => {
             let kind = match error {
                 ModelError::Retry { .. } => "retry",
-                ModelError::TooLong { .. } => "too long",
-                ModelError::Refused { .. } => "refused",
-                ModelError::Fatal { .. } => "fatal",
+                ModelError::TooLong(_) => "too long",
+                ModelError::Refused(_) => "refused",
+                ModelError::Fatal(_) => "fatal",
             };
             (kind, error.to_string())
         }

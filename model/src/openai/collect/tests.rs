@@ -204,7 +204,7 @@ fn what_is_no_reply_is_sorted() {
         assert!(error.to_string().contains(words), "{name}: {error}");
     }
     let long = error(json!({ "code": "context_length_exceeded", "message": "no" }));
-    assert!(matches!(collect(&[long]), Err(ModelError::TooLong { .. })));
+    assert!(matches!(collect(&[long]), Err(ModelError::TooLong(_))));
 }
 
 #[test]
