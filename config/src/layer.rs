@@ -30,7 +30,7 @@ impl Layer {
         let place = |offset: usize| format!("{name}:{}", line_of(text, offset));
         Self::read(text, &place).map_err(|error| {
             let place = place(error.span().map_or(0, |span| span.start));
-            SettingsError::Wrong(format!("{place}: {}", error.message()))
+            SettingsError(format!("{place}: {}", error.message()))
         })
     }
 
@@ -185,10 +185,8 @@ fn is_free(value: &Value) -> bool {
 
 /// Reads the file at `path`; a missing one is an error.
 pub(super) fn read_file(path: &Path, defaults: &Layer) -> Result<Layer, SettingsError> {
-    let text = std::fs::read_to_string(path).map_err(|source| SettingsError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| SettingsError::unread(path, &error))?;
     let layer = Layer::from_toml(&text, &path.display().to_string())?;
     layer.check(defaults)?;
     Ok(layer)

@@ -213,9 +213,8 @@ fn key_from_elsewhere(
     }
     let file = layer.text("model.api_key_file");
     if !file.is_empty() && file != UNSET {
-        let path = PathBuf::from(file);
-        let key = std::fs::read_to_string(&path)
-            .map_err(|source| SettingsError::Read { path, source })?;
+        let key = std::fs::read_to_string(file)
+            .map_err(|error| SettingsError::unread(Path::new(file), &error))?;
         return Ok(Some((key.trim().to_owned(), file.to_owned())));
     }
     let key = sources.variable(KEY_OF_OTHERS);
