@@ -14,6 +14,7 @@ use patchwright_agent::report::Report;
 use patchwright_agent::task::{Source, Task};
 use patchwright_store::submissions::{NewTask, Submitted};
 use patchwright_store::{Store, StoreError};
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,7 +73,7 @@ impl Service {
     pub async fn submit(&self, tasks: Vec<NewTask>) -> Answer {
         let tasks = tasks.into_iter().map(placed).collect();
         let (answer, answered) = oneshot::channel();
-        let gone = || StoreError::NotWritten("the daemon is stopping".to_owned());
+        let gone = || not_written(&"the daemon is stopping");
         let sent = self.sender.send(Waiting { tasks, answer }).await;
         sent.map_err(|_| gone())?;
         let submitted = answered.await.map_err(|_| gone())?;
@@ -113,13 +114,17 @@ async fn write_groups(
         for Waiting { tasks, answer } in group.drain(..) {
             let answered = match &mut written {
                 Ok(submitted) => Ok(submitted.by_ref().take(tasks.len()).collect()),
-                Err(error) => Err(StoreError::NotWritten(error.to_string())),
+                Err(error) => Err(not_written(error)),
             };
             // Whoever went away does not want to know.
             let _ = answer.send(answered);
         }
         failing.store(written.is_err(), Ordering::Relaxed);
     }
+}
+
+fn not_written(reason: &dyn Display) -> StoreError {
+    StoreError::Unusable(format!("the tasks were not written down: {reason}"))
 }
 
 /// A task whose source or files lie on this machine is for this machine; one

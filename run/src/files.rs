@@ -8,7 +8,7 @@ use patchwright_store::{Store, StoreError};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The task with its files in a folder of this machine, below `cache`. A task
 /// that brought none stays as it is. The folder appears whole or not at all,
@@ -48,10 +48,7 @@ async fn fill(
     store: &Store,
     (tasks, folder): (&Path, &Path),
 ) -> Result<(), StoreError> {
-    let disk = |error: io::Error| StoreError::Folder {
-        path: PathBuf::from(folder),
-        source: error,
-    };
+    let disk = |error: io::Error| StoreError::folder(folder, &error);
     patchwright_config::private_folder(tasks).map_err(disk)?;
     let fresh = tempfile::tempdir_in(tasks).map_err(disk)?;
     for (name, hash) in files {

@@ -33,10 +33,7 @@ impl Store {
     /// When the file is there, or cannot be written; for PostgreSQL when
     /// `pg_dump` is missing or refuses.
     pub async fn back_up(&self, file: &Path) -> Result<()> {
-        let unusable = |source| StoreError::Folder {
-            path: file.to_path_buf(),
-            source,
-        };
+        let unusable = |error| StoreError::folder(file, &error);
         if file.exists() {
             return Err(unusable(std::io::ErrorKind::AlreadyExists.into()));
         }
@@ -60,8 +57,10 @@ impl Store {
 /// reads. Everybody on a machine sees the arguments of a program, so the
 /// password goes by the environment.
 async fn dump(url: &str, file: &Path) -> Result<()> {
-    let failed = |reason: &dyn std::fmt::Display| StoreError::NotCopied(reason.to_string());
-    let (address, password) = apart(url).ok_or(StoreError::Address)?;
+    let failed = |reason: &dyn std::fmt::Display| {
+        StoreError::Unusable(format!("the database is not copied: {reason}"))
+    };
+    let (address, password) = apart(url).ok_or_else(StoreError::address)?;
     let mut command = Command::new("pg_dump");
     command
         .args(["--format=custom", "--no-password"])

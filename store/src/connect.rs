@@ -86,7 +86,7 @@ impl Store {
         };
         let url = url.expose_secret();
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(StoreError::Address);
+            return Err(StoreError::address());
         }
         make(&settings.store.folder)?;
         Self::connect(&settings.store.folder, DatabaseKind::Postgres, url).await
@@ -95,10 +95,11 @@ impl Store {
     /// Opens the SQLite store of a state folder; makes both when they are not there.
     pub async fn open(folder: &Path) -> Result<Self> {
         make(folder)?;
+        let unusable = |error| StoreError::folder(folder, &error);
         // SQLite only says that it cannot open a file where nothing can be written.
-        File::create(folder.join(LOCK)).map_err(|source| unusable(folder, source))?;
-        closed_file(&folder.join(FILE)).map_err(|source| unusable(folder, source))?;
-        let url = sqlite_url(&folder.join(FILE)).map_err(|source| unusable(folder, source))?;
+        File::create(folder.join(LOCK)).map_err(unusable)?;
+        closed_file(&folder.join(FILE)).map_err(unusable)?;
+        let url = sqlite_url(&folder.join(FILE)).map_err(unusable)?;
         Self::connect(folder, DatabaseKind::Sqlite, &url).await
     }
 
@@ -138,8 +139,14 @@ impl Store {
             .run(&self.pool)
             .await
             .map_err(|error| match error {
-                MigrateError::VersionMissing(version) => StoreError::Newer { version },
-                error => StoreError::Migration(error),
+                MigrateError::VersionMissing(version) => StoreError::Unusable(format!(
+                    "the database was made by a newer version of Patchwright: this one does not know its migration \
+                     {version}; install that version, or name another database (--state DIR, database.url)"
+                )),
+                error => {
+                    let reason = format!("the store cannot be brought up to date: {error}");
+                    StoreError::Unusable(reason)
+                }
             })
     }
 
@@ -153,8 +160,8 @@ impl Store {
         });
         let lock = lock
             .await
-            .map_err(|error| unusable(&self.folder, error.into()))?;
-        lock.map_err(|error| unusable(&self.folder, error))
+            .map_err(|error| StoreError::folder(&self.folder, &error.into()))?;
+        lock.map_err(|error| StoreError::folder(&self.folder, &error))
     }
 
     /// The same store for somebody who waits this long for a database that is away.
@@ -218,7 +225,7 @@ fn is_away(error: &sqlx::Error) -> bool {
 /// bugs that nobody has mended yet. One that is there keeps its mode.
 fn make(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|source| unusable(folder, source))
+    made.map_err(|error| StoreError::folder(folder, &error))
 }
 
 /// Closes a file of the store to others, whatever the folder's mode; SQLite
@@ -230,13 +237,6 @@ fn closed_file(path: &Path) -> std::io::Result<()> {
         .mode(0o600)
         .open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))
-}
-
-fn unusable(folder: &Path, source: std::io::Error) -> StoreError {
-    StoreError::Folder {
-        path: folder.to_path_buf(),
-        source,
-    }
 }
 
 /// The address of a SQLite file, with everything escaped that an address gives

@@ -12,37 +12,12 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The state folder cannot be made or written.
-    #[error("state folder {path} cannot be used: {source}; choose another with --state DIR")]
-    Folder {
-        path: PathBuf,
-        /// The error of the system.
-        #[source]
-        source: std::io::Error,
-    },
-    /// `database.url` is no address of a PostgreSQL.
-    #[error(
-        "database.url: expected an address such as postgres://user@host/database, or \"unset\""
-    )]
-    Address,
-    /// The database was not copied.
-    #[error("the database is not copied: {0}")]
-    NotCopied(String),
+    /// The store cannot be opened, copied or written to, and what to do about it.
+    #[error("{0}")]
+    Unusable(String),
     /// The database failed.
     #[error("the store failed: {0}")]
     Database(#[from] sqlx::Error),
-    /// The database was made by a newer version.
-    #[error(
-        "the database was made by a newer version of Patchwright: this one does not know its migration {version}; \
-         install that version, or name another database (--state DIR, database.url)"
-    )]
-    Newer {
-        /// The first migration that is not known.
-        version: i64,
-    },
-    /// The database cannot be brought up to date.
-    #[error("the store cannot be brought up to date: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
     /// Somebody else claimed the run.
     #[error("run {run} was claimed by somebody else; this process stops writing to it")]
     Superseded { run: String },
@@ -74,9 +49,6 @@ pub enum StoreError {
         #[source]
         source: serde_json::Error,
     },
-    /// The tasks of one commit were not written down.
-    #[error("the tasks were not written down: {0}")]
-    NotWritten(String),
     /// A money limit would be passed.
     #[error(
         "{which} limit of {limit:.4} USD: {spent:.4} are spent or reserved, {wanted:.4} more are needed"
@@ -90,6 +62,22 @@ pub enum StoreError {
         /// The largest cost of the call.
         wanted: f64,
     },
+}
+
+impl StoreError {
+    /// Creates the error of a folder or file of the store that cannot be made or written.
+    pub fn folder(path: &Path, error: &std::io::Error) -> Self {
+        let path = path.display();
+        Self::Unusable(format!(
+            "state folder {path} cannot be used: {error}; choose another with --state DIR"
+        ))
+    }
+
+    /// Creates the error of a `database.url` that is no address of a PostgreSQL.
+    pub(crate) fn address() -> Self {
+        let expected = "an address such as postgres://user@host/database, or \"unset\"";
+        Self::Unusable(format!("database.url: expected {expected}"))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
