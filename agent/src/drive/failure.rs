@@ -4,6 +4,7 @@ use crate::journal::JournalError;
 use crate::record::{Attempt, Ending, EndingKind};
 use crate::repair::Run;
 use patchwright_crash::strip_colours;
+use patchwright_sandbox::SandboxError;
 use patchwright_target::TargetError;
 use std::borrow::Cow;
 use std::io::ErrorKind;
@@ -53,7 +54,8 @@ where
     loop {
         tries += 1;
         match work().await {
-            Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
+            Err(TargetError::Sandbox(SandboxError::Infrastructure { .. }))
+                if tries < INFRASTRUCTURE_TRIES => {}
             other => return other,
         }
     }
@@ -84,17 +86,17 @@ pub fn ending(error: &TargetError) -> Ending {
             Ending::new(EndingKind::NotReproducible, with_log(log))
         }
         // Only a tree has paths that no system call takes: another try ends the same.
-        TargetError::Infrastructure {
+        TargetError::Sandbox(SandboxError::Infrastructure {
             source: Some(source),
             ..
-        } if source.kind() == ErrorKind::InvalidFilename => Ending::new(
+        }) if source.kind() == ErrorKind::InvalidFilename => Ending::new(
             EndingKind::InvalidTask,
             format!("the tree has a path that is too long: {error}"),
         ),
-        TargetError::Infrastructure { .. } => {
-            Ending::new(EndingKind::InfraError, error.to_string())
+        TargetError::Sandbox(SandboxError::Canceled) => {
+            Ending::new(EndingKind::Canceled, error.to_string())
         }
-        TargetError::Canceled => Ending::new(EndingKind::Canceled, error.to_string()),
+        TargetError::Sandbox(_) => Ending::new(EndingKind::InfraError, error.to_string()),
     }
 }
 
@@ -108,11 +110,7 @@ mod tests {
             (ErrorKind::InvalidFilename, EndingKind::InvalidTask),
             (ErrorKind::StorageFull, EndingKind::InfraError),
         ] {
-            let error = TargetError::Infrastructure {
-                what: "cannot copy".to_owned(),
-                where_: "/a".to_owned(),
-                source: Some(kind.into()),
-            };
+            let error = TargetError::io("cannot copy", "/a", kind.into());
             assert_eq!(ending(&error).kind, expected);
         }
     }

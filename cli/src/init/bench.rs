@@ -267,7 +267,7 @@ pub(super) fn explain(error: &TargetError) -> String {
         TargetError::InvalidTask { log, .. } | TargetError::NotReproducible { log, .. } => {
             with_end(&error.to_string(), log)
         }
-        _ => error.to_string(),
+        TargetError::Sandbox(_) => error.to_string(),
     }
 }
 

@@ -26,20 +26,10 @@ pub enum TargetError {
         /// The output of the last of them.
         log: String,
     },
-    /// A failure of disk, sandbox or system: to be retried, never counted against a patch.
-    #[error("{what} ({where_})")]
-    Infrastructure {
-        /// The failure.
-        what: String,
-        /// The path, the program or the step.
-        where_: String,
-        /// The error of the system.
-        #[source]
-        source: Option<std::io::Error>,
-    },
-    /// The caller stopped waiting.
-    #[error("the command was called off")]
-    Canceled,
+    /// A failure of disk, sandbox or system, which is to be retried and never counted against a
+    /// patch; or the caller stopped waiting.
+    #[error(transparent)]
+    Sandbox(SandboxError),
 }
 
 impl TargetError {
@@ -70,16 +60,7 @@ impl From<SandboxError> for TargetError {
     fn from(error: SandboxError) -> Self {
         match error {
             SandboxError::Invalid { reason, log } => Self::InvalidTask { reason, log },
-            SandboxError::Infrastructure {
-                what,
-                where_,
-                source,
-            } => Self::Infrastructure {
-                what,
-                where_,
-                source,
-            },
-            SandboxError::Canceled => Self::Canceled,
+            error => Self::Sandbox(error),
         }
     }
 }

@@ -70,10 +70,7 @@ async fn a_full_store_is_told() {
     let error = open(&engine, task(folder.path(), image), folder.path())
         .await
         .unwrap_err();
-    assert!(
-        matches!(error, TargetError::Infrastructure { .. }),
-        "{error:#?}"
-    );
+    assert!(matches!(error, TargetError::Sandbox(_)), "{error:#?}");
     assert!(
         error
             .to_string()
@@ -297,10 +294,7 @@ async fn what_an_engine_cannot_do_is_told(engine: &Engine) {
     let task = task(folder.path(), named());
     let error = LocalTarget::open(task, IsolationChoice::Auto, nobody, folder.path()).await;
     let error = error.unwrap_err();
-    assert!(
-        matches!(error, TargetError::Infrastructure { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, TargetError::Sandbox(_)), "{error}");
     assert!(error.to_string().contains("does not answer"), "{error}");
 }
 

@@ -446,10 +446,7 @@ async fn without_its_helper_no_command_runs() {
             folder.path(),
         );
         let error = opened.await.unwrap_err();
-        assert!(
-            matches!(error, TargetError::Infrastructure { .. }),
-            "{error}"
-        );
+        assert!(matches!(error, TargetError::Sandbox(_)), "{error}");
     }
 }
 

@@ -96,10 +96,7 @@ async fn a_build_that_the_system_kills_is_no_verdict() {
         .baseline()
         .await
         .unwrap_err();
-    assert!(
-        matches!(error, TargetError::Infrastructure { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, TargetError::Sandbox(_)), "{error}");
 }
 
 #[tokio::test]

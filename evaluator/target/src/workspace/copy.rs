@@ -1,6 +1,7 @@
 //! Copies of folders with times, permissions and links.
 
 use crate::{Result, TargetError};
+use patchwright_sandbox::SandboxError;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use rustix::fs::Stat;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub(crate) fn copy_tree(
         for entry in &visited.entries {
             let path = visited.path_of(entry);
             if stop.load(Ordering::Relaxed) {
-                return Err(TargetError::Canceled);
+                return Err(SandboxError::Canceled.into());
             }
             let copied = if !entry.is_folder() {
                 into.copy(&visited.folder, entry)
