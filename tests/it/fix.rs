@@ -70,6 +70,7 @@ fn without_a_model_it_ends_after_the_diagnosis() {
     assert_eq!(told.code, Some(2), "{told:#?}");
     for line in [
         "PoV      crashes here: AddressSanitizer: heap-buffer-overflow",
+        "tests    none found, so none can say what a patch breaks",
         "stopped  no model is configured: name one with --model NAME",
         "then     patchwright run patchwright-project/task.toml",
     ] {

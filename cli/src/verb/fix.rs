@@ -82,6 +82,13 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
     if !crash.is_empty() {
         say(&format!("PoV      {crash}"))?;
     }
+    let tests = match found.remarks.test.as_str() {
+        "" => {
+            "none found, so none can say what a patch breaks: name them by [commands] test in the task"
+        }
+        seen => seen,
+    };
+    say(&format!("tests    {tests}"))?;
     if !found.is_complete() {
         say(
             "stopped  no command was found by which the input crashes the program: give it with --force --feed, as in '\"$OUT\"/program \
