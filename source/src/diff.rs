@@ -22,8 +22,6 @@ pub struct FileDiff {
 /// A changed part of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiffHunk {
-    /// The line above it, from `@@` on.
-    pub header: String,
     /// The first line before, counted from 1; of no lines the one before them.
     pub old_start: u32,
     pub lines: Vec<DiffLine>,
@@ -109,7 +107,6 @@ impl FileDiff {
                 left = (ranges.old.1, ranges.new.1);
                 at = (ranges.old.0, ranges.new.0);
                 files.last_mut()?.hunks.push(DiffHunk {
-                    header: line.to_owned(),
                     old_start: ranges.old.0,
                     lines: Vec::new(),
                 });

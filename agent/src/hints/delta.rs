@@ -2,8 +2,7 @@
 //! that meet the crash stack come first.
 
 use crate::record::CrashFrame;
-use patchwright_source::{DiffHunk, FileDiff, HunkHeader, NO_FILE, Role, Side};
-use std::fmt::Write;
+use patchwright_source::{HunkHeader, HunkRanges, NO_FILE, Role, name_in};
 
 /// Characters of hunks that are shown; the rest is counted.
 const SHOWN: usize = 15_000;
@@ -11,77 +10,56 @@ const SHOWN: usize = 15_000;
 const FRAMES: usize = 8;
 
 /// One hunk with the file it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Hunk<'a> {
-    file: &'a FileDiff,
-    body: &'a DiffHunk,
+    /// The lines `---` and `+++` above it.
+    header: Vec<&'a str>,
+    /// The path after the change.
+    path: String,
     /// The text behind the second `@@`: usually the enclosing function.
     around: String,
     /// First and last line after the change.
     lines: (u32, u32),
+    text: Vec<&'a str>,
 }
 
 /// A diff with the hunks first that meet these frames; at most as much as can
 /// be shown. What is no unified diff is given back as it is.
 pub fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
-    let files = FileDiff::read(diff).unwrap_or_default();
-    let mut hunks = hunks(&files);
+    let mut hunks = hunks(diff);
     if hunks.is_empty() {
         return diff.to_owned();
     }
     hunks.sort_by_key(|hunk| distance(hunk, frames));
     let mut text = String::new();
-    let mut file = None;
+    let mut header: &[&str] = &[];
     let mut left_out = 0;
-    for one in &hunks {
-        let shown = written(one.body);
-        if text.len() + shown.len() > SHOWN && !text.is_empty() {
+    for hunk in &hunks {
+        let size: usize = hunk.text.iter().map(|line| line.len() + 1).sum();
+        if text.len() + size > SHOWN && !text.is_empty() {
             left_out += 1;
             continue;
         }
-        let before = file.replace(one.file);
-        if before.is_none_or(|before| !std::ptr::eq(before, one.file)) {
-            text.push_str(&header(one.file));
+        if hunk.header != header {
+            hunk.header.iter().for_each(|line| add(&mut text, line));
+            header = &hunk.header;
         }
-        text.push_str(&shown);
+        hunk.text.iter().for_each(|line| add(&mut text, line));
     }
     if left_out > 0 {
-        let _ = writeln!(text, "[{left_out} more hunks left out]");
-    }
-    text
-}
-
-/// The lines `---` and `+++` of a file.
-fn header(file: &FileDiff) -> String {
-    let named = |side: &str, path: &Option<String>| match path {
-        Some(path) => format!("{side}/{path}"),
-        None => NO_FILE.to_owned(),
-    };
-    let (old, new) = (named("a", &file.old), named("b", &file.new));
-    format!("--- {old}\n+++ {new}\n")
-}
-
-/// A hunk as it stands in its diff.
-fn written(hunk: &DiffHunk) -> String {
-    let mut text = format!("{}\n", hunk.header);
-    for line in &hunk.lines {
-        let sign = match line.side {
-            Side::Both => ' ',
-            Side::Old => '-',
-            Side::New => '+',
-        };
-        let _ = writeln!(text, "{sign}{}", line.text);
+        add(&mut text, &format!("[{left_out} more hunks left out]"));
     }
     text
 }
 
 /// The places of a diff's first hunks, for a task of which nothing else is known.
 pub fn frames(diff: &str) -> Vec<CrashFrame> {
-    let files = FileDiff::read(diff).unwrap_or_default();
-    let hunks = hunks(&files).into_iter().take(FRAMES).enumerate();
+    let hunks = hunks(diff);
+    let hunks = hunks.iter().take(FRAMES).enumerate();
     hunks
         .map(|(depth, hunk)| CrashFrame {
             function: String::new(),
-            file: Some(hunk.file.path().to_owned()),
+            file: Some(hunk.path.clone()),
             line: Some(hunk.lines.0 + (hunk.lines.1 - hunk.lines.0) / 2),
             role: Role::Crash,
             depth: depth as u32,
@@ -89,12 +67,17 @@ pub fn frames(diff: &str) -> Vec<CrashFrame> {
         .collect()
 }
 
+fn add(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
 /// Returns the distance of a hunk from the stack: it holds a frame's line, it is in a
 /// frame's function, in a frame's file, or elsewhere; then how deep that is.
 fn distance(hunk: &Hunk<'_>, frames: &[CrashFrame]) -> (u32, u32) {
     let of = |frame: &CrashFrame| {
         let file = frame.file.as_deref();
-        let same_file = file.is_some_and(|file| same(file, hunk.file.path()));
+        let same_file = file.is_some_and(|file| same(file, &hunk.path));
         let lines = hunk.lines.0..=hunk.lines.1;
         let held = frame.line.is_some_and(|line| lines.contains(&line));
         let named = !frame.function.is_empty()
@@ -126,22 +109,54 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
 
-/// Returns the hunks of all files, with what their headers say.
-fn hunks(files: &[FileDiff]) -> Vec<Hunk<'_>> {
-    let mut hunks = Vec::new();
-    for file in files {
-        for hunk in &file.hunks {
-            let HunkHeader { ranges, heading } = HunkHeader::read(&hunk.header);
-            let (first, count) = ranges.map_or((hunk.old_start, 1), |ranges| ranges.new);
+fn hunks(diff: &str) -> Vec<Hunk<'_>> {
+    let mut hunks: Vec<Hunk<'_>> = Vec::new();
+    let mut header = Vec::new();
+    let mut path = String::new();
+    // Lines of the open hunk that are still to come, before and after.
+    let mut open = (0_u32, 0_u32);
+    for line in diff.lines() {
+        if open != (0, 0) || line.starts_with('\\') {
+            if let Some(hunk) = hunks.last_mut() {
+                hunk.text.push(line);
+            }
+            open = match line.as_bytes().first() {
+                Some(b'-') => (open.0.saturating_sub(1), open.1),
+                Some(b'+') => (open.0, open.1.saturating_sub(1)),
+                Some(b'\\') => open,
+                _ => (open.0.saturating_sub(1), open.1.saturating_sub(1)),
+            };
+        } else if let Some(name) = line.strip_prefix("--- ") {
+            header = vec![line];
+            path = bare_name(name);
+        } else if let Some(name) = line.strip_prefix("+++ ") {
+            header.push(line);
+            if !name.starts_with(NO_FILE) {
+                path = bare_name(name);
+            }
+        } else if let HunkHeader {
+            ranges: Some(HunkRanges { old, new }),
+            heading,
+        } = HunkHeader::read(line)
+        {
+            open = (old.1, new.1);
             hunks.push(Hunk {
-                file,
-                body: hunk,
+                header: header.clone(),
+                path: path.clone(),
                 around: heading.unwrap_or_default(),
-                lines: (first, first.saturating_add(count.saturating_sub(1))),
+                lines: (new.0, new.0.saturating_add(new.1.saturating_sub(1))),
+                text: vec![line],
             });
         }
     }
     hunks
+}
+
+/// The path in `a/x.c` or `b/x.c`, without what a header has behind it.
+fn bare_name(header: &str) -> String {
+    let name = name_in(header);
+    let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
+    bare.unwrap_or(&name).to_owned()
 }
 
 #[cfg(test)]
