@@ -70,12 +70,17 @@ fn without_a_model_it_ends_after_the_diagnosis() {
     assert_eq!(told.code, Some(2), "{told:#?}");
     for line in [
         "PoV      crashes here: AddressSanitizer: heap-buffer-overflow",
-        "tests    none found, so none can say what a patch breaks",
+        "tests    6 tests pass, 0 fail",
         "stopped  no model is configured: name one with --model NAME",
         "then     patchwright run patchwright-project/task.toml",
     ] {
         assert!(told.stdout.contains(line), "{line}: {told:#?}");
     }
+    let makefile = scene.patchwright.scratch("project/Makefile");
+    let text = fs::read_to_string(&makefile).unwrap();
+    fs::write(makefile, text.replace("check", "untried")).unwrap();
+    let told = scene.plain(&[&FIX[..], &["--force"]].concat());
+    assert!(told.stdout.contains("tests    none found"), "{told:#?}");
 }
 
 #[test]

@@ -28,6 +28,9 @@ use std::process::ExitCode;
 const TASK: &str = "task.toml";
 const RESULT: &str = "result";
 const MAIL: &str = "patch.mbox";
+/// The line about tests where no command for them works.
+const NO_TESTS: &str =
+    "none found, so none can say what a patch breaks: name them by [commands] test in the task";
 
 #[derive(Debug, Args)]
 pub(crate) struct FixArguments {
@@ -82,12 +85,8 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
     if !crash.is_empty() {
         say(&format!("PoV      {crash}"))?;
     }
-    let tests = match found.remarks.test.as_str() {
-        "" => {
-            "none found, so none can say what a patch breaks: name them by [commands] test in the task"
-        }
-        seen => seen,
-    };
+    let tests = Some(found.remarks.test.as_str()).filter(|seen| !seen.is_empty());
+    let tests = tests.unwrap_or(NO_TESTS);
     say(&format!("tests    {tests}"))?;
     if !found.is_complete() {
         say(
