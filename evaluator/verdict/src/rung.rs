@@ -9,12 +9,16 @@ pub(crate) mod silent;
 pub(crate) mod tested;
 
 use crate::attempt::{AttemptFacts, Ground};
-use patchwright_crash::CrashReport;
 use patchwright_crash::signature::Change;
+use patchwright_crash::{CrashReport, Tool};
 use patchwright_target::runner::{
-    Baseline, BaselinePov, Build, InputFile, InputRun, Inputs, Pov, Replay, Target, TargetTask,
+    Baseline, BaselinePov, Build, Capture, InputFile, InputRun, Inputs, Pov, Replay, Target,
+    TargetTask,
 };
 use patchwright_target::{Result, TargetError};
+
+/// Signs of reports that suppressions choose by the names of functions, or that do not end the program.
+const BY_NAME: [&str; 3] = ["LeakSanitizer", "ThreadSanitizer", "runtime error:"];
 
 /// A way in which inputs are run: like a PoV, on its unpatched build.
 pub(crate) type Way<'a> = (&'a Pov, &'a BaselinePov, &'a Build);
@@ -91,10 +95,41 @@ impl<'a> Programs<'a> {
         self.target.run_inputs(build, self.pov, inputs).await
     }
 
+    /// Runs inputs on the unpatched program, without naming the functions of its crashes: nobody reads
+    /// them, and they take most of the time. What a project may suppress by their names, or what
+    /// is a part of an answer, is looked at once more with them.
+    pub(crate) async fn run_old(&self, inputs: &Inputs) -> Result<Vec<InputRun>> {
+        let crash = self.crash();
+        let is_plain = crash.is_none_or(|crash| crash.tool != Tool::AddressSanitizer);
+        if is_plain || inputs.capture != Capture::Outputs {
+            return self.run(self.old, inputs).await;
+        }
+        let unnamed = Inputs {
+            capture: Capture::Unnamed,
+            ..inputs.clone()
+        };
+        let runs = self.run(self.old, &unnamed).await?;
+        let (named, mut runs): (Vec<InputRun>, _) = runs.into_iter().partition(needs_names);
+        let again = Inputs {
+            only: named.iter().map(|run| run.index).collect(),
+            ..inputs.clone()
+        };
+        if !named.is_empty() {
+            runs.extend(self.run(self.old, &again).await?);
+        }
+        Ok(runs)
+    }
+
     /// Runs one input alone on one of the builds.
     pub(crate) async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay> {
         replay_input(self.target, build, self.pov, input).await
     }
+}
+
+/// Tells whether an output holds a report by another tool than AddressSanitizer.
+fn needs_names(run: &InputRun) -> bool {
+    let text = String::from_utf8_lossy(&run.output);
+    BY_NAME.iter().any(|sign| text.contains(sign))
 }
 
 /// Runs an input the way a PoV is run.

@@ -12,7 +12,7 @@ pub enum Capture {
     Failures,
     Outputs,
     /// As `Outputs`, but reports of sanitizers name no functions, which takes most of the time of a
-    /// failed run. A leak that is suppressed by its names is a failure then.
+    /// failed run. What a project suppresses by their names is reported then.
     Unnamed,
     /// The values that these functions return to callers that are not among them, and that
     /// the harness receives, line by line. Needs a debugger, or an agent in the JVM; without

@@ -20,9 +20,6 @@ pub(super) const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration:
 const AGAIN: Duration = Duration::from_secs(30);
 const LEAST_AGAIN: Duration = Duration::from_secs(4);
 
-/// What a report of leaks says.
-const LEAK: &str = "LeakSanitizer";
-
 /// A part of the comparison: the share of the budget at which it ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part(f64);
@@ -127,7 +124,11 @@ impl Comparison<'_> {
             ..Inputs::default()
         };
         let started = WorkTime::now();
-        let before = self.run_old(inputs, how.clone()).await?;
+        let before = self
+            .programs
+            .run_old(&self.inputs(inputs, how.clone()))
+            .await?;
+        let before = by_index(before);
         let seconds = started.elapsed().as_secs_f64();
         Ok(BothRuns {
             inputs,
@@ -137,30 +138,6 @@ impl Comparison<'_> {
         })
     }
 
-    /// Runs inputs on the unpatched program, whose reports nobody reads. Only leaks are looked at
-    /// with names, by which a project may suppress them.
-    async fn run_old(
-        &self,
-        inputs: &[ComparedInput],
-        how: Inputs,
-    ) -> Result<BTreeMap<usize, InputRun>> {
-        let old = self.programs.old;
-        if how.capture != Capture::Outputs {
-            return self.run(old, inputs, how).await;
-        }
-        let unnamed = Inputs {
-            capture: Capture::Unnamed,
-            ..how.clone()
-        };
-        let mut runs = self.run(old, inputs, unnamed).await?;
-        let leaks = |run: &&InputRun| String::from_utf8_lossy(&run.output).contains(LEAK);
-        let only: Vec<usize> = runs.values().filter(leaks).map(|run| run.index).collect();
-        if !only.is_empty() {
-            runs.extend(self.run(old, inputs, Inputs { only, ..how }).await?);
-        }
-        Ok(runs)
-    }
-
     /// Runs inputs on a build, as `how` says.
     pub(super) async fn run(
         &self,
@@ -168,13 +145,16 @@ impl Comparison<'_> {
         inputs: &[ComparedInput],
         how: Inputs,
     ) -> Result<BTreeMap<usize, InputRun>> {
-        let inputs = Inputs {
+        let runs = self.programs.run(build, &self.inputs(inputs, how)).await?;
+        Ok(by_index(runs))
+    }
+
+    fn inputs(&self, inputs: &[ComparedInput], how: Inputs) -> Inputs {
+        Inputs {
             contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             each: self.each(),
             ..how
-        };
-        let runs = self.programs.run(build, &inputs).await?;
-        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+        }
     }
 
     /// Returns how a few inputs are run once more.
@@ -185,6 +165,10 @@ impl Comparison<'_> {
             ..Inputs::default()
         }
     }
+}
+
+fn by_index(runs: Vec<InputRun>) -> BTreeMap<usize, InputRun> {
+    runs.into_iter().map(|run| (run.index, run)).collect()
 }
 
 /// Returns the digest of an output without its numbers: an output unlike all others comes

@@ -319,10 +319,10 @@ async fn drop_usual(
         contents,
         budget: TIME.0,
         each: TIME.1,
-        capture: Capture::Unnamed,
+        capture: Capture::Outputs,
         ..Inputs::default()
     };
-    let runs = target.run_inputs(old, pov, &inputs).await?;
+    let runs = programs.run_old(&inputs).await?;
     let mut ways: BTreeMap<(String, Vec<u8>), usize> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.is_failure()) {
         ways.entry(way(run)).or_insert(run.index);
