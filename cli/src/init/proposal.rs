@@ -121,3 +121,68 @@ pub(crate) struct TooOld {
     with: String,
     begin: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Proposal;
+    use crate::init::build_systems::proposals;
+    use patchwright_source::Language;
+    use std::fs;
+
+    #[test]
+    fn an_old_project_is_made_newer_where_a_tool_refuses_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pom = "<artifactId>junit</artifactId>\n <version>4.10</version>\n<source>1.5</source> <target>7</target> <source>17</source>";
+        fs::write(folder.path().join("pom.xml"), pom).unwrap();
+        let maven = &proposals(folder.path(), Language::Java, None).unwrap()[0];
+        assert_eq!(maven.newer("cannot find symbol"), None);
+        let newer = maven.newer("Source option 5 is no longer supported. Use 7 or later.");
+        let newer = newer.unwrap();
+        assert_eq!(newer.system, "Maven with Java 8 and JUnit 4.13");
+        let begin = newer.prepare.unwrap();
+        let begin = begin.strip_suffix(maven.prepare.as_deref().unwrap());
+        let shell = std::process::Command::new("sh")
+            .args(["-euc", begin.unwrap()])
+            .current_dir(folder.path())
+            .status();
+        assert!(shell.unwrap().success());
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(
+            read("pom.xml"),
+            "<artifactId>junit</artifactId>\n <version>4.13.2</version>\n<source>8</source> <target>8</target> <source>17</source>"
+        );
+        assert!(read(".mvn/maven.config").ends_with("\n-Dmaven.compiler.target=8"));
+    }
+
+    #[test]
+    fn the_module_of_the_crash_is_built_where_a_build_of_all_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let sources = folder.path().join("core/fold/src/main/java/a");
+        fs::create_dir_all(&sources).unwrap();
+        fs::write(sources.join("B.java"), "class B {}").unwrap();
+        for file in ["pom.xml", "core/fold/pom.xml"] {
+            fs::write(folder.path().join(file), "").unwrap();
+        }
+        let log = "Exception in thread \"main\" java.lang.NullPointerException\n\tat java.base/java.util.Map.of(Map.java:1)\n\tat a.B.c(B.java:1)\n";
+        let found = |log| proposals(folder.path(), Language::Java, log).unwrap();
+        assert_eq!(found(None).len(), 2);
+        let [all, _, module, _] = &found(Some(log))[..] else {
+            panic!("all and one module, at two places");
+        };
+        let commands = |of: &Proposal| {
+            [
+                of.prepare.clone().unwrap(),
+                of.build.clone(),
+                of.tests[0].clone(),
+            ]
+        };
+        for (all, module) in commands(all).iter().zip(commands(module)) {
+            assert_eq!(*all, module.replace(" -pl core/fold -am", ""));
+            assert_eq!(
+                module.matches(" -pl").count(),
+                module.matches("mvn ").count()
+            );
+            assert_ne!(*all, module);
+        }
+    }
+}
