@@ -16,7 +16,7 @@ pub mod engine;
 use engine::{Engine, IMAGE};
 use patchwright_sandbox::attack::attack_in;
 use patchwright_sandbox::{Ending, Limit};
-use patchwright_sandbox::{Host, Image, IsolationChoice};
+use patchwright_sandbox::{Host, Image, IsolationChoice, SandboxError};
 use patchwright_source::TreePath;
 use patchwright_target::probe::{Expression, Probe};
 use patchwright_target::{
@@ -70,7 +70,13 @@ async fn a_full_store_is_told() {
     let error = open(&engine, task(folder.path(), image), folder.path())
         .await
         .unwrap_err();
-    assert!(matches!(error, TargetError::Sandbox(_)), "{error:#?}");
+    assert!(
+        matches!(
+            error,
+            TargetError::Sandbox(SandboxError::Infrastructure { .. })
+        ),
+        "{error:#?}"
+    );
     assert!(
         error
             .to_string()
@@ -294,7 +300,13 @@ async fn what_an_engine_cannot_do_is_told(engine: &Engine) {
     let task = task(folder.path(), named());
     let error = LocalTarget::open(task, IsolationChoice::Auto, nobody, folder.path()).await;
     let error = error.unwrap_err();
-    assert!(matches!(error, TargetError::Sandbox(_)), "{error}");
+    assert!(
+        matches!(
+            error,
+            TargetError::Sandbox(SandboxError::Infrastructure { .. })
+        ),
+        "{error}"
+    );
     assert!(error.to_string().contains("does not answer"), "{error}");
 }
 

@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use patchwright_sandbox::attack::attack;
-use patchwright_sandbox::{Host, IsolationChoice, Sandbox};
+use patchwright_sandbox::{Host, IsolationChoice, Sandbox, SandboxError};
 use patchwright_target::{
     CommandLimits, Commands, LocalTarget, Pov, Target, TargetError, TargetTask,
 };
@@ -446,7 +446,13 @@ async fn without_its_helper_no_command_runs() {
             folder.path(),
         );
         let error = opened.await.unwrap_err();
-        assert!(matches!(error, TargetError::Sandbox(_)), "{error}");
+        assert!(
+            matches!(
+                error,
+                TargetError::Sandbox(SandboxError::Infrastructure { .. })
+            ),
+            "{error}"
+        );
     }
 }
 

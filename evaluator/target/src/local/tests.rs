@@ -4,8 +4,8 @@ use super::LocalTarget;
 use crate::TargetError;
 use crate::runner::Target;
 use crate::test_support::{open, task};
-use patchwright_sandbox::IsolationChoice;
 use patchwright_sandbox::test_host::host;
+use patchwright_sandbox::{IsolationChoice, SandboxError};
 use std::fs;
 
 #[tokio::test]
@@ -96,7 +96,13 @@ async fn a_build_that_the_system_kills_is_no_verdict() {
         .baseline()
         .await
         .unwrap_err();
-    assert!(matches!(error, TargetError::Sandbox(_)), "{error}");
+    assert!(
+        matches!(
+            error,
+            TargetError::Sandbox(SandboxError::Infrastructure { .. })
+        ),
+        "{error}"
+    );
 }
 
 #[tokio::test]
