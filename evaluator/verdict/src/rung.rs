@@ -110,11 +110,11 @@ impl<'a> Programs<'a> {
         };
         let runs = self.run(self.old, &unnamed).await?;
         let (named, mut runs): (Vec<InputRun>, _) = runs.into_iter().partition(needs_names);
-        let again = Inputs {
-            only: named.iter().map(|run| run.index).collect(),
-            ..inputs.clone()
-        };
         if !named.is_empty() {
+            let again = Inputs {
+                only: named.iter().map(|run| run.index).collect(),
+                ..inputs.clone()
+            };
             runs.extend(self.run(self.old, &again).await?);
         }
         Ok(runs)
@@ -126,7 +126,7 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// Tells whether an output holds a report by another tool than AddressSanitizer.
+/// Tells whether an output holds a report that may read otherwise, or be none, with names.
 fn needs_names(run: &InputRun) -> bool {
     let text = String::from_utf8_lossy(&run.output);
     BY_NAME.iter().any(|sign| text.contains(sign))
@@ -141,4 +141,32 @@ pub(crate) async fn replay_input(
 ) -> Result<Replay> {
     let input = InputFile::like(pov, input)?;
     target.replay(build, input.pov()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::needs_names;
+    use patchwright_sandbox::Ending;
+    use patchwright_target::runner::InputRun;
+
+    #[test]
+    fn what_a_name_may_suppress_is_looked_at_with_names() {
+        for (output, expected) in [
+            (
+                "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60",
+                false,
+            ),
+            ("a record of 7 bytes", false),
+            ("==7==ERROR: LeakSanitizer: detected memory leaks", true),
+            ("WARNING: ThreadSanitizer: data race (pid=7)", true),
+            ("a.c:4:52: runtime error: signed integer overflow", true),
+        ] {
+            let run = InputRun {
+                index: 0,
+                ending: Ending::Exited(0),
+                output: output.into(),
+            };
+            assert_eq!(needs_names(&run), expected, "{output}");
+        }
+    }
 }
