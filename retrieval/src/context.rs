@@ -197,7 +197,7 @@ impl Picks {
         if weight > wanted.weight {
             wanted.weight = weight;
             wanted.body = body;
-            // The place of a crash is told before what else leads there.
+            // A reason that names lines stays where a heavier one names none.
             if wanted.lines.is_empty() || !lines.is_empty() {
                 why.clone_into(&mut wanted.why);
             }

@@ -29,8 +29,7 @@ const TASK: &str = "task.toml";
 const RESULT: &str = "result";
 const MAIL: &str = "patch.mbox";
 /// The line about tests where no command for them works.
-const NO_TESTS: &str =
-    "none found, so none can say what a patch breaks: name them by [commands] test in the task";
+const NO_TESTS: &str = "no command for them works here: name one as [commands] test in the task, else nothing tells what a patch breaks";
 
 #[derive(Debug, Args)]
 pub(crate) struct FixArguments {
