@@ -198,7 +198,7 @@ fn literal_end(text: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = text.get(at).copied() {
         match byte {
-            b'\\' => at += 2,
+            b'\\' => at += 2 + usize::from(text.get(at + 1..at + 3) == Some(b"\r\n")),
             b'\n' => return at,
             _ if byte == quote => return at + 1,
             _ => at += 1,
@@ -220,7 +220,7 @@ fn directive(text: &[u8], start: usize) -> (Option<Kind>, usize) {
             _ => at += 1,
         }
     }
-    let kind = directive_kind(text.get(start + 1..).unwrap_or_default());
+    let kind = directive_kind(text.get(start + 1..at).unwrap_or_default());
     (Some(Kind::Directive(kind)), at)
 }
 
@@ -314,6 +314,8 @@ mod tests {
         );
         check("R\"x(a)\"\n)x\" b", &[("R\"x(a)\"\n)x\"", 1), ("b", 2)]);
         check("/* a\n*/ b \\\n c", &[("b", 2), ("c", 3)]);
+        let continued = "\"a\\\r\nb;\" c";
+        check(continued, &[("\"a\\\r\nb;\"", 1), ("c", 2)]);
     }
 
     #[test]
@@ -331,7 +333,7 @@ mod tests {
             ],
         );
         let kinds: Vec<Kind> = tokens(
-            b"#if 0 /* x */\n#if 1\n#if 10\n#ifdef A\n#elif B\n#pragma x",
+            b"#if 0 /* x */\n#if 1\n#if 10\n#ifdef A\n#elif B\n#pragma x\n#\n#\nif",
             true,
         )
         .iter()
@@ -344,8 +346,11 @@ mod tests {
             Directive::If,
             Directive::Elif,
             Directive::Other,
+            Directive::Other,
+            Directive::Other,
         ];
-        assert_eq!(kinds, expected.map(Kind::Directive));
+        let expected = expected.map(Kind::Directive).into_iter();
+        assert_eq!(kinds, expected.chain([Kind::Name]).collect::<Vec<_>>());
     }
 
     #[test]
