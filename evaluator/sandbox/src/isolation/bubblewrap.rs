@@ -94,10 +94,10 @@ pub(super) fn arguments(
         };
         words.bind(kind, &place.host, &place.inside);
     }
-    if copied && command.network {
-        for path in Host::network_configuration() {
-            words.bind("--ro-bind", &path, &path);
-        }
+    let network = command.network.then(Host::network_configuration);
+    let mounted = network.into_iter().flatten();
+    for path in mounted.chain(Host::folders_of_links()).filter(|_| copied) {
+        words.bind("--ro-bind", &path, &path);
     }
     words.add(["--remount-ro", "/", "--chdir", "/", "--"]);
     words.0
