@@ -228,10 +228,11 @@ impl Target for LocalTarget {
             ..stage.job(run.command()?)
         };
         let execution = self.command(job).await?;
-        let replay = Replay {
+        let mut replay = Replay {
             unwatched: None,
             ..Replay::judged(execution, pov.ran.as_deref())?
         };
+        replay.crash = { replay.crash }.map(|one| one.without_folder(&self.task.seen_tree()));
         uncaught::look(run, replay).await
     }
 

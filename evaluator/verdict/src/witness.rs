@@ -12,12 +12,13 @@
 use crate::attempt::{last, touched_functions};
 use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::rung::{Programs, replay_input};
-use futures::future::join_all;
+use crate::rung::Programs;
 use patchwright_crash::signature::{Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
 use patchwright_source::{Changes, Language, TreePath};
-use patchwright_target::runner::{Build, Instrumentation, program_and_arguments};
+use patchwright_target::runner::{
+    Build, Capture, InputRun, Inputs, Instrumentation, program_and_arguments,
+};
 use patchwright_target::{Result, WorkTime, quoted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -71,6 +72,8 @@ pub(crate) struct Watch<'a> {
     pub(crate) programs: &'a Programs<'a>,
     /// Inputs that the unpatched program accepts.
     pub(crate) accepted: &'a [Vec<u8>],
+    /// True where one process was seen to take many inputs.
+    pub(crate) many: bool,
 }
 
 impl Testimonies {
@@ -78,7 +81,7 @@ impl Testimonies {
     pub(crate) async fn hear(
         &mut self,
         programs: &Programs<'_>,
-        seeds: &[Vec<u8>],
+        (seeds, many): (&[Vec<u8>], bool),
     ) -> Result<Option<Failure>> {
         let task = programs.target.task();
         let mut harmless = given_inputs::contents(task, programs.pov)?;
@@ -90,6 +93,7 @@ impl Testimonies {
                 witness,
                 programs,
                 accepted: &harmless,
+                many,
             };
             let against = self.ask(&watch, &inputs).await?;
             if against.is_some() {
@@ -107,28 +111,20 @@ impl Testimonies {
             let _ = writeln!(self.log, "{name} saw nothing: {why}");
             return Ok(None);
         };
-        let mut watched = 0;
-        let until = WorkTime::now() + TIME;
-        let lanes = programs.target.task().limits.jobs.max(1) as usize;
-        let chunks = inputs.chunks(lanes);
-        for some in chunks.take_while(|_| WorkTime::now() <= until) {
-            let runs = some.iter().map(|input| watch.run(&build, input));
-            for (input, seen) in some.iter().zip(join_all(runs).await) {
-                let Some(seen) = seen? else {
-                    continue;
-                };
-                watched += 1;
-                self.watched += 1;
-                let against = self.against(watch, input, seen).await?;
-                if against.is_some() {
-                    return Ok(against);
-                }
-            }
-        }
+        let seen = watch.run(&build, inputs, TIME).await?;
+        let watched = seen.len();
+        self.watched += watched as u64;
         let _ = match watched {
             0 => writeln!(self.log, "{name} saw nothing: {}", witness.hint()),
             watched => writeln!(self.log, "{name} watched {watched} inputs"),
         };
+        for (index, seen) in seen {
+            let input = inputs.get(index).map_or(&[][..], |input| input);
+            let against = self.against(watch, input, seen).await?;
+            if against.is_some() {
+                return Ok(against);
+            }
+        }
         Ok(None)
     }
 
@@ -172,31 +168,21 @@ impl Watch<'_> {
     pub(crate) async fn errs(
         &self,
         build: &Build,
-        inputs: &[&[u8]],
+        inputs: &[Vec<u8>],
         time: Duration,
     ) -> Result<Result<Vec<usize>, &'static str>> {
+        let errs = |(_, seen): &(usize, Seen)| seen.0.iter().any(|one| self.is_about_program(one));
         let until = WorkTime::now() + time;
-        for input in self.accepted {
-            match self.run(build, input).await? {
-                None => return Ok(Err(self.witness.hint())),
-                Some((reports, _)) if reports.iter().any(|one| self.is_about_program(one)) => {
-                    return Ok(Err("it errs on accepted inputs too, so that tells nothing"));
-                }
-                Some(_) => {}
-            }
+        let controls = self.run(build, self.accepted, time).await?;
+        if controls.len() < self.accepted.len() {
+            return Ok(Err(self.witness.hint()));
         }
-        let mut erring = Vec::new();
-        for (place, input) in inputs.iter().enumerate() {
-            if WorkTime::now() > until {
-                break;
-            }
-            let seen = self.run(build, input).await?;
-            let mut reports = seen.iter().flat_map(|(reports, _)| reports);
-            if reports.any(|report| self.is_about_program(report)) {
-                erring.push(place);
-            }
+        if controls.iter().any(errs) {
+            return Ok(Err("it errs on accepted inputs too, so that tells nothing"));
         }
-        Ok(Ok(erring))
+        let seen = self.run(build, inputs, until.left()).await?;
+        let erring = seen.iter().filter(|seen| errs(seen));
+        Ok(Ok(erring.map(|(place, _)| *place).collect()))
     }
 
     async fn build(&self, changes: &Changes) -> Result<Option<Build>> {
@@ -217,32 +203,57 @@ impl Watch<'_> {
         build.await
     }
 
-    /// Runs an input; nothing where the witness did not watch the program to its end.
-    async fn run(&self, build: &Build, input: &[u8]) -> Result<Option<Seen>> {
+    /// Runs as many of some inputs as there is time for; those are left out where the witness did not
+    /// watch the program to its end. Under memcheck inputs share a process where the program takes
+    /// many, since each start takes a second.
+    async fn run(
+        &self,
+        build: &Build,
+        inputs: &[Vec<u8>],
+        budget: Duration,
+    ) -> Result<Vec<(usize, Seen)>> {
         let Programs { target, pov, .. } = *self.programs;
-        let commands = &target.task().commands;
-        let Some(command) = pov.command.as_ref().or(commands.pov.as_ref()) else {
-            return Ok(None);
+        let usual = target.task().commands.pov.as_ref();
+        let Some(command) = pov.command.as_ref().or(usual) else {
+            return Ok(Vec::new());
         };
         let mut watched = pov.clone();
+        let mut how = Inputs {
+            contents: inputs.to_vec(),
+            budget,
+            each: self.programs.before.time_limit(10, EACH),
+            capture: Capture::Outputs,
+            ..Inputs::default()
+        };
         if self.witness == Witness::Memcheck {
             watched.command = Some(under_memcheck(command));
-            watched.timeout = Some(self.programs.before.time_limit(SLOWER, EACH));
+            how.each = self.programs.before.time_limit(SLOWER, EACH);
+            if runs_program(command) && (pov.batch || self.many) {
+                how.capture = Capture::Failures;
+                how.many = self.many;
+            }
         }
-        let replay = replay_input(target, build, &watched, input).await?;
-        let text = replay.execution.text();
+        let runs = target.run_inputs(build, &watched, &how).await?.into_iter();
+        let seen = runs.filter_map(|run| Some((run.index, self.seen(&run, command)?)));
+        Ok(seen.collect())
+    }
+
+    /// Reads what the witness saw of a run; nothing where it did not watch it to its end. A process that
+    /// many inputs shared leaves no output where it ends well.
+    fn seen(&self, run: &InputRun, command: &str) -> Option<Seen> {
+        let text = String::from_utf8_lossy(&run.output).into_owned();
+        let shells = usize::from(!runs_program(command));
         let reports = match self.witness {
-            Witness::Memcheck => {
-                let shells = usize::from(!runs_program(command));
-                (text.matches(WATCHED).count() > shells).then(|| errors(&text))
-            }
-            Witness::Undefined => {
-                let tool = Tool::UndefinedBehaviorSanitizer;
-                let crash = replay.crash.into_iter();
-                Some(crash.filter(|crash| crash.tool == tool).collect())
-            }
+            Witness::Memcheck if text.is_empty() && run.ending.success() => Vec::new(),
+            Witness::Memcheck if text.matches(WATCHED).count() <= shells => return None,
+            Witness::Memcheck => errors(&text),
+            Witness::Undefined if !run.is_failure() => Vec::new(),
+            Witness::Undefined => Vec::from_iter(patchwright_crash::parse(&text)),
         };
-        Ok(reports.map(|reports| (reports, text)))
+        let own = [Tool::Valgrind, Tool::UndefinedBehaviorSanitizer];
+        let own = reports.into_iter().filter(|one| own.contains(&one.tool));
+        let short = own.map(|one| one.without_folder(&self.programs.task().seen_tree()));
+        Some((short.collect(), text))
     }
 
     /// Tells whether a report is about the program, and no leak or race, which differ from run
@@ -287,16 +298,11 @@ impl Watch<'_> {
         let (task, pov) = (self.programs.target.task(), self.programs.crash());
         let is_the_povs = pov.is_some_and(|pov| task.change(pov, crash) != Change::New);
         let same_input = (!is_the_povs).then(|| input.to_vec());
-        for input in same_input.iter().chain(self.accepted) {
-            let Some((reports, _)) = self.run(&old, input).await? else {
-                continue;
-            };
-            let mut reports = reports.iter();
-            if reports.any(|report| task.change(report, crash) == Change::Same) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let inputs = same_input.into_iter().chain(self.accepted.iter().cloned());
+        let inputs: Vec<Vec<u8>> = inputs.collect();
+        let seen = self.run(&old, &inputs, TIME).await?;
+        let mut reports = seen.iter().flat_map(|(_, (reports, _))| reports);
+        Ok(reports.any(|report| task.change(report, crash) == Change::Same))
     }
 }
 
@@ -364,9 +370,10 @@ mod tests {
     use crate::evidence::RungName;
     use crate::ladder::Ladder;
     use patchwright_source::{Touched, TreePath};
-    use patchwright_target::runner::Target;
+    use patchwright_target::runner::{Target, TargetTask};
     use patchwright_target::test_support::{PARSE, change, open, task};
     use std::fs;
+    use std::path::Path;
     use std::time::Duration;
 
     /// Replaces the write past the end by code that no sanitizer checks.
@@ -385,9 +392,19 @@ mod tests {
         }
     }
 
+    /// A `main` that takes a folder of inputs too.
+    const OF_FOLDERS: &str = "#include <dirent.h>\n#include <stdio.h>\nint parse(const unsigned char *, long);\nstatic int one(const char *name) {\n  unsigned char b[64];\n  FILE *f = fopen(name, \"rb\");\n  if (!f) return 2;\n  long k = fread(b, 1, 64, f);\n  fclose(f);\n  printf(\"Running: %ld\\n\", k);\n  return parse(b, k) < 0;\n}\nint main(int n, char **v) {\n  DIR *all = opendir(v[1]);\n  if (!all) return one(v[1]);\n  char name[4096];\n  for (struct dirent *e; (e = readdir(all));)\n    if (e->d_name[0] != '.') {\n      snprintf(name, sizeof name, \"%s/%s\", v[1], e->d_name);\n      one(name);\n    }\n  closedir(all);\n  return 0;\n}\n";
+
+    fn blind() -> String {
+        BLIND.to_owned() + &PARSE.replace("memset(p, 1, b[0]);", "fill(p, b[0]);")
+    }
+
+    fn repaired() -> String {
+        PARSE.replace("if (n < 2)", "if (n < 2 || b[0] > 8)")
+    }
+
     #[tokio::test]
     async fn what_only_the_patched_program_does_under_a_second_witness_refutes_a_patch() {
-        let blind = BLIND.to_owned() + &PARSE.replace("memset(p, 1, b[0]);", "fill(p, b[0]);");
         let by_stream = "#include <stdio.h>\n".to_owned()
             + &PARSE.replace(
                 "memset(p, 1, b[0]);",
@@ -402,24 +419,42 @@ mod tests {
             "if (n < 2)",
             "int most = 2147483647 - 150;\n  if (n < 2 || most + b[0] < most || b[0] > 8)",
         );
-        let repaired = PARSE.replace("if (n < 2)", "if (n < 2 || b[0] > 8)");
-
         let folder = tempfile::tempdir().unwrap();
-        let mut task = task(folder.path());
-        task.limits.robust = Duration::from_secs(4);
-        let harmless = folder.path().join("harmless.bin");
-        fs::write(&harmless, [5, 1]).unwrap();
-        task.harmless.push(harmless);
-        let target = open(task, folder.path()).await;
-        let baseline = target.baseline().await.unwrap();
-        let ladder = Ladder::new(&target, &baseline);
-        for (text, against) in [
-            (blind, Some("memcheck")),
+        let task = task(folder.path());
+        let cases = [
+            (blind(), Some("memcheck")),
             (by_stream, Some("memcheck")),
             (unwritten, Some("memcheck")),
             (wraps, Some("UndefinedBehaviorSanitizer")),
-            (repaired, None),
-        ] {
+            (repaired(), None),
+        ];
+        check(task, folder.path(), cases).await;
+    }
+
+    #[tokio::test]
+    async fn inputs_that_share_a_process_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        fs::write(task.tree.join("main.c"), OF_FOLDERS).unwrap();
+        task.povs[0].batch = true;
+        let cases = [(blind(), Some("memcheck")), (repaired(), None)];
+        check(task, folder.path(), cases).await;
+    }
+
+    /// Climbs to *robust* with each text and says which witness is to be against it.
+    async fn check<const N: usize>(
+        mut task: TargetTask,
+        folder: &Path,
+        cases: [(String, Option<&str>); N],
+    ) {
+        task.limits.robust = Duration::from_secs(4);
+        let harmless = folder.join("harmless.bin");
+        fs::write(&harmless, [5, 1]).unwrap();
+        task.harmless.push(harmless);
+        let target = open(task, folder).await;
+        let baseline = target.baseline().await.unwrap();
+        let ladder = Ladder::new(&target, &baseline);
+        for (text, against) in cases {
             let attempt = attempt(&text);
             let result = ladder.climb(&attempt, &[], RungName::Robust).await.unwrap();
             assert_eq!(result.holds, Some(against.is_none()), "{text}: {result:#?}");

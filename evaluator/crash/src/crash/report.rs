@@ -4,7 +4,7 @@
 //! Does not read text (the families do) and does not compare crashes
 //! ([`crate::signature`] does).
 
-use super::scrub::replace_path;
+use super::scrub::{replace_folder, replace_path};
 use super::{Frame, FrameOrigin, Role};
 use patchwright_source::{UNKNOWN_FUNCTION, words};
 use serde::{Deserialize, Serialize};
@@ -250,6 +250,13 @@ impl CrashReport {
                     .replace(&format!(" in {place}"), &format!(" in {frame}"));
             }
         }
+    }
+
+    /// Returns it without a folder in the paths of the summary, which people read.
+    #[must_use]
+    pub fn without_folder(mut self, folder: &str) -> Self {
+        self.summary = replace_folder(&self.summary, folder);
+        self
     }
 
     /// Replaces the paths of another machine, in frames and in texts.

@@ -295,6 +295,12 @@ fn ten_megabytes_are_no_trouble() {
 #[test]
 fn paths_are_rebased() {
     let mut report = parse(&fixtures()["asan-gcc-heap-read"]).unwrap();
+    assert!(report.summary.contains(" /src/crashes/address.c:"));
+    let short = report.clone().without_folder("/src/crashes").summary;
+    assert!(
+        short.contains(" address.c:") && !short.contains("/src"),
+        "{short}"
+    );
     report.rebase(&|path| path.strip_prefix("/src/crashes/").map(str::to_owned));
     let stack = report.main_stack().unwrap();
     assert_eq!(stack.role, Role::Crash);

@@ -186,8 +186,8 @@ impl Comparison<'_> {
         for witness in Witness::of(self.programs.task().language).iter().copied() {
             let open = differing.iter_mut().filter(|one| one.settled.is_none());
             let mut open: Vec<&mut Differing> = open.collect();
-            let inputs = open.iter().map(|one| one.input.bytes.as_slice());
-            let inputs: Vec<&[u8]> = inputs.collect();
+            let inputs = open.iter().map(|one| one.input.bytes.clone());
+            let inputs: Vec<Vec<u8>> = inputs.collect();
             if inputs.is_empty() {
                 break;
             }
@@ -195,6 +195,7 @@ impl Comparison<'_> {
                 witness,
                 programs: &self.programs,
                 accepted: &controls,
+                many: false,
             };
             let started = WorkTime::now();
             let build = watch.unpatched().await?;

@@ -381,7 +381,7 @@ impl Reach {
         let (tests_run_it, open) = (self.tests == Some(true), self.unaccounted.len());
         if !enough((self.reached, floor), tests_run_it, open) {
             return Some(format!(
-                "{} of {} compared inputs run {}, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there can be given as [inputs] harmless",
+                "{} of {} compared inputs run {}, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there, where there are any, can be given as [inputs] harmless",
                 self.reached,
                 self.looked_at,
                 place(&self.all)
