@@ -55,8 +55,8 @@ fn shell(scene: &Scene, folder: &Path, server: &str, block: &str) -> Output {
     command
         .env_clear()
         .env("PATCHWRIGHT_CLIENT__SERVER", format!("http://{server}"))
-        .env("PATCHWRIGHT_LIMITS__ROBUST", "2s")
-        .env("PATCHWRIGHT_LIMITS__SAME", "8s");
+        .env("PATCHWRIGHT_LIMITS__ROBUST", "1s")
+        .env("PATCHWRIGHT_LIMITS__SAME", "3s");
     for (name, value) in like.get_envs() {
         let value = value.unwrap_or_default();
         if name == "PATH" {

@@ -104,9 +104,9 @@ impl Scene {
             .with("PATCHWRIGHT_MODEL__RETRIES__COUNT", "1")
             .with("PATCHWRIGHT_MODEL__RETRIES__FIRST_DELAY", "1ms")
             .with("PATCHWRIGHT_MODEL__RETRIES__LONGEST_DELAY", "5ms")
-            .with("PATCHWRIGHT_LIMITS__ROBUST", "2s")
+            .with("PATCHWRIGHT_LIMITS__ROBUST", "1s")
             .with("PATCHWRIGHT_LIMITS__EXECUTIONS", "1")
-            .with("PATCHWRIGHT_LIMITS__SAME", "8s");
+            .with("PATCHWRIGHT_LIMITS__SAME", "3s");
         let task = patchwright.scratch("records");
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/programs/records");
         copy(&fixture, &task);

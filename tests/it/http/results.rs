@@ -59,9 +59,9 @@ fn an_upload_is_repaired_and_followed_to_its_end() {
         .with("PATCHWRIGHT_MODEL__API_KEY", KEY)
         .with("PATCHWRIGHT_MODEL__USD_PER_MILLION_IN", "1.0")
         .with("PATCHWRIGHT_MODEL__USD_PER_MILLION_OUT", "1.0")
-        .with("PATCHWRIGHT_LIMITS__ROBUST", "2s")
+        .with("PATCHWRIGHT_LIMITS__ROBUST", "1s")
         .with("PATCHWRIGHT_LIMITS__EXECUTIONS", "1")
-        .with("PATCHWRIGHT_LIMITS__SAME", "8s");
+        .with("PATCHWRIGHT_LIMITS__SAME", "3s");
     let daemon = Daemon::start(&patchwright, &["--workers", "1"]).unwrap();
     assert_eq!(daemon.ask(&uploading(&records("records"))).status, 201);
     // Three events, then the rest after a break, and again from the middle.
