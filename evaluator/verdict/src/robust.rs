@@ -120,10 +120,8 @@ struct Search {
 
 impl Search {
     async fn group(&mut self, group: &Group<'_>, budget: Duration) -> Result<Option<Failure>> {
-        self.many = self.takes_many(group, budget / 4).await?;
         // Second witnesses take time of their own.
-        let inputs = (group.seeds.as_slice(), self.many);
-        if let Some(found) = self.said.hear(&group.programs, inputs).await? {
+        if let Some(found) = self.said.hear(&group.programs, &group.seeds).await? {
             return Ok(Some(found));
         }
         let until = WorkTime::now() + budget;
@@ -132,6 +130,7 @@ impl Search {
             self.blind += 1;
             return Ok(None);
         }
+        self.many = self.takes_many(group, budget / 4).await?;
         let budget = until.left();
         if let Some(found) = self.fuzzed(group, budget).await? {
             return Ok(Some(found));

@@ -12,13 +12,12 @@
 use crate::attempt::{last, touched_functions};
 use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::rung::Programs;
+use crate::rung::{Programs, replay_input};
+use futures::future::join_all;
 use patchwright_crash::signature::{Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
 use patchwright_source::{Changes, Language, TreePath};
-use patchwright_target::runner::{
-    Build, Capture, InputRun, Inputs, Instrumentation, program_and_arguments,
-};
+use patchwright_target::runner::{Build, Inputs, Instrumentation, Pov, program_and_arguments};
 use patchwright_target::{Result, WorkTime, quoted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -26,6 +25,8 @@ use std::time::Duration;
 
 /// Time for one witness, its builds apart.
 const TIME: Duration = Duration::from_secs(20);
+/// The same where each input counts.
+const LONG: Duration = Duration::from_mins(5);
 /// Least and most time for one input under memcheck, which slows a program down 20 to 50 times
 /// (Valgrind's manual).
 const EACH: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(1));
@@ -72,8 +73,6 @@ pub(crate) struct Watch<'a> {
     pub(crate) programs: &'a Programs<'a>,
     /// Inputs that the unpatched program accepts.
     pub(crate) accepted: &'a [Vec<u8>],
-    /// True where one process was seen to take many inputs.
-    pub(crate) many: bool,
 }
 
 impl Testimonies {
@@ -81,7 +80,7 @@ impl Testimonies {
     pub(crate) async fn hear(
         &mut self,
         programs: &Programs<'_>,
-        (seeds, many): (&[Vec<u8>], bool),
+        seeds: &[Vec<u8>],
     ) -> Result<Option<Failure>> {
         let task = programs.target.task();
         let mut harmless = given_inputs::contents(task, programs.pov)?;
@@ -93,7 +92,6 @@ impl Testimonies {
                 witness,
                 programs,
                 accepted: &harmless,
-                many,
             };
             let against = self.ask(&watch, &inputs).await?;
             if against.is_some() {
@@ -111,15 +109,18 @@ impl Testimonies {
             let _ = writeln!(self.log, "{name} saw nothing: {why}");
             return Ok(None);
         };
-        let seen = watch.run(&build, inputs, TIME).await?;
-        let watched = seen.len();
+        let passing = watch.passing(&build, inputs).await?;
+        let left = inputs.iter().filter(|input| !passing.contains(input));
+        let left: Vec<Vec<u8>> = left.cloned().collect();
+        let until = WorkTime::now() + TIME * 2;
+        let seen = watch.run(&build, &left, TIME).await?;
+        let watched = passing.len() + seen.len();
         self.watched += watched as u64;
         let _ = match watched {
             0 => writeln!(self.log, "{name} saw nothing: {}", witness.hint()),
             watched => writeln!(self.log, "{name} watched {watched} inputs"),
         };
-        for (index, seen) in seen {
-            let input = inputs.get(index).map_or(&[][..], |input| input);
+        for (input, seen) in seen.into_iter().take_while(|_| WorkTime::now() <= until) {
             let against = self.against(watch, input, seen).await?;
             if against.is_some() {
                 return Ok(against);
@@ -163,26 +164,25 @@ impl Watch<'_> {
         self.build(&Changes::default()).await
     }
 
-    /// Returns the places of the inputs on which the program errs, or the reason why that tells
+    /// Returns the inputs on which the program errs, or the reason why that tells
     /// nothing. Those that there is no time for are left out.
-    pub(crate) async fn errs(
+    pub(crate) async fn errs<'i>(
         &self,
         build: &Build,
-        inputs: &[Vec<u8>],
+        inputs: &'i [Vec<u8>],
         time: Duration,
-    ) -> Result<Result<Vec<usize>, &'static str>> {
-        let errs = |(_, seen): &(usize, Seen)| seen.0.iter().any(|one| self.is_about_program(one));
-        let until = WorkTime::now() + time;
-        let controls = self.run(build, self.accepted, time).await?;
+    ) -> Result<Result<Vec<&'i Vec<u8>>, &'static str>> {
+        let errs = |seen: &Seen| seen.0.iter().any(|one| self.is_about_program(one));
+        let controls = self.run(build, self.accepted, LONG).await?;
         if controls.len() < self.accepted.len() {
             return Ok(Err(self.witness.hint()));
         }
-        if controls.iter().any(errs) {
+        if controls.iter().any(|(_, seen)| errs(seen)) {
             return Ok(Err("it errs on accepted inputs too, so that tells nothing"));
         }
-        let seen = self.run(build, inputs, until.left()).await?;
-        let erring = seen.iter().filter(|seen| errs(seen));
-        Ok(Ok(erring.map(|(place, _)| *place).collect()))
+        let seen = self.run(build, inputs, time).await?;
+        let erring = seen.into_iter().filter(|(_, seen)| errs(seen));
+        Ok(Ok(erring.map(|(input, _)| input).collect()))
     }
 
     async fn build(&self, changes: &Changes) -> Result<Option<Build>> {
@@ -203,57 +203,73 @@ impl Watch<'_> {
         build.await
     }
 
-    /// Runs as many of some inputs as there is time for; those are left out where the witness did not
-    /// watch the program to its end. Under memcheck inputs share a process where the program takes
-    /// many, since each start takes a second.
-    async fn run(
+    /// Runs inputs for as long as there is time; those are left out where the witness did not watch
+    /// the program to its end.
+    async fn run<'i>(
         &self,
         build: &Build,
-        inputs: &[Vec<u8>],
-        budget: Duration,
-    ) -> Result<Vec<(usize, Seen)>> {
-        let Programs { target, pov, .. } = *self.programs;
-        let usual = target.task().commands.pov.as_ref();
-        let Some(command) = pov.command.as_ref().or(usual) else {
-            return Ok(Vec::new());
-        };
-        let mut watched = pov.clone();
-        let mut how = Inputs {
-            contents: inputs.to_vec(),
-            budget,
-            each: self.programs.before.time_limit(10, EACH),
-            capture: Capture::Outputs,
-            ..Inputs::default()
-        };
-        if self.witness == Witness::Memcheck {
-            watched.command = Some(under_memcheck(command));
-            how.each = self.programs.before.time_limit(SLOWER, EACH);
-            if runs_program(command) && (pov.batch || self.many) {
-                how.capture = Capture::Failures;
-                how.many = self.many;
+        inputs: &'i [Vec<u8>],
+        time: Duration,
+    ) -> Result<Vec<(&'i Vec<u8>, Seen)>> {
+        let until = WorkTime::now() + time;
+        let lanes = self.programs.task().limits.jobs.max(1) as usize;
+        let mut seen = Vec::new();
+        let chunks = inputs.chunks(lanes);
+        for some in chunks.take_while(|_| WorkTime::now() <= until) {
+            let runs = some.iter().map(|input| self.replay(build, input));
+            for (input, one) in some.iter().zip(join_all(runs).await) {
+                seen.extend(one?.map(|one| (input, one)));
             }
         }
-        let runs = target.run_inputs(build, &watched, &how).await?.into_iter();
-        let seen = runs.filter_map(|run| Some((run.index, self.seen(&run, command)?)));
-        Ok(seen.collect())
+        Ok(seen)
     }
 
-    /// Reads what the witness saw of a run; nothing where it did not watch it to its end. A process that
-    /// many inputs shared leaves no output where it ends well.
-    fn seen(&self, run: &InputRun, command: &str) -> Option<Seen> {
-        let text = String::from_utf8_lossy(&run.output).into_owned();
-        let shells = usize::from(!runs_program(command));
-        let reports = match self.witness {
-            Witness::Memcheck if text.is_empty() && run.ending.success() => Vec::new(),
-            Witness::Memcheck if text.matches(WATCHED).count() <= shells => return None,
-            Witness::Memcheck => errors(&text),
-            Witness::Undefined if !run.is_failure() => Vec::new(),
-            Witness::Undefined => Vec::from_iter(patchwright_crash::parse(&text)),
+    /// Returns the inputs that pass in a process for many, where the PoV's command takes a folder of them:
+    /// the start of memcheck takes a second.
+    async fn passing<'i>(&self, build: &Build, inputs: &'i [Vec<u8>]) -> Result<Vec<&'i Vec<u8>>> {
+        let Programs { target, before, .. } = self.programs;
+        let (pov, command) = self.watched();
+        if !pov.batch || !command.is_some_and(|command| runs_program(command)) {
+            return Ok(Vec::new());
+        }
+        let how = Inputs {
+            contents: inputs.to_vec(),
+            budget: TIME,
+            each: before.time_limit(SLOWER, EACH),
+            ..Inputs::default()
         };
-        let own = [Tool::Valgrind, Tool::UndefinedBehaviorSanitizer];
-        let own = reports.into_iter().filter(|one| own.contains(&one.tool));
-        let short = own.map(|one| one.without_folder(&self.programs.task().seen_tree()));
-        Some((short.collect(), text))
+        let runs = target.run_inputs(build, &pov, &how).await?;
+        let passing = runs.iter().filter(|run| run.ending.success());
+        Ok(passing.filter_map(|run| inputs.get(run.index)).collect())
+    }
+
+    /// Returns the PoV as the witness watches it, and its usual command.
+    fn watched(&self) -> (Pov, Option<&String>) {
+        let mut pov = self.programs.pov.clone();
+        let usual = self.programs.task().commands.pov.as_ref();
+        let command = self.programs.pov.command.as_ref().or(usual);
+        if self.witness == Witness::Memcheck {
+            pov.command = command.map(|command| under_memcheck(command));
+            pov.timeout = Some(self.programs.before.time_limit(SLOWER, EACH));
+        }
+        (pov, command)
+    }
+
+    /// Runs an input alone.
+    async fn replay(&self, build: &Build, input: &[u8]) -> Result<Option<Seen>> {
+        let (pov, Some(command)) = self.watched() else {
+            return Ok(None);
+        };
+        let replay = replay_input(self.programs.target, build, &pov, input).await?;
+        let text = replay.execution.text();
+        let shells = usize::from(!runs_program(command));
+        let is_undefined = |crash: &CrashReport| crash.tool == Tool::UndefinedBehaviorSanitizer;
+        let reports = match self.witness {
+            Witness::Memcheck if text.matches(WATCHED).count() <= shells => return Ok(None),
+            Witness::Memcheck => errors(&text, &self.programs.task().seen_tree()),
+            Witness::Undefined => Vec::from_iter(replay.crash.filter(is_undefined)),
+        };
+        Ok(Some((reports, text)))
     }
 
     /// Tells whether a report is about the program, and no leak or race, which differ from run
@@ -298,9 +314,11 @@ impl Watch<'_> {
         let (task, pov) = (self.programs.target.task(), self.programs.crash());
         let is_the_povs = pov.is_some_and(|pov| task.change(pov, crash) != Change::New);
         let same_input = (!is_the_povs).then(|| input.to_vec());
-        let inputs = same_input.into_iter().chain(self.accepted.iter().cloned());
-        let inputs: Vec<Vec<u8>> = inputs.collect();
-        let seen = self.run(&old, &inputs, TIME).await?;
+        let inputs: Vec<Vec<u8>> = { same_input.iter() }
+            .chain(self.accepted)
+            .cloned()
+            .collect();
+        let seen = self.run(&old, &inputs, LONG).await?;
         let mut reports = seen.iter().flat_map(|(_, (reports, _))| reports);
         Ok(reports.any(|report| task.change(report, crash) == Change::Same))
     }
@@ -354,13 +372,15 @@ fn runs_program(command: &str) -> bool {
     program_and_arguments(command).is_some()
 }
 
-/// Returns the errors of a log of Valgrind: they stand apart by empty lines of its own.
-fn errors(text: &str) -> Vec<CrashReport> {
+/// Returns the errors of a log of Valgrind, told without the folder of the tree: they stand apart by
+/// empty lines of its own.
+fn errors(text: &str, tree: &str) -> Vec<CrashReport> {
     let own = text.lines().filter(|line| line.starts_with("=="));
     let own: Vec<&str> = own.collect();
     let errors = own.split(|line| line.ends_with("== "));
     let read = errors.filter_map(|error| patchwright_crash::parse(&(error.join("\n") + "\n")));
-    read.filter(|crash| crash.tool == Tool::Valgrind).collect()
+    let read = read.filter(|crash| crash.tool == Tool::Valgrind);
+    read.map(|crash| crash.without_folder(tree)).collect()
 }
 
 #[cfg(test)]
@@ -476,7 +496,7 @@ mod tests {
     #[test]
     fn errors_of_valgrind_are_read_one_by_one() {
         let log = "==7== Memcheck, a memory error detector\n==7== \n==7== Invalid write of size 1\n==7==    at 0x1: f (/a/b.c:3)\n==7==  Address 0x4 is 0 bytes after a block of size 8 alloc'd\n==7==    at 0x2: malloc (vg_replace_malloc.c:381)\n==7==    by 0x3: g (/a/b.c:9)\nsaid by the program\n==7== \n==7== Conditional jump or move depends on uninitialised value(s)\n==7==    at 0x5: h (/a/b.c:12)\n==7== \n==7== ERROR SUMMARY: 2 errors from 2 contexts\n";
-        let kinds: Vec<String> = errors(log).into_iter().map(|one| one.kind).collect();
+        let kinds: Vec<String> = errors(log, "/a").into_iter().map(|one| one.kind).collect();
         assert_eq!(
             kinds,
             ["heap-buffer-overflow", "use-of-uninitialized-value"]

@@ -5,7 +5,7 @@
 //! that it can fill nothing but its own folders and a `/tmp` of limited size.
 
 use super::enter::Doors;
-use super::host::ETC;
+use super::host::{ETC, LINKS};
 use super::mounts::KEYS;
 use super::{Command, Host, IN_MEMORY, Words, inner_helper};
 use crate::identity::Ids;
@@ -67,8 +67,8 @@ pub(super) fn arguments(
     words.unshare(command, (own, divided));
     let mut shown = host.shown(command.network);
     // The configuration may come as one folder.
-    let copied = { command.places.iter() }.any(|place| place.inside == Path::new(ETC));
-    if copied {
+    let copied = { command.places.iter() }.find(|place| place.inside == Path::new(ETC));
+    if copied.is_some() {
         shown.retain(|path| !path.starts_with(ETC));
     }
     let inside = command.places.iter().map(|place| place.inside.as_path());
@@ -94,10 +94,13 @@ pub(super) fn arguments(
         };
         words.bind(kind, &place.host, &place.inside);
     }
-    let network = command.network.then(Host::network_configuration);
-    let mounted = network.into_iter().flatten();
-    for path in mounted.chain(Host::folders_of_links()).filter(|_| copied) {
-        words.bind("--ro-bind", &path, &path);
+    if copied.is_some_and(|copy| copy.host.join("alternatives").is_dir()) {
+        words.bind("--ro-bind", Path::new(LINKS), Path::new(LINKS));
+    }
+    if copied.is_some() && command.network {
+        for path in Host::network_configuration() {
+            words.bind("--ro-bind", &path, &path);
+        }
     }
     words.add(["--remount-ro", "/", "--chdir", "/", "--"]);
     words.0

@@ -1,9 +1,8 @@
-//! Copy of the system's configuration for commands with a root of their own: one folder to mount
-//! where there would be forty files, each of which takes time. Folders of hundreds of links would
-//! take longer to copy: these are mounted into the copy.
+//! Copy of the system's configuration for commands with a root of their own: one
+//! folder to mount where there would be forty files, each of which takes time.
 
 use super::bubblewrap::USER;
-use super::host::{ETC, Host};
+use super::host::{ETC, Host, LINKS};
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -66,8 +65,7 @@ fn copy(from: &Path, to: &Path, kind: &fs::Metadata) -> io::Result<()> {
         return Ok(());
     }
     fs::create_dir(to)?;
-    let is_mounted = Host::folders_of_links().iter().any(|folder| folder == from);
-    for entry in fs::read_dir(from)?.filter(|_| !is_mounted) {
+    for entry in fs::read_dir(from)?.filter(|_| from != Path::new(LINKS)) {
         let entry = entry?;
         let (path, below) = (entry.path(), to.join(entry.file_name()));
         skip_unreadable(entry.metadata().and_then(|kind| copy(&path, &below, &kind)))?;

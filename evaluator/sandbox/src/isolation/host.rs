@@ -20,8 +20,9 @@ pub(super) const MERGED: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64"
 /// there (shadow files, keys, credentials of services) is not shown.
 const CONFIGURATION: &str = include_str!("configuration.txt");
 
-/// Folders of these that hold hundreds of links, and nothing that is secret anywhere.
-const LINKS: &[&str] = &["alternatives", "ssl/certs"];
+/// The folder of these that holds hundreds of links, and nothing else: it is mounted, since to
+/// copy each of them takes time.
+pub(super) const LINKS: &str = "/etc/alternatives";
 
 /// Files that a command with network reads besides: where packages come from.
 const NETWORK_CONFIGURATION: &[&str] = &["pip.conf"];
@@ -148,8 +149,9 @@ impl Host {
 
     /// The files and folders below `/etc` that exist here and may be read.
     pub(super) fn configuration(network: bool) -> Vec<PathBuf> {
-        let mut found = existing(CONFIGURATION.lines());
-        found.extend(java_configuration());
+        let fixed = CONFIGURATION.lines().map(|name| Path::new(ETC).join(name));
+        let found = fixed.chain(java_configuration());
+        let mut found: Vec<PathBuf> = found.filter(|path| path.exists()).collect();
         if network {
             found.extend(Self::network_configuration());
         }
@@ -159,12 +161,11 @@ impl Host {
 
     /// Those that only a command with network may read besides.
     pub(super) fn network_configuration() -> Vec<PathBuf> {
-        existing(NETWORK_CONFIGURATION.iter().copied())
-    }
-
-    /// Those that are mounted rather than copied, since each link takes time.
-    pub(super) fn folders_of_links() -> Vec<PathBuf> {
-        existing(LINKS.iter().copied())
+        let names = NETWORK_CONFIGURATION.iter();
+        names
+            .map(|name| Path::new(ETC).join(name))
+            .filter(|path| path.exists())
+            .collect()
     }
 
     /// The readable folders that are not already part of the system's own.
@@ -181,12 +182,6 @@ impl Host {
 fn is_system(folder: &Path) -> bool {
     let mut system = SYSTEM.iter().chain(MERGED);
     system.any(|system| folder.starts_with(system))
-}
-
-/// Returns those of some names below `/etc` that exist here.
-fn existing<'a>(names: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
-    let paths = names.map(|name| Path::new(ETC).join(name));
-    paths.filter(|path| path.exists()).collect()
 }
 
 /// Debian keeps the settings of each JDK in a folder of its own.

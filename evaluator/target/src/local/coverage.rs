@@ -10,44 +10,42 @@ use std::time::Duration;
 
 /// Reads the counters.
 const COUNTS: &str = include_str!("programs/counts.sh");
-/// The loop over one batch; the counts of each input go where outputs go. Reading counters takes
-/// many times longer than a run, and most inputs never come to the lines that are asked about: so
-/// they are read once for several inputs, and for each of these only where one of them comes there.
+/// The loop over one batch; the counts of each input go where outputs go. Reading counters takes longer
+/// than a run, and most inputs never come to the lines that are asked about: so they are read once for
+/// several inputs, and for each of these only where one of them comes there. As long as inputs do,
+/// the counters are read for each.
 const LOOP: &str = r#"set +e
 run() {
   (GCOV_PREFIX=$WORK/counts; export GCOV_PREFIX; judged sh -eu -c "$own$2" sh "$1") >/dev/null 2>&1 </dev/null
 }
-comes_there() {
-  awk -F'\t' '$1 == "L" { lines = 1; if ($4 > 0) came = 1 } $1 == "F" && $3 > 0 { ran = 1 } END { exit !(came || ran && !lines) }' "$1"
-}
 counted() {
-  counts >"$NOTES/sum"
+  first=${group# }
+  first=${first%%:*}
+  if counts >"$NOTES/out/$first"; then
+    came=yes size=1
+  else
+    came= size=$((size < 8 ? size * 2 : 8))
+  fi
   rm -rf "$WORK/counts"
   for one in $group; do
     name=${one%%:*}
-    if comes_there "$NOTES/sum"; then
-      if [ "$several" ]; then
-        run "$NOTES/in/$name" "$1"
-        counts >"$NOTES/out/$name"
-        rm -rf "$WORK/counts"
-      else
-        cp "$NOTES/sum" "$NOTES/out/$name"
-      fi
-    else
+    if [ "$came" ] && [ "$group" != " $one" ]; then
+      run "$NOTES/in/$name" "$1"
+      counts >"$NOTES/out/$name"
+      rm -rf "$WORK/counts"
+    elif [ "$name" != "$first" ]; then
       # Those that never come there have it in common.
-      cp "$NOTES/sum" "$NOTES/out/$name"
-      : >"$NOTES/sum"
+      : >"$NOTES/out/$name"
     fi
     echo "$name ${one#*:}"
   done
-  group= several= left=8
+  group= left=$size
 }
-group= several= left=8
+group= size=1 left=1
 for input in "$NOTES"/in/*; do
   run "$input" "$1"
   status=$?
   echo ran
-  [ -z "$group" ] || several=yes
   group="$group ${input##*/}:$status"
   left=$((left - 1))
   [ $left -gt 0 ] || counted "$1"
@@ -58,7 +56,7 @@ done
 const TESTS: &str = r#"GCOV_PREFIX=$WORK/counts; export GCOV_PREFIX
 (eval "$1") >/dev/null 2>&1 </dev/null || :
 unset GCOV_PREFIX
-counts
+counts || :
 "#;
 
 /// The loop over a batch of inputs that are counted.

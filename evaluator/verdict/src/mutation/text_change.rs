@@ -37,9 +37,7 @@ pub(super) fn repeated_numbers(text: &str, places: &[Range<usize>]) -> Vec<Vec<u
             continue;
         };
         for other in [value.checked_add(1), value.checked_sub(1)] {
-            let alike = places
-                .iter()
-                .filter(|place| number(place) == Some(repeated));
+            let alike = { places.iter() }.filter(|place| number(place) == Some(repeated));
             let changes = alike.filter_map(|place| Some((place.clone(), other?.to_string())));
             let changes: Vec<Change> = changes.collect();
             made.push(changed(text, &changes.iter().collect::<Vec<_>>()));

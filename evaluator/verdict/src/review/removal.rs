@@ -10,12 +10,8 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
     let off = regex!(
         r"^#\s*if\s+0\b|\b(?:if|while)\s*\(\s*(?:0|false|FALSE)\s*(?:\)|&&)|&&\s*(?:0|false|FALSE)\s*\)|\bif\s*\(\s*(?:1|true|TRUE)\s*(?:\)|\|\|)|\|\|\s*(?:1|true|TRUE)\s*\)"
     );
-    let removed: BTreeSet<&str> = case
-        .file
-        .lines(Side::Old)
-        .map(|line| line.text.trim())
-        .filter(|text| text.len() >= 8)
-        .collect();
+    let old = case.file.lines(Side::Old).map(|line| line.text.trim());
+    let removed: BTreeSet<&str> = old.filter(|text| text.len() >= 8).collect();
     let mut findings = Vec::new();
     for line in case.file.lines(Side::New) {
         let code = bare(&line.text);
@@ -124,13 +120,9 @@ fn makes_the_call(text: &str, function: &str, other: &str) -> bool {
 /// Finds removed assertions without a check of the same values in their place.
 pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
     let assertion = regex!(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s");
-    let checked: BTreeSet<String> = case
-        .file
-        .lines(Side::New)
-        .map(|line| bare(&line.text))
-        .filter(|code| branches(code) || assertion.is_match(code) || code.contains('?'))
-        .flat_map(|code| names(&code))
-        .collect();
+    let new = case.file.lines(Side::New).map(|line| bare(&line.text));
+    let new = new.filter(|code| branches(code) || assertion.is_match(code) || code.contains('?'));
+    let checked: BTreeSet<String> = new.flat_map(|code| names(&code)).collect();
     let what = "it removes an assertion and checks nothing instead";
     case.find(Side::Old, what, |line| {
         let code = bare(&line.text);

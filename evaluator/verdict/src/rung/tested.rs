@@ -46,10 +46,8 @@ pub(super) async fn on_build(
     let writer = FeedbackWriter::new(target.task(), attempt);
     let result = judge(before, &now, &BTreeSet::new(), &writer);
     let left = left_failing((&before.report(), &now.report()), &|seen| {
-        let crashes = baseline
-            .povs
-            .iter()
-            .filter_map(|pov| pov.replay.crash.as_ref());
+        let povs = baseline.povs.iter();
+        let crashes = povs.filter_map(|pov| pov.replay.crash.as_ref());
         let is_it = |crash: &CrashReport| target.task().change(crash, seen) != Change::New;
         crashes.filter(|crash| crash.kind == seen.kind).any(is_it)
     });
@@ -172,10 +170,8 @@ fn left_failing(
 /// Writes the names of tests, the first of many and the beginning of long ones.
 fn listed(names: &[String]) -> String {
     let shorten = |name: &String| {
-        let shown = name
-            .chars()
-            .take_while(|c| *c != '\n')
-            .filter(|c| !c.is_control());
+        let shown = name.chars().take_while(|c| *c != '\n');
+        let shown = shown.filter(|c| !c.is_control());
         shown.take(LONGEST_NAME).collect()
     };
     let shown: Vec<String> = names.iter().take(MOST_NAMED).map(shorten).collect();

@@ -179,10 +179,8 @@ impl Comparison<'_> {
     /// The log says what came of each witness.
     async fn settle_by_witnesses(&mut self, differing: &mut [Differing]) -> Result<()> {
         let accepted = self.compared.iter().filter(|input| !input.refused);
-        let controls: Vec<Vec<u8>> = accepted
-            .map(|input| input.bytes.clone())
-            .take(CONTROLS)
-            .collect();
+        let controls = accepted.take(CONTROLS).map(|input| input.bytes.clone());
+        let controls: Vec<Vec<u8>> = controls.collect();
         for witness in Witness::of(self.programs.task().language).iter().copied() {
             let open = differing.iter_mut().filter(|one| one.settled.is_none());
             let mut open: Vec<&mut Differing> = open.collect();
@@ -195,7 +193,6 @@ impl Comparison<'_> {
                 witness,
                 programs: &self.programs,
                 accepted: &controls,
-                many: false,
             };
             let started = WorkTime::now();
             let build = watch.unpatched().await?;
@@ -210,11 +207,10 @@ impl Comparison<'_> {
             let name = witness.name();
             let told = match erring {
                 Ok(erring) => {
-                    for place in &erring {
-                        if let Some(one) = open.get_mut(*place) {
-                            let why = format!("the unpatched program errs on it ({name})");
-                            one.settled = Some(why);
-                        }
+                    let why = format!("the unpatched program errs on it ({name})");
+                    for one in &mut open {
+                        let errs = erring.contains(&&one.input.bytes);
+                        one.settled = errs.then(|| why.clone());
                     }
                     format!("errs on {} of {}", erring.len(), open.len())
                 }
