@@ -232,7 +232,8 @@ impl Target for LocalTarget {
             unwatched: None,
             ..Replay::judged(execution, pov.ran.as_deref())?
         };
-        replay.crash = { replay.crash }.map(|one| one.without_folder(&self.task.seen_tree()));
+        let tree = self.task.seen_tree();
+        replay.crash = replay.crash.map(|crash| crash.without_folder(&tree));
         uncaught::look(run, replay).await
     }
 

@@ -45,10 +45,8 @@ impl<'a> Ladder<'a> {
         next: RungName,
     ) -> Result<Rung> {
         let started = Instant::now();
-        if let Some(broken) = climbed
-            .iter()
-            .find(|rung| rung.name < next && rung.holds == Some(false))
-        {
+        let mut below = climbed.iter();
+        if let Some(broken) = below.find(|rung| rung.name < next && rung.holds == Some(false)) {
             let reason = format!("the rung {:?} below does not hold", broken.name.as_str());
             return Ok(Rung::new(next, None, reason));
         }

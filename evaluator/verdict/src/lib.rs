@@ -8,6 +8,7 @@ mod attempt;
 mod evidence;
 mod given_inputs;
 mod ladder;
+mod memcheck;
 mod minimize;
 mod mutation;
 mod regression;

@@ -120,13 +120,15 @@ struct Search {
 
 impl Search {
     async fn group(&mut self, group: &Group<'_>, budget: Duration) -> Result<Option<Failure>> {
+        let shown = self.shows_the_crash(group, budget / 2).await?;
         // Second witnesses take time of their own.
-        if let Some(found) = self.said.hear(&group.programs, &group.seeds).await? {
+        let inputs = (group.seeds.as_slice(), shown);
+        if let Some(found) = self.said.hear(&group.programs, inputs).await? {
             return Ok(Some(found));
         }
         let until = WorkTime::now() + budget;
         let late = Instant::now() + budget * (1 + PATIENCE);
-        if !self.shows_the_crash(group, budget / 2).await? {
+        if !shown {
             self.blind += 1;
             return Ok(None);
         }

@@ -11,14 +11,15 @@
 
 use crate::attempt::{last, touched_functions};
 use crate::given_inputs;
+use crate::memcheck;
 use crate::mutation::Mutator;
 use crate::rung::{Programs, replay_input};
 use futures::future::join_all;
 use patchwright_crash::signature::{Change, plain_name};
 use patchwright_crash::{CrashReport, Frame, Tool};
 use patchwright_source::{Changes, Language, TreePath};
-use patchwright_target::runner::{Build, Inputs, Instrumentation, Pov, program_and_arguments};
-use patchwright_target::{Result, WorkTime, quoted};
+use patchwright_target::runner::{Build, Inputs, Instrumentation, Pov};
+use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
@@ -33,12 +34,6 @@ const EACH: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins
 const SLOWER: u32 = 50;
 /// Harmless inputs that are run.
 const HARMLESS: usize = 3;
-/// Runs a command under memcheck, with the programs that it starts. Interpreters are left out:
-/// their own errors are none of the program's.
-const MEMCHECK: &str = "exec valgrind --trace-children=yes '--trace-children-skip=*/python*,*/perl*,*/ruby*,*/node,*/java' --track-origins=yes --fullpath-after= --error-exitcode=86 --num-callers=24 ";
-/// The line with which Valgrind ends its watch over a process.
-const WATCHED: &str = "== ERROR SUMMARY: ";
-
 /// A tool that watches the program beside the build's own sanitizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Witness {
@@ -73,6 +68,8 @@ pub(crate) struct Watch<'a> {
     pub(crate) programs: &'a Programs<'a>,
     /// Inputs that the unpatched program accepts.
     pub(crate) accepted: &'a [Vec<u8>],
+    /// True where a failure among many inputs is known to show in the end of their process.
+    pub(crate) shares: bool,
 }
 
 impl Testimonies {
@@ -80,7 +77,7 @@ impl Testimonies {
     pub(crate) async fn hear(
         &mut self,
         programs: &Programs<'_>,
-        seeds: &[Vec<u8>],
+        (seeds, shares): (&[Vec<u8>], bool),
     ) -> Result<Option<Failure>> {
         let task = programs.target.task();
         let mut harmless = given_inputs::contents(task, programs.pov)?;
@@ -92,6 +89,7 @@ impl Testimonies {
                 witness,
                 programs,
                 accepted: &harmless,
+                shares,
             };
             let against = self.ask(&watch, &inputs).await?;
             if against.is_some() {
@@ -111,21 +109,28 @@ impl Testimonies {
         };
         let passing = watch.passing(&build, inputs).await?;
         let left = inputs.iter().filter(|input| !passing.contains(input));
-        let left: Vec<Vec<u8>> = left.cloned().collect();
-        let until = WorkTime::now() + TIME * 2;
-        let seen = watch.run(&build, &left, TIME).await?;
-        let watched = passing.len() + seen.len();
-        self.watched += watched as u64;
-        let _ = match watched {
+        let left: Vec<&Vec<u8>> = left.collect();
+        let (known, until) = (self.watched, WorkTime::now() + TIME);
+        self.watched += passing.len() as u64;
+        let lanes = programs.task().limits.jobs.max(1) as usize;
+        let chunks = left.chunks(lanes);
+        for some in chunks.take_while(|_| WorkTime::now() <= until) {
+            let runs = some.iter().map(|input| watch.replay(&build, input));
+            for (input, seen) in some.iter().zip(join_all(runs).await) {
+                let Some(seen) = seen? else {
+                    continue;
+                };
+                self.watched += 1;
+                let against = self.against(watch, input, seen).await?;
+                if against.is_some() {
+                    return Ok(against);
+                }
+            }
+        }
+        let _ = match self.watched - known {
             0 => writeln!(self.log, "{name} saw nothing: {}", witness.hint()),
             watched => writeln!(self.log, "{name} watched {watched} inputs"),
         };
-        for (input, seen) in seen.into_iter().take_while(|_| WorkTime::now() <= until) {
-            let against = self.against(watch, input, seen).await?;
-            if against.is_some() {
-                return Ok(against);
-            }
-        }
         Ok(None)
     }
 
@@ -212,24 +217,23 @@ impl Watch<'_> {
         time: Duration,
     ) -> Result<Vec<(&'i Vec<u8>, Seen)>> {
         let until = WorkTime::now() + time;
-        let lanes = self.programs.task().limits.jobs.max(1) as usize;
         let mut seen = Vec::new();
-        let chunks = inputs.chunks(lanes);
-        for some in chunks.take_while(|_| WorkTime::now() <= until) {
-            let runs = some.iter().map(|input| self.replay(build, input));
-            for (input, one) in some.iter().zip(join_all(runs).await) {
-                seen.extend(one?.map(|one| (input, one)));
-            }
+        for input in inputs.iter().take_while(|_| WorkTime::now() <= until) {
+            let one = self.replay(build, input).await?;
+            seen.extend(one.map(|one| (input, one)));
         }
         Ok(seen)
     }
 
-    /// Returns the inputs that pass in a process for many, where the PoV's command takes a folder of them:
-    /// the start of memcheck takes a second.
+    /// Returns the inputs that pass in a process for many, where the PoV's command takes a folder of
+    /// them: the start of memcheck takes a second.
     async fn passing<'i>(&self, build: &Build, inputs: &'i [Vec<u8>]) -> Result<Vec<&'i Vec<u8>>> {
         let Programs { target, before, .. } = self.programs;
         let (pov, command) = self.watched();
-        if !pov.batch || !command.is_some_and(|command| runs_program(command)) {
+        if !self.shares
+            || !pov.batch
+            || !command.is_some_and(|command| memcheck::runs_program(command))
+        {
             return Ok(Vec::new());
         }
         let how = Inputs {
@@ -249,7 +253,7 @@ impl Watch<'_> {
         let usual = self.programs.task().commands.pov.as_ref();
         let command = self.programs.pov.command.as_ref().or(usual);
         if self.witness == Witness::Memcheck {
-            pov.command = command.map(|command| under_memcheck(command));
+            pov.command = command.map(|command| memcheck::command(command));
             pov.timeout = Some(self.programs.before.time_limit(SLOWER, EACH));
         }
         (pov, command)
@@ -262,14 +266,13 @@ impl Watch<'_> {
         };
         let replay = replay_input(self.programs.target, build, &pov, input).await?;
         let text = replay.execution.text();
-        let shells = usize::from(!runs_program(command));
+        let tree = self.programs.task().seen_tree();
         let is_undefined = |crash: &CrashReport| crash.tool == Tool::UndefinedBehaviorSanitizer;
         let reports = match self.witness {
-            Witness::Memcheck if text.matches(WATCHED).count() <= shells => return Ok(None),
-            Witness::Memcheck => errors(&text, &self.programs.task().seen_tree()),
-            Witness::Undefined => Vec::from_iter(replay.crash.filter(is_undefined)),
+            Witness::Memcheck => memcheck::errors(&text, command, &tree),
+            Witness::Undefined => Some(Vec::from_iter(replay.crash.filter(is_undefined))),
         };
-        Ok(Some((reports, text)))
+        Ok(reports.map(|reports| (reports, text)))
     }
 
     /// Tells whether a report is about the program, and no leak or race, which differ from run
@@ -314,10 +317,8 @@ impl Watch<'_> {
         let (task, pov) = (self.programs.target.task(), self.programs.crash());
         let is_the_povs = pov.is_some_and(|pov| task.change(pov, crash) != Change::New);
         let same_input = (!is_the_povs).then(|| input.to_vec());
-        let inputs: Vec<Vec<u8>> = { same_input.iter() }
-            .chain(self.accepted)
-            .cloned()
-            .collect();
+        let inputs = same_input.iter().chain(self.accepted).cloned();
+        let inputs: Vec<Vec<u8>> = inputs.collect();
         let seen = self.run(&old, &inputs, LONG).await?;
         let mut reports = seen.iter().flat_map(|(_, (reports, _))| reports);
         Ok(reports.any(|report| task.change(report, crash) == Change::Same))
@@ -356,42 +357,14 @@ impl Witness {
     }
 }
 
-/// Returns a command under memcheck. One that needs a shell has it watched too, which takes as
-/// long again; the last line keeps the shell from turning into the program, so that both say how
-/// they ended.
-fn under_memcheck(command: &str) -> String {
-    if runs_program(command) {
-        format!("{MEMCHECK}{command}")
-    } else {
-        format!("{MEMCHECK}sh -eu -c {}", quoted(&format!("{command}\n:")))
-    }
-}
-
-/// Tells whether a command is one program of the build and its arguments.
-fn runs_program(command: &str) -> bool {
-    program_and_arguments(command).is_some()
-}
-
-/// Returns the errors of a log of Valgrind, told without the folder of the tree: they stand apart by
-/// empty lines of its own.
-fn errors(text: &str, tree: &str) -> Vec<CrashReport> {
-    let own = text.lines().filter(|line| line.starts_with("=="));
-    let own: Vec<&str> = own.collect();
-    let errors = own.split(|line| line.ends_with("== "));
-    let read = errors.filter_map(|error| patchwright_crash::parse(&(error.join("\n") + "\n")));
-    let read = read.filter(|crash| crash.tool == Tool::Valgrind);
-    read.map(|crash| crash.without_folder(tree)).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::errors;
     use crate::attempt::AttemptFacts;
     use crate::evidence::RungName;
     use crate::ladder::Ladder;
     use patchwright_source::{Touched, TreePath};
     use patchwright_target::runner::{Target, TargetTask};
-    use patchwright_target::test_support::{PARSE, change, open, task};
+    use patchwright_target::test_support::{self, PARSE, change, open, task};
     use std::fs;
     use std::path::Path;
     use std::time::Duration;
@@ -459,6 +432,18 @@ mod tests {
         task.povs[0].batch = true;
         let cases = [(blind(), Some("memcheck")), (repaired(), None)];
         check(task, folder.path(), cases).await;
+
+        // The end of its children does not show in that of the process.
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = test_support::task(folder.path());
+        let forks = OF_FOLDERS.replace(
+            "one(name);",
+            "if (!fork()) return one(name);\n      wait(0);",
+        );
+        let forks = "#include <sys/wait.h>\n#include <unistd.h>\n".to_owned() + &forks;
+        fs::write(task.tree.join("main.c"), forks).unwrap();
+        task.povs[0].batch = true;
+        check(task, folder.path(), [(blind(), Some("memcheck"))]).await;
     }
 
     /// Climbs to *robust* with each text and says which witness is to be against it.
@@ -491,15 +476,5 @@ mod tests {
                 ),
             }
         }
-    }
-
-    #[test]
-    fn errors_of_valgrind_are_read_one_by_one() {
-        let log = "==7== Memcheck, a memory error detector\n==7== \n==7== Invalid write of size 1\n==7==    at 0x1: f (/a/b.c:3)\n==7==  Address 0x4 is 0 bytes after a block of size 8 alloc'd\n==7==    at 0x2: malloc (vg_replace_malloc.c:381)\n==7==    by 0x3: g (/a/b.c:9)\nsaid by the program\n==7== \n==7== Conditional jump or move depends on uninitialised value(s)\n==7==    at 0x5: h (/a/b.c:12)\n==7== \n==7== ERROR SUMMARY: 2 errors from 2 contexts\n";
-        let kinds: Vec<String> = errors(log, "/a").into_iter().map(|one| one.kind).collect();
-        assert_eq!(
-            kinds,
-            ["heap-buffer-overflow", "use-of-uninitialized-value"]
-        );
     }
 }

@@ -42,7 +42,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        "mutation evidence attempt given_inputs review verdict_cache rung minimize regression witness robust \
+        "mutation evidence attempt given_inputs review verdict_cache rung minimize regression memcheck witness robust \
          same_elsewhere agreement ladder",
     ),
     (

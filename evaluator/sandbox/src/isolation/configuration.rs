@@ -1,5 +1,6 @@
 //! Copy of the system's configuration for commands with a root of their own: one
-//! folder to mount where there would be forty files, each of which takes time.
+//! folder to mount where there would be forty files, each of which takes time. A folder
+//! of hundreds of links is mounted into the copy.
 
 use super::bubblewrap::USER;
 use super::host::{ETC, Host, LINKS};

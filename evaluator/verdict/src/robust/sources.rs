@@ -39,11 +39,9 @@ impl Search {
         };
         let tried = Mutator::new(group.seeds.clone()).take(BEFORE);
         let runs = self.run(programs.old, group, tried.clone(), most).await?;
-        let mut contents: Vec<Vec<u8>> = runs
-            .iter()
-            .filter(|run| !run.is_failure())
-            .filter_map(|run| tried.get(run.index).cloned())
-            .collect();
+        let passed = runs.iter().filter(|run| !run.is_failure());
+        let contents = passed.filter_map(|run| tried.get(run.index).cloned());
+        let mut contents: Vec<Vec<u8>> = contents.collect();
         if contents.is_empty() {
             return Ok(false);
         }

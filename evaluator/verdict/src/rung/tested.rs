@@ -157,10 +157,8 @@ fn left_failing(
     let failing = new.failed();
     let mut left = failing.filter(|(name, _)| old.tests.get(*name).is_some_and(fails_by_it));
     let (name, result) = left.next()?;
-    let message = result
-        .message
-        .as_deref()
-        .and_then(|text| text.lines().next());
+    let message = result.message.as_deref();
+    let message = message.and_then(|text| text.lines().next());
     Some(format!(
         "{name} failed before by the crash that is repaired, and fails still: {}",
         message.unwrap_or("without a message")

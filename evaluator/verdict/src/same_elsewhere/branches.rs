@@ -110,10 +110,9 @@ type Places<'a> = BTreeMap<(&'a str, u32), u32>;
 fn places<'a>(all: &'a Coverage, attempt: &'a AttemptFacts, counted: &Counted) -> Places<'a> {
     // Nothing is decided where the compiler only sees to what a call may throw.
     let branches = all.branches.keys().filter(|way| !all.calls.contains(*way));
-    let mut places: Places<'a> = branches
-        .map(|(path, line, _)| ((path.as_str(), *line), *line))
-        .filter(|((path, line), _)| is_written(attempt, counted, path, *line))
-        .collect();
+    let places = branches.map(|(path, line, _)| ((path.as_str(), *line), *line));
+    let places = places.filter(|((path, line), _)| is_written(attempt, counted, path, *line));
+    let mut places: Places<'a> = places.collect();
     for (name, bytes) in &attempt.changes.files {
         let Some(language) = Language::of(name, bytes) else {
             continue;

@@ -92,12 +92,10 @@ pub async fn challenge(
     inputs: &[ChallengeInput],
 ) -> Result<Challenged> {
     let started = Instant::now();
-    let inputs: Vec<ComparedInput> = inputs
-        .iter()
-        .map(|input| {
-            ComparedInput::new(InputKind::Derived, input.name.clone(), input.bytes.clone())
-        })
-        .collect();
+    let inputs = inputs.iter().map(|input| {
+        ComparedInput::new(InputKind::Derived, input.name.clone(), input.bytes.clone())
+    });
+    let inputs: Vec<ComparedInput> = inputs.collect();
     let mut all: Option<Challenged> = None;
     for way in ways_to_run(target, baseline)? {
         let mut comparison = Comparison::new((target, baseline, attempt), way).await?;

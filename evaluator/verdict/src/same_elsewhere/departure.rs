@@ -72,9 +72,8 @@ impl Values {
             return None;
         }
         let first = |old: &Ends, new: &Ends, at_harness| {
-            let mut both = old
-                .iter()
-                .filter_map(|(name, old)| Some((name, old, new.get(name)?)));
+            let both = old.iter();
+            let mut both = both.filter_map(|(name, old)| Some((name, old, new.get(name)?)));
             let (name, old, new) = both.find(|(_, old, new)| old != new)?;
             let (old, new) = (told(old, new), told(new, old));
             Some(Departure {

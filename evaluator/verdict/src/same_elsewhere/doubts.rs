@@ -193,6 +193,7 @@ impl Comparison<'_> {
                 witness,
                 programs: &self.programs,
                 accepted: &controls,
+                shares: false,
             };
             let started = WorkTime::now();
             let build = watch.unpatched().await?;

@@ -124,10 +124,8 @@ impl Comparison<'_> {
             ..Inputs::default()
         };
         let started = WorkTime::now();
-        let before = self
-            .programs
-            .run_old(&self.inputs(inputs, how.clone()))
-            .await?;
+        let of_old = self.inputs(inputs, how.clone());
+        let before = self.programs.run_old(&of_old).await?;
         let before = by_index(before);
         let seconds = started.elapsed().as_secs_f64();
         Ok(BothRuns {
