@@ -51,11 +51,8 @@ async fn try_driver(of: PovRun<'_>) -> Result<bool> {
     let bytes = content(of.pov)?;
     let half = bytes.get(..bytes.len() / 2).unwrap_or_default().to_vec();
     let inputs = Inputs {
-        contents: vec![bytes, half, Vec::new()],
-        budget: TRIAL,
-        each: STARTS,
         capture: Capture::Outputs,
-        ..Inputs::default()
+        ..Inputs::new(vec![bytes, half, Vec::new()], TRIAL, STARTS)
     };
     let run = BatchRun {
         of,

@@ -42,6 +42,18 @@ pub struct Inputs {
     pub memory: Option<MemoryPattern>,
 }
 
+impl Inputs {
+    /// Creates a batch of which the outputs of failed runs are captured.
+    pub fn new(contents: Vec<Vec<u8>>, budget: Duration, each: Duration) -> Self {
+        Self {
+            contents,
+            budget,
+            each,
+            ..Self::default()
+        }
+    }
+}
+
 /// Content of memory that a program has not written, and the distance between objects
 /// in it: nothing that a defined program depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
