@@ -24,10 +24,7 @@ pub async fn inspect(
     };
     let name = target.task().build_of(pov);
     let build = match changes {
-        Some(changes) => {
-            let build = target.build(changes, &name, BuildKind::Incremental);
-            Some(build.await?)
-        }
+        Some(changes) => Some(target.build(changes, &name, BuildKind::Incremental).await?),
         None => baseline.builds.get(&name).cloned(),
     };
     let Some(build) = build.filter(Build::succeeded) else {
@@ -39,19 +36,15 @@ pub async fn inspect(
         .iter()
         .map(|question| LineMap::of_change(&tree, changes?, &question.path))
         .collect();
-    let asked: Vec<Probe> = questions
-        .iter()
-        .zip(&maps)
-        .map(|(question, map)| Probe {
-            path: changes
-                .map_or(&question.path, |changes| changes.new_name(&question.path))
-                .clone(),
-            line: map
-                .as_ref()
-                .map_or(question.line, |map| map.patched(question.line)),
-            expression: question.expression.clone(),
-        })
-        .collect();
+    let mut asked = questions.to_vec();
+    for (probe, map) in asked.iter_mut().zip(&maps) {
+        if let Some(changes) = changes {
+            probe.path = changes.new_name(&probe.path).clone();
+        }
+        if let Some(map) = map {
+            probe.line = map.patched(probe.line);
+        }
+    }
     let file = input.map(|bytes| InputFile::like(pov, bytes)).transpose()?;
     let pov = file.as_ref().map_or(pov, InputFile::pov);
     let observations = target.probe(&build, pov, &asked).await?;

@@ -73,9 +73,8 @@ impl LocalTarget {
         succeeded(&build.execution, "the build of the unpatched tree")?;
         if let Some(workspace) = build.workspace.take().and_then(Arc::into_inner) {
             let execution = build.execution.clone();
-            let kept = self
-                .keep_whole(&["pristine", name], workspace, execution)
-                .await?;
+            let parts = ["pristine", name];
+            let kept = self.keep_whole(&parts, workspace, execution).await?;
             build.workspace = Some(Arc::new(kept));
         }
         Ok(build)
@@ -138,8 +137,10 @@ impl LocalTarget {
         for name in self.task.used_builds() {
             self.make_spare(&name).await?;
         }
-        if let Some(tests) = &tests {
-            started_at_all(&tests.execution, "the test command")?;
+        if let Some(tests) = &tests
+            && let Ending::Exited(126 | 127) = tests.execution.ending
+        {
+            succeeded(&tests.execution, "the test command")?;
         }
         let baseline = Baseline {
             builds,
@@ -164,11 +165,4 @@ pub(super) fn succeeded(execution: &Execution, what: &str) -> Result<()> {
         reason: format!("{what} failed: {}", execution.ending),
         log: execution.text(),
     })
-}
-
-fn started_at_all(execution: &Execution, what: &str) -> Result<()> {
-    match execution.ending {
-        Ending::Exited(126 | 127) => succeeded(execution, what),
-        _ => Ok(()),
-    }
 }

@@ -64,13 +64,11 @@ pub(super) async fn run(of: PovRun<'_>, inputs: &Inputs) -> Result<Vec<InputRun>
         until: WorkTime::now() + inputs.budget,
     };
     let next = AtomicUsize::new(0);
-    let results =
-        futures::future::join_all((0..batches.lanes()).map(|_| batches.lane(&next))).await;
-    let mut runs = Vec::new();
-    for result in results {
-        runs.extend(result?);
-    }
-    runs.sort_by_key(|run: &InputRun| run.index);
+    let lanes = (0..batches.lanes()).map(|_| batches.lane(&next));
+    let results = futures::future::join_all(lanes).await.into_iter();
+    let runs: Vec<Vec<InputRun>> = results.collect::<Result<_>>()?;
+    let mut runs: Vec<InputRun> = runs.into_iter().flatten().collect();
+    runs.sort_by_key(|run| run.index);
     Ok(runs)
 }
 
@@ -206,13 +204,10 @@ impl BatchRun<'_> {
             return None;
         };
         let out_of_budget = limit == Limit::WallTime && execution.seconds >= left.as_secs_f64();
-        if out_of_budget {
-            return None;
-        }
-        batch.get(done).map(|index| InputRun {
-            index: *index,
+        let index = batch.get(done).filter(|_| !out_of_budget)?;
+        Some(InputRun {
             ending: execution.ending,
-            output: Vec::new(),
+            ..passed(*index)
         })
     }
 
@@ -283,9 +278,7 @@ impl BatchRun<'_> {
         };
         self.of.target.command(job).await
     }
-}
 
-impl BatchRun<'_> {
     /// Runs a batch under the debugger.
     async fn debugged(&self, batch: &[usize]) -> Result<Vec<InputRun>> {
         let folder = self.write(batch)?;

@@ -7,7 +7,7 @@ use super::LocalTarget;
 use super::exits::{self, WITHOUT_TIMEOUT};
 use super::stage::PovRun;
 use crate::Result;
-use crate::runner::{ExitEventKind, ExitFrame, Pov, Target};
+use crate::runner::{ExitEvent, ExitEventKind, ExitFrame, Pov, Target};
 use patchwright_crash::{
     CrashReport, Frame, Role, Stack, Tool, busiest_thread, read_threads, stack_text,
 };
@@ -62,16 +62,12 @@ pub(super) async fn stack(run: PovRun<'_>) -> Result<Option<CrashReport>> {
     ];
     let exits = exits::watch(run, &environment).await?;
     let events = exits.processes.iter().flat_map(|process| &process.events);
-    let samples: Vec<Vec<Frame>> = events
-        .filter(|event| event.what == ExitEventKind::Sample)
-        .map(|event| {
-            event
-                .stack
-                .iter()
-                .map(|frame| seen(target, frame))
-                .collect()
-        })
-        .collect();
+    let samples = events.filter(|event| event.what == ExitEventKind::Sample);
+    let frames = |event: &ExitEvent| {
+        let frames = event.stack.iter();
+        frames.map(|frame| seen(target, frame)).collect()
+    };
+    let samples: Vec<Vec<Frame>> = samples.map(frames).collect();
     Ok(report(&samples, Tool::Gdb))
 }
 

@@ -8,7 +8,7 @@
 //! names its compilers by absolute paths, nothing is added. What is added to the unpatched
 //! program serves all patches, and is kept in the cache.
 
-use super::{Job, LocalTarget};
+use super::{BuildKey, Job, LocalTarget};
 use crate::Result;
 use crate::runner::{Build, BuildKind, Instrumentation};
 use crate::workspace::{OUT, Workspace};
@@ -52,7 +52,7 @@ pub(super) async fn build(
         target.keep(key, &build);
         return Ok(usable(build, added));
     }
-    let Some(workspace) = workspace_for(target, changes, name, added).await? else {
+    let Some(workspace) = workspace_for(target, changes, &key, added).await? else {
         return Ok(None);
     };
     let arguments: [OsString; 2] = [(&target.task.commands.build).into(), COMPILER.into()];
@@ -80,17 +80,14 @@ pub(super) async fn build(
 async fn workspace_for(
     target: &LocalTarget,
     changes: &Changes,
-    name: &str,
+    key: &BuildKey,
     added: &Instrumentation,
 ) -> Result<Option<Arc<Workspace>>> {
     if *added == Instrumentation::Plain {
-        let workspace = target.copy(&target.prepared().await?).await?;
-        workspace.apply(changes)?;
+        let workspace = target.changed(changes, key).await?;
         return Ok(Some(Arc::new(workspace)));
     }
-    let plain = target
-        .build_changed(changes, name, BuildKind::Incremental)
-        .await?;
+    let plain = target.build_changed(changes, &key.1, key.2).await?;
     if !plain.succeeded() {
         return Ok(None);
     }

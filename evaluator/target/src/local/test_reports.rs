@@ -5,6 +5,7 @@ use crate::{Result, TargetError};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::TreePath;
 use regex::Regex;
+use std::fmt::Display;
 use std::path::Path;
 
 /// The most result files that are read.
@@ -43,12 +44,11 @@ pub(super) fn read(workspace: &Workspace, patterns: &[String]) -> Result<Vec<(St
 }
 
 fn find(tree: &ContainedFolder, patterns: &[String]) -> Result<Vec<String>> {
+    let invalid = |why: &dyn Display| TargetError::invalid(format!("[commands] reports: {why}"));
     let mut found = Vec::new();
     for pattern in patterns {
-        let pattern = TreePath::new(pattern)
-            .map_err(|e| TargetError::invalid(format!("[commands] reports: {e}")))?;
-        let expression = expression(pattern.as_str())
-            .map_err(|e| TargetError::invalid(format!("[commands] reports: {e}")))?;
+        let pattern = TreePath::new(pattern).map_err(|e| invalid(&e))?;
+        let expression = expression(pattern.as_str()).map_err(|e| invalid(&e))?;
         // The part before the first wildcard is the folder to search.
         let mut parts = pattern.as_str().split(['*', '?']);
         let fixed = parts.next().unwrap_or_default();

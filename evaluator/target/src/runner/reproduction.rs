@@ -60,12 +60,10 @@ fn repeats(runs: u32, crashes: u32) -> u32 {
 
 /// Refuses PoVs of which none crashes the unpatched program.
 pub fn reproducible(povs: &[BaselinePov]) -> Result<()> {
-    let Some(last) = povs.last() else {
+    let reproduced = povs.iter().any(BaselinePov::reproduces);
+    let Some(last) = povs.last().filter(|_| !reproduced) else {
         return Ok(());
     };
-    if povs.iter().any(BaselinePov::reproduces) {
-        return Ok(());
-    }
     let reasons: Vec<String> = povs
         .iter()
         .map(|pov| {
