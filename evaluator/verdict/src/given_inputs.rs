@@ -31,20 +31,13 @@ const LARGEST_OF_TESTS: usize = 1 << 16;
 pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
     let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().collect();
     let mut found = Vec::new();
-    let mut add = |name: String, bytes: Vec<u8>| {
-        if found.len() < MOST && seen.insert(bytes.clone()) {
-            found.push((name, bytes));
-        }
-    };
     for path in task.harmless.iter().take(MOST) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(bytes) = read(path)? {
-            add(name.into_owned(), bytes);
-        }
+        found.extend(read(path)?.map(|bytes| (name.into_owned(), bytes)));
     }
-    for (name, bytes) in alike(task, pov)? {
-        add(name, bytes);
-    }
+    found.extend(alike(task, pov)?);
+    found.retain(|(_, bytes)| seen.insert(bytes.clone()));
+    found.truncate(MOST);
     Ok(found)
 }
 
@@ -59,36 +52,32 @@ pub(crate) fn contents(task: &TargetTask, pov: &Pov) -> Result<Vec<Vec<u8>>> {
 pub(crate) fn of_tests(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
     let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().collect();
     seen.extend(contents(task, pov)?);
-    let found = read_some(&task.tree, |path, _| {
+    let mut named = read_some(&task.tree, |path, _| {
         let mut parts = path.folder().split('/');
         let in_tests = path.is_in_tests()
             || parts.any(|part| DATA_FOLDERS.contains(&part.to_ascii_lowercase().as_str()));
-        in_tests && Language::of_path(path).is_none()
-    });
-    let named = found?.into_iter();
-    let mut named: Vec<_> = named
-        .map(|(path, bytes)| (path.to_string(), bytes))
-        .collect();
+        (in_tests && Language::of_path(path).is_none()).then(|| path.to_string())
+    })?;
     named.retain(|(_, bytes)| {
         (1..=LARGEST_OF_TESTS).contains(&bytes.len()) && seen.insert(bytes.clone())
     });
     Ok(likeness::choose(&povs(task)?, named, MOST_OF_TESTS))
 }
 
-/// Reads the wanted files of a folder, up to a limit. Nobody named these as inputs, so one that
+/// Reads the files of a folder that get a name, up to a limit. Nobody named these as inputs, so one that
 /// cannot be read is none.
 fn read_some(
     root: &Path,
-    is_wanted: impl Fn(&TreePath, &Path) -> bool,
-) -> Result<Vec<(TreePath, Vec<u8>)>> {
+    name: impl Fn(&TreePath, &Path) -> Option<String>,
+) -> Result<Vec<(String, Vec<u8>)>> {
     let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
     let mut left = MOST_READ;
     let mut found = Vec::new();
     for path in tree.files() {
         let file = tree.absolute(&path);
-        if !is_wanted(&path, &file) {
+        let Some(name) = name(&path, &file) else {
             continue;
-        }
+        };
         let Some(bytes) = read(&file).unwrap_or(None) else {
             continue;
         };
@@ -96,7 +85,7 @@ fn read_some(
             break;
         };
         left = rest;
-        found.push((path, bytes));
+        found.push((name, bytes));
     }
     Ok(found)
 }
@@ -128,11 +117,10 @@ fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>> {
     for root in [&task.tree, &task.task_folder] {
         let files = read_some(root, |path, file| {
             let in_folder = folders.iter().any(|folder| file.starts_with(folder));
-            path.extension() == Some(ending) && !in_folder
-        });
-        let named = files?.into_iter();
-        let named = named.map(|(path, bytes)| (path.file_name().to_owned(), bytes));
-        found.extend(likeness::choose(&povs(task)?, named.collect(), MOST_ALIKE));
+            let is_alike = path.extension() == Some(ending) && !in_folder;
+            is_alike.then(|| path.file_name().to_owned())
+        })?;
+        found.extend(likeness::choose(&povs(task)?, files, MOST_ALIKE));
     }
     Ok(found)
 }
