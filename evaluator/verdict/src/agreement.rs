@@ -54,11 +54,8 @@ pub async fn agreement(
         return Ok(Agreement::default());
     };
     let inputs_run = Inputs {
-        contents: contents(target, pov, inputs)?,
-        budget: TIME,
-        each: EACH,
         capture: Capture::Outputs,
-        ..Inputs::default()
+        ..Inputs::new(contents(target, pov, inputs)?, TIME, EACH)
     };
     let run = async |build: &Build| -> Result<Runs> {
         let runs = target.run_inputs(build, pov, &inputs_run).await?;
@@ -134,17 +131,14 @@ fn split(behaviours: &[Behaviour], index: usize) -> Option<Vec<(Vec<u32>, String
     if groups.len() < 2 || largest < 2 {
         return None;
     }
-    let shown_of = |members: &Vec<u32>| {
+    let with_answer = |members: Vec<u32>| {
         let first = members.first();
         let runs = behaviours.iter().find(|(number, _)| Some(number) == first);
         let run = runs.and_then(|(_, runs)| runs.get(&index));
-        run.map(shown).unwrap_or_default()
-    };
-    let shown = groups.into_iter().map(|members| {
-        let shown = shown_of(&members);
+        let shown = run.map(shown).unwrap_or_default();
         (members, shown)
-    });
-    Some(shown.collect())
+    };
+    Some(groups.into_iter().map(with_answer).collect())
 }
 
 /// Tells on an input that was handed in which candidates agree with each other and not with the

@@ -179,12 +179,8 @@ impl Search<'_> {
     }
 
     async fn run(&mut self, contents: Vec<Vec<u8>>) -> Result<Vec<InputRun>> {
-        let inputs = Inputs {
-            contents,
-            budget: self.until.saturating_duration_since(Instant::now()),
-            each: self.before.time_limit(10, EACH),
-            ..Inputs::default()
-        };
+        let left = self.until.saturating_duration_since(Instant::now());
+        let inputs = Inputs::new(contents, left, self.before.time_limit(10, EACH));
         let runs = self.target.run_inputs(self.build, self.pov, &inputs);
         let runs = runs.await?;
         self.runs += runs.len() as u64;

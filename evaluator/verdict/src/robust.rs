@@ -85,11 +85,9 @@ fn groups<'a>(
     baseline: &'a Baseline,
 ) -> Result<Vec<(Way<'a>, Vec<Vec<u8>>)>> {
     let mut groups: Vec<(Way<'a>, Vec<Vec<u8>>)> = Vec::new();
-    for way in ways(target, baseline)? {
-        let (pov, before, _) = way;
-        if !before.reproduces() {
-            continue;
-        }
+    let ways = ways(target, baseline)?.into_iter();
+    for way in ways.filter(|way| way.1.reproduces()) {
+        let pov = way.0;
         let bytes = content(pov)?;
         let same = groups.iter_mut().find(|((other, ..), _)| {
             (&other.build, &other.harness, &other.command)
@@ -222,11 +220,8 @@ impl Search {
     ) -> Result<Vec<InputRun>> {
         let programs = &group.programs;
         let inputs = Inputs {
-            contents,
-            budget,
-            each: programs.before.time_limit(10, EACH),
             many: self.many,
-            ..Inputs::default()
+            ..Inputs::new(contents, budget, programs.before.time_limit(10, EACH))
         };
         programs.run(build, &inputs).await
     }

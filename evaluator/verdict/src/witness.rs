@@ -164,11 +164,6 @@ impl Testimonies {
 }
 
 impl Watch<'_> {
-    /// Builds the unpatched program for the witness; nothing where that cannot be had.
-    pub(crate) async fn unpatched(&self) -> Result<Option<Build>> {
-        self.build(&Changes::default()).await
-    }
-
     /// Returns the inputs on which the program errs, or the reason why that tells
     /// nothing. Those that there is no time for are left out.
     pub(crate) async fn errs<'i>(
@@ -190,7 +185,8 @@ impl Watch<'_> {
         Ok(Ok(erring.map(|(input, _)| input).collect()))
     }
 
-    async fn build(&self, changes: &Changes) -> Result<Option<Build>> {
+    /// Builds the changed program for the witness; nothing where that cannot be had.
+    pub(crate) async fn build(&self, changes: &Changes) -> Result<Option<Build>> {
         let programs = self.programs;
         let task = programs.target.task();
         let added = match self.witness {
@@ -230,18 +226,11 @@ impl Watch<'_> {
     async fn passing<'i>(&self, build: &Build, inputs: &'i [Vec<u8>]) -> Result<Vec<&'i Vec<u8>>> {
         let Programs { target, before, .. } = self.programs;
         let (pov, command) = self.watched();
-        if !self.shares
-            || !pov.batch
-            || !command.is_some_and(|command| memcheck::runs_program(command))
-        {
+        let is_program = command.is_some_and(|command| memcheck::runs_program(command));
+        if !self.shares || !pov.batch || !is_program {
             return Ok(Vec::new());
         }
-        let how = Inputs {
-            contents: inputs.to_vec(),
-            budget: TIME,
-            each: before.time_limit(SLOWER, EACH),
-            ..Inputs::default()
-        };
+        let how = Inputs::new(inputs.to_vec(), TIME, before.time_limit(SLOWER, EACH));
         let runs = target.run_inputs(build, &pov, &how).await?;
         let passing = runs.iter().filter(|run| run.ending.success());
         Ok(passing.filter_map(|run| inputs.get(run.index)).collect())
@@ -311,7 +300,7 @@ impl Watch<'_> {
     /// Tells whether the unpatched program has an error too, on the same input or on one that
     /// it accepts. The PoV's own error is never excused by itself.
     async fn is_known(&self, input: &[u8], crash: &CrashReport) -> Result<bool> {
-        let Some(old) = self.unpatched().await? else {
+        let Some(old) = self.build(&Changes::default()).await? else {
             return Ok(false);
         };
         let (task, pov) = (self.programs.target.task(), self.programs.crash());

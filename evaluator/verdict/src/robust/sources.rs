@@ -48,11 +48,8 @@ impl Search {
         contents.push(seed.clone());
         let last = contents.len() - 1;
         let inputs = Inputs {
-            contents,
-            budget: most,
-            each: EACH.0,
             many: true,
-            ..Inputs::default()
+            ..Inputs::new(contents, most, EACH.0)
         };
         let runs = programs.run(programs.old, &inputs).await?;
         // All inputs of a process that succeeds count as passed.
@@ -103,12 +100,9 @@ impl Search {
         let given = given_inputs::contents(programs.task(), programs.pov)?;
         let constants = bounds(programs.attempt);
         let dictionary = Dictionary::new(&constants).with_povs(&group.seeds, &given);
-        let inputs = Inputs {
-            contents: in_turn(&dictionary, &group.seeds, &given),
-            budget: budget / SHARE,
-            each: programs.before.time_limit(TIMES, BRIEFLY),
-            ..Inputs::default()
-        };
+        let contents = in_turn(&dictionary, &group.seeds, &given);
+        let each = programs.before.time_limit(TIMES, BRIEFLY);
+        let inputs = Inputs::new(contents, budget / SHARE, each);
         let runs = programs.run(&programs.new, &inputs).await?;
         self.runs += runs.len() as u64;
         let failed = |run: &&InputRun| !matches!(run.ending, Ending::Limit(_)) && run.is_failure();

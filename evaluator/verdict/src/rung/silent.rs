@@ -161,10 +161,8 @@ async fn vouched(on: Ground<'_>) -> Result<Verdict> {
         return Ok(Verdict::Returned);
     }
     let mut verdict = Verdict::Returned;
-    for way in ways(target, baseline)?.into_iter().take(WATCHED) {
-        if !way.1.reproduces() {
-            continue;
-        }
+    let ways = ways(target, baseline)?.into_iter().take(WATCHED);
+    for way in ways.filter(|way| way.1.reproduces()) {
         let programs = Programs::build(on, way).await?;
         let gained = programs.new.gained_symbols(programs.old);
         if let Some(hook) = gained.hooks.first() {

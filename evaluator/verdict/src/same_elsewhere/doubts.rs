@@ -24,7 +24,7 @@ use super::pool::{ComparedInput, spread};
 use super::runs::{Part, digest};
 use crate::evidence::{Doubt, DoubtedInput, changed_at, doubted};
 use crate::witness::{Watch, Witness};
-use patchwright_source::Language;
+use patchwright_source::{Changes, Language};
 use patchwright_target::runner::{Capture, InputRun, Inputs, MemoryPattern, content};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ impl Comparison<'_> {
                 shares: false,
             };
             let started = WorkTime::now();
-            let build = watch.unpatched().await?;
+            let build = watch.build(&Changes::default()).await?;
             self.clock.leave_out(started.elapsed());
             let erring = match &build {
                 Some(build) if !controls.is_empty() => {
@@ -283,12 +283,8 @@ impl Comparison<'_> {
     /// Returns those inputs on which the unpatched program fails; none where not all of
     /// them could be run.
     async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>> {
-        let cuts = Inputs {
-            contents,
-            budget: self.clock.left(Part::LAST).clamp(LEAST, WALL),
-            each: self.each(),
-            ..Inputs::default()
-        };
+        let budget = self.clock.left(Part::LAST).clamp(LEAST, WALL);
+        let cuts = Inputs::new(contents, budget, self.each());
         let runs = self.programs.run(self.programs.old, &cuts).await?;
         if runs.len() < cuts.contents.len() {
             return Ok(None);

@@ -246,13 +246,12 @@ impl Comparison<'_> {
     ) -> Result<()> {
         let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
         for (index, coverage) in self.count_runs(reach, contents, left).await? {
-            let reached = coverage.reached();
             let input = chunk.get(index);
             if input.is_some_and(|input| !input.refused) {
                 reach.accepted.add(&coverage);
             }
             reach.looked_at += 1;
-            if reached {
+            if coverage.reached() {
                 reach.reached += 1;
                 self.reaching.extend(input.cloned());
             }
@@ -268,11 +267,8 @@ impl Comparison<'_> {
         budget: Duration,
     ) -> Result<Vec<(usize, Coverage)>> {
         let inputs = Inputs {
-            contents,
-            budget,
-            each: self.each().max(EACH.0 * 2),
             capture: Capture::Coverage(reach.counted.clone()),
-            ..Inputs::default()
+            ..Inputs::new(contents, budget, self.each().max(EACH.0 * 2))
         };
         let mut counted = Vec::new();
         for run in self.programs.run(&reach.build, &inputs).await? {
@@ -322,12 +318,11 @@ impl Comparison<'_> {
 /// Returns the lines that the patch wrote in a file, without those that it only indented
 /// otherwise: what these do was there before.
 fn rewritten(tree: &Tree, attempt: &AttemptFacts, touched: &Touched) -> Vec<(u32, u32)> {
-    let all = || touched.new.clone();
     let (Ok(pristine), Some(patched)) = (
         tree.read(&touched.path),
         attempt.changes.new_content(&touched.path),
     ) else {
-        return all();
+        return touched.new.clone();
     };
     let map = LineMap::between(&without_spaces(pristine.bytes()), &without_spaces(patched));
     let lines = touched.new.iter().flat_map(|(first, last)| *first..=*last);
@@ -389,9 +384,8 @@ impl Reach {
         }
         let first = self.unaccounted.first()?;
         Some(format!(
-            "of {} branch(es) of the patch {} were not seen both ways: {first}; tests or harmless inputs that come there would show it (commands.test, [inputs] harmless, limits.same)",
-            self.branches,
-            self.unaccounted.len()
+            "of {} branch(es) of the patch {open} were not seen both ways: {first}; tests or harmless inputs that come there would show it (commands.test, [inputs] harmless, limits.same)",
+            self.branches
         ))
     }
 }

@@ -125,8 +125,7 @@ impl Comparison<'_> {
         };
         let started = WorkTime::now();
         let of_old = self.inputs(inputs, how.clone());
-        let before = self.programs.run_old(&of_old).await?;
-        let before = by_index(before);
+        let before = by_index(self.programs.run_old(&of_old).await?);
         let seconds = started.elapsed().as_secs_f64();
         Ok(BothRuns {
             inputs,

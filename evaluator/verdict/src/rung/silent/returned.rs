@@ -316,11 +316,8 @@ async fn drop_usual(
     let given = given_inputs::contents(task, pov)?;
     contents.extend(given.into_iter().take(TRIED.1));
     let inputs = Inputs {
-        contents,
-        budget: TIME.0,
-        each: TIME.1,
         capture: Capture::Outputs,
-        ..Inputs::default()
+        ..Inputs::new(contents, TIME.0, TIME.1)
     };
     let runs = programs.run_old(&inputs).await?;
     let mut ways: BTreeMap<(String, Vec<u8>), usize> = BTreeMap::new();
