@@ -203,9 +203,7 @@ fn of_suite(before: &TestRun, now: &TestRun, named: &BTreeSet<String>) -> OneRun
         return OneRun::Unclear("the tests do not end in time".to_owned());
     }
     let failed = |report: &TestReport| -> BTreeSet<String> {
-        let failed = report.tests.iter();
-        let failed = failed.filter(|(_, test)| test.status == Status::Failed);
-        failed.map(|(name, _)| name.clone()).collect()
+        report.failed().map(|(name, _)| name.to_owned()).collect()
     };
     let (known, report) = (failed(&before.report()), now.report());
     let new: BTreeSet<String> = failed(&report).difference(&known).cloned().collect();

@@ -157,9 +157,7 @@ pub(crate) fn said_numbers(bytes: &[u8]) -> BTreeSet<u64> {
 
 /// Returns the numbers of a text.
 fn said(bytes: &[u8]) -> Vec<&str> {
-    let Some(text) = text(bytes) else {
-        return Vec::new();
-    };
+    let text = text(bytes).unwrap_or_default();
     let places = numbers(text).into_iter();
     places.filter_map(|place| text.get(place)).collect()
 }
@@ -173,8 +171,8 @@ fn towards(text: &str, places: &[Range<usize>], constant: usize, made: &mut Vec<
         (place.clone(), format!("{sign}{value}"))
     };
     let values = |value: usize| places.iter().map(move |place| signed(place, value));
+    let mut singles: Vec<Change> = around(constant).into_iter().flat_map(values).collect();
     if constant > MOST_TIMES && constant.saturating_mul(text.len()) > LARGEST {
-        let singles: Vec<Change> = around(constant).into_iter().flat_map(values).collect();
         made.extend(some(&singles, EACH).map(|one| changed(text, &[one])));
         return;
     }
@@ -187,7 +185,6 @@ fn towards(text: &str, places: &[Range<usize>], constant: usize, made: &mut Vec<
     }
     let mut longer: Vec<Change> = parts.into_iter().map(|(change, _)| change).collect();
     longer.extend(lines_and_brackets(text, constant));
-    let mut singles: Vec<Change> = around(constant).into_iter().flat_map(values).collect();
     singles.extend(longer.iter().cloned());
     singles.extend(words(text, constant));
     let singles = some(&singles, EACH);

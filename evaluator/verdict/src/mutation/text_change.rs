@@ -115,12 +115,10 @@ pub(super) fn lines_and_brackets(text: &str, times: usize) -> Vec<Change> {
         found.push((end..end, line.repeat(times)));
         start = end;
     }
-    for (open, close) in [('[', ']'), ('{', '}'), ('(', ')')] {
-        let Some((first, last)) = text.find(open).zip(text.rfind(close)) else {
-            continue;
-        };
-        if let Some(inside) = text.get(first..=last) {
-            let (open, close) = (open.to_string(), close.to_string());
+    for (open, close) in [("[", "]"), ("{", "}"), ("(", ")")] {
+        if let Some((first, last)) = text.find(open).zip(text.rfind(close))
+            && let Some(inside) = text.get(first..=last)
+        {
             let deep = format!("{}{inside}{}", open.repeat(times), close.repeat(times));
             found.push((first..last + 1, deep));
         }
@@ -136,10 +134,8 @@ pub(super) fn words(text: &str, constant: usize) -> Vec<Change> {
         let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
         let place = at..at + word.len();
         at += part.len();
-        if !word.chars().all(char::is_alphabetic) {
-            continue;
-        }
-        let Some(last) = word.chars().next_back() else {
+        let is_word = word.chars().all(char::is_alphabetic);
+        let Some(last) = word.chars().next_back().filter(|_| is_word) else {
             continue;
         };
         for length in [constant, constant.saturating_add(1)] {

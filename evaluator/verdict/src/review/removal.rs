@@ -94,17 +94,15 @@ pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let mut codes = added.iter().map(|(_, code)| code);
-    let (what, weight) =
-        if codes.all(|code| leaves(code) || code == "break;" || code == "continue;") {
-            let what = "it removes a call and puts nothing in its place";
-            (what, Weight::Refutes)
-        } else if removed.len() >= 10 && added.len() * 4 < removed.len() {
-            let what = "it removes much more than it adds, this call among it";
-            (what, Weight::Refutes)
-        } else {
-            ("this call is gone", Weight::Told)
-        };
-    vec![Finding::new(case, Some(line), what).weighing(weight)]
+    let what = if codes.all(|code| leaves(code) || code == "break;" || code == "continue;") {
+        "it removes a call and puts nothing in its place"
+    } else if removed.len() >= 10 && added.len() * 4 < removed.len() {
+        "it removes much more than it adds, this call among it"
+    } else {
+        let gone = Finding::new(case, Some(line), "this call is gone");
+        return vec![gone.weighing(Weight::Told)];
+    };
+    vec![Finding::new(case, Some(line), what)]
 }
 
 /// Tells whether a function that the file defines calls another one.

@@ -111,12 +111,10 @@ impl Programs<'_> {
     }
 
     fn is_touched(&self, crash: &CrashReport) -> bool {
-        let Some(frame) = crash.first_project_frame() else {
-            return false;
-        };
-        let crashed = plain_name(&frame.function);
         let mut touched = touched_functions(self.attempt).into_iter();
-        touched.any(|function| last(&plain_name(&function)) == last(&crashed))
+        crashed_in(crash).is_some_and(|crashed| {
+            touched.any(|function| last(&plain_name(&function)) == last(&crashed))
+        })
     }
 
     async fn replay_briefly(&self, build: &Build, input: &[u8]) -> Result<Replay> {
@@ -138,9 +136,11 @@ fn ended_well(run: &Replay) -> bool {
 /// Tells whether two crashes are of one kind and in one function of the project, whoever
 /// called it.
 fn same_place(one: &CrashReport, other: &CrashReport) -> bool {
-    let function = |crash: &CrashReport| {
-        let frame = crash.first_project_frame()?;
-        Some(plain_name(&frame.function))
-    };
-    one.kind == other.kind && function(one).is_some_and(|one| Some(one) == function(other))
+    one.kind == other.kind && crashed_in(one).is_some_and(|one| Some(one) == crashed_in(other))
+}
+
+/// Returns the function of the project in which a program crashed.
+fn crashed_in(crash: &CrashReport) -> Option<String> {
+    let frame = crash.first_project_frame()?;
+    Some(plain_name(&frame.function))
 }
