@@ -182,9 +182,7 @@ impl<'a> Comparison<'a> {
             missed: None,
         })
     }
-}
 
-impl Comparison<'_> {
     fn count(&mut self, what: &str, number: u64) {
         *self.result.counts.entry(what.to_owned()).or_default() += number;
     }

@@ -165,11 +165,8 @@ pub(super) fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, 
         let at = (line as usize).checked_sub(1)?;
         Some(review::bare(text.lines().nth(at)?))
     });
-    code.is_some_and(|code| !code.is_empty())
-        && attempt
-            .written()
-            .iter()
-            .any(|range| range.holds(path, line))
+    let mut written = attempt.written().into_iter();
+    code.is_some_and(|code| !code.is_empty()) && written.any(|range| range.holds(path, line))
 }
 
 #[cfg(test)]

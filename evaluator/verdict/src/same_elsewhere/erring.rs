@@ -179,19 +179,18 @@ impl Near {
 
     /// Says how a PoV stands out among them.
     fn told(&self, is_accepted: bool) -> String {
-        let all = self.refused + self.accepted;
+        let (refused, accepted) = (self.refused, self.accepted);
+        let all = refused + accepted;
         let which = if self.of_form {
             "that differ from it in numbers alone"
         } else {
             "near it"
         };
         if is_accepted {
-            let refused = self.refused;
             format!(
                 "accepted now, while {refused} of {all} inputs {which} are refused; is it malformed as they are?"
             )
         } else {
-            let accepted = self.accepted;
             format!(
                 "refused now, while {accepted} of {all} inputs {which} are accepted; is it malformed, or would a correct program take it?"
             )

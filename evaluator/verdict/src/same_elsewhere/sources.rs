@@ -32,7 +32,7 @@ use crate::rung::Programs;
 use patchwright_crash::CrashReport;
 use patchwright_source::{Language, parse};
 use patchwright_target::Result;
-use patchwright_target::probe::{Expression, Observation, Probe};
+use patchwright_target::probe::{Expression, Probe};
 use patchwright_target::runner::{InputFile, Outcome};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -202,9 +202,7 @@ impl Comparison<'_> {
         self.reach = Some(reach);
         counted.map(|()| come)
     }
-}
 
-impl Comparison<'_> {
     /// Returns values that the patch compares on an input, those first that it does not name:
     /// what the input names is the other side.
     async fn compared_values(&mut self, input: &ComparedInput) -> Result<Vec<u64>> {
@@ -215,11 +213,12 @@ impl Comparison<'_> {
         let file = InputFile::like(self.programs.pov, &input.bytes)?;
         let Programs { target, new, .. } = &self.programs;
         let seen = target.probe(new, file.pov(), &probes).await?;
-        if let Some(why) = &seen.problem {
-            let why = format!("values that the patch compares: {why}");
-            self.experiments.push(why);
-        }
-        let mut values: Vec<u64> = seen.probes.iter().flat_map(numbers).collect();
+        let told = |why| format!("values that the patch compares: {why}");
+        self.experiments.extend(seen.problem.map(told));
+        // The least and the greatest number that was seen at each.
+        let ends = seen.probes.iter().flat_map(|seen| [seen.least, seen.most]);
+        let numbers = ends.flatten().map(|(value, _)| u64::try_from(value));
+        let mut values: Vec<u64> = numbers.filter_map(Result::ok).collect();
         let said = said_numbers(&input.bytes);
         values.sort_by_key(|value| said.contains(value));
         let mut known = BTreeSet::new();
@@ -228,12 +227,6 @@ impl Comparison<'_> {
         self.count("values that the patch compares", values.len() as u64);
         Ok(values)
     }
-}
-
-/// The least and the greatest number that was seen.
-fn numbers(observation: &Observation) -> impl Iterator<Item = u64> {
-    let ends = [observation.least, observation.most].into_iter().flatten();
-    ends.filter_map(|(value, _)| u64::try_from(value).ok())
 }
 
 /// Questions for the sides of the comparisons on the lines that a patch brings.

@@ -224,22 +224,18 @@ fn has_one_outcome(
     let seen = outcomes(reach, path, line);
     let certain = seen.len() == branches.count();
     let mut of_it = seen.iter().enumerate();
-    let one_sided = of_it.any(|(number, (one, other))| (!certain || number == at) && one != other);
+    let one_sided = of_it.any(|(number, [one, other])| (!certain || number == at) && one != other);
     one_sided.then_some(certain)
 }
 
 /// Returns for each condition that the compiler counts on a line whether each of its two outcomes
 /// was seen, in the order in which they are evaluated.
-fn outcomes(reach: &Reach, path: &str, line: u32) -> Vec<(bool, bool)> {
+fn outcomes(reach: &Reach, path: &str, line: u32) -> Vec<[bool; 2]> {
     let ways = reach.all.branches.iter();
     let ways =
         ways.filter(|(way, _)| way.0 == path && way.1 == line && !reach.all.calls.contains(*way));
     let taken: Vec<bool> = ways.map(|(_, count)| *count > 0).collect();
-    let pairs = taken.chunks_exact(2).filter_map(|pair| match pair {
-        [one, other] => Some((*one, *other)),
-        _ => None,
-    });
-    pairs.collect()
+    taken.as_chunks().0.to_vec()
 }
 
 #[cfg(test)]

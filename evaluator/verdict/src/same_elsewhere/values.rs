@@ -153,17 +153,14 @@ impl Comparison<'_> {
 /// reach a touched function. Of each kind those with a new output come first.
 pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut ranked: Vec<(usize, usize, &ComparedInput)> = Vec::new();
+    let mut ranked: Vec<(usize, &ComparedInput)> = Vec::new();
     let mut inputs: Vec<&ComparedInput> = inputs.iter().collect();
     inputs.sort_by_key(|input| !input.fresh);
-    for (place, input) in inputs.into_iter().enumerate() {
+    for input in inputs {
         let rank = counts.entry(input.kind.as_str()).or_default();
-        ranked.push((*rank, place, input));
+        ranked.push((*rank, input));
         *rank += 1;
     }
-    ranked.sort_by_key(|(rank, place, input)| (*rank, input.kind != InputKind::Given, *place));
-    ranked
-        .into_iter()
-        .map(|(.., input)| input.clone())
-        .collect()
+    ranked.sort_by_key(|(rank, input)| (*rank, input.kind != InputKind::Given));
+    ranked.into_iter().map(|(_, one)| one.clone()).collect()
 }
