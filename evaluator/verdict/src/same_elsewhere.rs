@@ -19,6 +19,7 @@ mod doubts;
 mod erring;
 mod outputs;
 mod pool;
+mod pseudo_tested;
 mod reach;
 mod runs;
 mod sources;
@@ -37,11 +38,12 @@ use doubts::Differing;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::{TreePath, counted};
 use patchwright_target::Result;
-use patchwright_target::runner::{BaselinePov, Coverage, TargetTask};
+use patchwright_target::runner::{BaselinePov, Coverage, TargetTask, TestRun};
 use pool::ComparedInput;
-use reach::Reach;
+use reach::{AtPatch, Reach};
 use runs::Clock;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use values::SEEN;
 
 /// The most inputs of one comparison.
@@ -138,8 +140,8 @@ struct Comparison<'a> {
     tried: Vec<Vec<u8>>,
     /// Seconds that one input of the last comparison took; none before the first.
     seconds_each: Option<f64>,
-    /// Wall time of the tests of the unpatched program, in seconds; none without tests.
-    tests_seconds: Option<f64>,
+    /// The tests of the unpatched program.
+    tests: Option<&'a TestRun>,
     /// Calls while the tests ran that end as before and say something.
     telling_calls: u64,
     /// The lines of the patch that the tests were seen to run.
@@ -174,7 +176,7 @@ impl<'a> Comparison<'a> {
             reach: None,
             tried: Vec::new(),
             seconds_each: None,
-            tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
+            tests: baseline.tests.as_ref(),
             telling_calls: 0,
             tests_coverage: None,
             values_unseen: None,
@@ -185,6 +187,12 @@ impl<'a> Comparison<'a> {
 
     fn count(&mut self, what: &str, number: u64) {
         *self.result.counts.entry(what.to_owned()).or_default() += number;
+    }
+
+    /// Returns the wall time of the tests of the unpatched program.
+    fn tests_time(&self) -> Option<Duration> {
+        let seconds = self.tests?.execution.seconds.min(600.0);
+        Some(Duration::from_secs_f64(seconds))
     }
 
     fn counted(&self, what: &str) -> u64 {
@@ -286,7 +294,7 @@ impl<'a> Comparison<'a> {
             let (count, place) = (reach.reached, reach::place(&reach.all));
             let mut reached = format!("{count} of those counted run {place}");
             let mut calls = 0;
-            if reach.tests == Some(true) {
+            if reach.tests == Some(AtPatch::Run) {
                 reached.push_str(", and the tests do");
                 calls = self.telling_calls;
             }

@@ -108,7 +108,7 @@ async fn beside_the_unpatched(
 }
 
 /// Judges one run of the tests by the one of the baseline.
-fn judge(
+pub(crate) fn judge(
     before: &TestRun,
     now: &TestRun,
     flaky: &BTreeSet<String>,

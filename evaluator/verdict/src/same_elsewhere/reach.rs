@@ -49,6 +49,15 @@ const TESTS_SLOWER: u32 = 5;
 /// Least time for the tests: what they reach is known only when they end.
 const LEAST_TESTS: Duration = Duration::from_secs(20);
 
+/// The tests at the patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AtPatch {
+    Miss,
+    Run,
+    /// They run it, and succeed too where each of its functions ends the program.
+    NoticeNothing,
+}
+
 /// Inputs and tests that run the patch, by counters.
 #[derive(Debug)]
 pub(super) struct Reach {
@@ -65,8 +74,8 @@ pub(super) struct Reach {
     /// Compared inputs that were counted, and those that reached the patch.
     pub(super) looked_at: u64,
     pub(super) reached: u64,
-    /// True when the tests reach it; none where they were not run.
-    pub(super) tests: Option<bool>,
+    /// None where they were not run.
+    pub(super) tests: Option<AtPatch>,
     /// The branches of the patch of which a way is not accounted for, by file and line.
     pub(super) unaccounted: Vec<String>,
     /// Reasons why a way that no accepted input takes is accounted for.
@@ -136,8 +145,7 @@ impl Comparison<'_> {
         let target = self.programs.target;
         let open = reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty();
         if open && reach.tests.is_none() {
-            let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
-            let usual = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
+            let usual = self.tests_time().unwrap_or_default() * TESTS_SLOWER + LEAST;
             let most = usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS));
             let asked = Observed {
                 functions: Vec::new(),
@@ -145,8 +153,12 @@ impl Comparison<'_> {
                 most,
             };
             if let Some(tests) = target.observed_run(&reach.build, None, &asked).await? {
-                reach.add_tests(&tests.coverage);
-                reach.settle(attempt);
+                if tests.coverage.reached() && !self.tests_notice().await? {
+                    reach.tests = Some(AtPatch::NoticeNothing);
+                } else {
+                    reach.add_tests(&tests.coverage);
+                    reach.settle(attempt);
+                }
             }
         }
         self.count("counted", reach.looked_at);
@@ -160,8 +172,8 @@ impl Comparison<'_> {
         let lines = run(accepted.lines.values());
         self.count("patched lines run by tests and inputs", lines);
         self.count("patched lines", reach.all.lines.len() as u64);
-        if let Some(reached) = reach.tests {
-            self.count("tests reach the patch", u64::from(reached));
+        if let Some(tests) = reach.tests {
+            self.count("tests reach the patch", u64::from(tests == AtPatch::Run));
         }
         self.reach = Some(reach);
         Ok(())
@@ -360,7 +372,8 @@ fn reads_outside(crash: &CrashReport) -> bool {
 impl Reach {
     /// Adds what the tests cover.
     fn add_tests(&mut self, tests: &Coverage) {
-        self.tests = Some(tests.reached());
+        let reached = tests.reached();
+        self.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
         self.all.add(tests);
         self.accepted.add(tests);
     }
@@ -369,11 +382,14 @@ impl Reach {
     /// else what is missing.
     pub(super) fn missing(&self, floor: u64) -> Option<String> {
         let tests = match self.tests {
-            Some(true) => ", and the tests do",
-            Some(false) => ", and neither do the tests",
+            Some(AtPatch::Run) => ", and the tests do",
+            Some(AtPatch::Miss) => ", and neither do the tests",
+            Some(AtPatch::NoticeNothing) => {
+                ", and the tests succeed too where each patched function ends the program"
+            }
             None => "",
         };
-        let (tests_run_it, open) = (self.tests == Some(true), self.unaccounted.len());
+        let (tests_run_it, open) = (self.tests == Some(AtPatch::Run), self.unaccounted.len());
         if !enough((self.reached, floor), tests_run_it, open) {
             return Some(format!(
                 "{} of {} compared inputs run {}, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there, where there are any, can be given as [inputs] harmless",

@@ -42,12 +42,12 @@ impl Comparison<'_> {
     /// Runs the tests with both programs and compares the calls of the touched functions;
     /// what the tests pass to these become given inputs. It has a time of its own.
     pub(super) async fn test_calls(&mut self) -> Result<()> {
-        let usual = Duration::from_secs_f64(self.tests_seconds.unwrap_or(0.0).min(600.0));
+        let Some(usual) = self.tests_time().filter(|_| !self.functions.is_empty()) else {
+            return Ok(());
+        };
         if usual > LONGEST {
             let why = format!("they take more than {} s", LONGEST.as_secs());
             self.note("calls while the tests run", &why);
-        }
-        if self.tests_seconds.is_none() || self.functions.is_empty() || usual > LONGEST {
             return Ok(());
         }
         let started = WorkTime::now();

@@ -386,7 +386,7 @@ async fn a_script_runs_in_the_sandbox_and_gives_bytes_or_a_reason() {
 }
 
 /// Counts the parts of a list, and has a defect elsewhere.
-const LIST: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint parts(const char *t, int n) {\n  int count = 1;\n  for (int i = 0; i < n; i++) count += t[i] == ',';\n  char *p = malloc(8);\n  memset(p, 1, n && t[0] == '!' ? 200 : 8);\n  count += p[0] - 1;\n  free(p);\n  printf(\"%d parts\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  static char all[100000];\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  return parts(all, fread(all, 1, sizeof all, f)) ? 1 : 0;\n}\n";
+pub(super) const LIST: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint parts(const char *t, int n) {\n  int count = 1;\n  for (int i = 0; i < n; i++) count += t[i] == ',';\n  char *p = malloc(8);\n  memset(p, 1, n && t[0] == '!' ? 200 : 8);\n  count += p[0] - 1;\n  free(p);\n  printf(\"%d parts\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  static char all[100000];\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  return parts(all, fread(all, 1, sizeof all, f)) ? 1 : 0;\n}\n";
 
 #[tokio::test]
 async fn a_bound_that_stops_short_shows_on_inputs_that_are_aimed_at_it() {
