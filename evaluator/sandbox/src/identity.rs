@@ -106,14 +106,14 @@ fn give_in(folder: impl AsFd, name: &OsStr, how: AtFlags) -> io::Result<()> {
 }
 
 /// Tells whether commands can read a file, or everything in a folder, once they are
-/// shown it; what lies below `except` does not matter.
+/// shown it; what lies below `except` does not matter, and what Git keeps for itself.
 pub fn can_read(path: &Path, except: &Path) -> io::Result<bool> {
     if of_commands().is_none() {
         return Ok(true);
     }
     let mut open = vec![path.to_path_buf()];
     while let Some(path) = open.pop() {
-        if path == except {
+        if path == except || path.ends_with(".git") {
             continue;
         }
         let metadata = fs::symlink_metadata(&path)?;

@@ -59,7 +59,7 @@ use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use task_check::checked;
 use tokio::sync::OnceCell;
 
@@ -78,8 +78,8 @@ pub struct LocalTarget {
     home: PathBuf,
     /// The names that folders have in its runs.
     names: disguise::Names,
-    /// The task's folder as commands see it.
-    shown_task: OnceCell<PathBuf>,
+    /// When the task's folder changed last, and where commands see it.
+    shown_task: tokio::sync::Mutex<Option<(Option<SystemTime>, PathBuf)>>,
     /// Held while a workspace is at the one real path; only where paths cannot be mapped.
     seat: tokio::sync::Mutex<()>,
     prepared: OnceCell<Arc<Workspace>>,
@@ -128,7 +128,7 @@ impl LocalTarget {
             configuration: OnceCell::new(),
             home: disguise::home(&disguise::fresh_name()),
             names: disguise::Names::default(),
-            shown_task: OnceCell::new(),
+            shown_task: tokio::sync::Mutex::default(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
             doing: Mutex::default(),

@@ -27,6 +27,9 @@ const NOTES: &str = "notes";
 /// The folder that workspaces use in turn where paths cannot be mapped.
 const SEAT: &str = "seat";
 
+/// Where systems install it.
+const VALGRIND: &str = "/usr/bin/valgrind";
+
 /// Free bytes below which a failure is blamed on the disk: compilers remove incomplete
 /// output, so some space is free again after their failure.
 const LEAST_ROOM: u64 = 32 << 20;
@@ -171,6 +174,7 @@ impl LocalTarget {
         let pov = job.pov.map(|pov| self.pov_in_a_folder(pov)).transpose()?;
         let mut seen = self.seen(job, root, work.path(), (task, pov.as_ref()));
         seen.places.extend(self.configuration().await?);
+        seen.places.extend(self.without_valgrind(job));
         let script = self.script(job, &mut seen);
         let limits = &self.task.limits;
         let command = Command {
@@ -262,6 +266,21 @@ impl LocalTarget {
         let more = job.environment.iter();
         environment.extend(more.map(|(name, value)| ((*name).to_owned(), value.into())));
         environment
+    }
+
+    /// Nothing in the place of Valgrind, which runs no program that has a sanitizer built in: tests
+    /// that find it use it, and all fail.
+    fn without_valgrind(&self, job: &Job<'_>) -> Option<Place> {
+        let mut flags = self.task.builds.get(job.build)?.values();
+        let fails = flags.any(|flags| flags.contains("-fsanitize="))
+            && !job.script.contains("valgrind")
+            && self.sandbox.maps_paths()
+            && Path::new(VALGRIND).exists();
+        fails.then(|| Place {
+            host: "/dev/null".into(),
+            inside: VALGRIND.into(),
+            writable: false,
+        })
     }
 
     /// The system's configuration for commands, where paths are mapped.

@@ -10,17 +10,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 impl LocalTarget {
-    /// The task's folder, which is checked once.
+    /// The task's folder, which is looked at again when entries came to it or went.
     pub(super) async fn shown_task(&self) -> Result<PathBuf> {
-        let shown = self.shown_task.get_or_try_init(|| async {
-            let (folder, copy) = (self.task.task_folder.clone(), self.scratch.fresh("task"));
-            let how = self.showing();
-            blocking("copy of the task's folder", move || {
-                how.show(&folder, &copy)
-            })
-            .await?
-        });
-        shown.await.cloned()
+        let folder = self.task.task_folder.clone();
+        let changed = fs::metadata(&folder).and_then(|at| at.modified()).ok();
+        let mut shown = self.shown_task.lock().await;
+        if let Some((_, path)) = shown.as_ref().filter(|(known, _)| *known == changed) {
+            return Ok(path.clone());
+        }
+        let (how, copy) = (self.showing(), self.scratch.fresh("task"));
+        let show = move || how.show(&folder, &copy);
+        let path = blocking("copy of the task's folder", show).await??;
+        *shown = Some((changed, path.clone()));
+        Ok(path)
     }
 
     /// A PoV, which may be another file at the same path next time.

@@ -2,11 +2,14 @@
 
 use super::LocalTarget;
 use crate::TargetError;
-use crate::runner::Target;
+use crate::runner::{BuildKind, Target};
 use crate::test_support::{open, task};
 use patchwright_sandbox::test_host::host;
 use patchwright_sandbox::{IsolationChoice, SandboxError};
+use patchwright_source::Changes;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 #[tokio::test]
 async fn a_task_that_cannot_be_judged_says_why() {
@@ -103,6 +106,43 @@ async fn a_build_that_the_system_kills_is_no_verdict() {
         ),
         "{error}"
     );
+}
+
+/// Runs a test command in a task whose folder has to be copied for commands where we are root.
+async fn passes(target: &LocalTarget) -> bool {
+    let build = BuildKind::Incremental;
+    let build = target.build(&Changes::default(), "address", build).await;
+    let run = target.test(&build.unwrap()).await.unwrap();
+    run.unwrap().execution.ending.success()
+}
+
+#[tokio::test]
+async fn a_file_that_comes_to_the_tasks_folder_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut late = task(folder.path());
+    late.commands.test = Some(r#"cat "$TASK"/late"#.to_owned());
+    let closed = folder.path().join("closed");
+    fs::write(&closed, "").unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o600)).unwrap();
+    let target = open(late, folder.path()).await;
+    assert!(!passes(&target).await);
+    fs::write(folder.path().join("late"), "").unwrap();
+    assert!(passes(&target).await);
+}
+
+#[tokio::test]
+async fn tests_of_sanitized_programs_find_no_valgrind() {
+    let folder = tempfile::tempdir().unwrap();
+    for (test, found) in [
+        ("command -v val\"\"grind", false),
+        ("valgrind --version", true),
+    ] {
+        let mut task = task(folder.path());
+        task.commands.test = Some(test.to_owned());
+        let target = open(task, folder.path()).await;
+        let installed = Path::new("/usr/bin/valgrind").exists();
+        assert_eq!(passes(&target).await, found && installed, "{test}");
+    }
 }
 
 #[tokio::test]
