@@ -122,13 +122,9 @@ impl Bench {
         }
         let lacks = |of: Option<&CrashReport>| of.is_some_and(lacks_class);
         if lacks(replay.crash.as_ref()) && !lacks(reported) {
+            let lacking = format!("the class path is not all that it needs: {crash}");
             let why = "a class is not found";
-            return Ok(match reported {
-                Some(_) => {
-                    Seen::Nothing(format!("the class path is not all that it needs: {crash}"))
-                }
-                None => Seen::Usual { crash, why },
-            });
+            return Ok(reported.map_or(Seen::Usual { crash, why }, |_| Seen::Nothing(lacking)));
         }
         if let Some(reported) = reported {
             let tells = |stack: &patchwright_crash::Stack| !stack.frames.is_empty();
@@ -161,9 +157,9 @@ impl Bench {
     /// Says which other inputs bring the crash too.
     async fn is_usual(&self, pov: &Pov, seen: &Replay) -> Option<&'static str> {
         let ending = pov.file.extension().unwrap_or_default().to_string_lossy();
-        let suffix = format!(".{ending}");
-        let suffix = if ending.is_empty() { "" } else { &suffix };
-        let empty = tempfile::Builder::new().suffix(suffix).tempfile().ok()?;
+        let dot = if ending.is_empty() { "" } else { "." };
+        let suffix = format!("{dot}{ending}");
+        let empty = tempfile::Builder::new().suffix(&suffix).tempfile().ok()?;
         if self.brings(pov, empty.path(), seen).await {
             return Some("an empty input brings it too");
         }
@@ -348,6 +344,10 @@ pub(super) fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Resul
             "the tests succeed in {seconds:.1} s, and none is named"
         )),
         (false, 0) if crashes => Ok(format!("the tests crash as reported, in {seconds:.1} s")),
+        (_, 0) if failed > 0 => Err(format!(
+            "none of {failed} tests passes{}",
+            last_words(&text)
+        )),
         (_, 0) => Err(format!("it fails, and names no test{}", last_words(&text))),
         _ => Ok(format!(
             "{passed} tests pass, {failed} fail, in {seconds:.1} s"

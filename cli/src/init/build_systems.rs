@@ -304,27 +304,51 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_configure_that_is_not_of_autoconf_gets_no_options() {
+    /// Tells which proposals build a tree with this `configure` and this Makefile, in order.
+    fn built(folder: &Path, configure: &str, makefile: &str) -> Vec<bool> {
         use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let configure = "#!/bin/sh\n[ $# = 0 ] && echo \"CC = $CC\" > Makefile.configure\n";
-        let makefile = "include Makefile.configure\nfold:\n\techo $(CC) > fold\n";
-        fs::write(folder.path().join("configure"), configure).unwrap();
-        fs::write(folder.path().join("Makefile"), makefile).unwrap();
+        fs::write(folder.join("configure"), configure).unwrap();
+        fs::write(folder.join("Makefile"), makefile).unwrap();
         let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(folder.path().join("configure"), mode).unwrap();
-        let builds = proposals(folder.path(), Language::C, None).unwrap();
+        fs::set_permissions(folder.join("configure"), mode).unwrap();
+        let builds = proposals(folder, Language::C, None).unwrap();
         let succeed = builds.iter().map(|proposal| {
             let mut shell = std::process::Command::new("sh");
-            shell.args(["-euc", &proposal.build]);
-            shell.env("TREE", folder.path()).env("OUT", folder.path());
+            let shell = shell.args(["-euc", &proposal.build]);
+            let shell = shell.env("TREE", folder).env("OUT", folder);
             let shell = shell.env("CFLAGS", "-fflag").env("JOBS", "1");
             shell.env_remove("CC").status().unwrap().success()
         });
-        assert_eq!(succeed.collect::<Vec<_>>(), [false, false, true, true]);
+        succeed.collect()
+    }
+
+    #[test]
+    fn a_configure_that_is_not_of_autoconf_gets_no_options() {
+        let folder = tempfile::tempdir().unwrap();
+        let configure = "#!/bin/sh\n[ $# = 0 ] && echo \"CC = $CC\" > Makefile.configure\n";
+        let makefile = "include Makefile.configure\nfold:\n\techo $(CC) > fold\n";
+        let succeed = built(folder.path(), configure, makefile);
+        assert_eq!(succeed, [false, false, true, true]);
         let compiler = fs::read_to_string(folder.path().join("fold")).unwrap();
         assert_eq!(compiler, "cc -fflag\n");
+    }
+
+    #[test]
+    fn a_configure_that_is_kept_in_the_tree_is_not_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let configure =
+            "#!/bin/sh\n[ \"$1\" = --disable-shared ] && cp \"$TREE\"/Makefile . || :\n";
+        let makefile = "AUTOMAKE = missing-automake-1.1\nall: Makefile.in\nMakefile.in: configure.ac\n\t$(AUTOMAKE)\n";
+        fs::write(folder.path().join("Makefile.in"), "").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(folder.path().join("configure.ac"), "").unwrap();
+        fs::create_dir(folder.path().join("build")).unwrap();
+        for file in ["Makefile.in", "configure.ac"] {
+            let link = folder.path().join("build").join(file);
+            std::os::unix::fs::symlink(folder.path().join(file), link).unwrap();
+        }
+        let succeed = built(folder.path(), configure, makefile);
+        assert_eq!(succeed, [true, true, false, false]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 # the harness has no main.
 # It is linked with the libraries that the build left, else with its objects, else with the sources; those that have a
 # main or a harness of their own are left out. Of objects that define the same, as those of two builds of one source, the
-# first is taken.
+# first is taken. What is missing then is taken from sources beside the harness.
 set -eu
 name=$(basename "$1")
 name=${name%.*}
@@ -37,5 +37,16 @@ if ! nm "$OUT/$name".o | grep -q ' T main$'; then
   driver=$OUT/driver.o
   compile "$TASK"/standalone.c "$driver"
 fi
-${CXX:-c++} ${CXXFLAGS-} "$OUT/$name".o $driver -Wl,-z,muldefs -Wl,--start-group $parts -Wl,--end-group -lm -lpthread -ldl \
-  -o "$OUT/$name"
+# Links it, with more parts.
+link() {
+  ${CXX:-c++} ${CXXFLAGS-} "$OUT/$name".o $driver -Wl,-z,muldefs -Wl,--start-group $parts "$@" -Wl,--end-group \
+    -lm -lpthread -ldl -o "$OUT/$name"
+}
+
+link 2>/dev/null && exit
+for source in $(find "$(dirname "$TREE/$1")" -maxdepth 1 -name '*.c' -o -name '*.cc' -o -name '*.cpp' -o -name '*.cxx'); do
+  grep -qE '\b(main|LLVMFuzzerTestOneInput) *\(' "$source" && continue
+  object="$OUT"/beside$(echo "$source" | tr -c 'A-Za-z0-9\n' -)
+  compile "$source" "$object" 2>/dev/null && ar rc "$OUT/$name".beside "$object"
+done
+link $(find "$OUT/$name".beside 2>/dev/null)

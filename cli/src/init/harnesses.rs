@@ -157,29 +157,49 @@ mod tests {
         assert_eq!(harness.link, "sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");
     }
 
-    #[test]
-    fn a_source_that_was_compiled_twice_is_linked_once() {
+    /// Links `fuzz/fuzz_read.c` of a tree after its build, twice, as where a build goes on.
+    fn linked(files: &[(&str, &str)], build: &str) {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::create_dir_all(path("tree/fuzz")).unwrap();
         fs::create_dir(path("out")).unwrap();
-        let entry = "int read_it(long size) { return size > 9; }\n";
-        let harness = "int read_it(long size);\nint LLVMFuzzerTestOneInput(const char *d, long size) { return read_it(size); }\n";
-        for (name, text) in [
-            ("tree/read.c", entry),
-            ("tree/fuzz/fuzz_read.c", harness),
+        let ours = [
             (super::DRIVER, super::STANDALONE),
             ("harness.sh", super::LINK),
-        ] {
+        ];
+        for (name, text) in files.iter().chain(&ours) {
             fs::write(path(name), text).unwrap();
         }
-        let command = "cd \"$TREE\" && cc -c read.c && cc -g -c read.c -o read_g.o && sh \"$TASK\"/harness.sh fuzz/fuzz_read.c";
-        let mut shell = std::process::Command::new("sh");
-        shell
-            .args(["-eu", "-c", command])
-            .env("TASK", folder.path());
-        shell.env("TREE", path("tree")).env("OUT", path("out"));
-        assert!(shell.status().unwrap().success());
-        assert!(path("out/fuzz_read").is_file());
+        let command =
+            format!("cd \"$TREE\" && {build} && sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");
+        for _ in 0..2 {
+            let mut shell = std::process::Command::new("sh");
+            let shell = shell.args(["-eu", "-c", &command]);
+            let shell = shell.env("TASK", folder.path()).env("TREE", path("tree"));
+            assert!(shell.env("OUT", path("out")).status().unwrap().success());
+            fs::remove_file(path("out/fuzz_read")).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_a_harness_needs_is_linked_once_and_taken_from_beside_it() {
+        let read = (
+            "tree/read.c",
+            "int read_it(long size) { return size > 9; }\n",
+        );
+        let harness = "int read_it(long size);\nint LLVMFuzzerTestOneInput(const char *d, long size) { return read_it(size); }\n";
+        let harness = ("tree/fuzz/fuzz_read.c", harness);
+        let twice = "cc -c read.c && cc -g -c read.c -o read_g.o";
+        linked(&[read, harness], twice);
+        let beside = "int kept(long size);\nint read_it(long size) { return kept(size); }\n";
+        let beside = ("tree/fuzz/data.c", beside);
+        // It is no part of the harness, and what it needs is nowhere.
+        let other = (
+            "tree/fuzz/other.c",
+            "int gone(void);\nint other(void) { return gone(); }\n",
+        );
+        let kept = ("tree/kept.c", "int kept(long size) { return size > 9; }\n");
+        let library = "cc -c kept.c && ar rc kept.a kept.o";
+        linked(&[kept, beside, other, harness], library);
     }
 }

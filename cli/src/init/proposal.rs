@@ -67,16 +67,22 @@ impl Proposal {
         Some(self.ending(&in_part.keep_going))
     }
 
-    /// Returns the build of programs alone, those that lie where it has names for them.
+    /// Returns the build of programs alone, those that lie where it has names for them. A tool that
+    /// is told its targets knows the others by their last name.
     pub(crate) fn only(&self, programs: &[String]) -> Option<Self> {
         let in_part = self.in_part.as_ref()?;
-        let below = |program: &String| {
-            let target = program.strip_prefix(&in_part.below)?;
-            (!target.contains('/')).then(|| format!(" {target}"))
-        };
-        let named: String = programs.iter().filter_map(below).collect();
-        let only = self.ending(&format!("{}{named}", in_part.targets));
-        (!named.is_empty()).then_some(only)
+        let below = programs
+            .iter()
+            .filter_map(|program| program.strip_prefix(&in_part.below));
+        let (deeper, mut names): (Vec<&str>, Vec<&str>) = below.partition(|at| at.contains('/'));
+        if names.is_empty() && !in_part.targets.is_empty() {
+            names = deeper
+                .iter()
+                .filter_map(|at| at.rsplit('/').next())
+                .collect();
+        }
+        let only = self.ending(&format!("{} {}", in_part.targets, names.join(" ")));
+        (!names.is_empty()).then_some(only)
     }
 
     /// Returns the build without the tests, whose tools or downloads may be missing here; none where
@@ -152,6 +158,34 @@ mod tests {
             "<artifactId>junit</artifactId>\n <version>4.13.2</version>\n<source>8</source> <target>8</target> <source>17</source>"
         );
         assert!(read(".mvn/maven.config").ends_with("\n-Dmaven.compiler.target=8"));
+    }
+
+    #[test]
+    fn programs_are_built_alone_by_names_that_the_tool_knows() {
+        for (file, programs, expected) in [
+            (
+                "CMakeLists.txt",
+                &["build/bin/run", "build/lib/a/b"][..],
+                Some(" --target run b"),
+            ),
+            (
+                "CMakeLists.txt",
+                &["build/bin/run", "build/fold"],
+                Some(" --target fold"),
+            ),
+            ("CMakeLists.txt", &[], None),
+            ("Makefile", &["bin/run"], None),
+            ("Makefile", &["bin/run", "fold"], Some(" fold")),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(file), "").unwrap();
+            let all = &proposals(folder.path(), Language::C, None).unwrap()[0];
+            let place = if file == "Makefile" { "TREE" } else { "OUT" };
+            let programs = programs.iter().map(|at| format!("\"${place}\"/{at}"));
+            let only = all.only(&programs.collect::<Vec<_>>());
+            let end = only.map(|only| only.build.replace(&all.build, ""));
+            assert_eq!(end.as_deref(), expected, "{file}");
+        }
     }
 
     #[test]

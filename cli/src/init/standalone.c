@@ -9,6 +9,8 @@ extern "C" {
 #endif
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
+/* Mutators of a harness call it, and nothing calls these here. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room) { return data && size < room ? size : room; }
 #ifdef __cplusplus
 }
 #endif

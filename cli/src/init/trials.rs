@@ -86,9 +86,11 @@ impl Trials<'_> {
 
     /// Returns the first proposal that builds what is needed: programs, with a sanitizer where the
     /// build was given its flags. Those that fail are tried without their tests, behind all others.
-    /// Where none has the sanitizer, the first with programs.
+    /// Where none has the sanitizer, the first with programs; where none has programs, the first
+    /// beside which harnesses of the tree wait.
     pub(crate) async fn build(&self, keys: &TaskFile, proposals: &[Proposal]) -> Option<Built> {
-        let (mut without, mut waiting) = (None, VecDeque::from(proposals.to_vec()));
+        let (mut without, mut library) = (None, None);
+        let mut waiting = VecDeque::from(proposals.to_vec());
         while let Some(proposal) = &waiting.pop_front() {
             self.tell(&format!("{}: trying {}", proposal.system, proposal.build));
             let built = match self.try_build(keys, proposal).await {
@@ -98,6 +100,8 @@ impl Trials<'_> {
                     let other = self.build_otherwise(keys, proposal, &reason).await;
                     let Some(built) = other else {
                         waiting.extend(proposal.without_tests());
+                        let newer = |one: Proposal| one.newer(&reason).unwrap_or(one);
+                        waiting = waiting.into_iter().map(newer).collect();
                         continue;
                     };
                     built
@@ -105,6 +109,7 @@ impl Trials<'_> {
             };
             if !built.draft.is_java() && built.programs.is_empty() && !proposal.named {
                 self.tell("  it builds, and makes no program");
+                library.get_or_insert(built);
                 continue;
             }
             self.tell(&format!("  ok {}", built.draft.remarks.build));
@@ -114,6 +119,7 @@ impl Trials<'_> {
             without.get_or_insert(built);
         }
         without
+            .or(library.filter(|built| !harnesses(&built.bench.target.task().tree, &[]).is_empty()))
     }
 
     /// Builds what can be built here, where a build of all fails: with newer tools, or the programs

@@ -59,14 +59,13 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     let loaded = common.load(Vec::new())?;
     let out = arguments.out.display().to_string();
     let complete = write(&loaded.settings, arguments).await?.is_complete();
-    let mut stdout = std::io::stdout();
-    writeln!(stdout, "{out}")?;
-    if complete {
-        writeln!(stdout, "next: patchwright run {out}")?;
+    let lacking = "the command that feeds $POV to the program (commands.pov)";
+    let next = if complete {
+        format!("patchwright run {out}")
     } else {
-        let lacking = "the command that feeds $POV to the program (commands.pov)";
-        writeln!(stdout, "next: write {lacking} into the file")?;
-    }
+        format!("write {lacking} into the file")
+    };
+    writeln!(std::io::stdout(), "{out}\nnext: {next}")?;
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
@@ -177,11 +176,10 @@ async fn in_image(
         .args(["-R", "--preserve=mode,timestamps,links"])
         .args(["--reflink=auto", "--"])
         .args([&start.tree, &copy])
-        .output()
+        .status()
         .context("the tree cannot be copied")?;
-    if !copied.status.success() {
-        let reason = String::from_utf8_lossy(&copied.stderr).into_owned();
-        return Err(WrongInput(format!("the tree cannot be copied: {reason}")).into());
+    if !copied.success() {
+        return Err(WrongInput(format!("the tree cannot be copied: {copied}")).into());
     }
     start.keys.image = Some(script.build_image().await?);
     let built = script.build_fuzzers(&copy).await?;
@@ -319,16 +317,18 @@ async fn find(
     start: &Start,
 ) -> anyhow::Result<Draft> {
     let (keys, proposals) = (&start.keys, &start.proposals);
-    let mut built = trials.build(keys, proposals).await;
-    while built.is_none() {
+    let mut given = trials.build(keys, proposals).await;
+    let mut built = loop {
+        if let Some(built) = given {
+            break built;
+        }
         let question = "a command that builds $TREE into $OUT";
         let Some(command) = ask(arguments, trials.display, question) else {
             return Err(build_systems::nothing_builds(&start.tree).into());
         };
         let asked = Proposal::given(&command, proposals);
-        built = trials.build(keys, &[asked]).await;
-    }
-    let mut built = built.context("something was built")?;
+        given = trials.build(keys, &[asked]).await;
+    };
     // The harnesses of Java are scripts, and only programs are listed.
     if !built.draft.is_java() {
         let in_out = |program: &String| Some(program.strip_prefix("\"$OUT\"/")?.to_owned());
