@@ -127,6 +127,7 @@ pub(crate) fn reproduction(task: &Task) -> Option<String> {
     let outside = |command: &str| {
         let names = [
             ("$TREE", "$src"),
+            ("; TREE=", "; src="),
             ("$OUT", "$out"),
             ("$POV", "$input"),
             ("$JOBS", "$(nproc)"),
@@ -143,13 +144,20 @@ pub(crate) fn reproduction(task: &Task) -> Option<String> {
     if !variables.is_empty() {
         lines.push(format!("export {}", variables.join(" ")));
     }
-    lines.extend([outside(build), outside(run)]);
+    let (mut build, run) = (outside(build), outside(run));
+    if build.contains("; src=") {
+        build = format!("({build})");
+    }
+    lines.extend([build, run]);
     Some(lines.join("\n"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Style, of_harness};
+    use super::{Style, of_harness, reproduction};
+    use patchwright_agent::task::file::{SourceKeys, TaskFile};
+    use patchwright_agent::task::from_file;
+    use std::fs;
 
     #[test]
     fn a_harness_is_named_with_what_it_is_built_with() {
@@ -166,6 +174,29 @@ mod tests {
             });
             assert_eq!(told, expected);
         }
+    }
+
+    #[test]
+    fn a_project_in_a_folder_of_its_repository_is_built_there() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("lib")).unwrap();
+        fs::write(folder.path().join("lib/a"), "1").unwrap();
+        fs::write(folder.path().join("input"), "2").unwrap();
+        let source = SourceKeys {
+            path: Some(".".to_owned()),
+            ..SourceKeys::default()
+        };
+        let mut keys = TaskFile::new("a".to_owned(), "c".to_owned(), source);
+        let build = r#"ROOT="$TREE"; cd lib; TREE=$PWD; cp "$TREE"/a "$OUT"/a"#;
+        keys.commands.build = build.to_owned();
+        keys.commands.pov = Some(r#"cat "$TREE"/lib/a "$OUT"/a "$POV""#.to_owned());
+        let origin = folder.path().join("task.toml");
+        let task = from_file(keys, folder.path(), &origin).unwrap();
+        let shell = std::process::Command::new("sh")
+            .args(["-euc", &reproduction(&task).unwrap()])
+            .current_dir(folder.path())
+            .output();
+        assert_eq!(String::from_utf8_lossy(&shell.unwrap().stdout), "112");
     }
 
     #[test]

@@ -236,7 +236,11 @@ impl BuildSystem {
     }
 }
 
-/// Returns the proposals for a tree, the most likely first, which a report may tell.
+/// Folders of a tree that are looked at where its root has no build system.
+const FOLDERS: usize = 2;
+
+/// Returns the proposals for a tree, the most likely first, which a report may tell. A project may
+/// lie in a folder of its repository.
 ///
 /// # Errors
 /// The table of build systems is damaged; a test reads it.
@@ -246,11 +250,39 @@ pub(crate) fn proposals(
     log: Option<&str>,
 ) -> anyhow::Result<Vec<Proposal>> {
     let table: Table = toml::from_str(TABLE)?;
-    let systems = table.system.iter();
-    let fitting = systems.filter(|system| system.languages.contains(&language));
-    let scripts = table.scripts.of(root);
-    let proposals = fitting.flat_map(|system| system.proposals((root, log), &scripts));
-    Ok(proposals.collect())
+    let known = |root: &Path| -> Vec<Proposal> {
+        let scripts = table.scripts.of(root);
+        let systems = table.system.iter();
+        let fitting = systems.filter(|system| system.languages.contains(&language));
+        let proposals = fitting.flat_map(|system| system.proposals((root, log), &scripts));
+        proposals.collect()
+    };
+    let mut found = known(root);
+    if found.is_empty() {
+        for folder in folders(root) {
+            let inside = known(&root.join(&folder)).into_iter();
+            found.extend(inside.map(|proposal| proposal.in_folder(&folder)));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the folders at the root of a tree with the most sources.
+fn folders(root: &Path) -> Vec<String> {
+    let files = Tree::open(root).map(|tree| tree.files());
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    for file in files.unwrap_or_default() {
+        if let Some((folder, _)) = file.as_str().split_once('/')
+            && is_plain(folder, "._+-")
+            && Language::of_path(&file).is_some()
+        {
+            *sizes.entry(folder.to_owned()).or_default() += 1;
+        }
+    }
+    let mut folders: Vec<(String, usize)> = sizes.into_iter().collect();
+    folders.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+    let folders = folders.into_iter().map(|(folder, _)| folder);
+    folders.take(FOLDERS).collect()
 }
 
 /// Names the files with a `main`: a tree without programs may have examples to build.
@@ -349,6 +381,34 @@ mod tests {
         }
         let succeed = built(folder.path(), configure, makefile);
         assert_eq!(succeed, [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_project_in_a_folder_of_its_repository_is_built_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for (name, text) in [
+            ("lib/Makefile", "fold: a.c\n\tcp a.c fold\n"),
+            ("lib/a.c", ""),
+            ("lib/b.c", ""),
+            ("other/a.c", ""),
+            ("README", ""),
+        ] {
+            fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+            fs::write(path(name), text).unwrap();
+        }
+        let found = proposals(folder.path(), Language::C, None).unwrap();
+        let shell = std::process::Command::new("sh")
+            .args(["-euc", &found[0].build])
+            .env("TREE", folder.path())
+            .env("JOBS", "1")
+            .current_dir(folder.path())
+            .status();
+        assert!(shell.unwrap().success());
+        assert!(path("lib/fold").is_file());
+        let there = "ROOT=\"$TREE\"; cd lib; TREE=$PWD; ";
+        assert!(found.iter().all(|one| one.tests[0].starts_with(there)));
+        assert_eq!(found.len(), 1);
     }
 
     #[test]

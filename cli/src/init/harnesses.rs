@@ -91,7 +91,8 @@ fn harness(path: &TreePath, feed: &str) -> Option<Harness> {
     let (name, _) = path.as_str().rsplit('/').next()?.rsplit_once('.')?;
     Some(Harness {
         name: name.to_owned(),
-        link: format!(r#"sh "$TASK"/{HARNESS_LINKER} {path}"#),
+        // The build may have gone into a folder of the tree.
+        link: format!(r#"TREE="${{ROOT:-$TREE}}" sh "$TASK"/{HARNESS_LINKER} {path}"#),
         feed: format!(r#""$OUT"/{name} {feed}"$POV""#),
         beside: vec![
             (DRIVER.to_owned(), STANDALONE.to_owned()),
@@ -154,7 +155,8 @@ mod tests {
         assert_eq!(shown, [true, false]);
         assert_eq!(example.name, "dump");
         assert_eq!(other.feed, "\"$OUT\"/echo <\"$POV\"");
-        assert_eq!(harness.link, "sh \"$TASK\"/harness.sh fuzz/fuzz_read.c");
+        let link = r#"TREE="${ROOT:-$TREE}" sh "$TASK"/harness.sh fuzz/fuzz_read.c"#;
+        assert_eq!(harness.link, link);
     }
 
     /// Links `fuzz/fuzz_read.c` of a tree after its build, twice, as where a build goes on.

@@ -61,6 +61,17 @@ impl Proposal {
         })
     }
 
+    /// Returns the same for a project that lies in a folder of the tree.
+    pub(crate) fn in_folder(self, folder: &str) -> Self {
+        let there = |command: String| format!(r#"ROOT="$TREE"; cd {folder}; TREE=$PWD; {command}"#);
+        Self {
+            prepare: self.prepare.map(there),
+            build: there(self.build),
+            tests: self.tests.into_iter().map(there).collect(),
+            ..self
+        }
+    }
+
     /// Returns the build that goes on behind what fails.
     pub(crate) fn keeping_going(&self) -> Option<Self> {
         let in_part = self.in_part.as_ref()?;
