@@ -140,7 +140,8 @@ pub(crate) enum Many {
     /// Take tasks in over HTTP and work them off
     Serve(serve::ServeArguments),
     /// Make, list and revoke the tokens of the daemon's callers
-    Token(token::TokenArguments),
+    #[command(subcommand)]
+    Token(token::TokenCommand),
     /// Repair what lies in the folders of an OSS-CRS run, with its sidecars
     OssCrs(Box<oss_crs::OssCrsArguments>),
     /// Hand tasks to a daemon
@@ -156,7 +157,8 @@ pub(crate) enum Many {
     /// Work off the tasks of a queue that a daemon fills
     Work(serve::WorkArguments),
     /// Bring the database up to date, copy it, or forget what is old
-    Db(db::DbArguments),
+    #[command(subcommand)]
+    Db(db::DbCommand),
 }
 
 /// Runs a subcommand. A task that is refused is reported as a run that ended so.
@@ -214,7 +216,7 @@ async fn execute_command(CommandLine { common, command }: CommandLine) -> anyhow
 async fn execute_many(common: &Common, many: Many) -> anyhow::Result<ExitCode> {
     match many {
         Many::Serve(arguments) => serve::run(common, arguments).await,
-        Many::Token(arguments) => token::run(common, arguments).await,
+        Many::Token(command) => token::run(common, command).await,
         Many::OssCrs(arguments) => Box::pin(oss_crs::run(common, *arguments)).await,
         Many::Submit(arguments) => submit::run(common, &arguments).await,
         Many::Tasks(arguments) => tasks::list(common, &arguments).await,
@@ -222,6 +224,6 @@ async fn execute_many(common: &Common, many: Many) -> anyhow::Result<ExitCode> {
         Many::Cancel(arguments) => tasks::cancel(common, &arguments).await,
         Many::Batch(arguments) => batch::run(common, &arguments).await,
         Many::Work(arguments) => serve::work(common, &arguments).await,
-        Many::Db(arguments) => db::run(common, &arguments).await,
+        Many::Db(command) => db::run(common, &command).await,
     }
 }

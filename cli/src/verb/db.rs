@@ -1,17 +1,10 @@
 //! `patchwright db`: bring the database up to date, or copy it while it is used.
 
 use crate::common::Common;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-#[derive(Debug, Args)]
-pub(crate) struct DbArguments {
-    /// Action on the database
-    #[command(subcommand)]
-    pub command: DbCommand,
-}
 
 /// Actions on the database.
 #[derive(Debug, Subcommand)]
@@ -31,13 +24,11 @@ pub(crate) enum DbCommand {
 ///
 /// # Errors
 /// When the store cannot be opened, or the copy cannot be written.
-pub(crate) async fn run(common: &Common, arguments: &DbArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(common: &Common, command: &DbCommand) -> anyhow::Result<ExitCode> {
     let (loaded, store) = common.open().await?;
     let mut out = std::io::stdout();
-    match &arguments.command {
-        DbCommand::Migrate => {
-            writeln!(out, "the database is up to date")?;
-        }
+    match command {
+        DbCommand::Migrate => writeln!(out, "the database is up to date")?,
         DbCommand::Backup { file } => {
             store.back_up(file).await?;
             writeln!(out, "copied to {}", file.display())?;

@@ -3,18 +3,11 @@
 
 use crate::common::{Common, WrongInput};
 use anyhow::Context;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use patchwright_store::Store;
 use patchwright_store::tokens::{Role, Token};
 use std::io::Write;
 use std::process::ExitCode;
-
-#[derive(Debug, Args)]
-pub(crate) struct TokenArguments {
-    /// Action on tokens
-    #[command(subcommand)]
-    pub command: TokenCommand,
-}
 
 /// Actions on tokens.
 #[derive(Debug, Subcommand)]
@@ -44,9 +37,9 @@ pub(crate) enum TokenCommand {
 ///
 /// # Errors
 /// When the store fails, or a name or time makes no sense.
-pub(crate) async fn run(common: &Common, arguments: TokenArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(common: &Common, command: TokenCommand) -> anyhow::Result<ExitCode> {
     let (_, store) = common.open().await?;
-    match arguments.command {
+    match command {
         TokenCommand::Create {
             name,
             role,
@@ -56,7 +49,10 @@ pub(crate) async fn run(common: &Common, arguments: TokenArguments) -> anyhow::R
             create(&store, &name, role, expires.as_deref()).await
         }
         TokenCommand::List => list(&store.tokens().await?),
-        TokenCommand::Revoke { name } => revoke(&store, &name).await,
+        TokenCommand::Revoke { name } => match store.revoke_token(&name).await? {
+            0 => Err(WrongInput(format!("there is no token {name:?} to revoke")).into()),
+            _ => Ok(ExitCode::SUCCESS),
+        },
     }
 }
 
@@ -85,17 +81,14 @@ async fn create(
 /// The time that lies so far ahead. Days are 24 hours.
 fn until(text: &str) -> Result<jiff::Timestamp, WrongInput> {
     let reason = "write a time such as 90d, 12h or 30m";
-    let wrong = || WrongInput(format!("--expires {text}: {reason}"));
-    let span: jiff::Span = text.trim().parse().map_err(|_| wrong())?;
-    let ahead = span
-        .to_duration(jiff::SpanRelativeTo::days_are_24_hours())
-        .map_err(|_| wrong())?;
-    if ahead <= jiff::SignedDuration::ZERO {
-        return Err(wrong());
-    }
-    jiff::Timestamp::now()
-        .checked_add(ahead)
-        .map_err(|_| wrong())
+    let days = jiff::SpanRelativeTo::days_are_24_hours();
+    let time = || {
+        let span: jiff::Span = text.trim().parse().ok()?;
+        let ahead = span.to_duration(days).ok()?;
+        let time = jiff::Timestamp::now().checked_add(ahead).ok()?;
+        (ahead > jiff::SignedDuration::ZERO).then_some(time)
+    };
+    time().ok_or_else(|| WrongInput(format!("--expires {text}: {reason}")))
 }
 
 fn list(tokens: &[Token]) -> anyhow::Result<ExitCode> {
@@ -112,13 +105,6 @@ fn list(tokens: &[Token]) -> anyhow::Result<ExitCode> {
         writeln!(out, "{name:<24} {role:<7} made {} {until}", token.created)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-async fn revoke(store: &Store, name: &str) -> anyhow::Result<ExitCode> {
-    match store.revoke_token(name).await? {
-        0 => Err(WrongInput(format!("there is no token {name:?} to revoke")).into()),
-        _ => Ok(ExitCode::SUCCESS),
-    }
 }
 
 #[cfg(test)]
