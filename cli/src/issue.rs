@@ -162,6 +162,10 @@ impl Forge {
         let url = Url::parse(url).ok()?;
         let origin = url.origin().ascii_serialization();
         let host = url.host_str()?.to_owned();
+        let (hosts, rest) = match host.as_str() {
+            "github.com" => (GITHUB.to_vec(), "https://api.github.com".to_owned()),
+            host => (vec![host], format!("{origin}/api/v3")),
+        };
         let parts: Vec<&str> = url.path().trim_matches('/').split('/').collect();
         let (project, issue, comments) = match parts.as_slice() {
             [
@@ -177,19 +181,11 @@ impl Forge {
                 (project.join("/"), issue, comments)
             }
             [owner, name, "issues" | "pull", number, ..] => {
-                let api = match host.as_str() {
-                    "github.com" => "https://api.github.com".to_owned(),
-                    _ => format!("{origin}/api/v3"),
-                };
-                let issue = format!("{api}/repos/{owner}/{name}/issues/{number}");
+                let issue = format!("{rest}/repos/{owner}/{name}/issues/{number}");
                 let comments = format!("{issue}/comments?per_page=100");
                 (format!("{owner}/{name}"), issue, comments)
             }
             _ => return None,
-        };
-        let hosts = match host.as_str() {
-            "github.com" => GITHUB.to_vec(),
-            host => vec![host],
         };
         Some(Self {
             project: format!("{origin}/{project}"),
