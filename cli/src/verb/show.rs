@@ -27,14 +27,6 @@ pub(crate) struct ShowArguments {
     /// Print the journal instead: every event, one a line
     #[arg(long)]
     pub journal: bool,
-    /// Paging on a terminal
-    #[command(flatten)]
-    pub paging: Paging,
-}
-
-/// Paging of a long text on a terminal.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Paging {
     /// Program that shows a long text on a terminal
     #[arg(long, env = "PAGER", value_name = "COMMAND", default_value = "less")]
     pub pager: String,
@@ -64,12 +56,12 @@ pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Re
         return print(&report, arguments.format);
     }
     let text = story::text(&report, &store.decisions(Some(&id)).await?)?;
-    show(&text, &loaded.settings, &arguments.paging)?;
+    show(&text, &loaded.settings, &arguments)?;
     Ok(status(&report))
 }
 
 /// Prints a story: with colours where they are wanted, in a pager on a terminal.
-fn show(text: &str, settings: &Settings, paging: &Paging) -> anyhow::Result<()> {
+fn show(text: &str, settings: &Settings, paging: &ShowArguments) -> anyhow::Result<()> {
     let terminal = std::io::stdout().is_terminal();
     let colored = display::colored(settings, terminal);
     let painted = colored.then(|| story::painted(text));
