@@ -8,7 +8,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_agent::drive::sentence;
 use patchwright_agent::progress::{Notice, Observer, Progress};
-use patchwright_agent::record::{Located, Observed, Outcome, Rung};
+use patchwright_agent::record::{Located, Outcome, Rung};
 use patchwright_config::{self as settings, Color, Settings};
 use patchwright_source::{visible, visible_line};
 use std::io::{IsTerminal, Write};
@@ -106,22 +106,17 @@ impl Display {
     fn tell(&self, outcome: &Outcome) {
         if let Outcome::Baseline(summary) = outcome {
             for observed in &summary.observed {
-                self.tell_observed(observed);
+                let good = observed.good;
+                let mark = if good { Mark::Good } else { Mark::Open };
+                let text = format!("{}: {}", observed.name, observed.text);
+                let text = visible(&text).replace('\n', "\n     ");
+                self.print(&format!("  {} {text}", self.paint(mark)));
             }
         }
         if let Some(mark) = mark(outcome) {
             let text = sentence(outcome);
             self.print(&format!("  {} {}", self.paint(mark), visible(&text)));
         }
-    }
-
-    /// Says what a command did on the unpatched tree.
-    fn tell_observed(&self, observed: &Observed) {
-        let good = observed.good;
-        let mark = if good { Mark::Good } else { Mark::Open };
-        let text = format!("{}: {}", observed.name, observed.text);
-        let text = visible(&text).replace('\n', "\n     ");
-        self.print(&format!("  {} {text}", self.paint(mark)));
     }
 
     /// Does something that writes to the terminal itself.

@@ -101,7 +101,9 @@ impl Tools {
         let tool = tool.ok_or_else(|| format!("there is no tool {name}"))?;
         let known = |key: &String| tool.fields.iter().any(|field| field.name == *key);
         if let Some(key) = arguments.keys().find(|key| !known(key)) {
-            return Err(format!("{name} takes no {key}; it takes {}", tool.takes()));
+            let names: Vec<&str> = tool.fields.iter().map(|field| &*field.name).collect();
+            let names = names.join(", ");
+            return Err(format!("{name} takes no {key}; it takes {names}"));
         }
         let mut values = Vec::new();
         for field in &tool.fields {
@@ -156,11 +158,6 @@ impl Entry {
             "additionalProperties": false,
         });
         schema.as_object().cloned().unwrap_or_default()
-    }
-
-    fn takes(&self) -> String {
-        let names: Vec<&str> = self.fields.iter().map(|field| &*field.name).collect();
-        names.join(", ")
     }
 }
 

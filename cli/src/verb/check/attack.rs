@@ -27,20 +27,17 @@ pub(super) async fn look(
         let attack = attack.map_err(|error| error.to_string());
         all.push((IsolationChoice::Container, attack));
     } else {
-        for isolation in isolations(choice) {
+        let isolations = match choice {
+            IsolationChoice::Auto => vec![IsolationChoice::Bubblewrap, IsolationChoice::Landlock],
+            named => vec![named],
+        };
+        for isolation in isolations {
             all.push((isolation, attack_one(isolation, choice, host).await));
         }
     }
     let values = json(&all);
     let text = format.render(&values, || Ok(fill(TEXT, &values)?))?;
     Ok((text, held(&all)))
-}
-
-fn isolations(choice: IsolationChoice) -> Vec<IsolationChoice> {
-    match choice {
-        IsolationChoice::Auto => vec![IsolationChoice::Bubblewrap, IsolationChoice::Landlock],
-        named => vec![named],
-    }
 }
 
 /// Attacks one isolation. `auto` takes none that leaves the user's files open,
