@@ -183,7 +183,6 @@ pub(crate) fn is_plain(text: &str, more: &str) -> bool {
 /// Returns the first letters of a name; any that is no letter or digit of ASCII, and not kept,
 /// becomes a dash.
 pub(crate) fn plain_name(name: &str, kept: &str, most: usize) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || kept.contains(letter);
-    let plain = |letter: char| if is_plain(letter) { letter } else { '-' };
-    name.chars().map(plain).take(most).collect()
+    let is_foreign = |letter: char| !letter.is_ascii_alphanumeric() && !kept.contains(letter);
+    name.replace(is_foreign, "-").chars().take(most).collect()
 }

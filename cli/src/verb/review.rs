@@ -5,7 +5,6 @@ use crate::common::{Common, tell};
 use anyhow::Context;
 use clap::Args;
 use patchwright_daemon::review::{self, Opening};
-use patchwright_store::Store;
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -28,8 +27,7 @@ pub(crate) struct ReviewArguments {
 /// # Errors
 /// There is no such run, the port is taken, or the store fails.
 pub(crate) async fn run(common: &Common, arguments: ReviewArguments) -> anyhow::Result<ExitCode> {
-    let loaded = Arc::new(common.load(Vec::new())?);
-    let store = Store::of(&loaded.settings).await?;
+    let (loaded, store) = common.open().await?;
     let id = match &arguments.run {
         Some(named) => Some(find_run(&store, Some(named)).await?),
         None => None,
@@ -41,7 +39,7 @@ pub(crate) async fn run(common: &Common, arguments: ReviewArguments) -> anyhow::
     let opening = Opening::new(&review::user()).context("the system gives no random bytes")?;
     let address = listener.local_addr()?;
     let stop = CancellationToken::new();
-    let pages = review::of_user(store, loaded, &opening, stop.clone());
+    let pages = review::of_user(store, Arc::new(loaded), &opening, stop.clone());
     let mut out = std::io::stdout();
     writeln!(out, "http://{address}{}", opening.path(id.as_deref()))?;
     out.flush()?;

@@ -2,7 +2,7 @@
 //! queue with no interface of its own.
 
 use super::session::stop_on_signal;
-use crate::common::{Common, tell};
+use crate::common::{Common, flags_given, tell};
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::progress::Observer;
@@ -111,9 +111,8 @@ pub(crate) async fn work(common: &Common, arguments: &WorkArguments) -> anyhow::
 
 /// The setting that `--workers` gives.
 pub(super) fn workers_flag(workers: Option<usize>) -> Vec<Flag> {
-    let flag = |workers: usize| Flag::new("--workers", "queue.workers", &workers.to_string());
-    let flags = workers.map(flag);
-    flags.into_iter().collect()
+    let workers = workers.map(|workers| workers.to_string());
+    flags_given(&[("--workers", "queue.workers", &workers)])
 }
 
 /// Nobody watches.
