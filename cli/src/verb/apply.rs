@@ -174,11 +174,8 @@ fn accepted(prepared: Prepared) -> Verdict {
 }
 
 fn refused_edit(refusal: &Refusal) -> Value {
-    edit_value(
-        (&refusal.file, refusal.lines),
-        None,
-        Some(&refusal.to_string()),
-    )
+    let reason = refusal.to_string();
+    edit_value((&refusal.file, refusal.lines), None, Some(&reason))
 }
 
 /// An edit, how it was placed, and the reason for which it was not applied.

@@ -234,12 +234,9 @@ impl Finished {
     /// # Errors
     /// None is named, and the task has no folder of this machine.
     pub(super) fn repository(&self) -> anyhow::Result<PathBuf> {
-        match (
-            &self.chosen.repo,
-            self.task.as_ref().map(|task| &task.source),
-        ) {
-            (Some(repo), _) => Ok(repo.clone()),
-            (None, Some(Source::Path(path))) => Ok(path.clone()),
+        let source = self.task.as_ref().map(|task| &task.source);
+        match (&self.chosen.repo, source) {
+            (Some(path), _) | (None, Some(Source::Path(path))) => Ok(path.clone()),
             (None, _) => anyhow::bail!(
                 "the source of the task is no folder of yours; name your repository with --repo DIR"
             ),
@@ -306,12 +303,10 @@ pub(super) async fn report(store: &Store, id: &str) -> anyhow::Result<Report> {
 
 /// A candidate by its number, or the best.
 pub(super) fn candidate(report: &Report, number: Option<u32>) -> anyhow::Result<&AttemptReport> {
+    let mut attempts = report.attempts.iter();
     let found = match number {
         None => report.best.as_ref(),
-        Some(number) => report
-            .attempts
-            .iter()
-            .find(|attempt| attempt.number == number),
+        Some(number) => attempts.find(|attempt| attempt.number == number),
     };
     let missing = match (number, report.attempts.len()) {
         (_, 0) => "has no candidate".to_owned(),

@@ -160,14 +160,10 @@ fn read(written: &str, arguments: &RetrieveArguments) -> Result<Query, String> {
     let Some((kind, body)) = written.split_once(':') else {
         return Err("write KIND:QUERY, as in symbol:main".to_owned());
     };
-    let mut attributes = Vec::new();
-    if let Some(depth) = arguments.depth {
-        attributes.push(("depth".to_owned(), depth.to_string()));
-    }
-    if let Some(path) = &arguments.inside {
-        attributes.push(("path".to_owned(), path.clone()));
-    }
-    Query::read(kind, body, &attributes)
+    let depth = arguments.depth.map(|depth| depth.to_string());
+    let given = [("depth", depth), ("path", arguments.inside.clone())].into_iter();
+    let given = given.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Query::read(kind, body, &given.collect::<Vec<_>>())
 }
 
 pub(super) fn snippet_values(snippets: &[Snippet], tier: Tier) -> Value {

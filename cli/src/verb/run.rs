@@ -73,7 +73,7 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
 /// Repairs a crash, or judges the commit that fixed it already, and prints the report.
 pub(super) async fn repair(
     (task, mut loaded): (Task, Loaded),
-    (answers, question): (Answers, &HistoryQuestion),
+    (mut answers, question): (Answers, &HistoryQuestion),
     asked: (&ModelArguments, &OutputArguments),
 ) -> anyhow::Result<Report> {
     let display = display::of_settings(&loaded.settings);
@@ -85,11 +85,8 @@ pub(super) async fn repair(
         display.line("history: the crash is fixed already; judging that commit as a patch");
         // Its project has reviewed it.
         loaded.settings.critic.calls = 0;
+        answers = Answers::Nobody;
     }
-    let answers = match fix {
-        Some(_) => Answers::Nobody,
-        None => answers,
-    };
     let new = Beginning {
         history,
         ..Beginning::new(answers, fix)

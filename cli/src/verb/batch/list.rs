@@ -61,16 +61,12 @@ fn find(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn of_file(file: &Path) -> Listed {
-    match task::read(file) {
-        Ok(task) => Listed {
-            id: task.id.clone(),
-            task: Ok(task),
-        },
-        Err(error) => Listed {
-            id: file.display().to_string(),
-            task: Err(error.to_string()),
-        },
-    }
+    let task = task::read(file).map_err(|error| error.to_string());
+    let id = match &task {
+        Ok(task) => task.id.clone(),
+        Err(_) => file.display().to_string(),
+    };
+    Listed { id, task }
 }
 
 fn lines(path: &Path) -> anyhow::Result<Vec<Listed>> {
@@ -82,8 +78,7 @@ fn lines(path: &Path) -> anyhow::Result<Vec<Listed>> {
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let listed = lines.map(|(at, line)| {
         let place = format!("{}:{}", path.display(), at + 1);
-        let keys: Result<TaskFile, _> = serde_json::from_str(line);
-        match keys {
+        match serde_json::from_str::<TaskFile>(line) {
             Ok(keys) => Listed {
                 id: keys.id.clone(),
                 task: task::from_file(keys, folder, Path::new(&place))

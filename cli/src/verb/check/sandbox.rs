@@ -24,12 +24,10 @@ const CANARY: &str = "canary-that-nobody-reads";
 
 /// Looks at the sandbox and, inside it, at the toolchains.
 pub(super) async fn look(settings: &Settings, host: Host) -> Vec<Finding> {
+    let failed = |detail: String| vec![Finding::new("sandbox", State::Failed, detail)];
     let trap = match Trap::set() {
         Ok(trap) => trap,
-        Err(error) => {
-            let detail = format!("it cannot be tried: {error}");
-            return vec![Finding::new("sandbox", State::Failed, detail)];
-        }
+        Err(error) => return failed(format!("it cannot be tried: {error}")),
     };
     match trap.spring(settings, host).await {
         Ok((isolation, output)) => {
@@ -39,13 +37,10 @@ pub(super) async fn look(settings: &Settings, host: Host) -> Vec<Finding> {
             findings.extend(toolchains(&said));
             findings
         }
-        Err(error) => {
-            let detail = format!(
-                "{error}; install bubblewrap (apt-get install bubblewrap), or set \
-                 sandbox.choice = \"none\" at your own risk"
-            );
-            vec![Finding::new("sandbox", State::Failed, detail)]
-        }
+        Err(error) => failed(format!(
+            "{error}; install bubblewrap (apt-get install bubblewrap), or set \
+             sandbox.choice = \"none\" at your own risk"
+        )),
     }
 }
 
