@@ -46,18 +46,16 @@ impl Drive {
         let summary =
             "building the unpatched tree, replaying every PoV, running the tests".to_owned();
         self.intend(id, "baseline", summary, json!({})).await?;
-        let baseline = match self.target_baseline().await {
-            Ok(baseline) => baseline,
-            Err(mut ending) => {
-                if let (EndingKind::NotReproducible, Some(crash), Some(target)) =
-                    (ending.kind, reported, &self.parts.target)
-                    && let Some(cause) = advice::of_report(target.task(), &crash.text)
-                {
-                    tell_cause(&mut ending, &cause);
-                }
-                return Err(ending.into());
+        let made = self.target_baseline().await;
+        let baseline = made.map_err(|mut ending| {
+            if let (EndingKind::NotReproducible, Some(crash), Some(target)) =
+                (ending.kind, reported, &self.parts.target)
+                && let Some(cause) = advice::of_report(target.task(), &crash.text)
+            {
+                tell_cause(&mut ending, &cause);
             }
-        };
+            ending
+        })?;
         let sandbox = baseline.isolation.clone();
         self.parts.observer.remark(&format!("  sandbox: {sandbox}"));
         let observed = self.observed(&baseline).await?;
@@ -269,13 +267,11 @@ fn tests_for_people(run: &TestRun) -> String {
     }
     if !run.execution.ending.success() {
         for line in last_lines(&run.execution.text(), SHOWN_LINES) {
-            text.push_str("\n  | ");
-            text.push_str(&line);
+            let _ = write!(text, "\n  | {line}");
         }
     }
     if let Some(advice) = advice::of_tests(run) {
-        text.push_str("\n  likely cause: ");
-        text.push_str(&advice);
+        let _ = write!(text, "\n  likely cause: {advice}");
     }
     text
 }
@@ -314,13 +310,9 @@ fn named(report: &TestReport) -> String {
 /// run and the likely causes.
 fn explained(task: &TargetTask, error: &TargetError) -> Ending {
     let mut explained = ending(error);
-    if matches!(
-        error,
-        TargetError::InvalidTask { .. } | TargetError::NotReproducible { .. }
-    ) {
+    if !matches!(error, TargetError::Sandbox(_)) {
         for command in advice::commands_as_run(task) {
-            explained.detail.push_str("\nas run: ");
-            explained.detail.push_str(&command);
+            let _ = write!(explained.detail, "\nas run: {command}");
         }
         for cause in advice::of_failure(task, error) {
             tell_cause(&mut explained, &cause);
@@ -330,8 +322,7 @@ fn explained(task: &TargetTask, error: &TargetError) -> Ending {
 }
 
 fn tell_cause(ending: &mut Ending, cause: &str) {
-    ending.detail.push_str("\nlikely cause: ");
-    ending.detail.push_str(cause);
+    let _ = write!(ending.detail, "\nlikely cause: {cause}");
 }
 
 #[cfg(test)]

@@ -80,24 +80,21 @@ pub fn ending(error: &TargetError) -> Ending {
             format!("{error}\n{tail}")
         }
     };
-    match error {
-        TargetError::InvalidTask { log, .. } => Ending::new(EndingKind::InvalidTask, with_log(log)),
-        TargetError::NotReproducible { log, .. } => {
-            Ending::new(EndingKind::NotReproducible, with_log(log))
-        }
+    let (kind, detail) = match error {
+        TargetError::InvalidTask { log, .. } => (EndingKind::InvalidTask, with_log(log)),
+        TargetError::NotReproducible { log, .. } => (EndingKind::NotReproducible, with_log(log)),
         // Only a tree has paths that no system call takes: another try ends the same.
         TargetError::Sandbox(SandboxError::Infrastructure {
             source: Some(source),
             ..
-        }) if source.kind() == ErrorKind::InvalidFilename => Ending::new(
-            EndingKind::InvalidTask,
-            format!("the tree has a path that is too long: {error}"),
-        ),
-        TargetError::Sandbox(SandboxError::Canceled) => {
-            Ending::new(EndingKind::Canceled, error.to_string())
+        }) if source.kind() == ErrorKind::InvalidFilename => {
+            let detail = format!("the tree has a path that is too long: {error}");
+            (EndingKind::InvalidTask, detail)
         }
-        TargetError::Sandbox(_) => Ending::new(EndingKind::InfraError, error.to_string()),
-    }
+        TargetError::Sandbox(SandboxError::Canceled) => (EndingKind::Canceled, error.to_string()),
+        TargetError::Sandbox(_) => (EndingKind::InfraError, error.to_string()),
+    };
+    Ending::new(kind, detail)
 }
 
 #[cfg(test)]
