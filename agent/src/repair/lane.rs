@@ -70,7 +70,7 @@ pub(super) enum Stage {
 }
 
 /// An attempt that a model looks at: a critic, or one that writes inputs against it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Examination {
     pub(super) attempt: u32,
     /// The rung *reviewed* by its rules over the diff alone, or *same elsewhere*: without the
@@ -93,9 +93,7 @@ impl Examination {
             attempt,
             rung,
             messages: question.map(Message::user).into_iter().collect(),
-            tries: 0,
-            inputs: Vec::new(),
-            differing: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -224,12 +222,9 @@ impl Lane {
                 frames: issue.crash.frames.clone(),
                 memory: self.memory.clone(),
             },
-            Stage::Ask => Step::Ask {
-                purpose: match self.defended(attempts) {
-                    Some(_) => Purpose::Contest,
-                    None => Purpose::Repair,
-                },
-                messages: self.messages.clone(),
+            Stage::Ask => match self.defended(attempts) {
+                Some(_) => ask(Purpose::Contest, &self.messages),
+                None => ask(Purpose::Repair, &self.messages),
             },
             Stage::Compact => ask(Purpose::Compact, &self.question()),
             Stage::Recall { queries, .. } => Step::Retrieve {
@@ -279,7 +274,8 @@ impl Lane {
     }
 }
 
-fn ask(purpose: Purpose, messages: &[Message]) -> Step {
+/// Returns the step that asks a model.
+pub(super) fn ask(purpose: Purpose, messages: &[Message]) -> Step {
     let messages = messages.to_vec();
     Step::Ask { purpose, messages }
 }

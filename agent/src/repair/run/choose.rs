@@ -3,7 +3,7 @@
 
 use super::{Phase, Run};
 use crate::record::{Attempt, Purpose, Step};
-use crate::repair::lane::{Finished, Stage};
+use crate::repair::lane::{Finished, Stage, ask};
 use crate::repair::opinion;
 use crate::{probability, prompt};
 use patchwright_model::Message;
@@ -44,10 +44,7 @@ impl Run {
         let candidates = among.iter().filter_map(|number| self.attempt(*number));
         let candidates: Vec<&Attempt> = candidates.collect();
         let text = prompt::judge(self.plan.language, self.crash_text(), &candidates);
-        Step::Ask {
-            purpose: Purpose::Judge,
-            messages: vec![Message::user(text)],
-        }
+        ask(Purpose::Judge, &[Message::user(text)])
     }
 
     /// A judging model has answered, or could not.

@@ -7,7 +7,7 @@ use crate::prompt;
 use crate::record::{
     Attempt, Ending, EndingKind, FollowUp, Outcome, Purpose, RegressionRecord, Step, TestFiles,
 };
-use crate::repair::lane::{Finished, Lane, Stage};
+use crate::repair::lane::{Finished, Lane, Stage, ask};
 use crate::task::Mode;
 use patchwright_model::{Finish, Message};
 use patchwright_patcher::{Patch, reply};
@@ -55,17 +55,15 @@ impl Run {
         } else {
             (limits.regression_tests > 0).then_some(ClosingStage::Files)
         };
-        match (attempt.filter(|_| wanted), first) {
-            (Some(attempt), Some(stage)) => {
-                self.phase = Phase::Closing(Closing {
-                    ending,
-                    attempt,
-                    stage,
-                    before: None,
-                });
-            }
-            _ => self.phase = Phase::Ended(ending),
-        }
+        self.phase = match (attempt.filter(|_| wanted), first) {
+            (Some(attempt), Some(stage)) => Phase::Closing(Closing {
+                ending,
+                attempt,
+                stage,
+                before: None,
+            }),
+            _ => Phase::Ended(ending),
+        };
     }
 
     /// Returns the step that closes the run.
@@ -76,10 +74,7 @@ impl Run {
                 budget: self.plan.limits.minimize,
             },
             ClosingStage::Files => Step::TestFiles { attempt },
-            ClosingStage::Ask(messages) => Step::Ask {
-                purpose: Purpose::RegressionTest,
-                messages: messages.clone(),
-            },
+            ClosingStage::Ask(messages) => ask(Purpose::RegressionTest, messages),
             ClosingStage::Prove(test) => Step::Prove {
                 attempt,
                 test: test.clone(),
@@ -200,14 +195,9 @@ impl Run {
         let limits = &self.plan.limits;
         let has = |which| finished.contains(&which);
         if self.plan.mode == Mode::DryRun && has(Finished::Proposed) {
-            let count = self.made();
-            return Ending::new(
-                EndingKind::Proposed,
-                format!(
-                    "{}, nothing was executed",
-                    counted(count as u64, "candidate")
-                ),
-            );
+            let candidates = counted(self.made() as u64, "candidate");
+            let detail = format!("{candidates}, nothing was executed");
+            return Ending::new(EndingKind::Proposed, detail);
         }
         let stands = |best: &&Attempt| {
             let mut ladder = self.plan.ladder.iter();
