@@ -3,7 +3,7 @@
 use crate::probability;
 use crate::record::{
     Attempt, CommitRecord, Cost, Crash, CrashFrame, CrashHistory, Doubt, DoubtedInput, EndingKind,
-    Observed, Seconds, SmallestRecord,
+    Observed, Rung, Seconds, SmallestRecord,
 };
 use crate::repair::Run;
 use patchwright_sandbox::Isolation;
@@ -310,24 +310,7 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
         withdrawn: attempt.withdrawn,
         explanation: attempt.patch.explanation.clone(),
         warnings: attempt.warnings.clone(),
-        rungs: attempt
-            .rungs
-            .iter()
-            .map(|rung| RungReport {
-                name: rung.name.as_str().to_owned(),
-                holds: rung.holds,
-                reason: rung.reason.clone(),
-                seconds: rung.seconds,
-                log: (!rung.log.is_empty()).then(|| rung.log.hash().to_owned()),
-                counts: rung.counts.clone(),
-                found: rung
-                    .found
-                    .iter()
-                    .map(|input| input.blob.hash().to_owned())
-                    .collect(),
-                doubts: rung.doubts.iter().map(doubt_report).collect(),
-            })
-            .collect(),
+        rungs: attempt.rungs.iter().map(rung_report).collect(),
         p_right: probability::of_right(attempt),
         features: probability::features(attempt),
         test: attempt.regression.as_ref().map(|test| TestReport {
@@ -337,6 +320,21 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
             script: test.script,
             reason: test.reason.clone(),
         }),
+    }
+}
+
+fn rung_report(rung: &Rung) -> RungReport {
+    let found = rung.found.iter();
+    let found = found.map(|input| input.blob.hash().to_owned());
+    RungReport {
+        name: rung.name.as_str().to_owned(),
+        holds: rung.holds,
+        reason: rung.reason.clone(),
+        seconds: rung.seconds,
+        log: (!rung.log.is_empty()).then(|| rung.log.hash().to_owned()),
+        counts: rung.counts.clone(),
+        found: found.collect(),
+        doubts: rung.doubts.iter().map(doubt_report).collect(),
     }
 }
 
