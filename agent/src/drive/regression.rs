@@ -241,20 +241,12 @@ fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
         .filter(|(.., text)| !text.is_empty() && is_text(text))
         .collect();
     files.sort_by_cached_key(|(said, path, text)| {
-        (
-            Reverse(*said),
-            is_data(path, text),
-            text.len(),
-            path.clone(),
-        )
+        // Neither source code nor a script: it holds data of the tests.
+        let is_data = Language::of_path(path).is_none() && !text.starts_with("#!");
+        (Reverse(*said), is_data, text.len(), path.clone())
     });
     let files = files.into_iter();
     files.map(|(_, path, text)| (path, text)).collect()
-}
-
-/// Tells whether a file holds data of the tests: neither source code nor a script.
-fn is_data(path: &TreePath, text: &str) -> bool {
-    Language::of_path(path).is_none() && !text.starts_with("#!")
 }
 
 fn shown(name: &str, content: &str) -> String {

@@ -1,7 +1,7 @@
 //! A sentence about each outcome, for whoever reads the journal without having
 //! been there.
 
-use crate::record::{BaselineSummary, Located, Outcome, ReplyRecord, SignalRecord, lines_changed};
+use crate::record::{BaselineSummary, Located, Outcome, SignalRecord, lines_changed};
 use std::collections::BTreeSet;
 
 /// Characters of a text from outside that a sentence takes in.
@@ -40,7 +40,10 @@ pub fn sentence(outcome: &Outcome) -> String {
             context.text.len(),
             left_out(&context.signals)
         ),
-        Outcome::Reply(record) => reply(record),
+        Outcome::Reply(reply) => format!(
+            "{} answered {} tokens to {}, for {:.4} USD",
+            reply.model, reply.usage.tokens_out, reply.usage.tokens_in, reply.usd
+        ),
         Outcome::Full(full) => format!(
             "the conversation has about {} tokens and {} fit: it is told in short",
             full.tokens, full.fits
@@ -106,14 +109,6 @@ fn baseline(summary: &BaselineSummary) -> String {
         "the unpatched tree builds; seen here: {}; tests: {}",
         seen.trim(),
         summary.tests
-    )
-}
-
-fn reply(record: &ReplyRecord) -> String {
-    let usage = &record.usage;
-    format!(
-        "{} answered {} tokens to {}, for {:.4} USD",
-        record.model, usage.tokens_out, usage.tokens_in, record.usd
     )
 }
 

@@ -56,15 +56,6 @@ pub fn critic(
     )
 }
 
-/// Returns a line for each rung, with a reason where it is open.
-fn standing(rungs: &[&Rung]) -> String {
-    let mut lines = rungs.iter().map(|rung| match rung.holds {
-        Some(true) => format!("{} holds", rung.name),
-        _ => rung.in_words("is open"),
-    });
-    lines.join("\n")
-}
-
 /// Returns a line for each open doubt, and one for all that were settled alike.
 fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     let mut lines = Vec::new();
@@ -112,19 +103,23 @@ pub fn challenge(
     (attempt, compared): (&Attempt, &Rung),
     code: &str,
 ) -> String {
-    let povs = shown_povs(baseline);
-    let rungs: Vec<&Rung> = attempt.rungs.iter().chain([compared]).collect();
+    // A line for each rung, with a reason where it is open.
+    let rungs = attempt.rungs.iter().chain([compared]);
+    let mut rungs = rungs.map(|rung| match rung.holds {
+        Some(true) => format!("{} holds", rung.name),
+        _ => rung.in_words("is open"),
+    });
     let answers: Vec<String> = compared.answers.iter().take(CHALLENGED).cloned().collect();
     render(
         "challenge.md",
         context! {
             language => language_name(plan.language),
             crash,
-            povs,
+            povs => shown_povs(baseline),
             harness => baseline.harness.clone(),
             diff => attempt.diff.clone(),
             surroundings => surroundings(attempt, code),
-            observed => standing(&rungs),
+            observed => rungs.join("\n"),
             conditions => compared.conditions.join("\n"),
             answers,
             code,

@@ -116,7 +116,10 @@ fn explain(error: &toml::de::Error) -> String {
 /// Checks the keys of a task that lies in `folder`; `origin` is named in errors.
 pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, TaskError> {
     let reader = Reader { folder, origin };
-    reader.check_id(&keys.id)?;
+    if !is_id(&keys.id) {
+        let message = "must be 1 to 128 of A-Z a-z 0-9 . _ - and start with none of . -";
+        return Err(reader.invalid("id", message));
+    }
     let language = reader.language(&keys.language)?;
     if keys.candidates == 0 || keys.candidates > 16 {
         return Err(reader.invalid("candidates", "must be between 1 and 16"));
@@ -186,14 +189,6 @@ impl Reader<'_> {
         }
     }
 
-    fn check_id(&self, id: &str) -> Result<(), TaskError> {
-        let message = "must be 1 to 128 of A-Z a-z 0-9 . _ - and start with none of . -";
-        if is_id(id) {
-            return Ok(());
-        }
-        Err(self.invalid("id", message))
-    }
-
     fn image(
         &self,
         name: Option<String>,
@@ -206,10 +201,7 @@ impl Reader<'_> {
                 let message = format!("{name:?} is no name of an image, like debian:bookworm");
                 Err(self.invalid("image", message))
             }
-            (None, Some(path)) => {
-                let file = self.file("dockerfile", path)?;
-                Ok(Some(Image::Dockerfile(file)))
-            }
+            (None, Some(path)) => Ok(Some(Image::Dockerfile(self.file("dockerfile", path)?))),
             (None, None) => Ok(None),
         }
     }
