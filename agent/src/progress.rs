@@ -72,6 +72,7 @@ impl Progress {
         } else {
             String::new()
         };
+        let count = |items: usize, noun: &str| counted(items as u64, noun);
         let doing = match step {
             Step::Baseline => {
                 "building the unpatched tree, replaying the PoVs, running the tests".to_owned()
@@ -83,21 +84,15 @@ impl Progress {
                 1 => format!("round {round}: 1 query"),
                 count => format!("round {round}: {count} queries"),
             },
-            Step::Probe { probes } => {
-                format!("{} under a debugger", counted(probes.len() as u64, "probe"))
+            Step::Probe { probes } => format!("{} under a debugger", count(probes.len(), "probe")),
+            Step::Locate { patch } => {
+                format!("placing a patch of {}", count(patch.edits.len(), "edit"))
             }
-            Step::Locate { patch } => format!(
-                "placing a patch of {}",
-                counted(patch.edits.len() as u64, "edit")
-            ),
             Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.as_str()),
             Step::Challenge {
                 attempt, inputs, ..
             } => {
-                format!(
-                    "attempt {attempt}: {}",
-                    counted(inputs.len() as u64, "challenge")
-                )
+                format!("attempt {attempt}: {}", count(inputs.len(), "challenge"))
             }
             Step::Agree { attempts, .. } => {
                 format!("comparing the behaviour of {} candidates", attempts.len())

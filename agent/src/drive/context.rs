@@ -37,14 +37,13 @@ impl Drive {
             ..self.parts.reported.clone()
         };
         let mut signals = Vec::new();
+        // Where the index fails, the context itself says so.
         if !self.parts.signals.is_empty()
             && let Ok(engine) = self.parts.engine.get(&nearest).await
+            && let Ok(words) = engine.words_of(&request)
         {
-            // Where the index fails, the context itself says so.
-            if let Ok(words) = engine.words_of(&request) {
-                let asked = (&engine, words.as_str());
-                signals = self.consult(id, asked, (run.limits(), run.spent())).await?;
-            }
+            let asked = (&engine, words.as_str());
+            signals = self.consult(id, asked, (run.limits(), run.spent())).await?;
         }
         self.with_engine(&nearest, move |engine| {
             let context = engine.context(&request)?;

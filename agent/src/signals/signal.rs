@@ -42,11 +42,8 @@ impl<S> Signal<S> {
     /// Returns the most that asking it with so many tokens can cost.
     pub(super) fn estimate(&self, tokens: u64) -> Asked {
         let prices = self.prices.as_ref();
-        (
-            self.name,
-            tokens,
-            prices.map(|prices| prices.at_most(tokens, 0)),
-        )
+        let usd = prices.map(|prices| prices.at_most(tokens, 0));
+        (self.name, tokens, usd)
     }
 
     /// Returns the record of asking since a moment; nothing when all was known.

@@ -130,8 +130,7 @@ impl Run {
     /// send another patch beside the one that stands.
     pub(super) fn go_on_beside(&mut self, lane: &mut Lane, number: u32) {
         let left = self.left();
-        let may = left.attempts > 0 && left.rounds > 0;
-        if may {
+        if left.attempts > 0 && left.rounds > 0 {
             lane.tell_doubt(number, prompt::left_open(&left));
         } else {
             lane.stage = Stage::Done(Finished::Held);
@@ -160,15 +159,14 @@ impl Run {
     fn reject(&mut self, lane: &mut Lane, contest: &Examination, reason: &str) {
         let number = contest.attempt;
         let first = reason.lines().next().unwrap_or_default();
-        self.remark(format!(
-            "attempt {number}: the critic finds the other behaviour wrong: {first}"
-        ));
+        let told = format!("the critic finds the other behaviour wrong: {first}");
+        self.remark(format!("attempt {number}: {told}"));
         let Some(rung) = self.compared(number) else {
             lane.stage = Stage::Done(Finished::Held);
             return;
         };
         rung.holds = Some(false);
-        rung.reason = format!("the critic finds the other behaviour wrong: {first}");
+        rung.reason = told;
         rung.feedback = Some(format!(
             "A reviewer who weighed your reason finds the other behaviour wrong:\n{reason}"
         ));

@@ -165,14 +165,10 @@ impl Run {
         if self.foreign.is_some() || left.attempts == 0 {
             return false;
         }
-        let objection = lane.unproven.take();
-        let text = objection
-            .zip(self.attempt(number))
-            .map(|(objection, attempt)| prompt::objection(attempt, &objection, &left));
-        let Some(text) = text else {
+        let Some((objection, attempt)) = lane.unproven.take().zip(self.attempt(number)) else {
             return false;
         };
-        lane.tell_doubt(number, text);
+        lane.tell_doubt(number, prompt::objection(attempt, &objection, &left));
         true
     }
 

@@ -174,11 +174,10 @@ impl Run {
     pub(super) fn retry(&mut self, lane: &mut Lane, problem: &str, finished: Finished) {
         self.spent.format_retries += 1;
         let exhausted = self.spent.format_retries > self.plan.limits.format_retries;
-        let text = prompt::problem(problem, &self.left());
         if exhausted {
             lane.stage = Stage::Done(finished);
         } else {
-            lane.tell(text);
+            lane.tell(prompt::problem(problem, &self.left()));
         }
     }
 

@@ -195,8 +195,7 @@ impl Run {
         if let Some(ending) = verified.filter(|_| !own) {
             return self.conclude(ending, Some(number));
         }
-        let asked = self.tell_objection(lane, number) || self.ask_author(lane, number);
-        if !asked {
+        if !self.tell_objection(lane, number) && !self.ask_author(lane, number) {
             lane.stage = Stage::Done(Finished::Held);
         }
     }
@@ -224,6 +223,7 @@ impl Run {
 
     /// The ending of an attempt that no rung refuted.
     pub(super) fn top_ending(&self, attempt: &Attempt) -> Ending {
+        let number = attempt.number;
         let open = attempt.rungs.iter().filter(|rung| rung.holds.is_none());
         let open = open.map(|rung| format!("{:?} ({})", rung.name.as_str(), rung.reason));
         let open: Vec<String> = open.collect();
@@ -231,24 +231,18 @@ impl Run {
             return Ending::new(EndingKind::Unverified, "there is no PoV to replay");
         }
         if open.is_empty() && self.baseline.has_tests {
+            let held = format!("attempt {number} holds every rung");
             let least = self.plan.limits.probability;
             if let Some(right) = probability::of_right(attempt).filter(|right| *right < least) {
-                let number = attempt.number;
                 let detail = format!(
-                    "attempt {number} holds every rung, but P(right) is {right:.2}, below the {least:.2} of limits.probability"
+                    "{held}, but P(right) is {right:.2}, below the {least:.2} of limits.probability"
                 );
                 return Ending::new(EndingKind::Plausible, detail);
             }
-            return Ending::new(
-                EndingKind::Verified,
-                format!("attempt {} holds every rung", attempt.number),
-            );
+            return Ending::new(EndingKind::Verified, held);
         }
-        let detail = format!(
-            "attempt {} was not refuted, but not climbed: {}",
-            attempt.number,
-            open.join(", ")
-        );
+        let open = open.join(", ");
+        let detail = format!("attempt {number} was not refuted, but not climbed: {open}");
         Ending::new(EndingKind::Plausible, detail)
     }
 }
