@@ -178,7 +178,7 @@ pub(crate) fn rows(node: Node<'_>) -> (u32, u32) {
 }
 
 /// Returns the name of a function, where the node is one.
-fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
+pub(crate) fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
     let mut at = match node.kind() {
         "function_definition" => node.child_by_field_name("declarator")?,
         "method_declaration" | "constructor_declaration" => node.child_by_field_name("name")?,

@@ -14,7 +14,7 @@ use patchwright_sandbox::process::disk::FULL;
 use patchwright_sandbox::process::{Captured, Execution};
 use patchwright_sandbox::{Command, Place, Sandbox};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -268,14 +268,18 @@ impl LocalTarget {
         environment
     }
 
-    /// Nothing in the place of Valgrind, which runs no program that has a sanitizer built in: tests
-    /// that find it use it, and all fail.
+    /// Nothing in the place of Valgrind, which runs no program that has one of these sanitizers built
+    /// in: tests that find it use it, and all fail.
     fn without_valgrind(&self, job: &Job<'_>) -> Option<Place> {
         let mut flags = self.task.builds.get(job.build)?.values();
-        let fails = flags.any(|flags| flags.contains("-fsanitize="))
-            && !job.script.contains("valgrind")
-            && self.sandbox.maps_paths()
-            && Path::new(VALGRIND).exists();
+        let sanitized = |flags: &String| {
+            let mut kinds = ["address", "thread", "memory", "leak"].iter();
+            flags.contains("-fsanitize=") && kinds.any(|kind| flags.contains(kind))
+        };
+        let names = |text: &OsStr| text.to_string_lossy().contains("valgrind");
+        let asked = names(job.script.as_ref()) || job.arguments.iter().any(|word| names(word));
+        let here = self.task.image.is_none() && self.sandbox.maps_paths();
+        let fails = here && !asked && flags.any(sanitized) && Path::new(VALGRIND).exists();
         fails.then(|| Place {
             host: "/dev/null".into(),
             inside: VALGRIND.into(),

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 
 /// Version of the cache entries, raised when their content or making changes.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 /// The most files of a folder; a task with a larger one is not cached.
 const MOST_FILES: usize = 300_000;
 /// Programs that determine the result of a build.

@@ -2,7 +2,7 @@
 
 use super::LocalTarget;
 use crate::TargetError;
-use crate::runner::{BuildKind, Target};
+use crate::runner::{BuildKind, Inputs, Target};
 use crate::test_support::{open, task};
 use patchwright_sandbox::test_host::host;
 use patchwright_sandbox::{IsolationChoice, SandboxError};
@@ -10,6 +10,7 @@ use patchwright_source::Changes;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_task_that_cannot_be_judged_says_why() {
@@ -142,6 +143,16 @@ async fn tests_of_sanitized_programs_find_no_valgrind() {
         let target = open(task, folder.path()).await;
         let installed = Path::new("/usr/bin/valgrind").exists();
         assert_eq!(passes(&target).await, found && installed, "{test}");
+        // A second witness runs inputs under it.
+        let mut pov = target.task().povs[0].clone();
+        pov.command = Some("exec valgrind --version \"$POV\"".to_owned());
+        let (unchanged, kind) = (Changes::default(), BuildKind::Incremental);
+        let build = target.build(&unchanged, "address", kind).await.unwrap();
+        let time = Duration::from_secs(5);
+        let inputs = Inputs::new(vec![vec![1]], time * 4, time);
+        let runs = target.run_inputs(&build, &pov, &inputs).await.unwrap();
+        let ending = runs[0].ending;
+        assert_eq!(ending.success(), installed, "{ending}");
     }
 }
 

@@ -1,91 +1,134 @@
-//! Tests that notice nothing: they run the patched functions, and succeed too where each of these
-//! ends the program at once. What they run then says nothing of the patch.
+//! Tests that notice nothing: they run a patched function, and end as before where it ends the
+//! program at once. What they run then says nothing of the patch.
 //!
 //! Functions whose work no test misses are called pseudo-tested, and are found by taking their
 //! bodies away (R. Niedermayr, E. Juergens and S. Wagner, "Will my tests tell me if I break this
 //! code?", 2016). A body that ends the program asks less of the tests: that they see a crash.
 
 use super::Comparison;
-use crate::attempt::{AttemptFacts, nodes, rows};
-use crate::rung::tested;
+use super::reach::AtPatch;
+use crate::attempt::{AttemptFacts, last, name, nodes, rows};
+use crate::rung::{patch, tested};
 use patchwright_source::{Changes, Language, parse};
-use patchwright_target::runner::BuildKind;
+use patchwright_target::runner::{BuildKind, Coverage, LineRange, TestRun};
 use patchwright_target::{Result, WorkTime};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use tree_sitter::Node;
 
+/// Functions that are looked at, each of which costs a build and two runs of the tests.
+const MOST: usize = 3;
+/// Runs of the tests that have to fail: one alone may be an unsteady test.
+const RUNS: usize = 2;
 /// Code that ends the program. That of C is a declaration: C89 takes no other behind a statement.
 const OF_C: &str = " __attribute__((unused)) int patchwright_end = (__builtin_trap(), 0);";
 const OF_JAVA: &str = " if (true) throw new AssertionError();";
 
 impl Comparison<'_> {
-    /// Tells whether the tests fail where each touched function ends the program; not so where
-    /// that cannot be built or tested.
-    pub(super) async fn tests_notice(&mut self) -> Result<bool> {
-        let (ending, target) = (ending(self.programs.attempt), self.programs.target);
-        let (Some(changes), Some(before)) = (ending, self.tests) else {
-            return Ok(true);
-        };
-        let (started, name) = (WorkTime::now(), target.task().main_build());
-        let kind = BuildKind::Incremental;
-        let build = target.build(&changes, &name, kind).await?;
-        let run = target.test(&build).await?.filter(|_| build.succeeded());
+    /// Tells what tests with this coverage say of the patch: each patched function that they run
+    /// has to be missed where it ends the program.
+    pub(super) async fn at_patch(&mut self, coverage: &Coverage) -> Result<AtPatch> {
+        if !coverage.reached() {
+            return Ok(AtPatch::Miss);
+        }
+        let (started, target) = (WorkTime::now(), self.programs.target);
+        let lines = self.lines_of_patch().lines;
+        let is_run = |name: &str| coverage.functions.get(last(name)) != Some(&0);
+        let endings = endings(self.programs.attempt, &lines, &is_run);
+        let name = target.task().main_build();
+        let build = patch::build(target, self.programs.attempt, &name).await?;
+        let passing = target.test(&build).await?;
+        let mut found = AtPatch::Unclear;
+        for changes in endings.iter().take(MOST) {
+            found = self.missed(changes, passing.as_ref()).await?;
+            if found != AtPatch::Run {
+                break;
+            }
+        }
         self.clock.leave_out(started.elapsed());
-        let rung = run.map(|now| tested::judge(before, &now, &BTreeSet::new(), &self.writer));
-        Ok(rung.is_some_and(|rung| rung.holds == Some(false)))
+        Ok(found)
+    }
+
+    /// Tells whether tests of the patched program fail, each time, once it is changed so.
+    async fn missed(&self, changes: &Changes, passing: Option<&TestRun>) -> Result<AtPatch> {
+        let target = self.programs.target;
+        let (name, kind) = (target.task().main_build(), BuildKind::Incremental);
+        let build = target.build(changes, &name, kind).await?;
+        let Some(passing) = passing.filter(|_| build.succeeded()) else {
+            return Ok(AtPatch::Unclear);
+        };
+        for _ in 0..RUNS {
+            let Some(now) = target.test(&build).await? else {
+                return Ok(AtPatch::Unclear);
+            };
+            let rung = tested::judge(passing, &now, &BTreeSet::new(), &self.writer);
+            if rung.holds != Some(false) {
+                return Ok(AtPatch::NoticeNothing);
+            }
+        }
+        Ok(AtPatch::Run)
     }
 }
 
-/// Returns the patch with an end of the program at the beginning of each touched function; none
-/// where it touches no function.
-fn ending(attempt: &AttemptFacts) -> Option<Changes> {
-    let mut changes = attempt.changes.clone();
-    for touched in &attempt.touched {
-        let path = changes.new_name(&touched.path).clone();
-        let (Some(language), Some(text)) = (Language::of_path(&path), changes.files.get_mut(&path))
-        else {
-            continue;
-        };
-        let tree = parse(language, text);
-        let functions = tree.iter().flat_map(|tree| nodes(tree.root_node()));
-        let written = functions.filter(|node| {
-            let (first, last) = rows(*node);
-            (first..=last).any(|line| touched.wrote(line))
-        });
-        let starts: BTreeMap<usize, &str> = written.filter_map(start).collect();
-        for (at, end) in starts.into_iter().rev() {
-            text.splice(at..at, end.bytes());
+/// Returns the patch with an end of the program in one function that holds some of the lines and
+/// is run, for each such function.
+fn endings(
+    attempt: &AttemptFacts,
+    lines: &[LineRange],
+    is_run: &dyn Fn(&str) -> bool,
+) -> Vec<Changes> {
+    let mut endings = Vec::new();
+    for (path, text) in &attempt.changes.files {
+        let language = Language::of(path, text);
+        let tree = language.and_then(|language| parse(language, text));
+        for node in tree.iter().flat_map(|tree| nodes(tree.root_node())) {
+            let meets = |range: &LineRange| {
+                let (first, last) = rows(node);
+                range.path == path.as_str() && range.first <= last && range.last >= first
+            };
+            if lines.iter().any(meets)
+                && name(node, text).is_some_and(|name| is_run(&name))
+                && let Some((at, end)) = start(node, text)
+            {
+                let mut changes = attempt.changes.clone();
+                let text = changes.files.entry(path.clone()).or_default();
+                text.splice(at..at, end.bytes());
+                endings.push(changes);
+            }
         }
     }
-    (changes != attempt.changes).then_some(changes)
+    endings
 }
 
 /// Returns where the body of a function begins, and what ends the program there. The call of
 /// another constructor is always the first statement.
-fn start(node: Node<'_>) -> Option<(usize, &'static str)> {
+fn start(node: Node<'_>, text: &[u8]) -> Option<(usize, &'static str)> {
+    // To a grammar of C, what macros begin may be a function.
+    let declarator = node.child_by_field_name("declarator");
+    let is_function = |declarator| nodes(declarator).any(|one| one.kind() == "function_declarator");
     let end = match node.kind() {
-        "function_definition" => OF_C,
+        "function_definition" if declarator.is_some_and(is_function) => OF_C,
         "method_declaration" | "constructor_declaration" => OF_JAVA,
         _ => return None,
     };
     let body = node.child_by_field_name("body")?;
-    let first = body.named_child(0);
+    let mut cursor = body.walk();
+    let mut statements = body.named_children(&mut cursor);
+    let first = statements.find(|one| !one.is_extra());
     let called = first.filter(|first| first.kind() == "explicit_constructor_invocation");
-    Some((
-        called.map_or(body.start_byte() + 1, |call| call.end_byte()),
-        end,
-    ))
+    let at = called.map_or(body.start_byte() + 1, |call| call.end_byte());
+    (text.get(body.start_byte()) == Some(&b'{')).then_some((at, end))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::{LIST, attempt_with, one_file};
-    use super::{OF_C, OF_JAVA, ending};
+    use super::{OF_C, OF_JAVA, endings, start};
     use crate::AttemptFacts;
+    use crate::attempt::nodes;
     use crate::evidence::{Rung, RungName};
     use crate::ladder::Ladder;
-    use patchwright_source::{Touched, TreePath};
-    use patchwright_target::runner::Target;
+    use patchwright_source::{Language, TreePath, parse};
+    use patchwright_target::runner::{LineRange, Target};
     use patchwright_target::test_support::{open, task};
     use std::fs;
     use std::time::Duration;
@@ -114,48 +157,69 @@ mod tests {
     async fn tests_that_cannot_fail_are_no_evidence() {
         let noticing = tested_by(r#""$OUT"/prog "$TASK"/few.bin"#).await;
         assert_eq!(noticing.counts["tests reach the patch"], 1, "{noticing:#?}");
+        // It fails before the patch, and by it alone.
+        let of_crash = r#"ASAN_OPTIONS=exitcode=101 "$OUT"/prog "$TASK"/pov.bin || [ $? -lt 100 ]"#;
+        let repaired = tested_by(of_crash).await;
+        assert_eq!(repaired.counts["tests reach the patch"], 1, "{repaired:#?}");
         let ignoring = tested_by(r#""$OUT"/prog "$TASK"/few.bin || :"#).await;
         assert_eq!(ignoring.counts["tests reach the patch"], 0, "{ignoring:#?}");
-        let told = "the tests succeed too where each patched function ends the program";
+        let told = "the tests do, but end as before where a patched function ends the program";
         assert!(ignoring.reason.contains(told), "{}", ignoring.reason);
         assert_eq!((noticing.holds, ignoring.holds), (Some(true), None));
     }
 
     #[test]
-    fn each_touched_function_ends_the_program() {
+    fn each_patched_function_ends_the_program_once() {
         const C: &str = "int a(int x)\n{\n  return x;\n}\nint b;\nint c(void) { return 0; }\n";
-        const JAVA: &str = "class A extends B {\n  A() {\n    super(1);\n    f();\n  }\n  int f() { return 1; }\n}\n";
+        const CPP: &str = "namespace n {\nclass A {\n  A() {}\n  int f()\n  { return 1; }\n};\n}\n";
+        const JAVA: &str = "class A extends B {\n  A() {\n    // why\n    super(1);\n    f();\n  }\n  int f() { return 1; }\n}\n";
         for (path, text, lines, expected) in [
+            ("a.c", C, (3, 3), vec![("{\n  return", OF_C)]),
             (
                 "a.c",
                 C,
-                (3, 3),
-                Some(C.replacen('{', &format!("{{{OF_C}"), 1)),
+                (3, 6),
+                vec![("{ return 0", OF_C), ("{\n  return", OF_C)],
             ),
-            ("a.c", C, (3, 6), Some(C.replace('{', &format!("{{{OF_C}")))),
-            ("a.c", C, (5, 5), None),
-            (
-                "A.java",
-                JAVA,
-                (4, 6),
-                Some(
-                    JAVA.replace("super(1);", &format!("super(1);{OF_JAVA}"))
-                        .replace("f() {", &format!("f() {{{OF_JAVA}")),
-                ),
-            ),
+            ("a.c", C, (5, 5), vec![]),
+            ("a.h", CPP, (5, 5), vec![("{ return 1", OF_C)]),
+            ("A.java", JAVA, (7, 7), vec![("{ return 1", OF_JAVA)]),
         ] {
             let path = TreePath::new(path).unwrap();
             let mut attempt = AttemptFacts::default();
             let changed = &mut attempt.changes.files;
             changed.insert(path.clone(), text.as_bytes().to_vec());
-            attempt.touched.push(Touched {
-                path: path.clone(),
-                old: Vec::new(),
-                new: vec![lines],
+            let range = LineRange {
+                path: path.to_string(),
+                first: lines.0,
+                last: lines.1,
+            };
+            let ended = endings(&attempt, &[range], &|name| name != "b").into_iter();
+            let ended = ended.map(|changes| String::from_utf8(changes.files[&path].clone()));
+            let ended: Vec<String> = ended.map(Result::unwrap).collect();
+            let expected = expected.iter().map(|(at, end)| {
+                let with_end = at.replacen('{', &format!("{{{end}"), 1);
+                text.replacen(at, &with_end, 1)
             });
-            let ended = ending(&attempt).map(|changes| changes.files[&path].clone());
-            let ended = ended.map(|bytes| String::from_utf8(bytes).unwrap());
-            assert_eq!(ended, expected);
+            assert_eq!(ended, expected.collect::<Vec<_>>());
         }
+        let tree = parse(Language::Java, JAVA.as_bytes()).unwrap();
+        let constructor = nodes(tree.root_node());
+        let mut constructor = constructor.filter(|node| node.kind() == "constructor_declaration");
+        let (at, _) = start(constructor.next().unwrap(), JAVA.as_bytes()).unwrap();
+        assert_eq!(
+            JAVA.get(..at).unwrap().lines().last(),
+            Some("    super(1);")
+        );
+        // Code that is not run is not missed.
+        let mut attempt = AttemptFacts::default();
+        let path = TreePath::new("a.c").unwrap();
+        attempt.changes.files.insert(path, C.as_bytes().to_vec());
+        let all = LineRange {
+            path: "a.c".to_owned(),
+            first: 1,
+            last: 6,
+        };
+        assert_eq!(endings(&attempt, &[all], &|name| name == "c").len(), 1);
     }
 }

@@ -53,9 +53,12 @@ const LEAST_TESTS: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtPatch {
     Miss,
+    /// They run it, and fail where a function of it ends the program.
     Run,
-    /// They run it, and succeed too where each of its functions ends the program.
+    /// They run it, and end as before then.
     NoticeNothing,
+    /// They run it, and it cannot be seen whether they notice anything.
+    Unclear,
 }
 
 /// Inputs and tests that run the patch, by counters.
@@ -119,7 +122,10 @@ impl Comparison<'_> {
             branches: 0,
         };
         if let Some(tests) = &self.tests_coverage {
-            reach.add_tests(tests);
+            let reached = tests.reached();
+            reach.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
+            reach.all.add(tests);
+            reach.accepted.add(tests);
         }
         let povs = given_inputs::povs(target.task())?;
         for (_, coverage) in self.count_runs(&mut reach, povs, LEAST).await? {
@@ -153,13 +159,20 @@ impl Comparison<'_> {
                 most,
             };
             if let Some(tests) = target.observed_run(&reach.build, None, &asked).await? {
-                if tests.coverage.reached() && !self.tests_notice().await? {
-                    reach.tests = Some(AtPatch::NoticeNothing);
-                } else {
-                    reach.add_tests(&tests.coverage);
-                    reach.settle(attempt);
+                let at_patch = self.at_patch(&tests.coverage).await?;
+                reach.tests = Some(at_patch);
+                reach.all.add(&tests.coverage);
+                if matches!(at_patch, AtPatch::Run | AtPatch::Miss) {
+                    reach.accepted.add(&tests.coverage);
                 }
+                reach.settle(attempt);
             }
+        }
+        // Calls of tests that are compared count as inputs do, whatever the tests notice.
+        let few = reach.reached + self.telling_calls < target.task().limits.reached;
+        let of_calls = self.tests_coverage.clone().filter(|_| few);
+        if let (Some(AtPatch::Run), Some(tests)) = (reach.tests, of_calls) {
+            reach.tests = Some(self.at_patch(&tests).await?);
         }
         self.count("counted", reach.looked_at);
         self.count("reached the patch", reach.reached);
@@ -370,14 +383,6 @@ fn reads_outside(crash: &CrashReport) -> bool {
 }
 
 impl Reach {
-    /// Adds what the tests cover.
-    fn add_tests(&mut self, tests: &Coverage) {
-        let reached = tests.reached();
-        self.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
-        self.all.add(tests);
-        self.accepted.add(tests);
-    }
-
     /// Judges whether this is enough to call the patch tried, by the floor of the settings;
     /// else what is missing.
     pub(super) fn missing(&self, floor: u64) -> Option<String> {
@@ -385,7 +390,10 @@ impl Reach {
             Some(AtPatch::Run) => ", and the tests do",
             Some(AtPatch::Miss) => ", and neither do the tests",
             Some(AtPatch::NoticeNothing) => {
-                ", and the tests succeed too where each patched function ends the program"
+                ", and the tests do, but end as before where a patched function ends the program"
+            }
+            Some(AtPatch::Unclear) => {
+                ", and the tests do, but no build shows whether they notice anything"
             }
             None => "",
         };
