@@ -259,7 +259,7 @@ pub(crate) fn proposals(
     };
     let mut found = known(root);
     if found.is_empty() {
-        for folder in folders(root) {
+        for folder in folders(root, language) {
             let inside = known(&root.join(&folder)).into_iter();
             found.extend(inside.map(|proposal| proposal.in_folder(&folder)));
         }
@@ -268,13 +268,13 @@ pub(crate) fn proposals(
 }
 
 /// Returns the folders at the root of a tree with the most sources.
-fn folders(root: &Path) -> Vec<String> {
+fn folders(root: &Path, language: Language) -> Vec<String> {
     let files = Tree::open(root).map(|tree| tree.files());
     let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
     for file in files.unwrap_or_default() {
         if let Some((folder, _)) = file.as_str().split_once('/')
             && is_plain(folder, "._+-")
-            && Language::of_path(&file).is_some()
+            && Language::of_path(&file).is_some_and(|one| one.family() == language.family())
         {
             *sizes.entry(folder.to_owned()).or_default() += 1;
         }
@@ -368,19 +368,20 @@ mod tests {
     #[test]
     fn a_configure_that_is_kept_in_the_tree_is_not_made_again() {
         let folder = tempfile::tempdir().unwrap();
-        let configure =
-            "#!/bin/sh\n[ \"$1\" = --disable-shared ] && cp \"$TREE\"/Makefile . || :\n";
-        let makefile = "AUTOMAKE = missing-automake-1.1\nall: Makefile.in\nMakefile.in: configure.ac\n\t$(AUTOMAKE)\n";
-        fs::write(folder.path().join("Makefile.in"), "").unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        fs::write(folder.path().join("configure.ac"), "").unwrap();
-        fs::create_dir(folder.path().join("build")).unwrap();
-        for file in ["Makefile.in", "configure.ac"] {
-            let link = folder.path().join("build").join(file);
-            std::os::unix::fs::symlink(folder.path().join(file), link).unwrap();
-        }
+        let configure = "#!/bin/sh\ncp \"$TREE\"/Makefile . 2>/dev/null\ntouch config.status\n";
+        let makefile = "all: $(TREE)/Makefile.in\n$(TREE)/Makefile.in: $(TREE)/configure.ac\n\tmissing-automake\n";
+        let write = |name: &str| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            fs::write(folder.path().join(name), "").unwrap();
+        };
+        write("Makefile.in");
+        write("configure.ac");
         let succeed = built(folder.path(), configure, makefile);
-        assert_eq!(succeed, [true, true, false, false]);
+        assert_eq!(succeed, [true; 4]);
+        // A change of what it was made of has to be seen.
+        write("configure.ac");
+        let succeed = built(folder.path(), configure, makefile);
+        assert_eq!(succeed, [false; 4]);
     }
 
     #[test]

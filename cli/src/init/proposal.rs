@@ -68,6 +68,16 @@ impl Proposal {
             prepare: self.prepare.map(there),
             build: there(self.build),
             tests: self.tests.into_iter().map(there).collect(),
+            in_part: self.in_part.map(|part| InPart {
+                below: part
+                    .below
+                    .replace("$TREE\"/", &format!("$TREE\"/{folder}/")),
+                ..part
+            }),
+            too_old: self.too_old.map(|old| TooOld {
+                begin: format!("cd {folder}; {}cd ..; ", old.begin),
+                ..old
+            }),
             ..self
         }
     }
