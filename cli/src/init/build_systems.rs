@@ -224,7 +224,11 @@ impl BuildSystem {
         });
         Proposal {
             system: self.name.clone(),
-            prepare: self.prepare.as_ref().map(fill),
+            prepare: self
+                .prepare
+                .as_ref()
+                .map(fill)
+                .filter(|command| !command.is_empty()),
             build: format!("{beginning}{}", fill(&self.build)),
             // A part of the programs with fuzzers is no more than all of them without.
             in_part: self.in_part.clone().filter(|_| beginning.is_empty()),
@@ -336,17 +340,14 @@ mod tests {
         );
     }
 
-    /// Tells which proposals build a tree with this `configure` and this Makefile, in order.
-    fn built(folder: &Path, configure: &str, makefile: &str) -> Vec<bool> {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::write(folder.join("configure"), configure).unwrap();
-        fs::write(folder.join("Makefile"), makefile).unwrap();
-        let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(folder.join("configure"), mode).unwrap();
+    /// Tells which proposals build a tree, in order.
+    fn built(folder: &Path, is_prepared: bool) -> Vec<bool> {
         let builds = proposals(folder, Language::C, None).unwrap();
         let succeed = builds.iter().map(|proposal| {
+            let prepare = proposal.prepare.as_deref().filter(|_| !is_prepared);
+            let commands = [prepare.unwrap_or(":"), &proposal.build].join("\n");
             let mut shell = std::process::Command::new("sh");
-            let shell = shell.args(["-euc", &proposal.build]);
+            let shell = shell.args(["-euc", &commands]).current_dir(folder);
             let shell = shell.env("TREE", folder).env("OUT", folder);
             let shell = shell.env("CFLAGS", "-fflag").env("JOBS", "1");
             shell.env_remove("CC").status().unwrap().success()
@@ -354,13 +355,21 @@ mod tests {
         succeed.collect()
     }
 
+    fn write_configure(folder: &Path, configure: &str, makefile: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::write(folder.join("configure"), configure).unwrap();
+        fs::write(folder.join("Makefile"), makefile).unwrap();
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder.join("configure"), mode).unwrap();
+    }
+
     #[test]
     fn a_configure_that_is_not_of_autoconf_gets_no_options() {
         let folder = tempfile::tempdir().unwrap();
         let configure = "#!/bin/sh\n[ $# = 0 ] && echo \"CC = $CC\" > Makefile.configure\n";
         let makefile = "include Makefile.configure\nfold:\n\techo $(CC) > fold\n";
-        let succeed = built(folder.path(), configure, makefile);
-        assert_eq!(succeed, [false, false, true, true]);
+        write_configure(folder.path(), configure, makefile);
+        assert_eq!(built(folder.path(), false), [false, false, true, true]);
         let compiler = fs::read_to_string(folder.path().join("fold")).unwrap();
         assert_eq!(compiler, "cc -fflag\n");
     }
@@ -368,20 +377,20 @@ mod tests {
     #[test]
     fn a_configure_that_is_kept_in_the_tree_is_not_made_again() {
         let folder = tempfile::tempdir().unwrap();
-        let configure = "#!/bin/sh\ncp \"$TREE\"/Makefile . 2>/dev/null\ntouch config.status\n";
-        let makefile = "all: $(TREE)/Makefile.in\n$(TREE)/Makefile.in: $(TREE)/configure.ac\n\tmissing-automake\n";
+        let configure = "#!/bin/sh\ncp \"$TREE\"/Makefile . 2>/dev/null\nexit 0\n";
+        let makefile = "all: $(TREE)/Makefile.in\n$(TREE)/Makefile.in: $(TREE)/configure.ac $(TREE)/aclocal.m4\n\tmissing-automake\n";
+        write_configure(folder.path(), configure, makefile);
         let write = |name: &str| {
             std::thread::sleep(std::time::Duration::from_millis(20));
             fs::write(folder.path().join(name), "").unwrap();
         };
-        write("Makefile.in");
+        for name in ["Makefile.in", "aclocal.m4", "configure.ac"] {
+            write(name);
+        }
+        assert_eq!(built(folder.path(), false), [true; 4]);
+        // A change of what it was made of, behind the preparation, has to be seen.
         write("configure.ac");
-        let succeed = built(folder.path(), configure, makefile);
-        assert_eq!(succeed, [true; 4]);
-        // A change of what it was made of has to be seen.
-        write("configure.ac");
-        let succeed = built(folder.path(), configure, makefile);
-        assert_eq!(succeed, [false; 4]);
+        assert_eq!(built(folder.path(), true), [false; 4]);
     }
 
     #[test]
@@ -423,8 +432,8 @@ mod tests {
         assert_eq!(
             tests[1..],
             [
-                r#"cmake --build "$OUT"/build --target check"#,
-                r#"cmake --build "$OUT"/build --target test"#,
+                r#"cmake --build "$OUT"/build --target check -v"#,
+                r#"cmake --build "$OUT"/build --target test -v"#,
                 r#"cd "$OUT"/build && bash "$TREE"/test.sh"#,
                 r#"cd "$OUT"/build && python3 "$TREE"/scripts/run-tests.py"#,
             ]

@@ -44,13 +44,14 @@ link() {
 }
 
 link 2>/dev/null && exit
-rm -f "$OUT/$name".beside "$OUT/$name".log
+rm -f "$OUT/$name".beside
+: >"$OUT/$name".log
 for source in $(find "$(dirname "$TREE/$1")" -maxdepth 1 -name '*.c' -o -name '*.cc' -o -name '*.cpp' -o -name '*.cxx'); do
   grep -qE '\b(main|LLVMFuzzerTestOneInput) *\(' "$source" && continue
   object="$OUT"/beside$(echo "$source" | tr -c 'A-Za-z0-9\n' -)
   compile "$source" "$object" 2>>"$OUT/$name".log && ar rc "$OUT/$name".beside "$object"
 done
-link $(find "$OUT/$name".beside 2>/dev/null) || {
-  cat "$OUT/$name".log >&2
-  exit 1
-}
+beside=$(find "$OUT" -maxdepth 1 -name "$name.beside")
+link $beside 2>/dev/null && exit
+cat "$OUT/$name".log >&2
+link $beside
