@@ -7,18 +7,20 @@
 
 use super::Comparison;
 use super::reach::AtPatch;
-use crate::attempt::{AttemptFacts, last, name, nodes, rows};
+use crate::attempt::{self, AttemptFacts, name, nodes, rows};
 use crate::rung::{patch, tested};
-use patchwright_source::{Changes, Language, parse};
-use patchwright_target::runner::{BuildKind, Coverage, LineRange, TestRun};
+use patchwright_source::{Language, parse};
+use patchwright_target::runner::{Coverage, LineRange, TestRun};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use tree_sitter::Node;
 
-/// Functions that are looked at, each of which costs a build and two runs of the tests.
+/// Functions that are looked at, and the time after which no further one is.
 const MOST: usize = 3;
-/// Runs of the tests that have to fail: one alone may be an unsteady test.
-const RUNS: usize = 2;
+const TIME: Duration = Duration::from_mins(1);
+/// Tests that take no longer have to fail twice: once may be an unsteady test.
+const BRIEF: Duration = Duration::from_secs(10);
 /// Code that ends the program. That of C is a declaration: C89 takes no other behind a statement.
 const OF_C: &str = " __attribute__((unused)) int patchwright_end = (__builtin_trap(), 0);";
 const OF_JAVA: &str = " if (true) throw new AssertionError();";
@@ -30,17 +32,20 @@ impl Comparison<'_> {
         if !coverage.reached() {
             return Ok(AtPatch::Miss);
         }
-        let (started, target) = (WorkTime::now(), self.programs.target);
-        let lines = self.lines_of_patch().lines;
-        let is_run = |name: &str| coverage.functions.get(last(name)) != Some(&0);
-        let endings = endings(self.programs.attempt, &lines, &is_run);
-        let name = target.task().main_build();
-        let build = patch::build(target, self.programs.attempt, &name).await?;
-        let passing = target.test(&build).await?;
+        let (started, attempt) = (WorkTime::now(), self.programs.attempt);
+        let endings = endings(attempt, &self.lines_of_patch().lines, coverage);
+        let mut passing = self.tests.cloned();
+        if !passing
+            .as_ref()
+            .is_some_and(|tests| tests.execution.ending.success())
+        {
+            // Tests that the patch repairs are missed, too.
+            passing = self.tested(attempt).await?;
+        }
         let mut found = AtPatch::Unclear;
-        for changes in endings.iter().take(MOST) {
-            found = self.missed(changes, passing.as_ref()).await?;
-            if found != AtPatch::Run {
+        for ending in endings.iter().take(MOST) {
+            found = self.missed(ending, passing.as_ref()).await?;
+            if found != AtPatch::Run || started.elapsed() > TIME {
                 break;
             }
         }
@@ -48,55 +53,77 @@ impl Comparison<'_> {
         Ok(found)
     }
 
-    /// Tells whether tests of the patched program fail, each time, once it is changed so.
-    async fn missed(&self, changes: &Changes, passing: Option<&TestRun>) -> Result<AtPatch> {
-        let target = self.programs.target;
-        let (name, kind) = (target.task().main_build(), BuildKind::Incremental);
-        let build = target.build(changes, &name, kind).await?;
-        let Some(passing) = passing.filter(|_| build.succeeded()) else {
-            return Ok(AtPatch::Unclear);
-        };
-        for _ in 0..RUNS {
-            let Some(now) = target.test(&build).await? else {
+    /// Tells whether tests that pass fail once the program is changed so.
+    async fn missed(&self, changed: &AttemptFacts, passing: Option<&TestRun>) -> Result<AtPatch> {
+        let brief = self.tests_time().is_some_and(|time| time <= BRIEF);
+        for _ in 0..=u8::from(brief) {
+            let (Some(passing), Some(now)) = (passing, self.tested(changed).await?) else {
                 return Ok(AtPatch::Unclear);
             };
             let rung = tested::judge(passing, &now, &BTreeSet::new(), &self.writer);
-            if rung.holds != Some(false) {
-                return Ok(AtPatch::NoticeNothing);
+            match rung.holds {
+                Some(false) => {}
+                Some(true) => return Ok(AtPatch::NoticeNothing),
+                None => return Ok(AtPatch::Unclear),
             }
         }
         Ok(AtPatch::Run)
     }
+
+    /// Runs the tests of a changed program; nothing where it does not build.
+    async fn tested(&self, changed: &AttemptFacts) -> Result<Option<TestRun>> {
+        let target = self.programs.target;
+        let build = patch::build(target, changed, &target.task().main_build()).await?;
+        if !build.succeeded() {
+            return Ok(None);
+        }
+        target.test(&build).await
+    }
 }
 
 /// Returns the patch with an end of the program in one function that holds some of the lines and
-/// is run, for each such function.
-fn endings(
-    attempt: &AttemptFacts,
-    lines: &[LineRange],
-    is_run: &dyn Fn(&str) -> bool,
-) -> Vec<Changes> {
+/// was run, for each such function.
+fn endings(attempt: &AttemptFacts, lines: &[LineRange], coverage: &Coverage) -> Vec<AttemptFacts> {
     let mut endings = Vec::new();
     for (path, text) in &attempt.changes.files {
         let language = Language::of(path, text);
         let tree = language.and_then(|language| parse(language, text));
         for node in tree.iter().flat_map(|tree| nodes(tree.root_node())) {
+            let (first, last) = rows(node);
             let meets = |range: &LineRange| {
-                let (first, last) = rows(node);
                 range.path == path.as_str() && range.first <= last && range.last >= first
             };
             if lines.iter().any(meets)
-                && name(node, text).is_some_and(|name| is_run(&name))
+                && was_run(coverage, (path.as_str(), first, last), name(node, text))
                 && let Some((at, end)) = start(node, text)
             {
-                let mut changes = attempt.changes.clone();
-                let text = changes.files.entry(path.clone()).or_default();
+                let mut changed = AttemptFacts {
+                    changes: attempt.changes.clone(),
+                    ..AttemptFacts::default()
+                };
+                let text = changed.changes.files.entry(path.clone()).or_default();
                 text.splice(at..at, end.bytes());
-                endings.push(changes);
+                endings.push(changed);
             }
         }
     }
     endings
+}
+
+/// Tells whether a function was run: by its lines where some were counted, else by its name.
+fn was_run(
+    coverage: &Coverage,
+    (path, first, last): (&str, u32, u32),
+    name: Option<String>,
+) -> bool {
+    let own =
+        |((of, line), _): &(&(String, u32), &u64)| of == path && (first..=last).contains(line);
+    let mut counted = coverage.lines.iter().filter(own).peekable();
+    if counted.peek().is_some() {
+        return counted.any(|(_, runs)| *runs > 0);
+    }
+    let runs = name.and_then(|name| coverage.functions.get(attempt::last(&name)));
+    runs.is_some_and(|runs| *runs > 0)
 }
 
 /// Returns where the body of a function begins, and what ends the program there. The call of
@@ -128,7 +155,7 @@ mod tests {
     use crate::evidence::{Rung, RungName};
     use crate::ladder::Ladder;
     use patchwright_source::{Language, TreePath, parse};
-    use patchwright_target::runner::{LineRange, Target};
+    use patchwright_target::runner::{Coverage, LineRange, Target};
     use patchwright_target::test_support::{open, task};
     use std::fs;
     use std::time::Duration;
@@ -194,8 +221,9 @@ mod tests {
                 first: lines.0,
                 last: lines.1,
             };
-            let ended = endings(&attempt, &[range], &|name| name != "b").into_iter();
-            let ended = ended.map(|changes| String::from_utf8(changes.files[&path].clone()));
+            let run = Coverage::read("F\ta\t1\nF\tc\t1\nF\tf\t1\n");
+            let ended = endings(&attempt, &[range], &run).into_iter();
+            let ended = ended.map(|one| String::from_utf8(one.changes.files[&path].clone()));
             let ended: Vec<String> = ended.map(Result::unwrap).collect();
             let expected = expected.iter().map(|(at, end)| {
                 let with_end = at.replacen('{', &format!("{{{end}"), 1);
@@ -211,7 +239,11 @@ mod tests {
             JAVA.get(..at).unwrap().lines().last(),
             Some("    super(1);")
         );
-        // Code that is not run is not missed.
+    }
+
+    #[test]
+    fn code_that_is_not_run_is_not_missed() {
+        const C: &str = "int a(int x)\n{\n  return x;\n}\nint b;\nint c(void) { return 0; }\n";
         let mut attempt = AttemptFacts::default();
         let path = TreePath::new("a.c").unwrap();
         attempt.changes.files.insert(path, C.as_bytes().to_vec());
@@ -220,6 +252,17 @@ mod tests {
             first: 1,
             last: 6,
         };
-        assert_eq!(endings(&attempt, &[all], &|name| name == "c").len(), 1);
+        for (counts, expected) in [
+            ("F\tc\t1\n", 1),
+            ("", 0),
+            // Of functions with one name the counter tells lines alone.
+            ("F\ta\t1\nF\tc\t1\nL\ta.c\t3\t0\nL\ta.c\t6\t2\n", 1),
+        ] {
+            let run = Coverage::read(counts);
+            assert_eq!(
+                endings(&attempt, std::slice::from_ref(&all), &run).len(),
+                expected
+            );
+        }
     }
 }

@@ -121,12 +121,6 @@ impl Comparison<'_> {
             reasons: Vec::new(),
             branches: 0,
         };
-        if let Some(tests) = &self.tests_coverage {
-            let reached = tests.reached();
-            reach.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
-            reach.all.add(tests);
-            reach.accepted.add(tests);
-        }
         let povs = given_inputs::povs(target.task())?;
         for (_, coverage) in self.count_runs(&mut reach, povs, LEAST).await? {
             reach.povs.add(&coverage);
@@ -148,31 +142,34 @@ impl Comparison<'_> {
             reach.aimed = self.count_runs(&mut reach, others, LEAST).await?.len() as u64;
             reach.settle(attempt);
         }
-        let target = self.programs.target;
-        let open = reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty();
-        if open && reach.tests.is_none() {
+        let (target, calls) = (self.programs.target, self.telling_calls);
+        let few = reach.reached + calls < target.task().limits.reached;
+        if few || !reach.unaccounted.is_empty() {
             let usual = self.tests_time().unwrap_or_default() * TESTS_SLOWER + LEAST;
-            let most = usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS));
             let asked = Observed {
                 functions: Vec::new(),
                 counted: reach.counted.clone(),
-                most,
+                most: usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS)),
             };
-            if let Some(tests) = target.observed_run(&reach.build, None, &asked).await? {
-                let at_patch = self.at_patch(&tests.coverage).await?;
-                reach.tests = Some(at_patch);
-                reach.all.add(&tests.coverage);
+            let mut tests = self.tests_coverage.clone();
+            if tests.is_none() {
+                let run = target.observed_run(&reach.build, None, &asked).await?;
+                tests = run.map(|run| run.coverage);
+            }
+            if let Some(tests) = tests {
+                let at_patch = self.at_patch(&tests).await?;
                 if matches!(at_patch, AtPatch::Run | AtPatch::Miss) {
-                    reach.accepted.add(&tests.coverage);
+                    reach.all.add(&tests);
+                    reach.accepted.add(&tests);
                 }
+                reach.tests = Some(at_patch);
                 reach.settle(attempt);
             }
-        }
-        // Calls of tests that are compared count as inputs do, whatever the tests notice.
-        let few = reach.reached + self.telling_calls < target.task().limits.reached;
-        let of_calls = self.tests_coverage.clone().filter(|_| few);
-        if let (Some(AtPatch::Run), Some(tests)) = (reach.tests, of_calls) {
-            reach.tests = Some(self.at_patch(&tests).await?);
+        } else if let Some(tests) = &self.tests_coverage {
+            let reached = tests.reached();
+            reach.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
+            reach.all.add(tests);
+            reach.accepted.add(tests);
         }
         self.count("counted", reach.looked_at);
         self.count("reached the patch", reach.reached);
@@ -393,7 +390,7 @@ impl Reach {
                 ", and the tests do, but end as before where a patched function ends the program"
             }
             Some(AtPatch::Unclear) => {
-                ", and the tests do, but no build shows whether they notice anything"
+                ", and the tests do, but it cannot be seen whether they notice anything"
             }
             None => "",
         };
