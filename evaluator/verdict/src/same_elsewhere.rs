@@ -296,8 +296,7 @@ impl<'a> Comparison<'a> {
             if reach.tests == Some(AtPatch::Run) {
                 reached.push_str(", and the tests do");
             }
-            // Calls of tests that are compared count as inputs do, whatever the tests notice.
-            return match reach.missing(floor.saturating_sub(self.telling_calls)) {
+            return match reach.missing(floor.saturating_sub(self.calls_there())) {
                 None => (Some(true), reached),
                 Some(missing) => (None, missing),
             };

@@ -9,6 +9,7 @@ use super::Comparison;
 use super::reach::AtPatch;
 use crate::attempt::{self, AttemptFacts, name, nodes, rows};
 use crate::rung::{patch, tested};
+use patchwright_sandbox::process::Ending;
 use patchwright_source::{Language, parse};
 use patchwright_target::runner::{Coverage, LineRange, TestRun};
 use patchwright_target::{Result, WorkTime};
@@ -19,8 +20,8 @@ use tree_sitter::Node;
 /// Functions that are looked at, and the time after which no further one is.
 const MOST: usize = 3;
 const TIME: Duration = Duration::from_mins(1);
-/// Tests that take no longer have to fail twice: once may be an unsteady test.
-const BRIEF: Duration = Duration::from_secs(10);
+/// Runs of the tests that have to fail: one alone may be an unsteady test.
+const RUNS: usize = 2;
 /// Code that ends the program. That of C is a declaration: C89 takes no other behind a statement.
 const OF_C: &str = " __attribute__((unused)) int patchwright_end = (__builtin_trap(), 0);";
 const OF_JAVA: &str = " if (true) throw new AssertionError();";
@@ -55,11 +56,13 @@ impl Comparison<'_> {
 
     /// Tells whether tests that pass fail once the program is changed so.
     async fn missed(&self, changed: &AttemptFacts, passing: Option<&TestRun>) -> Result<AtPatch> {
-        let brief = self.tests_time().is_some_and(|time| time <= BRIEF);
-        for _ in 0..=u8::from(brief) {
+        for _ in 0..RUNS {
             let (Some(passing), Some(now)) = (passing, self.tested(changed).await?) else {
                 return Ok(AtPatch::Unclear);
             };
+            if let Ending::Limit(_) = now.execution.ending {
+                return Ok(AtPatch::Unclear);
+            }
             let rung = tested::judge(passing, &now, &BTreeSet::new(), &self.writer);
             match rung.holds {
                 Some(false) => {}
@@ -110,20 +113,18 @@ fn endings(attempt: &AttemptFacts, lines: &[LineRange], coverage: &Coverage) -> 
     endings
 }
 
-/// Tells whether a function was run: by its lines where some were counted, else by its name.
+/// Tells whether a function was run: by its lines where lines were counted, else by its name.
 fn was_run(
     coverage: &Coverage,
     (path, first, last): (&str, u32, u32),
     name: Option<String>,
 ) -> bool {
-    let own =
-        |((of, line), _): &(&(String, u32), &u64)| of == path && (first..=last).contains(line);
-    let mut counted = coverage.lines.iter().filter(own).peekable();
-    if counted.peek().is_some() {
-        return counted.any(|(_, runs)| *runs > 0);
+    if coverage.lines.is_empty() {
+        let runs = name.and_then(|name| coverage.functions.get(attempt::last(&name)));
+        return runs.is_some_and(|runs| *runs > 0);
     }
-    let runs = name.and_then(|name| coverage.functions.get(attempt::last(&name)));
-    runs.is_some_and(|runs| *runs > 0)
+    let mut lines = coverage.lines.iter().filter(|(_, runs)| **runs > 0);
+    lines.any(|((of, line), _)| of == path && (first..=last).contains(line))
 }
 
 /// Returns where the body of a function begins, and what ends the program there. The call of

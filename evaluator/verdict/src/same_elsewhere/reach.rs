@@ -142,35 +142,7 @@ impl Comparison<'_> {
             reach.aimed = self.count_runs(&mut reach, others, LEAST).await?.len() as u64;
             reach.settle(attempt);
         }
-        let (target, calls) = (self.programs.target, self.telling_calls);
-        let few = reach.reached + calls < target.task().limits.reached;
-        if few || !reach.unaccounted.is_empty() {
-            let usual = self.tests_time().unwrap_or_default() * TESTS_SLOWER + LEAST;
-            let asked = Observed {
-                functions: Vec::new(),
-                counted: reach.counted.clone(),
-                most: usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS)),
-            };
-            let mut tests = self.tests_coverage.clone();
-            if tests.is_none() {
-                let run = target.observed_run(&reach.build, None, &asked).await?;
-                tests = run.map(|run| run.coverage);
-            }
-            if let Some(tests) = tests {
-                let at_patch = self.at_patch(&tests).await?;
-                if matches!(at_patch, AtPatch::Run | AtPatch::Miss) {
-                    reach.all.add(&tests);
-                    reach.accepted.add(&tests);
-                }
-                reach.tests = Some(at_patch);
-                reach.settle(attempt);
-            }
-        } else if let Some(tests) = &self.tests_coverage {
-            let reached = tests.reached();
-            reach.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
-            reach.all.add(tests);
-            reach.accepted.add(tests);
-        }
+        self.count_tests(&mut reach).await?;
         self.count("counted", reach.looked_at);
         self.count("reached the patch", reach.reached);
         self.count("branches of the patch", reach.branches as u64);
@@ -186,6 +158,47 @@ impl Comparison<'_> {
             self.count("tests reach the patch", u64::from(tests == AtPatch::Run));
         }
         self.reach = Some(reach);
+        Ok(())
+    }
+
+    /// Adds what the tests cover: where inputs leave something open, as far as they notice it.
+    async fn count_tests(&mut self, reach: &mut Reach) -> Result<()> {
+        let attempt = self.programs.attempt;
+        let target = self.programs.target;
+        let few = reach.reached + self.calls_there() < target.task().limits.reached;
+        if few || !reach.unaccounted.is_empty() {
+            let usual = self.tests_time().unwrap_or_default() * TESTS_SLOWER + LEAST;
+            let asked = Observed {
+                functions: Vec::new(),
+                counted: reach.counted.clone(),
+                most: usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS)),
+            };
+            let mut tests = self.tests_coverage.clone();
+            if tests.is_none() {
+                let run = target.observed_run(&reach.build, None, &asked).await?;
+                tests = run.map(|run| run.coverage);
+            }
+            if let Some(tests) = tests {
+                let at_patch = self.at_patch(&tests).await?;
+                let counts = matches!(at_patch, AtPatch::Run | AtPatch::Miss);
+                if counts {
+                    reach.all.add(&tests);
+                    reach.accepted.add(&tests);
+                }
+                reach.tests = Some(at_patch);
+                reach.settle(attempt);
+                // What they saw both ways is not turned round, whatever they notice.
+                if !counts {
+                    reach.all.add(&tests);
+                }
+            }
+        } else if let Some(tests) = &self.tests_coverage {
+            let reached = tests.reached();
+            reach.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
+            reach.all.add(tests);
+            reach.accepted.add(tests);
+            reach.settle(attempt);
+        }
         Ok(())
     }
 
@@ -379,6 +392,14 @@ fn reads_outside(crash: &CrashReport) -> bool {
     crash.tool == Tool::AddressSanitizer && reads && crash.kind.contains("overflow")
 }
 
+impl Comparison<'_> {
+    /// Returns the compared calls of tests, which count as inputs do where the tests run the patch.
+    pub(super) fn calls_there(&self) -> u64 {
+        let there = self.tests_coverage.as_ref().is_some_and(Coverage::reached);
+        if there { self.telling_calls } else { 0 }
+    }
+}
+
 impl Reach {
     /// Judges whether this is enough to call the patch tried, by the floor of the settings;
     /// else what is missing.
@@ -404,8 +425,14 @@ impl Reach {
             ));
         }
         let first = self.unaccounted.first()?;
+        let unnoticed = match self.tests {
+            Some(AtPatch::NoticeNothing | AtPatch::Unclear) => {
+                " by inputs, and not known to be by tests that would notice"
+            }
+            _ => "",
+        };
         Some(format!(
-            "of {} branch(es) of the patch {open} were not seen both ways: {first}; tests or harmless inputs that come there would show it (commands.test, [inputs] harmless, limits.same)",
+            "of {} branch(es) of the patch {open} were not seen both ways{unnoticed}: {first}; tests or harmless inputs that come there would show it (commands.test, [inputs] harmless, limits.same)",
             self.branches
         ))
     }
