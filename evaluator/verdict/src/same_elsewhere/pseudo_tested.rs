@@ -1,22 +1,28 @@
-//! Tests that notice nothing: they run a patched function, and end as before where it ends the
-//! program at once. What they run then says nothing of the patch.
+//! Tests at the patch: what they run of it, and whether they notice it. Where a patched function
+//! that they run ends the program at once, and they end as before, what they run says nothing of
+//! the patch.
 //!
 //! Functions whose work no test misses are called pseudo-tested, and are found by taking their
 //! bodies away (R. Niedermayr, E. Juergens and S. Wagner, "Will my tests tell me if I break this
 //! code?", 2016). A body that ends the program asks less of the tests: that they see a crash.
 
 use super::Comparison;
-use super::reach::AtPatch;
+use super::reach::{AtPatch, LEAST, Reach};
+use super::runs::Part;
 use crate::attempt::{self, AttemptFacts, name, nodes, rows};
 use crate::rung::{patch, tested};
 use patchwright_sandbox::process::Ending;
 use patchwright_source::{Language, parse};
-use patchwright_target::runner::{Coverage, LineRange, TestRun};
+use patchwright_target::runner::{Coverage, LineRange, Observed, TestRun};
 use patchwright_target::{Result, WorkTime};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tree_sitter::Node;
 
+/// The tests may take so many times as long as they did without counters.
+const TESTS_SLOWER: u32 = 5;
+/// Least time for the tests: what they reach is known only when they end.
+const LEAST_TESTS: Duration = Duration::from_secs(20);
 /// Functions that are looked at, and the time after which no further one is.
 const MOST: usize = 3;
 const TIME: Duration = Duration::from_mins(1);
@@ -27,9 +33,55 @@ const OF_C: &str = " __attribute__((unused)) int patchwright_end = (__builtin_tr
 const OF_JAVA: &str = " if (true) throw new AssertionError();";
 
 impl Comparison<'_> {
+    /// Adds what the tests cover: where inputs leave something open, as far as they notice it.
+    pub(super) async fn count_tests(&mut self, reach: &mut Reach) -> Result<()> {
+        let (target, attempt) = (self.programs.target, self.programs.attempt);
+        let few = reach.reached + self.calls_there() < target.task().limits.reached;
+        if few || !reach.unaccounted.is_empty() {
+            let usual = self.tests_time().unwrap_or_default() * TESTS_SLOWER + LEAST;
+            let asked = Observed {
+                functions: Vec::new(),
+                counted: reach.counted.clone(),
+                most: usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS)),
+            };
+            let mut tests = self.tests_coverage.clone();
+            if tests.is_none() {
+                let run = target.observed_run(&reach.build, None, &asked).await?;
+                tests = run.map(|run| run.coverage);
+            }
+            if let Some(tests) = tests {
+                let at_patch = self.at_patch(&tests).await?;
+                let counts = matches!(at_patch, AtPatch::Run | AtPatch::Miss);
+                if counts {
+                    reach.all.add(&tests);
+                    reach.accepted.add(&tests);
+                }
+                reach.tests = Some(at_patch);
+                reach.settle(attempt);
+                // What they saw both ways is not turned round, whatever they notice.
+                if !counts {
+                    reach.all.add(&tests);
+                }
+            }
+        } else if let Some(tests) = &self.tests_coverage {
+            let reached = tests.reached();
+            reach.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
+            reach.all.add(tests);
+            reach.accepted.add(tests);
+            reach.settle(attempt);
+        }
+        Ok(())
+    }
+
+    /// Returns the compared calls of tests, which count as inputs do where the tests run the patch.
+    pub(super) fn calls_there(&self) -> u64 {
+        let there = self.tests_coverage.as_ref().is_some_and(Coverage::reached);
+        if there { self.telling_calls } else { 0 }
+    }
+
     /// Tells what tests with this coverage say of the patch: each patched function that they run
     /// has to be missed where it ends the program.
-    pub(super) async fn at_patch(&mut self, coverage: &Coverage) -> Result<AtPatch> {
+    async fn at_patch(&mut self, coverage: &Coverage) -> Result<AtPatch> {
         if !coverage.reached() {
             return Ok(AtPatch::Miss);
         }

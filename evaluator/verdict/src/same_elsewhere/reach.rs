@@ -22,7 +22,7 @@ use patchwright_crash::feedback::{LineMap, LineOrigin};
 use patchwright_crash::{CrashReport, Operation, Tool};
 use patchwright_source::{Touched, Tree};
 use patchwright_target::runner::{
-    Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange, Observed,
+    Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange,
 };
 use patchwright_target::{Result, WorkTime};
 use std::time::Duration;
@@ -41,14 +41,9 @@ const AS_THE_POV: &str = "the patched program refuses it on the way on which it 
 /// Reason why no patched line could be counted.
 const NO_COUNTERS: &str = "the build takes no counters (it fails with them, or commands.build names its compilers by absolute paths)";
 /// Time for the PoVs, and least time for the inputs.
-const LEAST: Duration = Duration::from_secs(6);
+pub(super) const LEAST: Duration = Duration::from_secs(6);
 /// Least time for the inputs while fewer come to the patch than have to.
 const LEAST_TO_FLOOR: Duration = Duration::from_secs(18);
-/// The tests may take so many times as long as they did without counters.
-const TESTS_SLOWER: u32 = 5;
-/// Least time for the tests: what they reach is known only when they end.
-const LEAST_TESTS: Duration = Duration::from_secs(20);
-
 /// The tests at the patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtPatch {
@@ -65,7 +60,7 @@ pub(super) enum AtPatch {
 #[derive(Debug)]
 pub(super) struct Reach {
     /// The patched program with counters, and what they count.
-    build: Build,
+    pub(super) build: Build,
     pub(super) counted: Counted,
     /// The counts of all runs together, and those of accepted inputs and tests.
     pub(super) all: Coverage,
@@ -158,47 +153,6 @@ impl Comparison<'_> {
             self.count("tests reach the patch", u64::from(tests == AtPatch::Run));
         }
         self.reach = Some(reach);
-        Ok(())
-    }
-
-    /// Adds what the tests cover: where inputs leave something open, as far as they notice it.
-    async fn count_tests(&mut self, reach: &mut Reach) -> Result<()> {
-        let attempt = self.programs.attempt;
-        let target = self.programs.target;
-        let few = reach.reached + self.calls_there() < target.task().limits.reached;
-        if few || !reach.unaccounted.is_empty() {
-            let usual = self.tests_time().unwrap_or_default() * TESTS_SLOWER + LEAST;
-            let asked = Observed {
-                functions: Vec::new(),
-                counted: reach.counted.clone(),
-                most: usual.min(self.clock.left(Part::LAST).max(LEAST_TESTS)),
-            };
-            let mut tests = self.tests_coverage.clone();
-            if tests.is_none() {
-                let run = target.observed_run(&reach.build, None, &asked).await?;
-                tests = run.map(|run| run.coverage);
-            }
-            if let Some(tests) = tests {
-                let at_patch = self.at_patch(&tests).await?;
-                let counts = matches!(at_patch, AtPatch::Run | AtPatch::Miss);
-                if counts {
-                    reach.all.add(&tests);
-                    reach.accepted.add(&tests);
-                }
-                reach.tests = Some(at_patch);
-                reach.settle(attempt);
-                // What they saw both ways is not turned round, whatever they notice.
-                if !counts {
-                    reach.all.add(&tests);
-                }
-            }
-        } else if let Some(tests) = &self.tests_coverage {
-            let reached = tests.reached();
-            reach.tests = Some(if reached { AtPatch::Run } else { AtPatch::Miss });
-            reach.all.add(tests);
-            reach.accepted.add(tests);
-            reach.settle(attempt);
-        }
         Ok(())
     }
 
@@ -390,14 +344,6 @@ fn reads_outside(crash: &CrashReport) -> bool {
     let access = crash.access.as_ref();
     let reads = access.and_then(|access| access.operation) == Some(Operation::Read);
     crash.tool == Tool::AddressSanitizer && reads && crash.kind.contains("overflow")
-}
-
-impl Comparison<'_> {
-    /// Returns the compared calls of tests, which count as inputs do where the tests run the patch.
-    pub(super) fn calls_there(&self) -> u64 {
-        let there = self.tests_coverage.as_ref().is_some_and(Coverage::reached);
-        if there { self.telling_calls } else { 0 }
-    }
 }
 
 impl Reach {
