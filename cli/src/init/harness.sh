@@ -9,6 +9,12 @@ name=$(basename "$1")
 name=${name%.*}
 folders=$(find "$TREE" -name .git -prune -o -type d -printf '-idirafter %p ')
 
+# Prints the sources that have no main and no harness of their own, where `find` is told to look.
+sources() {
+  find "$@" \( -name '*.c' -o -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' \) \
+    -exec grep -LE '\b(main|LLVMFuzzerTestOneInput) *\(' {} + || :
+}
+
 # Compiles a source file.
 compile() {
   case $1 in
@@ -24,8 +30,7 @@ if [ -z "$parts" ]; then
   done
 fi
 if [ -z "$parts" ]; then
-  for source in $(find "$TREE" -name '*.c' -o -name '*.cc' -o -name '*.cpp' -o -name '*.cxx'); do
-    grep -qE '\b(main|LLVMFuzzerTestOneInput) *\(' "$source" && continue
+  for source in $(sources "$TREE"); do
     object="$OUT"/part$(echo "$source" | tr -c 'A-Za-z0-9\n' -).o
     compile "$source" "$object"
     parts="$parts $object"
@@ -44,14 +49,15 @@ link() {
 }
 
 link 2>/dev/null && exit
-rm -f "$OUT/$name".beside
-: >"$OUT/$name".log
-for source in $(find "$(dirname "$TREE/$1")" -maxdepth 1 -name '*.c' -o -name '*.cc' -o -name '*.cpp' -o -name '*.cxx'); do
-  grep -qE '\b(main|LLVMFuzzerTestOneInput) *\(' "$source" && continue
+beside=$OUT/$name.beside
+rm -f "$beside"
+: >"$beside.log"
+for source in $(sources "$(dirname "$TREE/$1")" -maxdepth 1); do
   object="$OUT"/beside$(echo "$source" | tr -c 'A-Za-z0-9\n' -)
-  compile "$source" "$object" 2>>"$OUT/$name".log && ar rc "$OUT/$name".beside "$object"
+  compile "$source" "$object" 2>>"$beside.log" && ar rc "$beside" "$object"
 done
-beside=$(find "$OUT" -maxdepth 1 -name "$name.beside")
-link $beside 2>/dev/null && exit
-cat "$OUT/$name".log >&2
-link $beside
+[ -e "$beside" ] || beside=
+link $beside || {
+  cat "$OUT/$name.beside.log" >&2
+  exit 1
+}
