@@ -174,6 +174,17 @@ pub(crate) fn variables(given: &[(&str, &str)]) -> BTreeMap<String, String> {
     given.iter().map(owned).collect()
 }
 
+/// Returns each value once, those that come most often first.
+pub(crate) fn most_frequent<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut counts: BTreeMap<T, usize> = BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_default() += 1;
+    }
+    let mut counts: Vec<(T, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.into_iter().map(|(value, _)| value).collect()
+}
+
 /// Tells whether a text has only letters and digits of ASCII and these characters.
 pub(crate) fn is_plain(text: &str, more: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || more.contains(c);

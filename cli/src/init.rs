@@ -10,6 +10,7 @@ pub(crate) mod build_systems;
 mod feeds;
 mod harnesses;
 mod java;
+mod options;
 pub(crate) mod oss_fuzz;
 pub(crate) mod proposal;
 pub(crate) mod trials;

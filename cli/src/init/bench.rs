@@ -1,5 +1,6 @@
 //! Bench: a build of the unpatched tree that commands are tried on, and what is seen there.
 
+use crate::common::most_frequent;
 use crate::crash_text::placed;
 use patchwright_agent::drive::last_lines;
 use patchwright_crash::signature::{self, Change};
@@ -8,7 +9,6 @@ use patchwright_crash::{CrashReport, Tool};
 use patchwright_source::Tree;
 use patchwright_target::runner::measure;
 use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError, TestRun};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -245,16 +245,10 @@ pub(super) fn files_in(folder: &Path, extension: &str, without: &[PathBuf]) -> V
 
 /// Folders of a tree that hold files with an extension, those with the most first.
 pub(super) fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
-    let files = patchwright_source::Tree::open(tree).map(|tree| tree.files());
-    let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    for file in files.unwrap_or_default() {
-        if file.extension() == Some(extension) {
-            *counts.entry(PathBuf::from(file.folder())).or_default() += 1;
-        }
-    }
-    let mut folders: Vec<(PathBuf, usize)> = counts.into_iter().collect();
-    folders.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    folders.into_iter().map(|(folder, _)| folder).collect()
+    let files = Tree::open(tree).map(|tree| tree.files());
+    let files = files.unwrap_or_default().into_iter();
+    let with = files.filter(|file| file.extension() == Some(extension));
+    most_frequent(with.map(|file| PathBuf::from(file.folder())))
 }
 
 /// Returns the reason of a failure with the end of its log.
@@ -335,6 +329,7 @@ pub(super) fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Resul
     let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
     let seconds = run.execution.seconds;
     let text = run.execution.text();
+    let why = last_words(&text);
     // Tools that run tests put words of their own before each line of a report.
     let seen = patchwright_crash::read_leading(&text);
     let both = reported.zip(seen.as_ref());
@@ -344,11 +339,8 @@ pub(super) fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Resul
             "the tests succeed in {seconds:.1} s, and none is named"
         )),
         (false, 0) if crashes => Ok(format!("the tests crash as reported, in {seconds:.1} s")),
-        (_, 0) if failed > 0 => Err(format!(
-            "none of {failed} tests passes{}",
-            last_words(&text)
-        )),
-        (_, 0) => Err(format!("it fails, and names no test{}", last_words(&text))),
+        (_, 0) if failed > 0 => Err(format!("none of {failed} tests passes{why}")),
+        (_, 0) => Err(format!("it fails, and names no test{why}")),
         _ => Ok(format!(
             "{passed} tests pass, {failed} fail, in {seconds:.1} s"
         )),

@@ -1,8 +1,8 @@
 //! Ways to hand an input to Java code that is no program of the build: the `main` that a trace or
 //! a report shows, and a launcher of ours that calls a method of a library.
 
-use super::build_systems::path_of;
 use super::harnesses::Harness;
+use super::options::path_of;
 use crate::common::is_plain;
 use patchwright_crash::{CrashReport, Frame};
 use patchwright_retrieval::{FILE_SIZE_LIMIT, Index};

@@ -253,9 +253,7 @@ impl Trials<'_> {
 
     /// Tries a harness that the build does not make; where it crashes, the build makes it from then on.
     async fn try_harness(&self, built: &mut Built, harness: &Harness) -> bool {
-        let Harness {
-            name, link, feed, ..
-        } = harness;
+        let (name, link, feed) = (&harness.name, &harness.link, &harness.feed);
         let beside = harness.beside.iter();
         let mut ours: Vec<_> = beside
             .map(|(name, text)| (self.folder.join(name), text))

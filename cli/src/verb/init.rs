@@ -176,10 +176,11 @@ async fn in_image(
         .args(["-R", "--preserve=mode,timestamps,links"])
         .args(["--reflink=auto", "--"])
         .args([&start.tree, &copy])
-        .status()
+        .output()
         .context("the tree cannot be copied")?;
-    if !copied.success() {
-        return Err(WrongInput(format!("the tree cannot be copied: {copied}")).into());
+    if !copied.status.success() {
+        let reason = String::from_utf8_lossy(&copied.stderr).into_owned();
+        return Err(WrongInput(format!("the tree cannot be copied: {reason}")).into());
     }
     start.keys.image = Some(script.build_image().await?);
     let built = script.build_fuzzers(&copy).await?;
