@@ -216,9 +216,15 @@ fn tests_that_cannot_be_built_or_that_leak_stop_nothing() {
             "trying without looking for leaks",
             "detect_leaks=0\"; ctest",
         ),
+        (
+            "add_test(NAME long COMMAND sum ${CMAKE_SOURCE_DIR}/long.txt)\n",
+            "ok the tests crash as the PoV does",
+            "\ntest = ",
+        ),
     ] {
         let cmake = format!("{head}{tests}");
-        let files = [("CMakeLists.txt", cmake.as_str()), ("leak.c", leak)];
+        let long = ("long.txt", crash.1);
+        let files = [("CMakeLists.txt", cmake.as_str()), ("leak.c", leak), long];
         write(&scene, "fold", &files);
         let told = scene.plain(&["init", "fold", "--pov", "crash.txt", "--force"]);
         assert_eq!(told.code, Some(0), "{told:#?}");

@@ -311,17 +311,15 @@ pub(super) fn last_words(log: &str) -> String {
     format!(": {}", line.chars().take(WIDTH).collect::<String>())
 }
 
-/// Tells whether LeakSanitizer ends tests for something else than what was reported.
-pub(super) fn is_leaking(run: &TestRun, reported: Option<&CrashReport>) -> bool {
-    let is_reported = reported.is_some_and(|report| report.tool == Tool::LeakSanitizer);
-    !is_reported
-        && !run.execution.ending.success()
-        && run.execution.text().contains("LeakSanitizer")
+/// Tells whether LeakSanitizer ends tests for something else than what is to be repaired.
+pub(super) fn is_leaking(run: &TestRun, known: Option<&CrashReport>) -> bool {
+    let is_known = known.is_some_and(|report| report.tool == Tool::LeakSanitizer);
+    !is_known && !run.execution.ending.success() && run.execution.text().contains("LeakSanitizer")
 }
 
 /// Tells what the tests did, or why they are no tests: none was run, or none passes by name.
-/// Those that end by the reported crash are tests: as long as they fail, *tested* stays open.
-pub(super) fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Result<String, String> {
+/// Those that end by the crash to repair are tests: as long as they fail, *tested* stays open.
+pub(super) fn tests_seen(run: &TestRun, known: Option<&CrashReport>) -> Result<String, String> {
     if let Some(nothing) = run.nothing_run() {
         return Err(format!("no test command: {nothing}"));
     }
@@ -332,13 +330,15 @@ pub(super) fn tests_seen(run: &TestRun, reported: Option<&CrashReport>) -> Resul
     let why = last_words(&text);
     // Tools that run tests put words of their own before each line of a report.
     let seen = patchwright_crash::read_leading(&text);
-    let both = reported.zip(seen.as_ref());
-    let crashes = both.is_some_and(|(told, seen)| !differs(told, seen));
+    let both = known.zip(seen);
+    let crashes = both.is_some_and(|(known, seen)| !differs(known, &seen));
     match (run.execution.ending.success(), passed) {
         (true, 0) => Ok(format!(
             "the tests succeed in {seconds:.1} s, and none is named"
         )),
-        (false, 0) if crashes => Ok(format!("the tests crash as reported, in {seconds:.1} s")),
+        (false, 0) if crashes => Ok(format!(
+            "the tests crash as the PoV does, in {seconds:.1} s"
+        )),
         (_, 0) if failed > 0 => Err(format!("none of {failed} tests passes{why}")),
         (_, 0) => Err(format!("it fails, and names no test{why}")),
         _ => Ok(format!(
@@ -422,7 +422,7 @@ mod tests {
         let reported = patchwright_crash::read_leading(&crash_in("one_code")).unwrap();
         let seen = |log: &str, reported| tests_seen(&run(log), reported);
         let told = seen(&crash_in("one_code"), Some(&reported)).unwrap();
-        assert!(told.contains("crash as reported, in 1.0 s"), "{told}");
+        assert!(told.contains("crash as the PoV does, in 1.0 s"), "{told}");
         for (log, reported) in [
             (crash_in("one_code"), None),
             (crash_in("draw"), Some(&reported)),

@@ -208,7 +208,7 @@ mod tests {
         assert!(outside.build.starts_with(r#"[ -e "$TREE"/configure ] || (cd "$TREE" && autoreconf -fi); mkdir -p "$OUT"/build && cd"#));
         assert_eq!(
             inside.tests[0],
-            r#"ASAN_OPTIONS=detect_leaks=0 make -C "$TREE" check"#
+            r#"ASAN_OPTIONS=detect_leaks=0 make -C "$TREE" check VERBOSE=1"#
         );
         let of_java = proposals(folder.path(), Language::Java, None).unwrap();
         let given = Proposal::given("ant", &[&of_java[..], &of_java].concat());

@@ -33,9 +33,9 @@ const OF_ISSUE: &str = "issue";
 fn in_folder(word: &str, folder: &Path) -> Option<String> {
     let name = Path::new(word).file_name()?;
     let places = ["", OF_ISSUE].map(|place| Path::new(place).join(name));
-    let mut places = places.iter().filter(|place| folder.join(place).is_file());
-    let place = places.next()?.to_str()?;
-    Some(format!("\"$TASK\"/{}", shlex::try_quote(place).ok()?))
+    let place = places.iter().find(|place| folder.join(place).is_file())?;
+    let place = shlex::try_quote(place.to_str()?);
+    Some(format!("\"$TASK\"/{}", place.ok()?))
 }
 
 /// Writes a command of a report for a program.

@@ -15,7 +15,7 @@ use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;
 use patchwright_crash::CrashReport;
 use patchwright_source::{Changes, Language, counted};
-use patchwright_target::{BuildKind, Pov, TestRun};
+use patchwright_target::{BuildKind, Pov, Replay, TestRun};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -259,9 +259,9 @@ impl Trials<'_> {
             .map(|(name, text)| (self.folder.join(name), text))
             .collect();
         ours.retain(|(path, text)| !path.exists() && std::fs::write(path, text).is_ok());
-        let steps = [link.as_str(), feed].into_iter();
-        let steps: Vec<&str> = steps.filter(|step| !step.is_empty()).collect();
-        let seen = self.crash(built, &steps.join(" && ")).await;
+        let linked = format!("{link} && {feed}");
+        let tried = if link.is_empty() { feed } else { &linked };
+        let seen = self.crash(built, tried).await;
         self.tell(&format!("PoV: by {name}: {seen}"));
         if !matches!(seen, Seen::Nothing(_)) {
             let mut made = built.draft.clone();
@@ -289,8 +289,13 @@ impl Trials<'_> {
     /// Returns what a program tells when it is called without arguments, and of its help.
     async fn usage(&self, built: &Built, program: &str) -> Option<String> {
         let command = format!("{program} || :; {program} --help");
-        let pov = self.povs(built, &command).into_iter().next()?;
-        Some(built.bench.run(&pov).await.ok()?.execution.text())
+        Some(self.run_first(built, &command).await?.execution.text())
+    }
+
+    /// Runs a command on the first PoV.
+    async fn run_first(&self, built: &Built, command: &str) -> Option<Replay> {
+        let pov = self.povs(built, command).into_iter().next()?;
+        built.bench.run(&pov).await.ok()
     }
 
     /// The PoVs of a task, each run by this command.
@@ -342,17 +347,20 @@ impl Trials<'_> {
     /// Finds the first test command that runs tests that pass; without a search for leaks where
     /// these end tests of the unpatched program.
     pub(crate) async fn find_tests(&self, built: &mut Built, proposal: &Proposal) -> bool {
+        let command = built.draft.keys.commands.pov.clone().unwrap_or_default();
+        let own = self.run_first(built, &command).await;
+        let own = own.as_ref().and_then(|replay| replay.crash.as_ref());
+        let known = self.report.as_ref().or(own);
         for command in &proposal.tests {
             self.tell(&format!("tests: trying {command}"));
             let mut command = command.clone();
             let mut run = self.run_tests(built, &command, proposal).await;
-            let reported = self.report.as_ref();
-            if run.as_ref().is_ok_and(|run| is_leaking(run, reported)) {
+            if run.as_ref().is_ok_and(|run| is_leaking(run, known)) {
                 self.tell("  LeakSanitizer ends tests; trying without looking for leaks");
                 command = format!("{LOOK_FOR_NO_LEAKS}; {command}");
                 run = self.run_tests(built, &command, proposal).await;
             }
-            match run.and_then(|run| tests_seen(&run, reported)) {
+            match run.and_then(|run| tests_seen(&run, known)) {
                 Ok(seen) => {
                     self.tell(&format!("  ok {seen}"));
                     built.draft.remarks.test = seen;
