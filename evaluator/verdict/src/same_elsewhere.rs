@@ -140,6 +140,8 @@ struct Comparison<'a> {
     tried: Vec<Vec<u8>>,
     /// Seconds that one input of the last comparison took; none before the first.
     seconds_each: Option<f64>,
+    /// The unpatched program leaks memory on inputs that it accepts: no leak is looked for.
+    leaks_allowed: bool,
     /// The tests of the unpatched program.
     tests: Option<&'a TestRun>,
     /// Calls while the tests ran that end as before and say something.
@@ -176,6 +178,7 @@ impl<'a> Comparison<'a> {
             reach: None,
             tried: Vec::new(),
             seconds_each: None,
+            leaks_allowed: false,
             tests: baseline.tests.as_ref(),
             telling_calls: 0,
             tests_coverage: None,

@@ -53,25 +53,25 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/target",
-        5_503,
+        5_509,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, and those that a library declares, \
          builds that no sanitizer reached, budgets in work time, \
          a tree prepared once for all that is tried on it, tests that would ask Valgrind",
     ),
     (
         "evaluator/verdict",
-        7_837,
+        7_856,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round, tests of the crash that fail still, \
          programs that show nothing, sizes that are least ones or grow by a literal, bounds of a recursion, \
-         crashes that are not named, tests that cannot fail",
+         crashes that are not named, tests that cannot fail, programs that leak",
     ),
-    ("model", 1_972, "events read without a crate for them"),
-    ("page", 830, ""),
+    ("model", 1_968, "events read without a crate for them"),
+    ("page", 821, ""),
     ("patcher", 6_570, ""),
     (
         "record",
-        560,
+        559,
         "answers that are decided, and conditions that are open; the PoVs, commands and times of a task moved here",
     ),
     (
@@ -81,7 +81,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "run",
-        1_962,
+        1_958,
         "a replay that asks only those whom the transcript asked, crashes that are known",
     ),
     (
@@ -89,7 +89,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
         1_210,
         "what reads diffs and knows kinds of files moved here",
     ),
-    ("store", 2_071, ""),
+    ("store", 2_064, ""),
 ];
 
 /// Lines that a package may fall below its budget before the budget has to follow.

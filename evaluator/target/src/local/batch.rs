@@ -39,6 +39,10 @@ const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
 done
 "#;
 
+/// Keeps LeakSanitizer from ending a program.
+const WITHOUT_LEAKS: &str =
+    "export ASAN_OPTIONS=\"${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0\"\n";
+
 /// Runs gdb over a batch; `$3` is the program for it, which reads the values that functions return
 /// and that the harness receives.
 const VALUES: &str = r#"export TREE OUT WORK TASK NOTES JUDGED HARNESS SANITIZER JOBS
@@ -245,6 +249,9 @@ impl BatchRun<'_> {
         let mut script = script.to_owned();
         if let Some(memory) = self.inputs.memory {
             script.insert_str(0, &filled(memory));
+        }
+        if self.inputs.leaks_allowed {
+            script.insert_str(0, WITHOUT_LEAKS);
         }
         let mut environment = Vec::new();
         if matches!(self.inputs.capture, Capture::Failures | Capture::Unnamed) {

@@ -40,6 +40,8 @@ pub struct Inputs {
     pub many: bool,
     /// Content of fresh memory; as usual where there is none.
     pub memory: Option<MemoryPattern>,
+    /// True where memory that is never freed fails no run.
+    pub leaks_allowed: bool,
 }
 
 impl Inputs {

@@ -8,7 +8,7 @@ use super::Programs;
 use patchwright_crash::Tool;
 use patchwright_source::{Changes, regex};
 use patchwright_target::Result;
-use patchwright_target::runner::{Instrumentation, Pov, Replay};
+use patchwright_target::runner::{InputRun, Instrumentation, Pov, Replay};
 use std::collections::BTreeMap;
 
 /// Lets a program go on after an error.
@@ -44,6 +44,11 @@ pub(crate) async fn is_old(programs: &Programs<'_>, pov: &Pov, now: &Replay) -> 
     let (old, new) = (leaks(&old.execution.text()), leaks(&now.execution.text()));
     let known = |(stack, count): (&Vec<String>, &usize)| old.get(stack) >= Some(count);
     Ok(!new.is_empty() && new.iter().all(known))
+}
+
+/// Tells whether a run failed by a leak.
+pub(crate) fn fails(run: &InputRun) -> bool {
+    run.is_failure() && String::from_utf8_lossy(&run.output).contains(LEAKS)
 }
 
 /// Returns the functions that allocated what leaked, innermost first, and how many leaks of

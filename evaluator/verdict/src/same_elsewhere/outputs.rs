@@ -5,6 +5,8 @@ use super::Comparison;
 use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use super::runs::{BothRuns, Part, digest};
+use crate::rung::leak;
+use patchwright_crash::Tool;
 use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs, content};
@@ -61,6 +63,10 @@ impl Comparison<'_> {
     ) -> Result<Option<Differing>> {
         let half = half(left, self.compared.len() as u64);
         let mut both = self.run_both(&chunk, Capture::Outputs, half).await?;
+        if self.is_leaking(&both) {
+            self.leaks_allowed = true;
+            both = self.run_both(&chunk, Capture::Outputs, half).await?;
+        }
         if !both.before.is_empty() {
             self.seconds_each = Some(both.seconds / both.before.len() as f64);
         }
@@ -76,6 +82,15 @@ impl Comparison<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Tells whether the unpatched program leaks memory, and that is not what is repaired: its answer
+    /// is as defined as without.
+    fn is_leaking(&self, both: &BothRuns<'_>) -> bool {
+        let crash = self.programs.crash();
+        !self.leaks_allowed
+            && crash.is_none_or(|crash| crash.tool != Tool::LeakSanitizer)
+            && both.before.values().any(leak::fails)
     }
 
     /// Compares the outputs of both programs on an input that the unpatched one survives.
@@ -235,4 +250,45 @@ pub(super) fn differing(input: ComparedInput, runs: [&InputRun; 2]) -> Differing
     };
     let what = format!("{what} ({})", input.kind.as_str());
     Differing::new(input, what, runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::attempt_with;
+    use crate::evidence::RungName;
+    use crate::ladder::Ladder;
+    use patchwright_target::runner::Target;
+    use patchwright_target::test_support::{PARSE, open, task};
+    use std::fs;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn a_program_that_leaks_on_each_input_is_compared_without_its_leaks() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.limits.same = Duration::from_secs(8);
+        for (name, bytes) in [("a.bin", [3, 1]), ("b.bin", [8, 9])] {
+            fs::write(folder.path().join(name), bytes).unwrap();
+            task.harmless.push(folder.path().join(name));
+        }
+        let leaky = PARSE.replace("  free(p);\n", "");
+        fs::write(task.tree.join("parse.c"), &leaky).unwrap();
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        for (fix, holds, reason) in [
+            ("if (n < 2 || b[0] > 8)", Some(true), "patched lines"),
+            (
+                "if (n < 2 || b[0] > 7)",
+                Some(false),
+                "became exit status 1",
+            ),
+        ] {
+            let attempt = attempt_with(leaky.replace("if (n < 2)", fix), (4, 4));
+            let ladder = Ladder::new(&target, &baseline);
+            let result = ladder.climb(&attempt, &[], RungName::SameElsewhere).await;
+            let result = result.unwrap();
+            assert_eq!(result.holds, holds, "{fix}: {result:#?}");
+            assert!(result.reason.contains(reason), "{fix}: {}", result.reason);
+        }
+    }
 }

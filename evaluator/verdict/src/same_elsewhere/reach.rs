@@ -257,6 +257,7 @@ impl Comparison<'_> {
     ) -> Result<Vec<(usize, Coverage)>> {
         let inputs = Inputs {
             capture: Capture::Coverage(reach.counted.clone()),
+            leaks_allowed: self.leaks_allowed,
             ..Inputs::new(contents, budget, self.each().max(EACH.0 * 2))
         };
         let mut counted = Vec::new();

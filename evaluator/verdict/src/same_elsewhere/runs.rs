@@ -150,6 +150,7 @@ impl Comparison<'_> {
         Inputs {
             contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             each: self.each(),
+            leaks_allowed: self.leaks_allowed,
             ..how
         }
     }
