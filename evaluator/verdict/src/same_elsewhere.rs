@@ -17,6 +17,7 @@ mod decisions;
 mod departure;
 mod doubts;
 mod erring;
+pub(crate) mod noise;
 mod outputs;
 mod pool;
 mod pseudo_tested;
@@ -115,6 +116,8 @@ struct Comparison<'a> {
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
     outputs_seen: BTreeSet<u64>,
+    /// Lines that the unpatched program prints otherwise in each run.
+    noise: noise::Noise,
     /// Inputs that were not compared, each with the reason.
     notes: Vec<String>,
     /// Experiments on the unpatched program and what came of them, for the log.
@@ -166,6 +169,7 @@ impl<'a> Comparison<'a> {
             writer: FeedbackWriter::new(task, attempt),
             pool: pool::InputPool::gather(task, way.0)?,
             outputs_seen: BTreeSet::new(),
+            noise: noise::Noise::default(),
             notes: Vec::new(),
             experiments: Vec::new(),
             crashing: Vec::new(),

@@ -60,11 +60,11 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        7_856,
+        7_926,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round, tests of the crash that fail still, \
          programs that show nothing, sizes that are least ones or grow by a literal, bounds of a recursion, \
-         crashes that are not named, tests that cannot fail, programs that leak",
+         crashes that are not named, tests that cannot fail, programs that leak or print times",
     ),
     ("model", 1_968, "events read without a crate for them"),
     ("page", 821, ""),

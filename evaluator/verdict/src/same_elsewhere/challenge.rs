@@ -320,7 +320,7 @@ impl Comparison<'_> {
             if !sorted.is(place, ChallengeKind::Control) || noisy.contains(&place) {
                 continue;
             }
-            if old == new {
+            if self.is_alike([old, new]) {
                 self.count("challenges answered alike", 1);
                 let name = format!("{}, with and without the patch", input.name);
                 self.keep_answer(&name, &input.bytes, new);

@@ -161,7 +161,10 @@ impl Comparison<'_> {
             for (index, run) in self.run(old, &inputs, how).await? {
                 let how = if run.is_failure() {
                     "the unpatched program fails on it when objects lie further apart in memory"
-                } else if usual.get(&index).is_some_and(|usual| *usual != run) {
+                } else if usual
+                    .get(&index)
+                    .is_some_and(|usual| !self.is_alike([usual, &run]))
+                {
                     "what the unpatched program says depends on memory that it has not written"
                 } else {
                     continue;

@@ -11,7 +11,6 @@ use patchwright_sandbox::process::Ending;
 use patchwright_source::Language;
 use patchwright_target::runner::{Capture, InputRun, Inputs, content};
 use patchwright_target::{Result, WorkTime};
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The name of the count of inputs that both programs were run on.
@@ -106,7 +105,7 @@ impl Comparison<'_> {
             return Ok(None);
         }
         self.count(input.kind.as_str(), 1);
-        if before != after {
+        if !self.is_alike([before, after]) {
             return self.differs(differing(input, [before, after])).await;
         }
         input.fresh = self.outputs_seen.insert(digest(&before.output));
@@ -122,7 +121,7 @@ impl Comparison<'_> {
     fn not_comparable(&mut self, input: ComparedInput, before: &InputRun) {
         self.count("not comparable", 1);
         if !before.is_failure() {
-            let why = "the unpatched program answers otherwise each time";
+            let why = "it is answered otherwise each time";
             return self.note(&input.name, why);
         }
         let why = format!("the unpatched program fails on it ({})", before.ending);
@@ -205,26 +204,8 @@ impl Comparison<'_> {
         let of_pov = self.run(&self.programs.new, &[pov], self.again()).await?;
         let input = std::slice::from_ref(&one.input);
         let of_input = self.run(&self.programs.new, input, self.again()).await?;
-        Ok(!of_pov.is_empty() && of_pov == of_input)
-    }
-
-    /// Returns the differing inputs on which the unpatched program differs from itself. All
-    /// are run again, so that file names are equal.
-    pub(super) async fn noisy(&self, both: &BothRuns<'_>) -> Result<BTreeSet<usize>> {
-        let differing = both.pairs();
-        let differing = differing.filter(|(.., [before, after])| before != after);
-        let differing = differing.filter(|(.., [before, _])| !before.is_failure());
-        let mut noisy: BTreeSet<usize> = differing.map(|(place, ..)| place).collect();
-        if noisy.is_empty() {
-            return Ok(noisy);
-        }
-        let again = Inputs {
-            only: noisy.iter().copied().collect(),
-            ..self.again()
-        };
-        let again = self.run(self.programs.old, both.inputs, again).await?;
-        noisy.retain(|index| again.get(index) != both.before.get(index));
-        Ok(noisy)
+        let both = of_pov.get(&0).zip(of_input.get(&0));
+        Ok(both.is_some_and(|(pov, input)| self.is_alike([pov, input])))
     }
 }
 
