@@ -118,6 +118,8 @@ struct Comparison<'a> {
     outputs_seen: BTreeSet<u64>,
     /// Lines that the unpatched program prints otherwise in each run.
     noise: noise::Noise,
+    /// The same of either program.
+    unsteady: noise::Noise,
     /// Inputs that were not compared, each with the reason.
     notes: Vec<String>,
     /// Experiments on the unpatched program and what came of them, for the log.
@@ -170,6 +172,7 @@ impl<'a> Comparison<'a> {
             pool: pool::InputPool::gather(task, way.0)?,
             outputs_seen: BTreeSet::new(),
             noise: noise::Noise::default(),
+            unsteady: noise::Noise::default(),
             notes: Vec::new(),
             experiments: Vec::new(),
             crashing: Vec::new(),

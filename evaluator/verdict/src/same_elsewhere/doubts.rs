@@ -108,6 +108,8 @@ impl Comparison<'_> {
     /// Settles the differences on derived inputs, and keeps what stays open.
     pub(super) async fn settle_differences(&mut self) -> Result<()> {
         let mut looked_at = std::mem::take(&mut self.differing);
+        // What is noise may have been learnt later.
+        looked_at.retain(|one| !self.is_alike([&one.before, &one.after]));
         let inputs = looked_at.iter().map(|one| one.input.bytes.clone());
         self.tried.extend(inputs);
         let mut kinds: BTreeMap<_, usize> = BTreeMap::new();

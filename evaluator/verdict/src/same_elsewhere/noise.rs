@@ -1,7 +1,9 @@
 //! Noise: what a program prints otherwise in each run, such as times, and which is no behaviour.
-//! Learnt from runs of the unpatched program alone, so that no patch can make an answer noise.
+//! Learnt from runs of the unpatched program alone, so that no patch can make an answer noise: what
+//! only the patched program prints otherwise in each run is a doubt.
 
 use super::Comparison;
+use super::doubts::Differing;
 use super::runs::{BothRuns, digest};
 use patchwright_target::Result;
 use patchwright_target::runner::{InputRun, Inputs};
@@ -61,6 +63,11 @@ impl Comparison<'_> {
         self.noise.is_alike(before, after)
     }
 
+    /// Tells whether they differ only in numbers that the patched program prints otherwise each time.
+    pub(super) fn is_unsteady(&self, one: &Differing) -> bool {
+        self.unsteady.is_alike(&one.before, &one.after)
+    }
+
     /// Returns the differing inputs on which the unpatched program differs from itself by more than
     /// numbers in lines, or on which the patched one answers as it does in another run. All are run
     /// again, so that file names are equal.
@@ -76,6 +83,7 @@ impl Comparison<'_> {
             .run(self.programs.old, both.inputs, self.only(&noisy))
             .await?;
         self.noise.learn_from(&both.before, &old);
+        self.unsteady.learn_from(&both.before, &old);
         let runs = |place: &usize| Some([both.before.get(place)?, both.after.get(place)?]);
         noisy.retain(|place| runs(place).is_some_and(|runs| !self.is_alike(runs)));
         if noisy.is_empty() {
@@ -84,6 +92,7 @@ impl Comparison<'_> {
         let new = self
             .run(&self.programs.new, both.inputs, self.only(&noisy))
             .await?;
+        self.unsteady.learn_from(&both.after, &new);
         let is_once = |of: &Runs, place: &usize| {
             let runs = both.before.get(place).zip(of.get(place));
             runs.is_some_and(|(once, again)| self.is_alike([once, again]))
@@ -156,6 +165,7 @@ mod tests {
         for (old, new, holds) in [
             ("if (n < 2)", "if (n < 2 || b[0] > 8)", Some(true)),
             ("of %d", "of %u.", Some(false)),
+            ("b[1]);", "b[1] ^ (int)clock());", None),
         ] {
             let attempt = attempt_with(TIMED.replace(old, new), (6, 9));
             let ladder = Ladder::new(&target, &baseline);
