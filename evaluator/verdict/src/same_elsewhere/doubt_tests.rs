@@ -137,6 +137,39 @@ async fn a_difference_where_memory_was_never_written_is_settled() {
     assert!(result.log.text().contains(experiment), "{result:#?}");
 }
 
+/// Looks at a byte that its input names, in a buffer that is seldom full.
+const LOOK: &str = "#include <stdio.h>\n#include <stdlib.h>\nint look(const unsigned char *b, long n) {\n  unsigned char *p = malloc(32);\n  for (long i = 0; i < n; i++) p[i] = b[i];\n  if (p[b[0]] == 77) puts(\"rare\");\n  puts(\"done\");\n  free(p);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[32];\n  long size = fread(all, 1, 32, f);\n  return size < 1 ? 1 : look(all, size);\n}\n";
+
+#[tokio::test]
+async fn a_mutant_of_a_given_input_that_reads_unwritten_memory_refutes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(40);
+    one_file(&task, LOOK);
+    for number in 1..8_u8 {
+        let file = folder.path().join(format!("{number}.bin"));
+        fs::write(&file, [number, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+        task.harmless.push(file);
+    }
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (bound, refuted) in [("b[0] >= n", false), ("b[0] > 4", true)] {
+        let guard = format!("if ({bound}) return puts(\"out of range\") < 0;\n  unsigned char *p");
+        let text = LOOK.replace("unsigned char *p", &guard);
+        let ladder = Ladder::new(&target, &baseline);
+        let attempt = attempt_with(text, (4, 4));
+        let result = ladder.climb(&attempt, &[], RungName::SameElsewhere).await;
+        let result = result.unwrap();
+        assert_eq!(result.holds == Some(false), refuted, "{bound}: {result:#?}");
+        let settled = result
+            .doubts
+            .iter()
+            .filter_map(|doubt| doubt.settled.as_ref());
+        let seen = settled.filter(|why| why.contains("memcheck")).count();
+        assert_eq!(seen > 0, !refuted, "{bound}: {result:#?}");
+    }
+}
+
 /// Adds the bytes of a file and one behind them, and shows nothing.
 const SILENT: &str = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((noinline)) int sum(const unsigned char *b, long n) {\n  int all = 0;\n  for (long i = 0; i < n + (b[0] == 200); i++) all += b[i];\n  return all;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  if (size < 1) return 0;\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int all_bytes = sum(b, size);\n  free(b);\n  return all_bytes < 0;\n}\n";
 

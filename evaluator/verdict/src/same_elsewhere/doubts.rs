@@ -182,7 +182,7 @@ impl Comparison<'_> {
     /// Settles inputs on which a second witness sees the unpatched program err, as far as nothing
     /// else does. Where it sees errors on an accepted input as well, they are no news.
     /// The log says what came of each witness.
-    async fn settle_by_witnesses(&mut self, differing: &mut [Differing]) -> Result<()> {
+    pub(super) async fn settle_by_witnesses(&mut self, differing: &mut [Differing]) -> Result<()> {
         let accepted = self.compared.iter().filter(|input| !input.refused);
         let controls = accepted.take(CONTROLS).map(|input| input.bytes.clone());
         let controls: Vec<Vec<u8>> = controls.collect();

@@ -189,7 +189,14 @@ impl Comparison<'_> {
                 } else if kind == InputKind::GivenMutant && turns_away(&one.after) {
                     "mutants of given turned away"
                 } else {
-                    return Ok(Some(one));
+                    let mutant = std::slice::from_mut(&mut one);
+                    if kind != InputKind::Given {
+                        self.settle_by_witnesses(mutant).await?;
+                    }
+                    if one.settled.is_none() {
+                        return Ok(Some(one));
+                    }
+                    "differences settled"
                 }
             }
         };
