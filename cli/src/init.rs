@@ -8,6 +8,7 @@
 pub(crate) mod bench;
 pub(crate) mod build_systems;
 mod feeds;
+mod harmless;
 mod harnesses;
 mod java;
 mod options;

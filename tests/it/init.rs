@@ -168,27 +168,36 @@ fn write(scene: &Scene, folder: &str, files: &[(&str, &str)]) {
 fn examples_are_built_where_a_build_makes_no_program() {
     let scene = Scene::new();
     write(&scene, "fold", &HEADERS);
-    write(
-        &scene,
-        ".",
-        &[("crash.txt", "a text of more than eight letters\n")],
-    );
-    let told = scene.plain(&["init", "fold", "--pov", "crash.txt"]);
+    let samples = [
+        ("samples/one.txt", "one"),
+        ("samples/two.txt", "two"),
+        (
+            "Makefile",
+            "check:\n\t@echo PASS: sum-1\n\t@echo PASS: sum-2\n",
+        ),
+    ];
+    write(&scene, "fold", &samples);
+    // As fuzzers name what they find.
+    let pov = "crash-0a4d55a8";
+    write(&scene, ".", &[(pov, "a text of more than eight letters\n")]);
+    let told = scene.plain(&["init", "fold", "--pov", pov]);
     assert_eq!(told.code, Some(0), "{told:#?}");
     for line in [
         "  it builds, and makes no program",
         "1 program found",
         "PoV: \"$OUT\"/build/sum \"$POV\": ok, it crashes: AddressSanitizer: stack-buffer-overflow",
         "no test command: ",
+        "ok 2 tests pass, 0 fail",
+        "fold/samples/*.txt\n  ok 2 files, none crashes",
     ] {
         assert!(told.stderr.contains(line), "{line}: {told:#?}");
     }
     let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
     assert!(task.contains("-DBUILD_EXAMPLES=ON"), "{task}");
-    assert!(!task.contains("\ntest = "), "{task}");
+    assert!(task.contains("\ntest = 'make -C"), "{task}");
     let bare = "cmake_minimum_required(VERSION 3.10)\nproject(fold C)\n";
     write(&scene, "fold", &[("CMakeLists.txt", bare)]);
-    let told = scene.plain(&["init", "fold", "--pov", "crash.txt", "--force"]);
+    let told = scene.plain(&["init", "fold", "--pov", pov, "--force"]);
     assert_eq!(told.code, Some(2), "{told:#?}");
     assert!(
         told.stderr
@@ -247,8 +256,16 @@ public class Fold {
             for (int at = 1; at <= count; at++) fold.sum += words[at].length();
             return fold;
         }
+        public Parser(Options options) { options.words.size(); }
     }
-    public static Parser parser() { return new Parser(); }
+    public static class Options {
+        final java.util.Map<String, String> words;
+        Options(java.util.Map<String, String> words, Object other) { this.words = words; other.hashCode(); }
+        public static Builder builder() { return new Builder(); }
+    }
+    public static class Builder {
+        public Options build() { return new Options(java.util.Map.of(), ""); }
+    }
     public String toString() { return "sum " + sum; }
 }
 "#;
@@ -294,7 +311,7 @@ fn a_library_of_java_is_called_as_its_trace_tells() {
 fn a_program_that_a_report_of_java_holds_is_run() {
     let scene = Scene::new();
     write(&scene, "fold", &[("src/org/acme/Fold.java", FOLD)]);
-    let main = "package com.example;\nimport java.nio.file.*;\npublic class Main {\n  public static void main(String[] args) throws Exception {\n    System.out.println(org.acme.Fold.parser().parse(Files.readString(Path.of(args[0]))));\n  }\n}\n";
+    let main = "package com.example;\nimport java.nio.file.*;\npublic class Main {\n  public static void main(String[] args) throws Exception {\n    System.out.println(new org.acme.Fold.Parser(org.acme.Fold.Options.builder().build()).parse(Files.readString(Path.of(args[0]))));\n  }\n}\n";
     let report = format!("It fails on two:\n\n```java\n{main}```\n");
     write(
         &scene,

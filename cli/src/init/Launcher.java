@@ -18,7 +18,10 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Hands a file to a method of a library, and prints what comes back: java Launcher CLASS METHOD FILE. The file goes to the method
@@ -115,11 +118,17 @@ public final class Launcher {
             given[at] = here ? content() : any(wanted[at], depth + 1);
             waits &= !here;
         }
+        if (object == null && called instanceof Method && !Modifier.isStatic(called.getModifiers())) {
+            object = any(called.getDeclaringClass(), depth + 1);
+        }
         called.setAccessible(true);
         return called instanceof Method ? ((Method) called).invoke(object, given) : ((Constructor<?>) called).newInstance(given);
     }
 
-    /** What makes an object of a class, the plainest first: constructors, and static methods of it and of the class around it. */
+    /**
+     * What makes an object of a class, first what is public, and of that the plainest: constructors, static methods of it and of the
+     * class around it, and methods of its builder.
+     */
     private static List<Executable> makers(Class<?> type) {
         List<Executable> makers = new ArrayList<>();
         if (!Modifier.isAbstract(type.getModifiers())) {
@@ -132,7 +141,16 @@ public final class Launcher {
                 }
             }
         }
-        makers.sort(Comparator.comparingInt(Executable::getParameterCount).thenComparing(Executable::toString));
+        for (Method method : type.getDeclaredMethods()) {
+            boolean begins = Modifier.isStatic(method.getModifiers()) && method.getParameterCount() == 0;
+            for (Method last : begins && method.getReturnType() != type ? method.getReturnType().getMethods() : new Method[0]) {
+                if (last.getParameterCount() == 0 && last.getReturnType() == type) {
+                    makers.add(last);
+                }
+            }
+        }
+        makers.sort(Comparator.comparing((Executable maker) -> !Modifier.isPublic(maker.getModifiers()))
+                .thenComparing(Executable::getParameterCount).thenComparing(Executable::toString));
         return makers;
     }
 
@@ -144,7 +162,13 @@ public final class Launcher {
             return StandardCharsets.UTF_8;
         } else if (type == String.class || type == CharSequence.class) {
             return "";
-        } else if (type.isArray()) {
+        }
+        for (Object empty : List.of(new ArrayList<>(), new HashMap<>(), new HashSet<>(), Optional.empty())) {
+            if (type != Object.class && type.isInstance(empty)) {
+                return empty;
+            }
+        }
+        if (type.isArray()) {
             return Array.newInstance(type.getComponentType(), 0);
         } else if (type.isEnum()) {
             return type.getEnumConstants()[0];
@@ -157,7 +181,14 @@ public final class Launcher {
             });
         }
         List<Executable> makers = depth < DEEPEST && !type.getName().startsWith("java.lang.") ? makers(type) : List.of();
-        return makers.isEmpty() ? null : perform(makers.get(0), null, false, depth);
+        for (Executable maker : makers) {
+            try {
+                return perform(maker, null, false, depth);
+            } catch (InvocationTargetException e) {
+                continue;
+            }
+        }
+        return null;
     }
 
     private Object content() throws java.io.IOException {

@@ -188,6 +188,16 @@ impl Bench {
         }
     }
 
+    /// Tells whether the program of a PoV accepts most of the first of some files.
+    pub(super) async fn accepts(&self, pov: &Pov, files: &[PathBuf]) -> bool {
+        let mut accepted = 0;
+        for file in files.iter().take(SAMPLES) {
+            let replay = self.run_on(pov, file).await;
+            accepted += usize::from(replay.is_ok_and(|replay| replay.execution.ending.success()));
+        }
+        2 * accepted > SAMPLES
+    }
+
     /// Returns the files that do not crash the program of a PoV, or says why they are not harmless:
     /// most crash it, or all that do leak.
     pub(super) async fn harmless_of(
@@ -230,7 +240,7 @@ pub(super) fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
     signature::compare(earlier, later, &|_| true) == Change::New
 }
 
-/// Returns the first files of a folder with an ending, without those that are named.
+/// Returns files from all over a folder with an ending, without those that are named.
 pub(super) fn files_in(folder: &Path, extension: &str, without: &[PathBuf]) -> Vec<PathBuf> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = files.map(|entry| entry.path());
@@ -239,8 +249,8 @@ pub(super) fn files_in(folder: &Path, extension: &str, without: &[PathBuf]) -> V
         .filter(|path| !without.contains(path))
         .collect();
     files.sort();
-    files.truncate(HARMLESS);
-    files
+    let step = files.len().div_ceil(HARMLESS).max(1);
+    files.into_iter().step_by(step).collect()
 }
 
 /// Folders of a tree that hold files with an extension, those with the most first.

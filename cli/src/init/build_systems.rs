@@ -176,7 +176,7 @@ pub(crate) fn nothing_builds(tree: &Path) -> WrongInput {
     if let Ok(tree) = Tree::open(tree) {
         let has_main = |path: &TreePath| {
             let text = Language::of_path(path).and_then(|_| tree.read(path).ok());
-            text.is_some_and(|text| super::harnesses::has_main(&text.decode(text.bytes())))
+            text.is_some_and(|text| super::harnesses::main_of(&text.decode(text.bytes())).is_some())
         };
         let files = tree.files().into_iter().filter(has_main).take(4);
         let files: Vec<String> = files.map(|path| path.to_string()).collect();

@@ -52,14 +52,15 @@ pub(super) fn harnesses(root: &Path, programs: &[String]) -> Vec<Harness> {
         is_source(path).then_some(())?;
         let text = tree.read(path).ok()?;
         let text = text.decode(text.bytes());
-        let has_main = has_main(&text);
-        let waits = text.contains(ENTRY) && !has_main;
-        let shows = has_main && PLACES.iter().any(|place| path.folder().contains(place));
-        let reads = |words: &[&str]| shows && words.iter().any(|word| text.contains(word));
-        let feed = if waits || reads(&["argv"]) {
+        let main = main_of(&text);
+        let waits = text.contains(ENTRY) && main.is_none();
+        let shows = PLACES.iter().any(|place| path.folder().contains(place));
+        let takes_files = main.filter(|_| shows).map(|taken| taken.contains(','));
+        let reads = ["stdin", "cin"].iter().any(|word| text.contains(word));
+        let feed = if waits || takes_files == Some(true) {
             ""
         } else {
-            reads(&["stdin", "cin"]).then_some("<")?
+            (takes_files.is_some() && reads).then_some("<")?
         };
         Some((!waits, harness(path, feed)?))
     });
@@ -76,14 +77,15 @@ fn is_source(path: &TreePath) -> bool {
     ending.starts_with('c') && matches!(language, Some(Language::C | Language::Cpp))
 }
 
-/// Tells whether a source of C or C++ has a `main`; its type may stand on a line of its own.
-pub(super) fn has_main(text: &str) -> bool {
-    text.match_indices("main").any(|(at, main)| {
-        let (before, after) = (text.get(..at), text.get(at + main.len()..));
-        let before = before.unwrap_or_default();
+/// Returns what the `main` of a source of C or C++ takes; its type may stand on a line of its own.
+pub(super) fn main_of(text: &str) -> Option<&str> {
+    text.match_indices("main").find_map(|(at, main)| {
+        let before = text.get(..at)?;
         let kind = before.trim_end();
         let typed = kind.len() < at && (kind.ends_with("int") || kind.ends_with("void"));
-        typed && after.is_some_and(|after| after.trim_start().starts_with('('))
+        let taken = text.get(at + main.len()..)?.trim_start();
+        let taken = taken.strip_prefix('(').filter(|_| typed)?;
+        taken.split(')').next()
     })
 }
 
@@ -114,7 +116,7 @@ mod tests {
             ("/* calls main() */ int domain(void);", false),
             ("int x = main(1);", false),
         ] {
-            assert_eq!(super::has_main(text), expected, "{text}");
+            assert_eq!(super::main_of(text).is_some(), expected, "{text}");
         }
     }
 

@@ -1,9 +1,7 @@
 //! Trials of a draft: the tree is built once, and commands run on this build in the sandbox, as a
 //! repair would run them. Each trial tells what came of it.
 
-use super::bench::{
-    Bench, Harm, Seen, explain, files_in, folders_with, is_leaking, tests_seen, with_end,
-};
+use super::bench::{Bench, Seen, explain, is_leaking, tests_seen, with_end};
 use super::feeds::{FEEDS, likely, options, reported};
 use super::harnesses::{Harness, harnesses};
 use super::java;
@@ -17,7 +15,7 @@ use patchwright_crash::CrashReport;
 use patchwright_source::{Changes, Language, counted};
 use patchwright_target::{BuildKind, Pov, Replay, TestRun};
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Programs of a build that are tried with a PoV.
 const PROGRAMS: usize = 12;
@@ -44,13 +42,11 @@ pub(crate) struct Built {
     pub(crate) proposal: Proposal,
     /// Its programs, as words of a command.
     pub(crate) programs: Vec<String>,
-    bench: Bench,
+    pub(super) bench: Bench,
     /// False where the flags of the sanitizer reached no program.
     sanitized: bool,
 }
 
-/// Keeps a program of memory that it leaks with any input from ending as a crash.
-const WITHOUT_LEAKS: &str = "ASAN_OPTIONS=detect_leaks=0";
 /// The same for a test command of several words, beside the options of the task.
 const LOOK_FOR_NO_LEAKS: &str =
     r#"export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0""#;
@@ -299,7 +295,7 @@ impl Trials<'_> {
     }
 
     /// The PoVs of a task, each run by this command.
-    fn povs(&self, built: &Built, command: &str) -> Vec<Pov> {
+    pub(super) fn povs(&self, built: &Built, command: &str) -> Vec<Pov> {
         let povs = built.draft.keys.pov.iter().map(|pov| Pov {
             file: self.folder.join(&pov.file),
             harness: pov.harness.clone(),
@@ -310,7 +306,7 @@ impl Trials<'_> {
     }
 
     /// Tries a command for the PoVs; keeps it in the draft where it crashes.
-    async fn try_pov(&self, built: &mut Built, command: &str) -> Seen {
+    pub(super) async fn try_pov(&self, built: &mut Built, command: &str) -> Seen {
         let seen = self.crash(built, command).await;
         self.tell(&format!("PoV: {command}: {seen}"));
         if let Seen::Crash(crash) = &seen {
@@ -395,57 +391,5 @@ impl Trials<'_> {
         let run = bench.target.test(&bench.build).await;
         let run = run.map_err(|error| explain(&error))?;
         run.ok_or_else(|| "it did not run".to_owned())
-    }
-
-    /// Finds a folder of the tree with files of the PoV's kind that the program accepts,
-    /// and names them by a glob.
-    pub(crate) async fn find_harmless(&self, built: &mut Built, tree: &Path) -> Option<()> {
-        let command = built.draft.keys.commands.pov.clone()?;
-        let root = built.draft.keys.source.path.clone()?;
-        let povs = self.povs(built, &command);
-        let pov = povs.first()?.clone();
-        let extension = pov.file.extension()?.to_str()?.to_owned();
-        let own: Vec<PathBuf> = povs.into_iter().map(|pov| pov.file).collect();
-        for folder in folders_with(tree, &extension) {
-            let glob = Path::new(&root).join(&folder);
-            let glob = format!("{}", glob.join(format!("*.{extension}")).display());
-            self.tell(&format!("harmless inputs: trying {glob}"));
-            let files = files_in(&tree.join(&folder), &extension, &own);
-            let all = files.len();
-            let mut seen = built.bench.harmless_of(&pov, files.clone()).await;
-            if seen == Err(Harm::Leaks) && command.starts_with('"') {
-                let quiet = format!("{WITHOUT_LEAKS} {command}");
-                self.tell("  they leak memory; trying without looking for leaks");
-                if let Seen::Crash(_) = self.try_pov(built, &quiet).await {
-                    let mut pov = pov.clone();
-                    pov.command = Some(quiet);
-                    seen = built.bench.harmless_of(&pov, files).await;
-                }
-            }
-            match seen {
-                Ok(kept) => {
-                    let told = match all - kept.len() {
-                        0 => format!("{all} files, none crashes"),
-                        crash => format!("{} of {all} files; {crash} crash", kept.len()),
-                    };
-                    self.tell(&format!("  ok {told}"));
-                    let draft = &mut built.draft;
-                    draft.remarks.harmless = format!("tried here: {told}");
-                    draft.keys.inputs.harmless = if kept.len() == all {
-                        vec![glob]
-                    } else {
-                        let kept = kept.iter().filter_map(|file| file.strip_prefix(tree).ok());
-                        let named = kept.map(|file| Path::new(&root).join(file));
-                        let named = named.map(|file| file.display().to_string());
-                        // Each is read as a pattern: a name that is one would stand for others.
-                        let is_plain = |name: &String| !name.contains(['*', '?', '[']);
-                        named.filter(is_plain).collect()
-                    };
-                    return Some(());
-                }
-                Err(refusal) => self.tell(&format!("  {refusal}")),
-            }
-        }
-        None
     }
 }
