@@ -12,9 +12,6 @@ const LONGEST_TAG: usize = 512;
 /// More tags than this are not read; five thousand edits have a third of it.
 const MOST_TAGS: usize = 100_000;
 
-/// The longest name that is looked up.
-const LONGEST_NAME: usize = 32;
-
 /// A tag with its place in the text.
 #[derive(Debug, Clone)]
 pub(crate) struct Tag {
@@ -37,36 +34,24 @@ impl Tag {
     pub(crate) fn at(text: &str, start: usize) -> Option<Self> {
         let window = text.get(start..)?;
         let window = window.get(..window.floor_char_boundary(LONGEST_TAG))?;
-        let inner = window.strip_prefix('<')?.trim_start_matches([' ', '\t']);
-        let (closing, inner) = match inner.strip_prefix('/') {
-            Some(rest) => (true, rest.trim_start_matches([' ', '\t'])),
-            None => (false, inner),
-        };
-        let length = inner
-            .bytes()
-            .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'))?;
-        let name = inner.get(..length)?;
-        if length > LONGEST_NAME || !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
-            return None;
-        }
-        let rest = inner.get(length..)?;
-        if !rest.starts_with(|next: char| next.is_whitespace() || next == '>' || next == '/') {
-            return None;
-        }
+        let form = regex!(r"^<[ \t]*(/[ \t]*)?([A-Za-z][A-Za-z0-9_-]{0,31})[\s/>]");
+        let found = form.captures(window)?;
+        let closing = found.get(1).is_some();
+        let name = found.get(2)?;
+        let rest = window.get(name.end()..)?;
         let length = end_of_attributes(rest)?;
         let inside = rest.get(..length)?;
-        let used = window.len() - rest.len() + length + 1;
         let (inside, empty) = match inside.trim_end().strip_suffix('/') {
             Some(inside) => (inside, !closing),
             None => (inside, false),
         };
         Some(Self {
-            name: name.to_ascii_lowercase().replace('-', "_"),
+            name: name.as_str().to_ascii_lowercase().replace('-', "_"),
             closing,
             empty,
             attributes: read_attributes(inside),
             start,
-            end: start + used,
+            end: start + name.end() + length + 1,
         })
     }
 
