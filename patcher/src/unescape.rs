@@ -3,28 +3,17 @@
 use patchwright_source::regex;
 use std::borrow::Cow;
 
-/// The longest entity worth a look, such as `&#x1F600;`.
-const LONGEST: usize = 10;
-
 /// Resolves entities: strictly where the text is XML, otherwise those that are
 /// well formed, leaving every other `&` as it is.
 pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
-    if !text.contains('&') {
-        return Cow::Borrowed(text);
-    }
-    if let Ok(read) = quick_xml::escape::unescape(text) {
-        return read;
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('&') {
-        out.push_str(before);
-        let (character, used) = entity(after).unwrap_or(('&', 0));
-        out.push(character);
-        rest = after.get(used..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
+    quick_xml::escape::unescape(text).unwrap_or_else(|_| {
+        let parts = text.split_inclusive(';').map(|part| {
+            let (before, entity) = part.split_at(part.rfind('&').unwrap_or(part.len()));
+            let read = quick_xml::escape::unescape(entity).unwrap_or(entity.into());
+            before.to_owned() + &read
+        });
+        parts.collect()
+    })
 }
 
 /// Returns the line with a tab for each `\t` that is written out in two
@@ -48,17 +37,7 @@ pub(crate) fn with_tabs(line: &str) -> Option<String> {
 pub(crate) fn looks_escaped(text: &str) -> bool {
     !text.contains(['<', '>'])
         && text.contains('&')
-        && text.split('&').skip(1).all(|part| entity(part).is_some())
-}
-
-/// The entity at the start of what follows an `&`, and its length.
-fn entity(after: &str) -> Option<(char, usize)> {
-    let end = after.bytes().take(LONGEST).position(|byte| byte == b';')?;
-    let entity = format!("&{}", after.get(..=end)?);
-    let read = quick_xml::escape::unescape(&entity).ok()?;
-    let mut characters = read.chars();
-    let character = characters.next()?;
-    characters.next().is_none().then_some((character, end + 1))
+        && quick_xml::escape::unescape(text).is_ok()
 }
 
 #[cfg(test)]
