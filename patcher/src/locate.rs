@@ -395,18 +395,14 @@ fn cut_short(file: &Pristine, quote: Quote<'_>) -> Located {
 /// Pairs the lines, if only blank ones are missing or too many.
 fn pair_non_blank(file: &Pristine, lines: &[String], range: &Range<usize>) -> Option<Pairs> {
     let mut rest = range.clone().filter(|at| file.key(*at) != Some(0));
-    let mut pairs = Vec::with_capacity(lines.len());
-    for line in lines {
-        if key(line) == 0 {
-            pairs.push(None);
-        } else {
+    let pairs = lines.iter().map(|line| match key(line) {
+        0 => Some(None),
+        key => {
             let at = rest.next()?;
-            if file.key(at) != Some(key(line)) {
-                return None;
-            }
-            pairs.push(Some(at));
+            (file.key(at) == Some(key)).then_some(Some(at))
         }
-    }
+    });
+    let pairs = pairs.collect::<Option<Pairs>>()?;
     rest.next().is_none().then_some(pairs)
 }
 

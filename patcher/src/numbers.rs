@@ -44,22 +44,17 @@ impl Numbered {
 }
 
 fn split(line: &str) -> Option<(u32, &str)> {
-    let parts = FORM.captures(line)?;
-    let number = parts.get(1)?.as_str().parse().ok()?;
-    Some((number, parts.get(2)?.as_str()))
+    let (_, [number, rest]) = FORM.captures(line)?.extract();
+    Some((number.parse().ok()?, rest))
 }
 
 /// Takes the numbers off, if every non-blank line carries one.
 pub(crate) fn numbered(lines: &[String]) -> Option<Numbered> {
-    let mut parts = Vec::with_capacity(lines.len());
-    for line in lines {
-        if line.trim().is_empty() {
-            parts.push((None, ""));
-        } else {
-            let (number, rest) = split(line)?;
-            parts.push((Some(number), rest));
-        }
-    }
+    let parts = lines.iter().map(|line| {
+        let numbered = split(line).map(|(number, rest)| (Some(number), rest));
+        numbered.or_else(|| line.trim().is_empty().then_some((None, "")))
+    });
+    let parts = parts.collect::<Option<Vec<_>>>()?;
     let first_at = parts.iter().position(|(number, _)| number.is_some())?;
     let first = parts.get(first_at)?.0?;
     let mut counted = parts.iter().skip(first_at).zip(first..);

@@ -71,9 +71,7 @@ pub(crate) fn carry_out(text: &Text, lines: Range<usize>, splices: &[Splice]) ->
     let mut at = lines.start;
     for splice in splices {
         out.extend_from_slice(bytes_of(text, at..splice.old.start));
-        for line in &splice.new {
-            out.extend_from_slice(line);
-        }
+        out.append(&mut splice.new.concat());
         at = splice.old.end;
     }
     out.extend_from_slice(bytes_of(text, at..lines.end));

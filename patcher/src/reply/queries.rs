@@ -68,7 +68,7 @@ fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
         .unwrap_or(rest);
     let reach = next_question(rest);
     let (stop, end) = match find_closing(text, tag, reach) {
-        Some(found) => found,
+        Some(closing) => (closing.start, closing.end),
         None if whole || reach < rest.len() => {
             let length = rest.find('\n').unwrap_or(rest.len());
             (tag.end + length, tag.end + length)
@@ -83,14 +83,13 @@ fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
     end
 }
 
-/// Returns the start and the end of the closing tag, if it stands within reach.
-fn find_closing(text: &str, open: &Tag, reach: usize) -> Option<(usize, usize)> {
+/// Returns the closing tag, if it stands within reach.
+fn find_closing(text: &str, open: &Tag, reach: usize) -> Option<Tag> {
     let rest = text.get(open.end..open.end + reach)?;
     let mut ends = rest
         .match_indices("</")
         .map(|(offset, _)| open.end + offset);
-    let closing = ends.find_map(|at| Tag::at(text, at).filter(|tag| tag.name == open.name))?;
-    Some((closing.start, closing.end))
+    ends.find_map(|at| Tag::at(text, at).filter(|tag| tag.name == open.name))
 }
 
 /// Returns the offset at which a later line begins another question; a question that is not closed

@@ -211,10 +211,7 @@ impl Scanner<'_> {
 fn prose_of(text: &str, from: usize, to: usize, hidden: &[(usize, usize)]) -> String {
     let mut out = String::new();
     let mut at = from;
-    for (start, end) in hidden {
-        if *start >= to {
-            break;
-        }
+    for (start, end) in hidden.iter().take_while(|(start, _)| *start < to) {
         out.push_str(text.get(at..(*start).max(at)).unwrap_or_default());
         at = at.max(*end);
     }
