@@ -44,7 +44,7 @@ pub(crate) fn unknown_names(
     let (path, mut warnings) = (&file.path, BTreeSet::new());
     for (line, text) in code.iter().zip(new_lines) {
         if let Some(module) = import_of(file.language, text) {
-            if !is_standard_module(&module) && !knows_module(&module, knows) {
+            if !is_known_module(&module, knows) {
                 let warning = format!("{path}: {module:?} is imported and nowhere to be found");
                 warnings.insert(warning);
             }
@@ -125,23 +125,19 @@ fn import_of(language: Option<Language>, line: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-fn is_standard_module(name: &str) -> bool {
+/// Returns true when a module or a header is standard or in the tree, as `knows` tells.
+fn is_known_module(name: &str, knows: &dyn Fn(&str) -> bool) -> bool {
     let first = name.split('.').next().unwrap_or_default();
-    STANDARD_ROOTS.iter().any(|root| name.starts_with(root))
-        || is_among(STANDARD_MODULES, name)
-        || (!is_header(name) && is_among(STANDARD_MODULES, first))
-        || name.starts_with('.')
-}
-
-/// In a path of C the last dot is no separator.
-fn is_header(name: &str) -> bool {
-    name.rsplit('.').next() == Some("h")
-}
-
-fn knows_module(name: &str, knows: &dyn Fn(&str) -> bool) -> bool {
     let last = name.rsplit(['/', '.']).next().unwrap_or(name);
     let base = name.rsplit('/').next().unwrap_or(name);
-    knows(name) || knows(base) || (!is_header(name) && knows(last))
+    // In a path of C the last dot is no separator.
+    let is_dotted = name.rsplit('.').next() != Some("h");
+    name.starts_with('.')
+        || STANDARD_ROOTS.iter().any(|root| name.starts_with(root))
+        || is_among(STANDARD_MODULES, name)
+        || is_dotted && (is_among(STANDARD_MODULES, first) || knows(last))
+        || knows(name)
+        || knows(base)
 }
 
 #[cfg(test)]

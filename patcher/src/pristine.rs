@@ -9,14 +9,10 @@ use std::collections::{HashMap, HashSet};
 /// Byte-order mark that some editors put at the start of a UTF-8 file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Characters that make no difference when whitespace does not count.
-fn is_space(character: char) -> bool {
-    character.is_whitespace() || character == BYTE_ORDER_MARK || character == '\u{200b}'
-}
-
-/// Returns the characters of a text but whitespace.
+/// Returns the characters of a text but whitespace, and what cannot be seen either.
 pub(crate) fn solid(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|next| !is_space(*next))
+    let seen = |next: &char| !next.is_whitespace() && ![BYTE_ORDER_MARK, '\u{200b}'].contains(next);
+    text.chars().filter(seen)
 }
 
 /// Returns a line without whitespace.

@@ -95,7 +95,8 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
     }
     let scan = scan(&text);
     reply.analysis.clone_from(&scan.analysis);
-    if !has_own_tags(&text)
+    let own_tags = ["<patch", "<queries", "<edit"];
+    if !own_tags.iter().any(|tag| text.contains(tag))
         && let Some(reason) = contest(&scan.visible)
     {
         reply.contest = Some(reason);
@@ -117,13 +118,6 @@ fn contest(visible: &str) -> Option<String> {
     let to = tags.get(open + 1).map_or(visible.len(), |tag| tag.start);
     let reason = visible.get(from..to)?.trim();
     (!reason.is_empty()).then(|| reason.to_owned())
-}
-
-/// Returns true when a reply speaks in the tags that it was asked for.
-fn has_own_tags(text: &str) -> bool {
-    ["<patch", "<queries", "<edit"]
-        .iter()
-        .any(|tag| text.contains(tag))
 }
 
 /// Takes what was written plainly; what was quoted only where nothing plain is.

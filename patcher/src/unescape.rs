@@ -35,9 +35,7 @@ pub(crate) fn with_tabs(line: &str) -> Option<String> {
 /// Returns true when the text reads as if it had been escaped as a whole: there are
 /// entities, and none of the characters that escaping would have removed.
 pub(crate) fn looks_escaped(text: &str) -> bool {
-    !text.contains(['<', '>'])
-        && text.contains('&')
-        && quick_xml::escape::unescape(text).is_ok()
+    !text.contains(['<', '>']) && text.contains('&') && quick_xml::escape::unescape(text).is_ok()
 }
 
 #[cfg(test)]

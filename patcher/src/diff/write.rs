@@ -48,7 +48,9 @@ impl FileDiff<'_> {
             return;
         }
         let name = |path: Option<&TreePath>, name: String| match path {
-            Some(_) => tabbed(name),
+            // A name with a space is ended by a tab, or `patch` would cut it.
+            Some(_) if name.contains(' ') && !name.starts_with('"') => name + "\t",
+            Some(_) => name,
             None => NO_FILE.to_owned(),
         };
         let (a, b) = (name(self.old, a), name(self.new, b));
@@ -151,13 +153,4 @@ fn quote(prefix: &str, path: &TreePath) -> String {
     }
     quoted.push('"');
     quoted
-}
-
-/// A name with a space is ended by a tab, or `patch` would cut it.
-fn tabbed(name: String) -> String {
-    if name.contains(' ') && !name.starts_with('"') {
-        name + "\t"
-    } else {
-        name
-    }
 }

@@ -384,18 +384,14 @@ fn code_of_quote(file: &Pristine, lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Returns true when a diff would name this line as the heading of a section.
-fn is_heading(line: &str) -> bool {
-    line.starts_with(|first: char| first.is_alphabetic() || first == '_' || first == '$')
-}
-
 /// Tells of each line of a file whether it is in a section that a heading names.
 pub(super) fn section(file: &Pristine, heading: &str) -> Vec<bool> {
     let heading = bare(heading);
     let mut inside = false;
     let lines = (0..file.count()).map(|at| file.line(at));
     let marks = lines.map(|line| {
-        if is_heading(&line) {
+        // Only such a line is named by a diff.
+        if line.starts_with(|first: char| first.is_alphabetic() || "_$".contains(first)) {
             inside = is_named(&line, &heading);
         }
         inside

@@ -179,7 +179,11 @@ fn links(rows: &[Row]) -> Vec<Vec<Link>> {
             let (before, slot) = if far.0 > near.0 { far } else { near };
             let score = before.max(0) - skipped + gain;
             let end = (score + skipped + loss, Slot { row: number, at });
-            last.end_at(*place, end);
+            if let Ok(column) = last.columns.binary_search(place)
+                && let Some(best) = last.best.get_mut(column)
+            {
+                *best = end;
+            }
             // A chain that begins here has nothing but the rows skipped.
             of_row.push((score, (before > 0).then_some(slot)));
         }
@@ -227,14 +231,6 @@ impl Ends {
         Self {
             best: vec![none; columns.len()],
             columns,
-        }
-    }
-
-    fn end_at(&mut self, place: usize, end: (i64, Slot)) {
-        if let Ok(column) = self.columns.binary_search(&place)
-            && let Some(best) = self.best.get_mut(column)
-        {
-            *best = end;
         }
     }
 

@@ -30,11 +30,6 @@ impl LineEdit<'_> {
     pub(super) fn hint(&self) -> Option<usize> {
         line_index(self.lines?.0)
     }
-
-    /// Returns true when both sides are the same, the end of the last line included.
-    pub(super) fn changes_nothing(&self) -> bool {
-        self.old == self.new && self.open.is_none_or(|(old, new)| old == new)
-    }
 }
 
 /// One way to read the original, and how the new lines follow from it.

@@ -69,7 +69,7 @@ impl Plan<'_> {
 
 /// Refuses an edit that changes nothing, or whose new lines leave lines out.
 fn check_sides(file: &Pristine, wanted: &LineEdit<'_>) -> Result<(), Refusal> {
-    if wanted.changes_nothing() {
+    if wanted.old == wanted.new && wanted.open.is_none_or(|(old, new)| old == new) {
         return refuse(Rule::NoChange, "both sides of the edit are the same");
     }
     elision(file, wanted).map_or(Ok(()), |line| {

@@ -36,18 +36,15 @@ pub(crate) fn read(text: &str, file: Option<&str>) -> Fallback {
         edits.extend(parse_diff(&body, false, named.as_deref().or(file)));
     }
     if !any && looks_like_diff(&lines) {
-        edits = parse_diff(&from_first_header(&lines), false, file);
+        // Prose may stand before it.
+        let first = lines.iter().position(|line| is_header(line)).unwrap_or(0);
+        let diff = lines.get(first..).unwrap_or_default().join("\n");
+        edits = parse_diff(&diff, false, file);
     }
     Fallback {
         edits,
         incomplete: false,
     }
-}
-
-/// Drops the prose before a diff that stands in no fence.
-fn from_first_header(lines: &[&str]) -> String {
-    let first = lines.iter().position(|line| is_header(line)).unwrap_or(0);
-    lines.get(first..).unwrap_or_default().join("\n")
 }
 
 fn is_header(line: &str) -> bool {
@@ -93,10 +90,6 @@ fn is_replace(line: &str) -> bool {
     regex!(r"^\s*>{5,9}\s*(?:REPLACE|UPDATED|NEW)").is_match(line)
 }
 
-fn is_divider(line: &str) -> bool {
-    regex!(r"^={5,9}\s*$").is_match(line)
-}
-
 fn read_blocks(lines: &[&str], file: Option<&str>) -> Fallback {
     let mut found = Fallback::default();
     let mut current = file.map(str::to_owned);
@@ -126,7 +119,8 @@ fn read_blocks(lines: &[&str], file: Option<&str>) -> Fallback {
 
 /// One block between its outer marks.
 fn block(body: &[&str], file: String) -> Edit {
-    let mut dividers = body.iter().enumerate().filter(|(_, line)| is_divider(line));
+    let is_divider = |(_, line): &(usize, &&str)| regex!(r"^={5,9}\s*$").is_match(line);
+    let mut dividers = body.iter().enumerate().filter(is_divider);
     let (first, second) = (dividers.next(), dividers.next());
     let (Some((at, _)), None) = (first, second) else {
         return Edit::Unsupported {
