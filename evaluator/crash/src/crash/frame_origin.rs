@@ -1,5 +1,6 @@
 //! Frame origin: the code that a frame belongs to, judged by its names and paths.
 
+use super::phrases;
 use patchwright_source::{Frame, UNKNOWN_FUNCTION, regex};
 
 /// The code that a frame belongs to, judged by its names and paths.
@@ -12,54 +13,6 @@ pub enum FrameOrigin {
     /// The runtime below both: the C and C++ libraries, the JDK, a sanitizer, a fuzzer.
     Runtime,
 }
-
-/// Functions of the sanitizers, the fuzzers and the C library.
-const RUNTIME_PREFIXES: &str = "__interceptor_|___interceptor_|__asan|__hwasan|__lsan|__msan|__tsan|__ubsan|__sanitizer|\
-     __sancov|__libc_|__GI_|__cxa_|__cxxabi|__gnu_cxx::|__pthread|pthread_|__restore_rt|\
-     __assert|log_assert_failed|g_assertion_message|qt_assert|__isoc|fuzzer::|std::|operator new|operator delete|new[]|delete[]";
-
-/// Functions of the C library that appear above a crash without a path.
-const LIBC_FUNCTIONS: &str = "BaseThreadInitThunk|RtlUserThreadStart|_start|_exit|abort|atoi|bcmp|calloc|clone|clone3|exit|fclose|fgets|fopen|fprintf|fputs|\
-     fread|free|fscanf|fwrite|getenv|gsignal|longjmp|malloc|memchr|memcmp|memcpy|memmove|\
-     memset|pthread_create|pthread_join|pthread_kill|printf|puts|qsort|raise|rawmemchr|read|\
-     realloc|reallocarray|snprintf|sprintf|sscanf|start_thread|stpcpy|strcat|strchr|strcmp|\
-     strcpy|strdup|strlen|strncat|strncmp|strncpy|strndup|strrchr|strstr|strtol|strtoul|\
-     vfprintf|vsnprintf|vsprintf|wcslen|write";
-
-/// Beginnings of internal functions of glibc, where debug information names their files.
-const GLIBC_INTERNALS: &str = "_IO_|_int_|abort|malloc_consolidate|malloc_printerr|raise|sysmalloc|systrim|tcache_|\
-     unlink_chunk|__fortify|__chk_fail|__stack_chk_fail";
-
-/// Headers of libstdc++, which Valgrind names without their folder.
-const CXX_HEADERS: &str = "basic_string.h|basic_string.tcc|stl_|vector.tcc|char_traits.h|new_allocator.h|\
-     alloc_traits.h|shared_ptr|unique_ptr.h|std_function.h|invoke.h|ostream.tcc|istream.tcc";
-
-/// Parts of paths that no project has.
-const RUNTIME_PATHS: &str = "/sysdeps/|/libsanitizer/|compiler-rt/|/usr/include/|/usr/lib/|/glibc|/csu/|nptl/|\
-     /rustc/|/libstdc++-v3/|/llvm-project/|/bits/stl_|/include/c++/|./stdlib/|./string/|\
-     ./malloc/|\\vctools\\crt\\";
-
-/// Packages of the JDK, of other languages of the JVM and of Android.
-const JAVA_RUNTIME: &str = "jaz.|java.|javax.|jdk.|sun.|com.sun.|kotlin.|scala.|groovy.|clojure.|android.|androidx.|\
-     dalvik.|com.android.internal.|com.android.okhttp.|com.android.org.";
-
-const JAVA_HARNESS: &str = "com.code_intelligence.|org.junit.|junit.|org.testng.|org.apache.maven.|org.gradle.|\
-     worker.org.gradle.|org.opentest4j.|org.assertj.|org.fest.|org.hamcrest.|org.mockito.|\
-     org.spockframework.";
-
-/// Packages of libraries that programs of the JVM bring along.
-const JAVA_LIBRARIES: &str = "com.google.common.|org.apache.commons.|org.apache.logging.|org.apache.catalina.|org.apache.tomcat.|\
-     org.springframework.|com.fasterxml.|io.netty.|okhttp3.|okio.|retrofit2.|io.reactivex.|org.slf4j.|ch.qos.logback.|\
-     org.hibernate.|org.eclipse.jetty.|kotlinx.|net.bytebuddy.|org.bukkit.|net.minecraft.";
-
-/// Folders and beginnings of names of the libraries of systems; the last ones are of macOS
-/// and Windows.
-const SYSTEM_FOLDERS: &str = r"/system/|/apex/|/lib/|/lib64/|/usr/lib|/usr/local/lib|C:\Windows\";
-const SYSTEM_MODULES: &str = "libc.so|libc-|libstdc++|libjvm|ld-linux|libpthread|libjli|libjava|libasan|\
-     libubsan|libtsan|liblsan|libmsan|libm.so|libm-|libgcc_s|librt|libdl|linux-vdso|vgpreload|\
-     com.apple.|libsystem_|libclang_rt.|libc++|libdispatch|libobjc|dyld|libdyld|CoreFoundation|CoreVideo|CoreGraphics|AppKit|Foundation|\
-     UIKit|QuartzCore|HIToolbox|libswift|\
-     libart|libKF5Crash|libKF6Crash|ld-musl|ntdll|msvcrt|kernel32|KERNEL|ucrtbase";
 
 impl FrameOrigin {
     /// Classifies a frame. A caller that has the tree knows better and decides first.
@@ -87,24 +40,25 @@ impl FrameOrigin {
             module: None,
             ..frame.clone()
         };
-        begins(module, SYSTEM_FOLDERS)
-            && !begins(name, SYSTEM_MODULES)
+        begins(module, "folders of systems")
+            && !begins(name, "modules of systems")
             && Self::of(&own) == Self::Project
     }
 
     /// Tells whether a frame is of a library that many programs bring along.
     pub(crate) fn is_java_library(frame: &Frame) -> bool {
-        begins(&frame.function, JAVA_LIBRARIES)
+        begins(&frame.function, "packages of libraries")
     }
 
     fn of_java(function: &str) -> Self {
-        let starts = |prefixes| begins(function, prefixes);
+        let of_tool = begins(function, "packages of harnesses");
         let of_fuzzer = regex!(
             r"\.fuzzer(?:TestOneInput|Initialize)$|(?:^|\.)[^.$]*Fuzz(?:er|Test)?(?:\$[^.]*)?\.[^.]*$"
         );
-        if starts(JAVA_RUNTIME) || starts(JAVA_HARNESS) && !function.ends_with("OneInput") {
+        let of_runtime = begins(function, "packages of runtimes");
+        if of_runtime || of_tool && !function.ends_with("OneInput") {
             Self::Runtime
-        } else if starts(JAVA_HARNESS) || of_fuzzer.is_match(function) {
+        } else if of_tool || of_fuzzer.is_match(function) {
             Self::Harness
         } else {
             Self::Project
@@ -112,9 +66,9 @@ impl FrameOrigin {
     }
 }
 
-/// Tells whether a name begins with one of a list.
-pub(super) fn begins(name: &str, list: &str) -> bool {
-    list.split('|').any(|prefix| name.starts_with(prefix))
+/// Tells whether a name begins with a phrase of a table.
+pub(super) fn begins(name: &str, table: &str) -> bool {
+    phrases::find(table, |phrase| name.starts_with(phrase)).is_some()
 }
 
 fn is_runtime(frame: &Frame, file: &str) -> bool {
@@ -122,13 +76,13 @@ fn is_runtime(frame: &Frame, file: &str) -> bool {
     let bare = function.split('(').next().unwrap_or(function);
     // `void std::swap<..>` begins with its return type.
     let named = bare.split(['<', ' ']).next_back().unwrap_or(bare);
-    begins(function, RUNTIME_PREFIXES)
+    begins(function, "functions of runtimes")
         || is_standard_library(bare)
         || is_go_library(function, file)
-        || RUNTIME_PATHS.split('|').any(|path| file.contains(path))
+        || phrases::find("paths of runtimes", |path| file.contains(path)).is_some()
         || !file.contains('/')
-            && (begins(function, GLIBC_INTERNALS)
-                || begins(file, CXX_HEADERS)
+            && (begins(function, "internals of glibc")
+                || begins(file, "headers of libstdc++")
                 || is_file_of_libc(file, function))
         || (file.is_empty() && is_bare_runtime(frame, named))
 }
@@ -146,7 +100,7 @@ fn is_go_library(function: &str, file: &str) -> bool {
 /// a file for each, such as `strdup.c` and `iofclose.c`.
 fn is_file_of_libc(file: &str, function: &str) -> bool {
     let name = function.trim_start_matches('_');
-    file.contains(name) && LIBC_FUNCTIONS.split('|').any(|known| known == name)
+    file.contains(name) && phrases::find("functions of libc", |known| known == name).is_some()
 }
 
 /// Classifies a frame without a source file by its module and name.
@@ -158,24 +112,22 @@ fn is_bare_runtime(frame: &Frame, name: &str) -> bool {
         .find_map(|suffix| name.find(suffix))
         .and_then(|at| name.get(..at))
         .unwrap_or(name);
-    LIBC_FUNCTIONS
-        .split('|')
-        .any(|known| known == stem || known == name)
+    phrases::find("functions of libc", |known| [stem, name].contains(&known)).is_some()
         || stem == "start"
-        || begins(&frame.function, "System.|Microsoft.")
+        || begins(&frame.function, "namespaces of .NET")
         || frame.function == UNKNOWN_FUNCTION
         || frame.module.as_deref().is_some_and(is_system_module)
 }
 
 fn is_java_name(function: &str) -> bool {
-    begins(function, JAVA_RUNTIME)
-        || begins(function, JAVA_HARNESS)
+    begins(function, "packages of runtimes")
+        || begins(function, "packages of harnesses")
         || function.ends_with(".fuzzerTestOneInput")
 }
 
 /// `std::vector<..>::push_back(..)`, `void std::sort<..>(..)`, `core::panic..`.
 fn is_standard_library(bare: &str) -> bool {
-    let own = "std::|core::|alloc::|__gnu_cxx::|__rust|_rust_begin_unwind";
+    let own = "standard libraries";
     // `<core::A as core::B>::c` of Rust.
     if let Some(pair) = bare.strip_prefix('<') {
         return pair.split(" as ").all(|part| begins(part, own));
@@ -191,7 +143,7 @@ fn is_harness_file(file: &str) -> bool {
 
 fn is_system_module(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or(module);
-    begins(module, SYSTEM_FOLDERS) || begins(name, SYSTEM_MODULES)
+    begins(module, "folders of systems") || begins(name, "modules of systems")
 }
 
 #[cfg(test)]
