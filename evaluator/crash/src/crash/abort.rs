@@ -61,19 +61,10 @@ fn told(line: &str) -> Option<&str> {
 /// Lines above an abort in which its reason is searched.
 const REACH: usize = 40;
 
-/// Forms of failed assertions: of glibc, macOS, Microsoft, musl, Mozilla, `JerryScript`, systemd and GLib.
-static ASSERTIONS: LazyLock<[Regex; 8]> = LazyLock::new(|| {
-    [
-        r"(?P<file>[^: ](?:[^:]|:[^ ])*?):(?P<line>\d+): (?P<function>.+)?: Assertion [`'].*failed\.\s*(?:Aborted\b.*)?$",
-        r"Assertion failed: .*?(?:, function (?P<function>[^,]+))?, file (?P<file>[^,]+), line (?P<line>\d+)",
-        r"Assertion failed: .* \((?P<file>[^():]+): (?P<function>[^():]+): (?P<line>\d+)\)",
-        r"Assertion failure: .*, at (?P<file>[^:]+):(?P<line>\d+)",
-        r"Assertion '.*' failed at (?P<file>[^()]+)\((?P<function>[^()]+)\):(?P<line>\d+)",
-        r"Assertion '.*' failed at (?P<file>[^:() ]+):(?P<line>\d+), function (?P<function>[^()]+)\(\)",
-        r"(?P<file>[^: ]+):(?P<line>\d+):(?P<function>[A-Za-z_]\w*): assertion failed",
-        r"Assertion [`'].*failed\.\s*(?:Aborted\b.*)?$",
-    ]
-    .map(built_in_regex)
+/// Forms of failed assertions.
+static ASSERTIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let forms = phrases::rows("assertions").map(|(_, form)| built_in_regex(form));
+    forms.collect()
 });
 
 /// Returns the kind of a message of the C or C++ library.

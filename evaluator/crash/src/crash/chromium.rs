@@ -22,12 +22,6 @@ pub(super) const FAMILY: Family = Family {
 /// Lines of a report.
 const MAX_LINES: usize = 400;
 
-/// Functions that write the report: the innermost frames of every such stack.
-const REPORTERS: &str = "base::debug::|logging::|v8::base::debug::|v8::base::(anonymous namespace)::|\
-     v8::base::FatalOOM|v8::platform::(anonymous namespace)::|\
-     v8::internal::V8::FatalProcessOutOfMemory|v8::Utils::ReportOOMFailure|V8_Fatal|\
-     V8_Dcheck";
-
 static V8_FRAME: Pattern =
     Pattern::new(r"^(?P<module>[^(]*)\((?P<function>.*)\+0x[^+)]*\)\s*\[0x[^\[\]]*\]$");
 
@@ -82,7 +76,7 @@ fn stack(log: &Log<'_>, from: usize) -> Vec<Frame> {
     let own = lines.take_while(|line| headline(line).is_none()).map(frame);
     let stack = own.skip_while(Option::is_none);
     let mut frames: Vec<Frame> = stack.map_while(|frame| frame).collect();
-    let written = |frame: &Frame| frame_origin::begins(&frame.function, REPORTERS);
+    let written = |frame: &Frame| frame_origin::begins(&frame.function, "reporters of Chromium");
     let own = frames.iter().rposition(written).map_or(0, |last| last + 1);
     frames.split_off(own)
 }

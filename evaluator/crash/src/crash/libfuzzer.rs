@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Role, Strength, Tool, native, threads};
+use super::{Family, Role, Strength, Tool, native, phrases, threads};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -63,21 +63,8 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     Some(draft)
 }
 
-/// Kinds with the words that begin the headline.
-const KINDS: [(&str, &str); 5] = [
-    // How long it waited is a setting, and differs by a second.
-    ("timeout", "timeout"),
-    ("out-of-memory", "out-of-memory"),
-    ("unexpected-exit", "fuzz target exited"),
-    ("deadly-signal", "deadly signal"),
-    (
-        "overwrites-const-input",
-        "fuzz target overwrites its const input",
-    ),
-];
-
 fn kind(text: &str) -> (&'static str, String) {
-    let found = KINDS.into_iter().find(|(_, words)| text.starts_with(words));
+    let found = phrases::rows("libFuzzer").find(|(_, words)| text.starts_with(words));
     let (kind, words) = found.unwrap_or(("error", text));
     let size = text.strip_prefix("out-of-memory (malloc(");
     let size = size.and_then(|rest| rest.split(')').next());

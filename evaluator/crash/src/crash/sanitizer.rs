@@ -40,13 +40,6 @@ static SUMMARY: Pattern = Pattern::new(
 /// hundred lines for each leak.
 const MAX_LINES: usize = 20_000;
 
-/// Sentences that say nothing about the program.
-const NOISE: &str = "HINT: this may be a false positive|(longjmp and C++ exceptions|\
-     Sanitizer can not provide|AddressSanitizer:DEADLYSIGNAL|\
-     HINT: if you don't care about these errors|Unpoisoned bytes|==ABORTING|Exiting|\
-     Register values:|NOTE: the stack trace above identifies|NOTE: libFuzzer has rudimentary|\
-     Combine libFuzzer with|HINT: LeakSanitizer does not work|Hint: use TSAN_OPTIONS";
-
 /// Headline for an exceeded limit of resident memory, which lacks the word `ERROR`.
 const MEMORY_LIMIT: &str = "hard rss limit exhausted";
 
@@ -203,7 +196,7 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
         draft.open = false;
         return true;
     }
-    if NOISE.split('|').any(|noise| text.contains(noise))
+    if phrases::find("noise of sanitizers", |noise| text.contains(noise)).is_some()
         || text.chars().all(|c| matches!(c, '=' | '-'))
         || regex!(r"^\S{2,4}\s* = 0x").is_match(text)
     {
