@@ -28,7 +28,7 @@ mod log_lines;
 mod log_prefix;
 mod native;
 mod pasted;
-mod phrases;
+pub(crate) mod phrases;
 mod prose;
 mod purify;
 mod report;

@@ -14,6 +14,7 @@ mod prove;
 mod pytest;
 mod tap;
 
+use crate::crash::phrases;
 use patchwright_source::regex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,17 +26,6 @@ const MAX_MESSAGE: usize = 2_000;
 const MAX_DETAILS: usize = 16_000;
 /// The largest file of results that is read, in bytes.
 pub const MAX_FILE: usize = 256 * 1024 * 1024;
-
-/// The words by which tools for tests say that there was nothing to run.
-const NOTHING_RUN: [(&str, &str); 7] = [
-    ("No tests were found!!!", "ctest found no tests"),
-    ("no tests ran in ", "pytest ran no tests"),
-    ("[==========] Running 0 tests", "GoogleTest ran no tests"),
-    ("# TOTAL: 0", "automake ran no tests"),
-    ("No tests to run.", "Maven ran no tests"),
-    ("running 0 tests", "cargo ran no tests"),
-    ("No tests defined.", "Meson has no tests"),
-];
 
 /// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -171,8 +161,8 @@ impl TestReport {
     pub fn nothing_run(&self, log: &str) -> Option<String> {
         match self.tests.len() {
             0 => {
-                let mut said = NOTHING_RUN.iter().filter(|(words, _)| log.contains(words));
-                let said = said.next().map(|(_, reason)| (*reason).to_owned());
+                let said = phrases::find("no tests", |words| log.contains(words));
+                let said = said.map(str::to_owned);
                 // There is no such goal, but a file or a folder of its name. Makes that it calls
                 // (`make[1]`) say so of one folder among many.
                 let make = regex!(

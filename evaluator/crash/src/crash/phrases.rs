@@ -11,7 +11,7 @@ static TABLES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
 });
 
 /// Returns the rows of a table, each with its value.
-pub(super) fn rows(table: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn rows(table: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     debug_assert!(TABLES.contains_key(table), "phrases.txt has no [{table}]");
     let rows = TABLES.get(table).copied().unwrap_or_default().lines();
     let rows = rows.filter(|row| !row.starts_with('#'));
@@ -19,7 +19,7 @@ pub(super) fn rows(table: &str) -> impl Iterator<Item = (&'static str, &'static 
 }
 
 /// Returns the value of the first phrase that holds.
-pub(super) fn find(table: &str, holds: impl Fn(&str) -> bool) -> Option<&'static str> {
+pub(crate) fn find(table: &str, holds: impl Fn(&str) -> bool) -> Option<&'static str> {
     rows(table).find_map(|(value, phrases)| {
         let mut phrases = phrases.split('|').filter(|phrase| !phrase.is_empty());
         phrases.any(&holds).then_some(value)

@@ -1,7 +1,7 @@
 //! Log excerpt: the beginning and the end of a log, without noise and repetitions.
 
 use super::{LocationTranslator, bytes};
-use crate::crash::{ends, fold, scrub, visible};
+use crate::crash::{ends, fold, phrases, scrub, visible};
 use patchwright_source::{Pattern, regex};
 use std::fmt::Write as _;
 
@@ -12,14 +12,6 @@ const MAX_LOG: usize = 4 * 1024 * 1024;
 /// Divisor of the budget for the beginning, which shows the commands; errors stand at
 /// the end.
 const HEAD_SHARE: usize = 3;
-
-/// Progress lines, which report no result.
-const NOISE: &str = "Downloading from |Downloaded from |Downloading: |Downloaded: |Progress (|\
-     [INFO] Download|[INFO] ---|[INFO] Total time:|[INFO] Finished at:|[ERROR] -> [Help|\
-     [ERROR] To see the full stack trace|[ERROR] Re-run Maven using the -X switch|\
-     [ERROR] For more information about the errors|[ERROR] [Help |-- Performing Test |\
-     -- Detecting |-- Looking for |make: Nothing to be done|Picked up JAVA_TOOL_OPTIONS|\
-     INFO: Instrumented ";
 
 static TIMES: Pattern = Pattern::new(
     r"(?x) (?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2}[T\ ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?
@@ -41,8 +33,8 @@ pub(super) fn clean(line: &str) -> Option<String> {
     let mut line = visible(line).into_owned();
     line.retain(|c| !c.is_control() || c == '\t');
     let text = line.trim();
-    let progress = NOISE.split('|').any(|noise| text.starts_with(noise)) || is_progress(text);
-    (!progress).then(|| crate::crash::shorten(line.trim_end(), MAX_LINE))
+    let progress = phrases::find("progress", |noise| text.starts_with(noise)).is_some();
+    (!progress && !is_progress(text)).then(|| crate::crash::shorten(line.trim_end(), MAX_LINE))
 }
 
 /// `[ 45%] Building C object ..`, `[12/80] Compiling ..`, `#######  12.3%`.
