@@ -119,18 +119,8 @@ fn is_job_line(line: &str, word: &str) -> bool {
 }
 
 /// Explains an abort by the message that the program printed before it.
-pub(super) fn explain(draft: &mut Draft, log: &Log<'_>, at: usize) {
-    say_reason(draft, reason_before(log, at));
-}
-
-/// The same in a text that a person wrote, who may quote the message.
-pub(super) fn explain_told(draft: &mut Draft, log: &Log<'_>, at: usize) {
-    let printed = reason_before(log, at);
-    say_reason(draft, printed.or_else(|| find_before(log, at, of_message)));
-}
-
-fn say_reason(draft: &mut Draft, found: Option<(&'static str, String)>) {
-    if let Some((kind, sentence)) = found {
+pub(super) fn explain(draft: &mut Draft, reason: Option<(&'static str, String)>) {
+    if let Some((kind, sentence)) = reason {
         kind.clone_into(&mut draft.kind);
         draft.message.clone_from(&sentence);
         draft.parts.insert(0, Part::Text(sentence));
@@ -140,6 +130,11 @@ fn say_reason(draft: &mut Draft, found: Option<(&'static str, String)>) {
 /// Finds the reason of an abort in the lines before it.
 pub(super) fn reason_before(log: &Log<'_>, at: usize) -> Option<(&'static str, String)> {
     find_before(log, at, reason)
+}
+
+/// The same in a text that a person wrote, who may quote the message.
+pub(super) fn reason_told(log: &Log<'_>, at: usize) -> Option<(&'static str, String)> {
+    reason_before(log, at).or_else(|| find_before(log, at, of_message))
 }
 
 fn find_before(

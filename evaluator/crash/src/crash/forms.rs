@@ -7,7 +7,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Role, Strength, Tool, access, native, phrases};
+use super::{Family, Role, Strength, Tool, abort, access, native, phrases};
 use patchwright_source::{Frame, built_in_regex, regex};
 use regex::{Captures, Regex};
 use serde::Deserialize;
@@ -137,7 +137,7 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
         draft.push(place);
     }
     if ["crash", "ABRT"].contains(&draft.kind.as_str()) {
-        super::abort::explain_told(&mut draft, log, at);
+        abort::explain(&mut draft, abort::reason_told(log, at));
     }
     (draft.has_frames() || form.bare).then_some(draft)
 }

@@ -8,7 +8,7 @@
 
 use super::draft::Draft;
 use super::log_lines::{Log, MAX_LINE};
-use super::{Family, FrameOrigin, Strength, Tool, group_of, native};
+use super::{Family, FrameOrigin, Strength, Tool, abort, group_of, native};
 use patchwright_source::{Frame, Pattern, regex};
 
 pub(super) const FAMILY: Family = Family {
@@ -166,7 +166,7 @@ fn add_asserted_place(draft: &mut Draft) {
 /// access, and an abort is explained by the message before it.
 fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
     if ["ABRT", "stopped"].contains(&draft.kind.as_str()) {
-        super::abort::explain_told(draft, log, at);
+        abort::explain(draft, abort::reason_told(log, at));
     }
     let frames = draft.frames();
     let top = frames.first();

@@ -115,7 +115,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         }
     }
     if draft.kind == "ABRT" {
-        abort::explain(&mut draft, log, at);
+        abort::explain(&mut draft, abort::reason_before(log, at));
         // The address of an abort is the process id.
         draft.access = Access::default();
     }

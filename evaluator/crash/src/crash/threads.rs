@@ -23,7 +23,7 @@ const MAX_LINES: usize = 50_000;
 const MAX_FRAMES: usize = 2048;
 
 /// One thread of a dump.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Thread {
     pub name: String,
     /// `RUNNABLE`, `WAITING`, ..; empty where the dump does not name it.
@@ -51,16 +51,19 @@ pub fn read_threads(text: &str) -> Vec<Thread> {
 }
 
 pub(super) fn read_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Thread> {
+    // `"main" #1 prio=5 ..` or `Thread[main,5,main]`. A name may hold commas; priority and group
+    // follow it.
+    let named =
+        regex!(r#"^(?:Thread\[#*(.*),[^,]*,[^,]*\]|"(.*)":|"(.*)" (?:#|.*(?:prio|tid)=).*)$"#);
     let mut threads: Vec<Thread> = Vec::new();
     for line in lines {
         if line.starts_with("SUMMARY: ") || line.starts_with("JNI global ref") {
             break;
         }
-        if let Some(name) = thread_name(line) {
+        if let Some(name) = group_of(named, line) {
             threads.push(Thread {
-                name,
-                state: String::new(),
-                frames: Vec::new(),
+                name: name.to_owned(),
+                ..Thread::default()
             });
         } else if let Some(thread) = threads.last_mut() {
             if let Some(state) = line.trim().strip_prefix("java.lang.Thread.State: ") {
@@ -74,14 +77,6 @@ pub(super) fn read_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Thread
         }
     }
     threads
-}
-
-/// `"main" #1 prio=5 ..` or `Thread[main,5,main]`.
-fn thread_name(line: &str) -> Option<String> {
-    // A name may hold commas; priority and group follow it.
-    let form =
-        regex!(r#"^(?:Thread\[#*(.*),[^,]*,[^,]*\]|"(.*)":|"(.*)" (?:#|.*(?:prio|tid)=).*)$"#);
-    group_of(form, line).map(str::to_owned)
 }
 
 /// Returns the thread that hangs in the project's code: the one below the fuzz target,

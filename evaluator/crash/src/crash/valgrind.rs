@@ -9,7 +9,7 @@
 
 use super::draft::Draft;
 use super::log_lines::Log;
-use super::{Family, Role, Side, Strength, Tool, access, group_of, native, phrases};
+use super::{Family, Role, Side, Strength, Tool, abort, access, group_of, native, phrases};
 use patchwright_source::{Frame, Pattern, regex};
 
 pub(super) const FAMILY: Family = Family {
@@ -98,7 +98,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     }
     kind.clone_into(&mut draft.kind);
     if kind == "ABRT" {
-        super::abort::explain(&mut draft, log, at);
+        abort::explain(&mut draft, abort::reason_before(log, at));
     }
     Some(draft)
 }

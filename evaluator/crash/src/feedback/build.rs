@@ -70,11 +70,6 @@ impl Reader {
         match class {
             _ if self.in_noise => {}
             LineClass::Error | LineClass::Follows => self.open(line, class == LineClass::Follows),
-            LineClass::Warning => {
-                self.close();
-                self.context.clear();
-                self.in_warning = true;
-            }
             LineClass::Context => {
                 self.close();
                 self.in_warning = false;
@@ -85,10 +80,10 @@ impl Reader {
             LineClass::Note | LineClass::Detail => self.detail(line),
             // CMake and Gradle continue after an empty line, indented.
             LineClass::Other if line.trim().is_empty() || self.is_headed() => self.detail(line),
-            LineClass::Other => {
+            LineClass::Warning | LineClass::Other => {
                 self.close();
                 self.context.clear();
-                self.in_warning = false;
+                self.in_warning = class == LineClass::Warning;
             }
         }
     }

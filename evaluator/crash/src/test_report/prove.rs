@@ -38,10 +38,7 @@ fn result(words: &str) -> TestResult {
         words if words.starts_with("skipped") => Status::Skipped,
         _ => Status::Failed,
     };
-    let mut result = TestResult::new(status);
-    let told = status == Status::Failed && !words.trim().is_empty();
-    result.message = told.then(|| words.trim().to_owned());
-    result
+    TestResult::told(status, words)
 }
 
 /// `t/01-basic.t .... ok`
@@ -65,8 +62,7 @@ fn summary_line(found: &mut NamedResults, line: &str) {
             result.status = Status::Failed;
             result.details = Some(message);
         } else {
-            let mut result = TestResult::new(Status::Failed);
-            result.message = Some(message);
+            let result = TestResult::told(Status::Failed, &message);
             found.push((name.to_owned(), result));
         }
     } else if line.starts_with("  ")
