@@ -61,18 +61,12 @@ impl Host {
     /// need when they live below a home: the folder itself, the toolchains of
     /// rustup, the versions of a shim. The homes stay hidden.
     pub fn from_path(helper: PathBuf, path: &str, home: Option<&Path>) -> Self {
-        let mut host = Self {
-            path: Vec::new(),
-            ..Self::new(helper)
-        };
-        for folder in path.split(':').map(Path::new) {
-            if folder.is_absolute() && folder.is_dir() && !host.path.iter().any(|p| p == folder) {
-                host.path.push(folder.to_path_buf());
-            }
-        }
-        for usual in USUAL_PATH.split(':').map(PathBuf::from) {
-            if !host.path.contains(&usual) {
-                host.path.push(usual);
+        let mut host = Self::new(helper);
+        let given = path.split(':').map(PathBuf::from);
+        let given = given.filter(|folder| folder.is_absolute() && folder.is_dir());
+        for folder in given.chain(std::mem::take(&mut host.path)) {
+            if !host.path.contains(&folder) {
+                host.path.push(folder);
             }
         }
         for folder in host.path.clone() {
