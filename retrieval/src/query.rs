@@ -8,6 +8,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use itertools::Itertools;
 use read::{Reader, canonical_kind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -209,12 +210,9 @@ impl fmt::Display for Query {
             | Self::Search { words: body }
             | Self::Flow { expression: body }
             | Self::Sql { statement: body } => write!(f, "{kind}: {body}"),
+            Self::File { path, lines } if lines.is_empty() => write!(f, "{kind}: {path}"),
             Self::File { path, lines } => {
-                write!(f, "{kind}: {path}")?;
-                let mut before = ':';
-                lines.iter().try_for_each(|range| {
-                    write!(f, "{}{range}", std::mem::replace(&mut before, ','))
-                })
+                write!(f, "{kind}: {path}:{}", lines.iter().format(","))
             }
             Self::Text {
                 text: body, path, ..

@@ -4,6 +4,7 @@
 //! array and what a pointer points to are its *content*; indices are ignored.
 
 use crate::flow::names::{called, field, last_first, text};
+use itertools::Itertools;
 use tree_sitter::Node;
 
 /// Limit on how deep an expression is looked into.
@@ -70,16 +71,7 @@ impl Taken {
 /// The text of a node, on one line and not too long.
 pub(crate) fn shown(node: Node<'_>, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes.get(node.byte_range()).unwrap_or_default());
-    let mut words = String::new();
-    for word in text.split_whitespace() {
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        words.push_str(word);
-        if words.len() > SHOWN * 4 {
-            break;
-        }
-    }
+    let mut words = text.split_whitespace().take(SHOWN).join(" ");
     if words.chars().count() > SHOWN {
         words = words.chars().take(SHOWN).collect();
         words.push_str("...");

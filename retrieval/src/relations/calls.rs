@@ -30,12 +30,7 @@ impl Index {
             by_levels((depth, limit), level, |level, depth| {
                 let mut calls = Vec::new();
                 for (name, ids) in level {
-                    calls.append(&mut callers_of(
-                        &mut resolver,
-                        reader,
-                        (&name, &ids),
-                        depth,
-                    )?);
+                    calls.extend(callers_of(&mut resolver, reader, (&name, &ids), depth)?);
                 }
                 in_order(&mut calls);
                 let callers = calls.iter().filter_map(|call| call.caller.as_ref());
@@ -106,11 +101,10 @@ impl Index {
             if steps.is_empty() {
                 steps = search(&mut resolver, &start, (name, &targets), true)?;
             }
-            let mut calls = Vec::new();
-            for (depth, (site, target, by_name)) in (1..).zip(steps) {
-                calls.push(call(reader, &site, depth, Some(&(target, by_name)))?);
-            }
-            Ok(calls)
+            let calls = (1..).zip(steps).map(|(depth, (site, target, by_name))| {
+                call(reader, &site, depth, Some(&(target, by_name)))
+            });
+            calls.collect()
         })
     }
 }
@@ -170,8 +164,8 @@ fn by_levels<T>(
 ) -> Result<Vec<Call>> {
     let mut found = Vec::new();
     for depth in 1..=deepest {
-        let (mut calls, next) = follow(level, depth)?;
-        found.append(&mut calls);
+        let (calls, next) = follow(level, depth)?;
+        found.extend(calls);
         level = next;
         if level.is_empty() || found.len() >= limit {
             break;

@@ -160,8 +160,7 @@ impl Index {
                 return descendants(reader, &wanted.name);
             }
             let mut methods = Vec::new();
-            for symbol in &found {
-                let Some(class) = symbol.parent else { continue };
+            for class in found.iter().filter_map(|symbol| symbol.parent) {
                 let Some(class) = symbol_by_id(reader, class)? else {
                     continue;
                 };

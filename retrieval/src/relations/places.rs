@@ -7,9 +7,9 @@ use crate::language::facts::decode_site;
 use crate::relations::definitions::named;
 use crate::relations::{read_numbers, symbol_by_id, symbols};
 use crate::symbol::{Symbol, SymbolKind, Use, UseKind};
+use itertools::Itertools;
 use patchwright_source::TreePath;
 use rusqlite::OptionalExtension;
-use std::borrow::Cow;
 
 /// Limit on how many symbols before a line are tried when none of the nearest one's
 /// parents holds it.
@@ -148,20 +148,14 @@ impl Index {
         let Ok(text) = self.tree().read(&symbol.path) else {
             return Ok(Vec::new());
         };
-        let mut names = vec![Cow::from(&symbol.name), Cow::from("define")];
-        for token in identifiers(text.bytes(), symbol.bytes(&text)) {
-            let name = text.decode(token.text);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let tokens = identifiers(text.bytes(), symbol.bytes(&text)).into_iter();
+        let names = tokens.map(|token| text.decode(token.text)).unique();
+        let names = names.filter(|name| *name != symbol.name && name != "define");
         self.read(|reader| {
-            let mut macros = Vec::new();
-            for name in names.iter().skip(2) {
-                macros.append(&mut named(reader, name)?);
-            }
-            macros.retain(|one| one.kind == SymbolKind::Macro);
-            Ok(macros)
+            let named = names.map(|name| named(reader, &name)).flatten_ok();
+            named
+                .filter_ok(|one| one.kind == SymbolKind::Macro)
+                .collect()
         })
     }
 }
