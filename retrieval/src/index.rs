@@ -52,6 +52,7 @@ pub struct IndexReport {
 }
 
 /// The code database of one tree.
+#[derive(Debug)]
 pub struct Index {
     tree: Tree,
     database: PathBuf,
@@ -62,6 +63,7 @@ pub struct Index {
 }
 
 /// All that readers share.
+#[derive(Debug)]
 struct Kept {
     /// Connections to be lent.
     idle: Vec<Lent>,
@@ -71,15 +73,6 @@ struct Kept {
     /// Results computed for symbols that were asked about, by their type and symbol number; what
     /// is of the whole tree has the number 0.
     computed: FxHashMap<(TypeId, i64), Arc<dyn Any + Send + Sync>>,
-}
-
-impl std::fmt::Debug for Index {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Index")
-            .field("tree", &self.tree)
-            .field("database", &self.database)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Kept {

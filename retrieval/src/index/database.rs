@@ -191,6 +191,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection> {
 }
 
 /// A connection, and the files as it sees them while it reads one state.
+#[derive(Debug)]
 pub(super) struct Lent {
     pub(super) connection: Connection,
     pub(super) seen: Option<Arc<Files>>,
