@@ -155,9 +155,7 @@ impl Candidates {
 
 /// Seconds since 1970, as the framework's library counts them.
 fn now() -> f64 {
-    let now = jiff::Timestamp::now();
-    now.duration_since(jiff::Timestamp::UNIX_EPOCH)
-        .as_secs_f64()
+    jiff::Timestamp::now().as_duration().as_secs_f64()
 }
 
 fn text_of(path: &Path) -> Option<String> {
