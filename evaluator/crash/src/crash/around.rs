@@ -1,6 +1,7 @@
 //! Surroundings of a piece of a sentence: what stands next to a name says what it names. Which words
 //! say what is decided by who asks.
 
+use super::phrases;
 use patchwright_source::regex;
 use regex::Captures;
 
@@ -44,17 +45,16 @@ impl<'a> Around<'a> {
         }
     }
 
-    pub(super) fn is_among(&self, list: &str) -> bool {
+    /// Tells whether a word beside it is in a table of phrases.
+    pub(super) fn is_among(&self, table: &str) -> bool {
         let mut words = self.words.iter();
-        words.any(|word| !word.is_empty() && list.contains(&format!(" {} ", word.to_lowercase())))
+        words.any(|word| phrases::has(table, &word.to_lowercase()))
     }
 
     /// Tells whether a word with a dash in front is an option here.
     pub(super) fn is_option(&self, word: &str) -> bool {
         let apart = |c: char| c.is_whitespace() || "`\"'([,/".contains(c);
         self.previous.is_none_or(apart)
-            && (word.starts_with("--")
-                || self.quoted
-                || self.is_among(" option flag switch options flags "))
+            && (word.starts_with("--") || self.quoted || self.is_among("words of options"))
     }
 }

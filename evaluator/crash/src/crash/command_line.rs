@@ -1,6 +1,6 @@
 //! Command lines in reports: the program that was run, its options and its files.
 
-use super::group_of;
+use super::{group_of, phrases};
 use patchwright_source::{Pattern, regex};
 use serde::Serialize;
 
@@ -36,16 +36,6 @@ static FILE: Pattern = Pattern::new(
     r"(?i)/|\.[a-z]\w{0,4}$|^@@$|^\$\w|^[\[<{]?(?:poc|crash|id:|input|seed|hang|test\w*[\d._-])",
 );
 
-/// Programs that prepare a run, and show nothing of a crash.
-const PREPARING: &str = " cd ll git make touch cmake configure autoreconf autogen.sh bootstrap mkdir rm cp mv ls \
-     echo printf export set unset ulimit source apt apt-get yum dnf brew pip pip3 npm yarn wget curl tar \
-     unzip gcc g++ cc c++ clang clang++ meson ninja docker bazel mvn gradle gradlew cargo xxd hexdump \
-     base64 uname ldd file head tail less more vi vim nano objdump readelf nm addr2line strings coredumpctl journalctl dmesg which chmod sysctl patch diff hg svn run bt backtrace ";
-/// Programs that write the input of the next one.
-const SCRIPTS: &str = " python python2 python3 perl ruby awk sed head tail tr yes seq openssl ";
-/// Programs that run another one.
-const WRAPPERS: &str = " sudo env time timeout nice exec nohup gdb lldb valgrind strace ltrace perf rr mpirun mpiexec srun taskset stdbuf catchsegv xvfb-run wine ";
-
 /// Options whose value is a file that the program writes.
 const WRITTEN: [&str; 4] = ["-o", "--out", "--output", "--output-file"];
 
@@ -61,7 +51,7 @@ pub(super) fn is_preparing(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let first = words.next().unwrap_or_default().trim_start_matches("./");
     let argument = |word: &str| word.starts_with(['-', '.', '/', '&']) || word.contains('=');
-    PREPARING.contains(&format!(" {first} ")) && words.next().is_some_and(argument)
+    phrases::has("programs that prepare", first) && words.next().is_some_and(argument)
 }
 
 /// Finds the commands of a line: behind a prompt or a label, between backticks, or as the
@@ -122,11 +112,12 @@ fn read(text: &str) -> Option<CommandLine> {
         .peekable();
     while let Some(part) = parts.next() {
         let mut command = simple(part)?;
-        let name = format!(" {} ", command.name());
-        let written = SCRIPTS.contains(&name) && parts.peek().is_some();
-        if name == " cat " {
+        let is_of = |table: &str| phrases::has(table, command.name());
+        let written = is_of("programs that write") && parts.peek().is_some();
+        let prepares = is_of("programs that prepare");
+        if command.name() == "cat" {
             piped = command.arguments.pop();
-        } else if !written && !PREPARING.contains(&name) {
+        } else if !written && !prepares {
             command.input = command.input.or(piped);
             let mut pieces = command.arguments.iter().chain(&command.input);
             let stands =
@@ -169,7 +160,7 @@ fn simple(words: &[String]) -> Option<CommandLine> {
     };
     let mut rest = kept.as_slice();
     while let Some((first, others)) = rest.split_first() {
-        if WRAPPERS.contains(&format!(" {first} ")) {
+        if phrases::has("programs that run others", first) {
             let marked = others
                 .iter()
                 .position(|word| word == "--args" || word == "--");

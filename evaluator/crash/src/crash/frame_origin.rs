@@ -100,7 +100,7 @@ fn is_go_library(function: &str, file: &str) -> bool {
 /// a file for each, such as `strdup.c` and `iofclose.c`.
 fn is_file_of_libc(file: &str, function: &str) -> bool {
     let name = function.trim_start_matches('_');
-    file.contains(name) && phrases::find("functions of libc", |known| known == name).is_some()
+    file.contains(name) && phrases::has("functions of libc", name)
 }
 
 /// Classifies a frame without a source file by its module and name.

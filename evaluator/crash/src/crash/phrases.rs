@@ -25,3 +25,8 @@ pub(crate) fn find(table: &str, holds: impl Fn(&str) -> bool) -> Option<&'static
         phrases.any(&holds).then_some(value)
     })
 }
+
+/// Tells whether a word is a phrase of a table.
+pub(crate) fn has(table: &str, word: &str) -> bool {
+    find(table, |phrase| phrase == word).is_some()
+}

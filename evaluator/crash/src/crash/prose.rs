@@ -6,7 +6,7 @@
 use super::around::Around;
 use super::command_line::{CommandLine, is_preparing, read_line};
 use super::failure_words::{kind, vagueness};
-use super::pasted;
+use super::{pasted, phrases};
 use patchwright_source::{Pattern, built_in_regex};
 use regex::Regex;
 use serde::{Serialize, Serializer};
@@ -122,27 +122,6 @@ static ATTACHED: Pattern =
 
 /// A change from small to capital letters, or some of each.
 static CAMEL: Pattern = Pattern::new(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}");
-
-/// Words next to a name that say what it names.
-const FUNCTIONS: &str =
-    " function functions method methods func routine call calls calling called callback ";
-const CALLED: &str = " in by via inside within into through of calling invokes and ";
-/// Words in front of a value.
-const VALUES: &str = " from to with set sets than equals where ";
-const CLASSES: &str =
-    " class classes struct structure type interface enum union exception object new ";
-const OTHERS: &str = " variable field member parameter param argument arg macro constant flag option value \
-     pointer array buffer index attribute property node element tag key keyword counter size length offset value increase \
-     increment decrement set sets assigned column table package binary \
-     executable program tool command branch extension module plugin library file directory folder user ";
-const INPUTS: &str = " file files input inputs sample attached testcase reproducer image document ";
-/// Words of languages, and names of systems and tools, that are written like names.
-const NO_NAMES: &str = " do else goto break continue case default if for while switch sizeof return true false null NULL nullptr None int char void \
-     long short float double bool unsigned const static size_t ssize_t uint8_t uint16_t uint32_t uint64_t \
-     int8_t int16_t int32_t int64_t ptrdiff_t wchar_t uintptr_t intptr_t x86_64 GitHub GitLab macOS iOS \
-     iPhone iPad OpenJDK FreeBSD OpenBSD NetBSD LibFuzzer libFuzzer JavaScript TypeScript StackOverflow PoC PoCs \
-     AddressSanitizer UndefinedBehaviorSanitizer MemorySanitizer ThreadSanitizer LeakSanitizer ASan UBSan \
-     MSan TSan LSan SEGV_MAPERR SEGV_ACCERR VSCode PowerShell WinDbg ClusterFuzz CodeQL DoS eBPF LaTeX WiFi ChatGPT HotSpot README WinVer what ";
 
 /// Reads what a person says in a text, if that names anything of a program, or at least a kind
 /// of failure that no log shows.
@@ -270,7 +249,8 @@ impl ReportInWords {
             let line = group("line").or(group("linked_line")).or(group("first"));
             let line = line.and_then(|line| line.parse().ok());
             let hosted = |url: &&str| {
-                !NO_INPUT.is_match(url) && (HOSTED.is_match(url) || around.is_among(INPUTS))
+                !NO_INPUT.is_match(url)
+                    && (HOSTED.is_match(url) || around.is_among("words of inputs"))
             };
             if let Some(file) = group("file").or(group("linked")).or(group("of")) {
                 self.add_place(file, line);
@@ -278,7 +258,8 @@ impl ReportInWords {
                 add(&mut self.inputs, url);
             } else if let Some(file) = group("input")
                 .or_else(|| {
-                    group("path").filter(|path| around.is_among(INPUTS) || SAMPLE.is_match(path))
+                    group("path")
+                        .filter(|path| around.is_among("words of inputs") || SAMPLE.is_match(path))
                 })
                 .filter(|file| !file.starts_with("README") && !is_run(file))
                 .filter(|file| !NO_INPUT.is_match(file))
@@ -330,7 +311,7 @@ impl ReportInWords {
         text: &str,
     ) -> Option<&mut Vec<String>> {
         let foreign = ["std::", "java.", "javax."].map(|scope| name.starts_with(scope));
-        if foreign.contains(&true) || name.len() < 2 || NO_NAMES.contains(&format!(" {name} ")) {
+        if foreign.contains(&true) || name.len() < 2 || phrases::has("no names", name) {
             return None;
         }
         let parts = || name.split([':', '.', '#', '-', '>']);
@@ -347,11 +328,11 @@ impl ReportInWords {
             is_snake(last) || last.starts_with(|c: char| c.is_ascii_lowercase() || c == '~');
         if !(shaped || called || around.quoted) {
             None
-        } else if called && !binary && !around.is_among(" new ") {
+        } else if called && !binary && !around.is_among("words of objects") {
             Some(&mut self.functions)
         } else if around.literal
             || self.names.iter().any(|known| known == name)
-            || around.is_among(OTHERS)
+            || around.is_among("words of other names")
             || name.contains("->")
             || around.indexed
             || capitals
@@ -359,9 +340,9 @@ impl ReportInWords {
             || is_file
         {
             Some(&mut self.names)
-        } else if around.is_among(FUNCTIONS) {
+        } else if around.is_among("words of functions") {
             Some(&mut self.functions)
-        } else if around.is_among(CLASSES) || last.ends_with("_t") {
+        } else if around.is_among("words of classes") || last.ends_with("_t") {
             Some(&mut self.classes)
         } else if shaped && small && is_called(name, around, text) {
             Some(&mut self.functions)
@@ -414,8 +395,8 @@ fn is_called(name: &str, around: &Around<'_>, text: &str) -> bool {
     let stands = |before: &str, behind: &str| text.contains(&format!("{before}{name}{behind}"));
     let [before, _] = around.words;
     name.contains(['#', ':'])
-        || CALLED.contains(&format!(" {} ", before.to_lowercase()))
-        || around.quoted && !VALUES.contains(&format!(" {} ", before.to_lowercase()))
+        || phrases::has("words before functions", &before.to_lowercase())
+        || around.quoted && !phrases::has("words before values", &before.to_lowercase())
         || ["(", " ()", "函数", "関数"]
             .iter()
             .any(|behind| stands("", behind))
