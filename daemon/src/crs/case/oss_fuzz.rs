@@ -23,16 +23,9 @@ const PROJECT_FILE: u64 = 1 << 20;
 /// Fills `$TREE` with the folder in focus and applies the change in question,
 /// as far as it applies: challenges bring diffs with odd headers and binary parts.
 const FETCH: &str = include_str!("oss_fuzz/fetch.sh");
-/// Runs the project's `build.sh`, where the base image would have it.
-const BUILD: &str = concat!(
-    include_str!("oss_fuzz/unpack.sh"),
-    "bash -eu \"$SRC/build.sh\"\n"
-);
-/// Runs the project's `test.sh` in the same place.
-const TEST: &str = concat!(
-    include_str!("oss_fuzz/unpack.sh"),
-    "bash -eu \"$SRC/test.sh\"\n"
-);
+/// Unpacks the project to where the base image would have it: its `build.sh` and `test.sh` are
+/// run there.
+const UNPACK: &str = include_str!("oss_fuzz/unpack.sh");
 /// Feeds one input to a harness, with the limits that the competition uses.
 const POV: &str = r#""$OUT/$HARNESS" -rss_limit_mb=2560 -timeout=25 "$POV""#;
 
@@ -106,17 +99,16 @@ pub(super) fn keys(prepared: &Prepared, request: &PatchRequest) -> Result<TaskFi
         "java" => "jvm",
         other => other,
     };
-    let test = prepared
-        .tests
-        .then(|| format!("FUZZING_LANGUAGE={language}\n{TEST}"));
+    let run =
+        |script: &str| format!("FUZZING_LANGUAGE={language}\n{UNPACK}bash -eu \"$SRC/{script}\"\n");
     let keys = json!({
         "id": "challenge",
         "language": prepared.language,
         "source": { "fetch": FETCH },
         "commands": {
-            "build": format!("FUZZING_LANGUAGE={language}\n{BUILD}"),
+            "build": run("build.sh"),
             "pov": POV,
-            "test": test,
+            "test": prepared.tests.then(|| run("test.sh")),
         },
         "builds": builds,
     });
