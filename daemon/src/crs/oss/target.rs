@@ -288,8 +288,7 @@ fn ending_of_run(status: i32) -> Ending {
     match status {
         POV_TIMED_OUT => Ending::Limit(Limit::WallTime),
         ..0 => Ending::Signal(-status),
-        129..=192 => Ending::Signal(status - 128),
-        _ => Ending::Exited(status),
+        status => Ending::from_shell(status),
     }
 }
 
