@@ -35,19 +35,19 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "daemon",
-        6_515,
+        6_504,
         "decisions by reviews and comments of a forge",
     ),
     (
         "evaluator/crash",
-        5_980,
+        5_833,
         "forms of reports that people paste, of Windows, kernels and Android too, behind any prefix and cut anywhere, \
          their own words and the commands that they ran; what is kept of a report moved here; results of Meson; \
          what CTest and Meson show of a failing test, versions and commands as people write them",
     ),
     (
         "evaluator/sandbox",
-        4_010,
+        4_004,
         "processes that end as one domain, programs kept from what is noted of them, many inputs \
          started by one process; copying and removing by handles, and the record of an isolation moved here",
     ),
@@ -68,7 +68,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     ("model", 1_968, "events read without a crate for them"),
     ("page", 821, ""),
-    ("patcher", 6_570, ""),
+    ("patcher", 6_493, ""),
     (
         "record",
         559,
@@ -76,7 +76,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "retrieval",
-        14_470,
+        14_404,
         "functions beside a stack that are named, places that are like what a fix repairs",
     ),
     (
