@@ -9,7 +9,6 @@ use crate::evidence::{DoubtedInput, doubted};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::first_way;
-use crate::same_elsewhere::noise::{Noise, Runs};
 use crate::same_elsewhere::{ChallengeInput, shown};
 use patchwright_record::{AgreedInput, Agreement, Split};
 use patchwright_source::Changes;
@@ -17,6 +16,7 @@ use patchwright_target::Result;
 use patchwright_target::runner::{
     Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target,
 };
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Given inputs and mutants of the PoVs beside those that are handed in.
@@ -28,6 +28,8 @@ const EACH: Duration = Duration::from_secs(10);
 /// Inputs on which candidates differ that are shown.
 const SPLITS: usize = 3;
 
+/// The runs of one program by input.
+type Runs = BTreeMap<usize, InputRun>;
 /// A candidate by its number, and its runs.
 type Behaviour = (u32, Runs);
 
@@ -60,16 +62,13 @@ pub async fn agreement(
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     };
     let (before, again) = (run(old).await?, run(old).await?);
-    let mut noise = Noise::default();
-    noise.learn_from(&before, &again);
-    let (before, again) = (noise.without(before), noise.without(again));
     let mut behaviours: Vec<Behaviour> = Vec::new();
     for candidate in candidates {
         let name = target.task().build_of(pov);
         let build = target.build(&candidate.changes, &name, BuildKind::Incremental);
         let build = build.await?;
         if build.succeeded() {
-            behaviours.push((candidate.number, noise.without(run(&build).await?)));
+            behaviours.push((candidate.number, run(&build).await?));
         }
     }
     let usable = usable((&before, &again), &behaviours);

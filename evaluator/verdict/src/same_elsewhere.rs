@@ -17,7 +17,7 @@ mod decisions;
 mod departure;
 mod doubts;
 mod erring;
-pub(crate) mod noise;
+mod noise;
 mod outputs;
 mod pool;
 mod pseudo_tested;
@@ -116,10 +116,8 @@ struct Comparison<'a> {
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
     outputs_seen: BTreeSet<u64>,
-    /// Lines that the unpatched program prints otherwise in each run.
+    /// Numbers that the unpatched program prints otherwise in each run.
     noise: noise::Noise,
-    /// The same of either program.
-    unsteady: noise::Noise,
     /// Inputs that were not compared, each with the reason.
     notes: Vec<String>,
     /// Experiments on the unpatched program and what came of them, for the log.
@@ -145,7 +143,7 @@ struct Comparison<'a> {
     tried: Vec<Vec<u8>>,
     /// Seconds that one input of the last comparison took; none before the first.
     seconds_each: Option<f64>,
-    /// The unpatched program leaks memory on inputs that it accepts: no leak is looked for.
+    /// The unpatched program leaks memory on given inputs: no leak is looked for.
     leaks_allowed: bool,
     /// The tests of the unpatched program.
     tests: Option<&'a TestRun>,
@@ -172,7 +170,6 @@ impl<'a> Comparison<'a> {
             pool: pool::InputPool::gather(task, way.0)?,
             outputs_seen: BTreeSet::new(),
             noise: noise::Noise::default(),
-            unsteady: noise::Noise::default(),
             notes: Vec::new(),
             experiments: Vec::new(),
             crashing: Vec::new(),

@@ -315,9 +315,9 @@ impl Comparison<'_> {
 
     /// Compares the behaviours on controls; differences become doubts.
     async fn compare_controls(&mut self, sorted: &Sorted, both: &BothRuns<'_>) -> Result<()> {
-        let noisy = self.noisy(both).await?;
+        let unsteady = self.unsteady(both).await?;
         for (place, input, [old, new]) in both.pairs() {
-            if !sorted.is(place, ChallengeKind::Control) || noisy.contains(&place) {
+            if !sorted.is(place, ChallengeKind::Control) || unsteady.old.contains(&place) {
                 continue;
             }
             if self.is_alike([old, new]) {

@@ -151,7 +151,10 @@ impl Comparison<'_> {
         let inputs: Vec<ComparedInput> = differing.iter().map(|one| one.input.clone()).collect();
         // The files have other names than before, and programs print names.
         let old = self.programs.old;
-        let usual = self.run(old, &inputs, self.again()).await?;
+        let usual = [
+            self.run(old, &inputs, self.again()).await?,
+            self.run(old, &inputs, self.again()).await?,
+        ];
         for (fill, redzone) in PATTERNS {
             let how = Inputs {
                 memory: Some(MemoryPattern { fill, redzone }),
@@ -163,9 +166,9 @@ impl Comparison<'_> {
             for (index, run) in self.run(old, &inputs, how).await? {
                 let how = if run.is_failure() {
                     "the unpatched program fails on it when objects lie further apart in memory"
-                } else if usual
-                    .get(&index)
-                    .is_some_and(|usual| !self.is_alike([usual, &run]))
+                } else if let [Some(once), Some(again)] =
+                    usual.each_ref().map(|usual| usual.get(&index))
+                    && self.is_otherwise([once, again], &run)
                 {
                     "what the unpatched program says depends on memory that it has not written"
                 } else {
@@ -289,7 +292,10 @@ impl Comparison<'_> {
     /// them could be run.
     async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>> {
         let budget = self.clock.left(Part::LAST).clamp(LEAST, WALL);
-        let cuts = Inputs::new(contents, budget, self.each());
+        let cuts = Inputs {
+            leaks_allowed: self.leaks_allowed,
+            ..Inputs::new(contents, budget, self.each())
+        };
         let runs = self.programs.run(self.programs.old, &cuts).await?;
         if runs.len() < cuts.contents.len() {
             return Ok(None);

@@ -70,12 +70,17 @@ impl Comparison<'_> {
             self.seconds_each = Some(both.seconds / both.before.len() as f64);
         }
         self.late_side_by_side(&mut both).await?;
-        let noisy = self.noisy(&both).await?;
+        let unsteady = self.unsteady(&both).await?;
         for (place, input, runs) in both.pairs() {
             let [before, _] = runs;
             self.count(RUN, 1);
-            if before.is_failure() || noisy.contains(&place) {
+            if before.is_failure() || unsteady.old.contains(&place) {
                 self.not_comparable(input.clone(), before);
+            } else if unsteady.new.contains(&place) {
+                let mut one = differing(input.clone(), runs);
+                one.what
+                    .push_str(", and the patched program answers otherwise in another run");
+                self.differing.push(one);
             } else if let Some(difference) = self.compare(input.clone(), runs).await? {
                 return Ok(Some(difference));
             }
@@ -83,13 +88,15 @@ impl Comparison<'_> {
         Ok(None)
     }
 
-    /// Tells whether the unpatched program leaks memory, and that is not what is repaired: its answer
-    /// is as defined as without.
+    /// Tells whether the unpatched program leaks memory on a given input, and that is not what is
+    /// repaired: its answer is as defined as without.
     fn is_leaking(&self, both: &BothRuns<'_>) -> bool {
         let crash = self.programs.crash();
         !self.leaks_allowed
             && crash.is_none_or(|crash| crash.tool != Tool::LeakSanitizer)
-            && both.before.values().any(leak::fails)
+            && both.pairs().any(|(_, input, [before, _])| {
+                input.kind == InputKind::Given && leak::fails(before)
+            })
     }
 
     /// Compares the outputs of both programs on an input that the unpatched one survives.
@@ -106,14 +113,7 @@ impl Comparison<'_> {
         }
         self.count(input.kind.as_str(), 1);
         if !self.is_alike([before, after]) {
-            let mut one = differing(input, [before, after]);
-            if self.is_unsteady(&one) {
-                one.what
-                    .push_str(", in numbers that the patched program prints otherwise each time");
-                self.differing.push(one);
-                return Ok(None);
-            }
-            return self.differs(one).await;
+            return self.differs(differing(input, [before, after])).await;
         }
         input.fresh = self.outputs_seen.insert(digest(&before.output));
         input.refused = !accepted;
@@ -128,7 +128,7 @@ impl Comparison<'_> {
     fn not_comparable(&mut self, input: ComparedInput, before: &InputRun) {
         self.count("not comparable", 1);
         if !before.is_failure() {
-            let why = "it is answered otherwise each time";
+            let why = "the unpatched program answers otherwise each time";
             return self.note(&input.name, why);
         }
         let why = format!("the unpatched program fails on it ({})", before.ending);
@@ -190,7 +190,8 @@ impl Comparison<'_> {
                     "mutants of given turned away"
                 } else {
                     let mutant = std::slice::from_mut(&mut one);
-                    if kind != InputKind::Given {
+                    let in_time = !self.clock.left(Part::DIFFERENCES).is_zero();
+                    if kind != InputKind::Given && in_time {
                         self.settle_by_witnesses(mutant).await?;
                     }
                     if one.settled.is_none() {
