@@ -143,7 +143,8 @@ public final class Launcher {
         }
         for (Method method : type.getDeclaredMethods()) {
             boolean begins = Modifier.isStatic(method.getModifiers()) && method.getParameterCount() == 0;
-            for (Method last : begins && method.getReturnType() != type ? method.getReturnType().getMethods() : new Method[0]) {
+            Class<?> builder = begins ? method.getReturnType() : type;
+            for (Method last : builder.isInterface() || builder == type ? new Method[0] : builder.getMethods()) {
                 if (last.getParameterCount() == 0 && last.getReturnType() == type) {
                     makers.add(last);
                 }
@@ -182,10 +183,14 @@ public final class Launcher {
         }
         List<Executable> makers = depth < DEEPEST && !type.getName().startsWith("java.lang.") ? makers(type) : List.of();
         for (Executable maker : makers) {
+            Object made = null;
             try {
-                return perform(maker, null, false, depth);
-            } catch (InvocationTargetException e) {
+                made = perform(maker, null, false, depth);
+            } catch (ReflectiveOperationException | RuntimeException e) {
                 continue;
+            }
+            if (made != null) {
+                return made;
             }
         }
         return null;

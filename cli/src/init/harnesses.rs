@@ -77,16 +77,18 @@ fn is_source(path: &TreePath) -> bool {
     ending.starts_with('c') && matches!(language, Some(Language::C | Language::Cpp))
 }
 
-/// Returns what the `main` of a source of C or C++ takes; its type may stand on a line of its own.
+/// Returns what the `main` of a source of C or C++ takes, of several the one that takes words; its
+/// type may stand on a line of its own.
 pub(super) fn main_of(text: &str) -> Option<&str> {
-    text.match_indices("main").find_map(|(at, main)| {
+    let mains = text.match_indices("main").filter_map(|(at, main)| {
         let before = text.get(..at)?;
         let kind = before.trim_end();
         let typed = kind.len() < at && (kind.ends_with("int") || kind.ends_with("void"));
         let taken = text.get(at + main.len()..)?.trim_start();
         let taken = taken.strip_prefix('(').filter(|_| typed)?;
         taken.split(')').next()
-    })
+    });
+    mains.max_by_key(|taken| taken.contains(','))
 }
 
 fn harness(path: &TreePath, feed: &str) -> Option<Harness> {
@@ -118,6 +120,8 @@ mod tests {
         ] {
             assert_eq!(super::main_of(text).is_some(), expected, "{text}");
         }
+        let two = "// int main() reads a file\nint main(int c, char **v) {}";
+        assert_eq!(super::main_of(two), Some("int c, char **v"));
     }
 
     #[test]
