@@ -171,6 +171,7 @@ mod tests {
     use super::{InputRun, Noise};
     use crate::evidence::RungName;
     use crate::ladder::Ladder;
+    use patchwright_record::Doubt;
     use patchwright_sandbox::Ending;
     use patchwright_target::runner::Target;
     use patchwright_target::test_support::{open, task};
@@ -237,7 +238,7 @@ mod tests {
             assert_eq!(result.holds, holds, "{new}: {result:#?}");
             let compared = result.counts.get("given").copied();
             assert_eq!(compared >= Some(1), holds.is_some(), "{result:#?}");
-            let open = result.doubts.iter().any(|doubt| doubt.is_open());
+            let open = result.doubts.iter().any(Doubt::is_open);
             assert!(open != (holds == Some(true)), "{result:#?}");
         }
     }
