@@ -11,9 +11,14 @@ use std::ops::Range;
 impl Code<'_> {
     /// `struct` and its like, unless in the parameters of a function.
     fn class_key(&self, head: Range<usize>) -> Option<usize> {
-        let steps = std::iter::successors(Some(head.start), |at| Some(self.after(*at)));
-        let mut steps = steps.take_while(|at| *at < head.end);
-        steps.find(|at| self.is_word(*at, CLASS_KEY))
+        let mut at = head.start;
+        while at < head.end {
+            if self.is_word(at, CLASS_KEY) {
+                return Some(at);
+            }
+            at = self.after(at);
+        }
+        None
     }
 
     /// The name between `class` and its bases or body; empty when it has none,
