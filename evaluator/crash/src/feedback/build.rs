@@ -3,8 +3,7 @@
 
 use super::excerpt::{clean, cut, excerpt, steady};
 use super::{LocationTranslator, bytes};
-use crate::crash::phrases;
-use patchwright_source::{built_in_regex_set, regex, words};
+use patchwright_source::{built_in_regex_set, regex};
 use regex::RegexSet;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -194,23 +193,67 @@ enum LineClass {
     Other,
 }
 
-words!(LineClass: Error "error", Follows "follows", Context "context", Warning "warning",
-    Note "note", Detail "detail", Other "other");
+/// Lines of each class, in the order in which they are tried. Compilers write `file:12:5: error: ..`,
+/// Maven `/x/Foo.java:[12,8] cannot find symbol`, shells `sh: 1: flex: not found`.
+const CLASSES: [(LineClass, &str); 12] = [
+    (LineClass::Warning, r"^\s*\[WARNING\]"),
+    (LineClass::Detail, r"^\s*\[ERROR\]  "),
+    (LineClass::Note, r"^\s*(?:[^ ]+ )*[^ ]*: note: |^\s*>>> "),
+    (
+        LineClass::Warning,
+        r"^\s*(?:[^ ]+ )*[^ ]*: (?:warning|Warnung): ",
+    ),
+    // gcc names the instantiation of a template before the error in it, compilers and linkers the
+    // function: `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`.
+    (
+        LineClass::Context,
+        r"(?x)In\ file\ included\ from | :\ {3}(?:required\ from | recursively\ required)
+            | :\ In\ instantiation\ of
+            | (?: :\ In\  | :\ in\ function | :\ At\ top\ level | :\ At\ global\ scope).*:$",
+    ),
+    (
+        LineClass::Error,
+        r"(?x)^\s*(?:[^\ ]+\ )*[^\ ]*:\ (?:fatal\ )?error:\  | ^\s*\[ERROR\]\ .*\.\w+:\[-?\d+,-?\d+\]
+            | undefined\ reference\ to | multiple\ definition\ of | first\ defined\ here
+            | ld:\ cannot\ find | ld:\ error: | undefined\ symbol:\  | duplicate\ symbol:\ 
+            | relocation\ truncated | relocation\ R_ | ld\ returned\  | linker\ command\ failed
+            | file\ not\ recognized | :\ Error:\  | No\ rule\ to\ make\ target
+            | \*\*\*\ missing\ separator",
+    ),
+    (
+        LineClass::Detail,
+        r"^[\s|].*warning.*: No such file or directory$",
+    ),
+    (
+        LineClass::Other,
+        r"^(?:[^\s|].*)?warning: (?:.*: )?No such file or directory$",
+    ),
+    (
+        LineClass::Error,
+        r"(?:: not found|command not found|: No such file or directory|: Permission denied)$",
+    ),
+    (
+        LineClass::Follows,
+        r"^\s*(?:g?make.*\*\*\* |ninja: build stopped|FAILED: )",
+    ),
+    (
+        LineClass::Error,
+        r"(?x)^(?:CMake\ Error | configure:\ error: | \*\ What\ went\ wrong: | error:\  | fatal:\ 
+            | cc1(?:plus)?:\ all\ warnings | \[ERROR\]\ Failed\ to\ execute\ goal
+            | \[ERROR\]\ The\ build\ could\ not\ read | \[ERROR\]\ Non-resolvable | Error:\  | e:\ )",
+    ),
+    (LineClass::Detail, r"^[\ \t|]|^\s*from "),
+];
 
-/// The expressions of `phrases.txt`, and the class of each.
-static CLASSES: LazyLock<(Vec<LineClass>, RegexSet)> = LazyLock::new(|| {
-    let rows = phrases::rows("lines of builds");
-    let rows = rows.filter_map(|(class, form)| Some((LineClass::read(class)?, form)));
-    let (classes, forms): (_, Vec<&str>) = rows.unzip();
-    (classes, built_in_regex_set(forms))
-});
+static EXPRESSIONS: LazyLock<RegexSet> =
+    LazyLock::new(|| built_in_regex_set(CLASSES.iter().map(|(_, expression)| *expression)));
 
 /// Classifies a line by itself, without the lines around it.
 fn classify(line: &str) -> LineClass {
-    let (classes, forms) = &*CLASSES;
-    let first = forms.matches(line).iter().next();
-    match first.and_then(|first| classes.get(first)) {
-        Some(class) => *class,
+    let first = EXPRESSIONS.matches(line).iter().next();
+    let class = first.and_then(|first| CLASSES.get(first));
+    match class {
+        Some((class, _)) => *class,
         None if is_caret(line.trim_start()) => LineClass::Detail,
         None => LineClass::Other,
     }
