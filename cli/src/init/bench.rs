@@ -251,6 +251,7 @@ pub(super) fn files_in(folder: &Path, extension: &str, without: &[PathBuf]) -> V
         .filter(|path| !without.contains(path))
         .collect();
     files.sort();
+    // Of more than are tried, each share of the folder has one.
     let (all, mut place) = (files.len(), 0);
     files.retain(|_| {
         place += 1;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 const WITHOUT_LEAKS: &str = "ASAN_OPTIONS=detect_leaks=0";
 /// Words in the names of folders that hold inputs, beside those of tests.
 const PLACES: [&str; 5] = ["corpus", "sample", "example", "seed", "data"];
-/// Endings of what builds and runs tests.
-const OF_TESTS: [&str; 6] = ["am", "cmake", "in", "log", "py", "sh"];
+/// Endings of what runs tests, and of what they leave.
+const OF_TESTS: [&str; 3] = ["in", "log", "sh"];
 /// Kinds of files that are tried where none has the PoV's ending.
 const KINDS: usize = 4;
 
@@ -103,7 +103,7 @@ fn kinds(tree: &Path) -> Vec<(PathBuf, String)> {
     let files = files.unwrap_or_default().into_iter();
     let is_input = |path: &TreePath| {
         let placed = path.is_in_tests() || PLACES.iter().any(|place| path.folder().contains(place));
-        placed && Language::of_path(path).is_none()
+        placed && Language::of_path(path).is_none() && !path.is_build_file()
     };
     let kinds = files.filter(is_input).filter_map(|path| {
         let extension = path.extension().filter(|one| !OF_TESTS.contains(one))?;

@@ -13,6 +13,7 @@ use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;
 use patchwright_crash::CrashReport;
 use patchwright_source::{Changes, Language, counted};
+use patchwright_target::runner::ALLOW_LEAKS;
 use patchwright_target::{BuildKind, Pov, Replay, TestRun};
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -47,9 +48,6 @@ pub(crate) struct Built {
     sanitized: bool,
 }
 
-/// The same for a test command of several words, beside the options of the task.
-const LOOK_FOR_NO_LEAKS: &str =
-    r#"export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0""#;
 /// The remark on a build that is not sanitized.
 const UNREACHED: &str = "\nNo program of it holds a sanitizer: CFLAGS did not reach the compiler. Give a build that passes \
                          them on with --build.";
@@ -353,7 +351,7 @@ impl Trials<'_> {
             let mut run = self.run_tests(built, &command, proposal).await;
             if run.as_ref().is_ok_and(|run| is_leaking(run, known)) {
                 self.tell("  LeakSanitizer ends tests; trying without looking for leaks");
-                command = format!("{LOOK_FOR_NO_LEAKS}; {command}");
+                command = format!("{ALLOW_LEAKS}; {command}");
                 run = self.run_tests(built, &command, proposal).await;
             }
             match run.and_then(|run| tests_seen(&run, known)) {

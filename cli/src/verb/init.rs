@@ -337,11 +337,9 @@ async fn find(
         refuse_unbuilt(arguments.harness.as_deref(), &names)?;
     }
     find_pov(trials, arguments, &mut built).await;
-    // Where its own build system has no tests, a Makefile may have some: it needs no other build.
-    let own = std::iter::once(&built.proposal);
-    let others = proposals.iter().filter(|other| other.system == "make");
-    let all: Vec<Proposal> = own.chain(others).cloned().collect();
-    let mut asked = Proposal::given("", &all);
+    // Where its own build system has no tests, another one of the tree may have some.
+    let own = std::slice::from_ref(&built.proposal);
+    let mut asked = Proposal::given("", &[own, proposals].concat());
     while !trials.find_tests(&mut built, &asked).await {
         let question = "a command that runs the tests (empty: there are none)";
         let Some(command) = ask(arguments, trials.display, question) else {

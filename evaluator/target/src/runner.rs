@@ -22,7 +22,7 @@ use async_trait::async_trait;
 pub use coverage::{Counted, Coverage, LineRange, Way};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
 pub use input_file::{InputFile, content};
-pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
+pub use inputs::{ALLOW_LEAKS, Capture, InputRun, Inputs, MemoryPattern};
 pub use observed::{Observed, ObservedCall, ObservedRun};
 pub use outcome::{Outcome, missing_banner};
 pub(crate) use outcome::{judge, proof};

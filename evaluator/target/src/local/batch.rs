@@ -9,7 +9,7 @@ use super::scratch::CommandFolder;
 use super::stage::PovRun;
 use super::{Job, coverage, fuzzer};
 use crate::Result;
-use crate::runner::{Capture, InputRun, Inputs, MemoryPattern, program_and_arguments};
+use crate::runner::{ALLOW_LEAKS, Capture, InputRun, Inputs, MemoryPattern, program_and_arguments};
 use crate::work_time::WorkTime;
 use patchwright_sandbox::{Ending, Execution, Limit};
 use patchwright_source::Language;
@@ -38,10 +38,6 @@ const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
   eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}symbolize=0\""
 done
 "#;
-
-/// Keeps LeakSanitizer from ending a program.
-const WITHOUT_LEAKS: &str =
-    "export ASAN_OPTIONS=\"${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0\"\n";
 
 /// Runs gdb over a batch; `$3` is the program for it, which reads the values that functions return
 /// and that the harness receives.
@@ -251,7 +247,7 @@ impl BatchRun<'_> {
             script.insert_str(0, &filled(memory));
         }
         if self.inputs.leaks_allowed {
-            script.insert_str(0, WITHOUT_LEAKS);
+            script = format!("{ALLOW_LEAKS}\n{script}");
         }
         let mut environment = Vec::new();
         if matches!(self.inputs.capture, Capture::Failures | Capture::Unnamed) {

@@ -22,6 +22,10 @@ pub enum Capture {
     Coverage(Counted),
 }
 
+/// Keeps LeakSanitizer from ending the programs of a script, beside the options of the task.
+pub const ALLOW_LEAKS: &str =
+    r#"export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0""#;
+
 /// A batch of inputs.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {

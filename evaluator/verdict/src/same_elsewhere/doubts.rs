@@ -149,7 +149,8 @@ impl Comparison<'_> {
             return Ok(());
         }
         let inputs: Vec<ComparedInput> = differing.iter().map(|one| one.input.clone()).collect();
-        // The files have other names than before, and programs print names.
+        // The files have other names than before, and programs print names. Twice, since what differs
+        // between these two does not come from memory.
         let old = self.programs.old;
         let usual = [
             self.run(old, &inputs, self.again()).await?,

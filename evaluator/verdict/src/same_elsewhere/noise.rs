@@ -5,7 +5,7 @@
 use super::Comparison;
 use super::pool::InputKind;
 use super::runs::BothRuns;
-use patchwright_source::regex;
+use patchwright_source::Pattern;
 use patchwright_target::Result;
 use patchwright_target::runner::{InputRun, Inputs};
 use std::collections::BTreeSet;
@@ -69,16 +69,16 @@ fn text(run: &InputRun) -> String {
     run.output.iter().map(|byte| char::from(*byte)).collect()
 }
 
-/// Numbers with the blanks that fill them up.
+/// A number with the blanks that fill it up.
+static NUMBER: Pattern = Pattern::new(r" *[0-9]+(?:\.[0-9]+)*");
+
 fn numbers(line: &str) -> impl Iterator<Item = &str> {
-    let numbers = regex!(r" *[0-9]+(?:\.[0-9]+)*").find_iter(line);
-    numbers.map(|number| number.as_str())
+    NUMBER.find_iter(line).map(|number| number.as_str())
 }
 
 /// Returns a text without its numbers.
 fn in_words(text: &str) -> String {
-    let numbers = regex!(r" *[0-9]+(?:\.[0-9]+)*");
-    numbers.replace_all(text, "#").into_owned()
+    NUMBER.replace_all(text, "#").into_owned()
 }
 
 fn says_the_same([one, other]: [&InputRun; 2]) -> bool {
