@@ -13,7 +13,6 @@ use seccompiler::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::Write;
 
 include!(concat!(env!("OUT_DIR"), "/system_calls.rs"));
 
@@ -131,14 +130,11 @@ pub(super) fn of_core_dumps() -> Made<BpfProgram> {
 
 /// The bytes in which `bwrap` reads a filter.
 pub(super) fn bytes(program: &BpfProgram) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(program.len() * 8);
-    for step in program {
-        // Writing to a vector cannot go wrong.
-        let _ = bytes.write_all(&step.code.to_ne_bytes());
-        let _ = bytes.write_all(&[step.jt, step.jf]);
-        let _ = bytes.write_all(&step.k.to_ne_bytes());
-    }
-    bytes
+    let bytes = program.iter().flat_map(|step| {
+        let head = step.code.to_ne_bytes().into_iter();
+        head.chain([step.jt, step.jf]).chain(step.k.to_ne_bytes())
+    });
+    bytes.collect()
 }
 
 fn compile(rules: Rules, otherwise: SeccompAction, matched: SeccompAction) -> Made<BpfProgram> {

@@ -135,11 +135,11 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
         // What ends the group must leave us to tell of it.
         cgroup::join(Path::new(own_group))?;
     }
-    let main = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let main = Pid::from_child(&child);
     end_with_caller();
     let code = loop {
         match wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if Some(pid) == main => {
+            Ok(Some((pid, status))) if pid == main => {
                 let signal = status.terminating_signal().map(|signal| 128 + signal);
                 let status = status.exit_status().or(signal);
                 break status.unwrap_or(OWN_FAILURE.into());
@@ -245,10 +245,9 @@ fn end_all() -> bool {
         }
         let below = watch::descendants(std::process::id());
         for signal in [Signal::STOP, Signal::KILL] {
-            for pid in below.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
-                if let Some(pid) = Pid::from_raw(pid) {
-                    let _ = kill_process(pid, signal);
-                }
+            let process = |pid: &u32| Pid::from_raw(i32::try_from(*pid).ok()?);
+            for pid in below.iter().filter_map(process) {
+                let _ = kill_process(pid, signal);
             }
         }
     }

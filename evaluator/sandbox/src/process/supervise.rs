@@ -57,6 +57,7 @@ struct Running<'a> {
     child: Child,
     /// Closing it ends everything.
     input: Option<UnixStream>,
+    /// A descriptor that becomes readable when the child has ended.
     exit: OwnedFd,
     status: Option<ExitStatus>,
     /// Both output streams; nothing where they are at their end.
@@ -90,7 +91,8 @@ impl<'a> Running<'a> {
                 let _ = input.shutdown(std::net::Shutdown::Both);
             }
         }
-        let exit = exit_of(&child).map_err(fail)?;
+        let exit = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+        let exit = exit.map_err(|errno| fail(errno.into()))?;
         let watch = Watch::new(child.id(), limits, &launch.writes, launch.in_memory);
         let now = Instant::now();
         Ok(Self {
@@ -155,7 +157,10 @@ impl<'a> Running<'a> {
             self.read();
         }
         if exited {
-            self.reap()?;
+            let status = self.child.try_wait();
+            self.status = status
+                .map_err(|e| SandboxError::io("a command could not be waited for", "command", e))?;
+            self.give_up = Some(Instant::now() + DRAIN);
         }
         Ok(())
     }
@@ -169,14 +174,6 @@ impl<'a> Running<'a> {
             }
             _ => self.pipe = None,
         }
-    }
-
-    fn reap(&mut self) -> Result<()> {
-        let status = self.child.try_wait();
-        self.status = status
-            .map_err(|e| SandboxError::io("a command could not be waited for", "command", e))?;
-        self.give_up = Some(Instant::now() + DRAIN);
-        Ok(())
     }
 
     /// Returns a limit that the command has hit since the last look.
@@ -268,13 +265,4 @@ fn map_users(child: &Child, mut input: &UnixStream, all: &[(u32, Ids)]) -> std::
     set("uid_map", &users)?;
     set("gid_map", &groups)?;
     input.write_all(b"x")
-}
-
-/// A descriptor that becomes readable when the child has ended.
-fn exit_of(child: &Child) -> std::io::Result<OwnedFd> {
-    let pid = i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or_else(|| std::io::Error::other("the child has no process id"))?;
-    Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
