@@ -19,7 +19,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        10_235,
+        10_232,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
          a review as the issue of the next attempt, each of its points answered; a patch that is sent, with what it changes of an interface; \
@@ -40,14 +40,14 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/crash",
-        5_833,
+        5_873,
         "forms of reports that people paste, of Windows, kernels and Android too, behind any prefix and cut anywhere, \
          their own words and the commands that they ran; what is kept of a report moved here; results of Meson; \
          what CTest and Meson show of a failing test, versions and commands as people write them",
     ),
     (
         "evaluator/sandbox",
-        4_004,
+        3_990,
         "processes that end as one domain, programs kept from what is noted of them, many inputs \
          started by one process; copying and removing by handles, and the record of an isolation moved here",
     ),
@@ -60,7 +60,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        7_998,
+        7_997,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round, tests of the crash that fail still, \
          programs that show nothing, sizes that are least ones or grow by a literal, bounds of a recursion, \
@@ -76,7 +76,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "retrieval",
-        14_404,
+        14_442,
         "functions beside a stack that are named, places that are like what a fix repairs",
     ),
     (
