@@ -256,13 +256,18 @@ public class Fold {
             for (int at = 1; at <= count; at++) fold.sum += words[at].length();
             return fold;
         }
-        public Parser(Options options) { options.words.size(); }
+        public Parser(Options options, Style style) { options.words.size(); style.name.length(); }
     }
     public static class Options {
         final java.util.Map<String, String> words;
         Options(java.util.Map<String, String> words, Object other) { this.words = words; other.hashCode(); }
         public static Builder builder() { return new Builder(); }
     }
+    public static class Style {
+        final String name;
+        private Style(Object name) { this.name = name.toString(); }
+    }
+    public static Style style() { return new Style("plain"); }
     public static class Builder {
         public Options build() { return new Options(java.util.Map.of(), ""); }
     }
@@ -311,7 +316,7 @@ fn a_library_of_java_is_called_as_its_trace_tells() {
 fn a_program_that_a_report_of_java_holds_is_run() {
     let scene = Scene::new();
     write(&scene, "fold", &[("src/org/acme/Fold.java", FOLD)]);
-    let main = "package com.example;\nimport java.nio.file.*;\npublic class Main {\n  public static void main(String[] args) throws Exception {\n    System.out.println(new org.acme.Fold.Parser(org.acme.Fold.Options.builder().build()).parse(Files.readString(Path.of(args[0]))));\n  }\n}\n";
+    let main = "package com.example;\nimport java.nio.file.*;\npublic class Main {\n  public static void main(String[] args) throws Exception {\n    System.out.println(new org.acme.Fold.Parser(org.acme.Fold.Options.builder().build(), org.acme.Fold.style()).parse(Files.readString(Path.of(args[0]))));\n  }\n}\n";
     let report = format!("It fails on two:\n\n```java\n{main}```\n");
     write(
         &scene,
@@ -436,6 +441,8 @@ fn flags_that_reach_no_compiler_are_told() {
         task.contains("\n# No program of it holds a sanitizer"),
         "{task}"
     );
+    // Its Makefile has no tests.
+    assert!(!task.contains("\ntest = "), "{task}");
 }
 
 /// A reader that leaks with any input, and the report of a crash in the same function that only

@@ -4,12 +4,13 @@
 //! inputs are fine today: the task's own, files of the tree that look like the PoV, of a Java
 //! program what its tests read and pass on (`test_calls`), and mutants of these that the
 //! unpatched program accepts; a difference refutes, but for a mutant that the patched program
-//! turns away and that is shown to be malformed as the PoV is. *Derived* ones are
+//! turns away and that is shown to be malformed as the PoV is, or on which another witness sees the
+//! unpatched program err. *Derived* ones are
 //! mutants of a PoV that do not crash: a difference is settled by experiment or stays a doubt
 //! (`doubts`), and an open doubt leaves the rung open. Inputs *aimed* at the patch's own numbers
 //! (`sources`) count as what they were made from does; those that the project's own fuzzer finds
 //! are derived ones. Those on which the unpatched program errs are not compared
-//! (`erring`).
+//! (`erring`), and numbers that differ from run to run are no difference (`noise`).
 
 mod branches;
 mod challenge;
