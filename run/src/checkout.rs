@@ -15,9 +15,8 @@ use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Source, Task};
 use patchwright_config::Settings;
 use patchwright_sandbox::IsolationChoice;
-use patchwright_source::{SourceError, Tree};
+use patchwright_source::{SourceError, Tree, digest};
 use patchwright_target::{FetchPlace, fetch};
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// Clones what `$TASK/url` names (a bundle beside it, say) at `$TASK/revision`.
@@ -88,7 +87,7 @@ impl Checkout<'_> {
             (url.to_owned(), CLONE)
         };
         write(&orders.path().join("url"), url.as_bytes())?;
-        let key = key_of(&["git", &url, revision, &local.display().to_string()]);
+        let key = digest(["git", &url, revision, &local.display().to_string()]);
         self.get(key, Some(command), orders.path()).await
     }
 
@@ -118,7 +117,7 @@ impl Checkout<'_> {
                 "source.sha256: the archive has {found}, the task says {sha256}"
             )));
         }
-        let key = key_of(&["archive", sha256]);
+        let key = digest(["archive", sha256]);
         let tree = self.get(key, None, orders.path()).await?;
         inner(tree).map_err(failed)
     }
@@ -236,9 +235,9 @@ pub fn kept_source(task: &Task, settings: &Settings) -> Option<PathBuf> {
             let local = task.folder.join(url);
             let bundled = task.sender.is_local() && local.is_dir();
             let url = if bundled { "bundle" } else { url };
-            key_of(&["git", url, revision, &local.display().to_string()])
+            digest(["git", url, revision, &local.display().to_string()])
         }
-        Source::Archive { sha256, .. } => key_of(&["archive", sha256]),
+        Source::Archive { sha256, .. } => digest(["archive", sha256]),
     };
     let kept = settings.cache.folder.join("sources").join(key);
     let tree = Some(kept).filter(|kept| kept.is_dir())?;
@@ -248,18 +247,13 @@ pub fn kept_source(task: &Task, settings: &Settings) -> Option<PathBuf> {
     }
 }
 
-/// Returns the name of a tree in the cache, by these parts.
-fn key_of(parts: &[&str]) -> String {
-    format!("{:x}", hashed(parts).finalize())
-}
-
 /// Returns the name of a tree that a command fetches: the files beside the task
 /// are part of it, because the command may use them. A larger file counts by its size.
 fn key_of_fetched(command: &str, folder: &Path) -> Result<String, Ending> {
-    let mut hash = hashed(&["fetch", command]);
+    let mut parts = vec!["fetch".to_owned(), command.to_owned()];
     // A task over the network that brought no files has no folder.
     if !folder.exists() {
-        return Ok(format!("{:x}", hash.finalize()));
+        return Ok(digest(parts));
     }
     let tree = Tree::open(folder).map_err(failed)?;
     for path in tree.files() {
@@ -270,20 +264,9 @@ fn key_of_fetched(command: &str, folder: &Path) -> Result<String, Ending> {
             Err(SourceError::NotAFile { .. }) => Vec::new(),
             Err(error) => return Err(failed(error)),
         };
-        hash.update(path.as_str().as_bytes());
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
+        parts.extend([path.to_string(), digest([bytes])]);
     }
-    Ok(format!("{:x}", hash.finalize()))
-}
-
-fn hashed(parts: &[&str]) -> Sha256 {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
-    }
-    hash
+    Ok(digest(parts))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Ending> {

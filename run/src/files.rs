@@ -4,6 +4,7 @@ use crate::admission;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Sender, Task};
 use patchwright_config::Settings;
+use patchwright_source::digest;
 use patchwright_store::{Store, StoreError};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub async fn lay_out(task: Task, store: &Store, cache: &Path) -> Result<Task, St
         return Ok(task);
     }
     let tasks = cache.join("tasks");
-    let folder = tasks.join(key(&task.sent));
+    let folder = tasks.join(digest(task.sent.iter().flat_map(<[_; 2]>::from)));
     if !folder.is_dir() {
         fill(&task.sent, store, (&tasks, &folder)).await?;
     }
@@ -71,14 +72,4 @@ pub fn hash_of(file: &Path) -> std::io::Result<String> {
     let mut hash = Sha256::new();
     std::io::copy(&mut std::fs::File::open(file)?, &mut hash)?;
     Ok(format!("{:x}", hash.finalize()))
-}
-
-fn key(files: &BTreeMap<String, String>) -> String {
-    let mut hash = Sha256::new();
-    for (name, content) in files {
-        hash.update((name.len() as u64).to_le_bytes());
-        hash.update(name);
-        hash.update(content);
-    }
-    format!("{:x}", hash.finalize())
 }

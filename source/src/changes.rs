@@ -1,8 +1,7 @@
 //! Changes of a tree: new bytes, deletions and renames, and the lines they touch.
 
-use crate::TreePath;
+use crate::{TreePath, digest};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A patch as contents, always against the pristine tree. The three maps
@@ -63,24 +62,13 @@ impl Changes {
 
     /// Returns a digest of exactly this content.
     pub fn digest(&self) -> String {
-        let mut hash = Sha256::new();
-        let mut part = |tag: u8, bytes: &[u8]| {
-            hash.update([tag]);
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        };
-        for (path, bytes) in &self.files {
-            part(1, path.as_str().as_bytes());
-            part(2, bytes);
-        }
-        for path in &self.deleted {
-            part(3, path.as_str().as_bytes());
-        }
-        for (from, to) in &self.renamed {
-            part(4, from.as_str().as_bytes());
-            part(5, to.as_str().as_bytes());
-        }
-        format!("{:x}", hash.finalize())
+        let files = self.files.iter();
+        let files = files.flat_map(|(path, bytes)| [&b"file"[..], path.as_str().as_bytes(), bytes]);
+        let deleted = self.deleted.iter();
+        let deleted = deleted.flat_map(|path| ["deleted", path.as_str()].map(str::as_bytes));
+        let renamed = self.renamed.iter();
+        let renamed = renamed.flat_map(|(from, to)| ["renamed", from.as_str(), to.as_str()]);
+        digest(files.chain(deleted).chain(renamed.map(str::as_bytes)))
     }
 }
 

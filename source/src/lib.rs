@@ -16,6 +16,7 @@ mod changes;
 mod comment;
 mod diff;
 mod difference;
+mod digest;
 mod error;
 mod frame;
 mod kind;
@@ -35,6 +36,7 @@ pub use diff::{
     name_in,
 };
 pub use difference::{DiffOp, difference};
+pub use digest::digest;
 pub use error::SourceError;
 pub use frame::{CrashFrame, Frame, Role, UNKNOWN_FUNCTION};
 pub use kind::{is_generated, is_version_control};

@@ -10,10 +10,10 @@ use super::cost::Meter;
 use backon::{ExponentialBuilder, Retryable};
 use patchwright_config::{Retries, Settings};
 use patchwright_model::http::{self, deepest, http_client, shown};
+use patchwright_source::digest;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -110,12 +110,7 @@ impl Endpoint {
 
     /// Returns the file of its answer to these texts.
     fn file(&self, texts: &[&str]) -> PathBuf {
-        let mut hash = Sha256::new();
-        for part in [&[self.name, &self.address, &self.model], texts].concat() {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
-        let name = format!("{:x}", hash.finalize());
+        let name = digest([&[self.name, &self.address, &self.model], texts].concat());
         let (first, rest) = name.split_at(2);
         self.cache.join(first).join(rest)
     }

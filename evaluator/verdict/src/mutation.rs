@@ -15,7 +15,6 @@ mod text_change;
 pub(crate) use dictionary::{Dictionary, said_numbers};
 pub(crate) use nearer::nearer;
 
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -49,14 +48,9 @@ pub(crate) struct Mutator {
 impl Mutator {
     /// Creates a mutator. The seeds determine the whole sequence.
     pub(crate) fn new(seeds: Vec<Vec<u8>>) -> Self {
-        let mut hash = Sha256::new();
-        for seed in &seeds {
-            hash.update((seed.len() as u64).to_le_bytes());
-            hash.update(seed);
-        }
-        let digest = hash.finalize();
-        let head = digest.iter().take(8);
-        let state = head.fold(1u64, |state, byte| (state << 8) | u64::from(*byte));
+        let digest = patchwright_source::digest(&seeds);
+        let head = digest.get(..16).unwrap_or_default();
+        let state = u64::from_str_radix(head, 16).unwrap_or_default();
         Self {
             seeds,
             state: state | 1,

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ORDER: &[(&str, &str)] = &[
     (
         "source",
-        "words error frame pattern text visible diff path changes difference kind language comment tree parse",
+        "words error frame pattern text visible diff path digest changes difference kind language comment tree parse",
     ),
     (
         "record",

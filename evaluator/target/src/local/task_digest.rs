@@ -83,12 +83,8 @@ impl TaskDigest {
         });
         let base = base.await.as_deref()?;
         let image = self.image.as_deref().unwrap_or_default();
-        let mut hash = Sha256::new();
-        for part in [base, image].into_iter().chain(parts.iter().copied()) {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
-        Some(format!("{:x}", hash.finalize()))
+        let parts = [&[base, image], parts].concat();
+        Some(patchwright_source::digest(parts))
     }
 }
 
