@@ -2,9 +2,9 @@
 
 use crate::workspace::Workspace;
 use crate::{Result, TargetError};
+use globset::{GlobBuilder, GlobMatcher};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_source::TreePath;
-use regex::Regex;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -48,12 +48,12 @@ fn find(tree: &ContainedFolder, patterns: &[String]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for pattern in patterns {
         let pattern = TreePath::new(pattern).map_err(|e| invalid(&e))?;
-        let expression = expression(pattern.as_str()).map_err(|e| invalid(&e))?;
+        let matcher = matcher(&pattern).map_err(|e| invalid(&e))?;
         // The part before the first wildcard is the folder to search.
-        let mut parts = pattern.as_str().split(['*', '?']);
+        let mut parts = pattern.as_str().split(['*', '?', '[', '{', '\\']);
         let fixed = parts.next().unwrap_or_default();
         let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
-        walk(tree, folder, &expression, &mut found);
+        walk(tree, folder, &matcher, &mut found);
     }
     found.sort();
     found.dedup();
@@ -61,7 +61,7 @@ fn find(tree: &ContainedFolder, patterns: &[String]) -> Result<Vec<String>> {
 }
 
 /// Adds the files below a folder of the tree whose paths match.
-fn walk(tree: &ContainedFolder, folder: &str, expression: &Regex, found: &mut Vec<String>) {
+fn walk(tree: &ContainedFolder, folder: &str, matcher: &GlobMatcher, found: &mut Vec<String>) {
     let Ok(start) = tree.below(Path::new(folder)) else {
         return;
     };
@@ -69,7 +69,7 @@ fn walk(tree: &ContainedFolder, folder: &str, expression: &Regex, found: &mut Ve
         let files = visited.entries.iter().filter(|entry| entry.is_file());
         let paths = files.map(|file| Path::new(folder).join(visited.path_of(file)));
         let paths = paths.filter_map(|path| path.to_str().map(str::to_owned));
-        found.extend(paths.filter(|path| expression.is_match(path)));
+        found.extend(paths.filter(|path| matcher.is_match(path)));
         if found.len() >= MOST_FILES {
             found.truncate(MOST_FILES);
             return;
@@ -77,31 +77,17 @@ fn walk(tree: &ContainedFolder, folder: &str, expression: &Regex, found: &mut Ve
     }
 }
 
-/// Translates a pattern: `*` and `?` stay within a folder, `**/` spans any number of them.
-fn expression(pattern: &str) -> Result<Regex, regex::Error> {
-    let mut text = String::from("^");
-    let mut rest = pattern;
-    while let Some(next) = rest.chars().next() {
-        if let Some(after) = rest.strip_prefix("**/") {
-            text.push_str("(?:.*/)?");
-            rest = after;
-            continue;
-        }
-        match next {
-            '*' => text.push_str("[^/]*"),
-            '?' => text.push_str("[^/]"),
-            other => text.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
-        }
-        rest = rest.get(next.len_utf8()..).unwrap_or_default();
-    }
-    text.push('$');
-    Regex::new(&text)
+/// Reads a pattern: `*` and `?` stay within a folder, `**/` spans any number of them.
+fn matcher(pattern: &TreePath) -> Result<GlobMatcher, globset::Error> {
+    let mut glob = GlobBuilder::new(pattern.as_str());
+    Ok(glob.literal_separator(true).build()?.compile_matcher())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{clear, expression, read};
+    use super::{clear, matcher, read};
     use crate::workspace::{TREE, Workspace};
+    use patchwright_source::TreePath;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -114,9 +100,12 @@ mod tests {
             ("**/t/*.xml", "m/n/t/a.xml", true),
             ("t/?.(x)", "t/a.(x)", true),
             ("t/*.xml", "t/axxml", false),
+            ("t/[ab].{xml,log}", "t/b.log", true),
         ] {
             assert_eq!(
-                expression(pattern).unwrap().is_match(path),
+                matcher(&TreePath::new(pattern).unwrap())
+                    .unwrap()
+                    .is_match(path),
                 expected,
                 "{pattern} {path}"
             );
