@@ -1,7 +1,9 @@
 //! A sentence about each outcome, for whoever reads the journal without having
 //! been there.
 
-use crate::record::{BaselineSummary, Located, Outcome, SignalRecord, lines_changed};
+use crate::record::{
+    BaselineSummary, Located, Outcome, Rung, RungName, SignalRecord, lines_changed,
+};
 use std::collections::BTreeSet;
 
 /// Characters of a text from outside that a sentence takes in.
@@ -65,7 +67,7 @@ pub fn sentence(outcome: &Outcome) -> String {
         ),
         Outcome::Probed(probed) => format!("{} probes answered", probed.answers.len()),
         Outcome::Located(placed) => located(placed),
-        Outcome::Climbed(rung) => rung.in_words(NOT_CLIMBED),
+        Outcome::Climbed(rung) => climbed(rung),
         Outcome::Agreed(record) => format!(
             "attempts that behave alike on {} inputs: {:?}",
             record.inputs, record.clusters
@@ -91,6 +93,14 @@ pub fn sentence(outcome: &Outcome) -> String {
         Outcome::Challenged(challenged) => challenged.rung.in_words(NOT_CLIMBED),
         Outcome::Stopped { ending, .. } => format!("{}: {}", ending.kind, head(&ending.detail)),
     }
+}
+
+/// Tells what became of a rung; whether somebody reads the patch is decided behind the rules.
+fn climbed(rung: &Rung) -> String {
+    if rung.name == RungName::Reviewed && rung.holds == Some(true) {
+        return format!("reviewed by rules: {}", rung.reason);
+    }
+    rung.in_words(NOT_CLIMBED)
 }
 
 /// The signals that gave nothing, and why: each reason once.
