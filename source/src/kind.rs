@@ -32,7 +32,7 @@ const BUILD_FILES: &str = "makefile gnumakefile bsdmakefile makefile.in makefile
     .travis.yml .gitlab-ci.yml .gitattributes .gitmodules project.yaml kconfig";
 
 /// Extensions of build files.
-const BUILD_EXTENSIONS: &str = "mk mak cmake am ac bzl bazel gradle gn gni ninja vcxproj m4";
+const BUILD_EXTENSIONS: &str = "mk mak cmake am ac bzl bzlmod bazel gradle gn gni ninja vcxproj m4";
 
 /// Folders that steer a build, by their whole name.
 const BUILD_FOLDERS: [&str; 4] = [".github", ".circleci", ".clusterfuzzlite", ".mvn"];
