@@ -6,7 +6,7 @@ use patchwright_agent::drive::last_lines;
 use patchwright_crash::signature::{self, Change};
 use patchwright_crash::test_report::Status;
 use patchwright_crash::{CrashReport, Tool};
-use patchwright_source::Tree;
+use patchwright_source::{Tree, regex};
 use patchwright_target::runner::measure;
 use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError, TestRun};
 use std::fmt;
@@ -94,7 +94,7 @@ impl Bench {
         let no_hang = reported.is_some_and(|reported| !reported.is_hang());
         // A program that does not read the PoV may take long each time.
         if replay.outcome.is_failure() && !(no_hang && replay.outcome == Outcome::Hung) {
-            return self.look(pov, reported).await;
+            return self.look(pov, reported, &told(&replay)).await;
         }
         let (ending, last) = (&replay.execution.ending, replay.execution.text());
         let told = format!("no crash of {}: {ending}{}", pov.name(), last_words(&last));
@@ -103,21 +103,23 @@ impl Bench {
 
     /// Measures a crash, and tells whether it is the one to repair: the reported one, or without a
     /// report one that neither an empty input nor inputs of the tree bring, as leaks and waiting do.
-    async fn look(&self, pov: &Pov, reported: Option<&CrashReport>) -> Result<Seen, String> {
+    async fn look(
+        &self,
+        pov: &Pov,
+        reported: Option<&CrashReport>,
+        first: &str,
+    ) -> Result<Seen, String> {
         let seen = measure(self.target.as_ref(), &self.build, pov).await;
         let seen = seen.map_err(|error| explain(&error))?;
         let replay = &seen.replay;
         let often = format!("{} of {} runs", seen.crashes, seen.runs);
-        let mut crash = match &replay.crash {
-            Some(crash) => crash.summary.clone(),
-            None => replay.execution.ending.to_string(),
-        };
+        let mut crash = told(replay);
         if seen.crashes < seen.runs {
             crash = format!("{crash}, in {often}");
         }
         if !replay.outcome.is_failure() {
             return Ok(Seen::Nothing(format!(
-                "it crashed once, and then in {often}"
+                "{first} once, and then a failure in {often}"
             )));
         }
         let lacks = |of: Option<&CrashReport>| of.is_some_and(lacks_class);
@@ -144,7 +146,12 @@ impl Bench {
             return Ok(other.map_or(Seen::Crash(crash), Seen::Nothing));
         }
         let Some(why) = self.is_usual(pov, replay).await else {
-            return Ok(Seen::Crash(crash));
+            let why = "a leak may not be the input's";
+            return Ok(if is_leak(replay) {
+                Seen::Usual { crash, why }
+            } else {
+                Seen::Crash(crash)
+            });
         };
         let noise = replay.outcome == Outcome::Hung || is_leak(replay);
         Ok(if noise {
@@ -317,6 +324,17 @@ pub(super) fn with_end(reason: &str, log: &str) -> String {
     lines.collect::<Vec<_>>().join("\n  | ")
 }
 
+/// Returns the command that a build asks for and this machine lacks, as shells, `env`, make and scripts
+/// of autotools tell it.
+pub(super) fn missing_tool(said: &str) -> Option<&str> {
+    let told = regex!(
+        r"(?m)(?:: \d+|line \d+): ([\w.+-]+): (?:command )?not found$|(?:env|make(?:\[\d+\])?): ['\u{2018}]?([\w.+-]+)['\u{2019}]?: No such file or directory$|\*\*\* No (\S+) .*please install"
+    );
+    let told = told.captures(said)?;
+    let tool = told.iter().skip(1).flatten().next();
+    tool.map(|tool| tool.as_str())
+}
+
 /// Returns the last line of a log as the end of a sentence.
 pub(super) fn last_words(log: &str) -> String {
     let last = telling(log);
@@ -326,6 +344,14 @@ pub(super) fn last_words(log: &str) -> String {
         return String::new();
     };
     format!(": {}", line.chars().take(WIDTH).collect::<String>())
+}
+
+/// Returns the crash of a run, else how it ended.
+fn told(replay: &Replay) -> String {
+    match &replay.crash {
+        Some(crash) => crash.summary.clone(),
+        None => replay.execution.ending.to_string(),
+    }
 }
 
 /// Tells whether LeakSanitizer ends tests for something else than what is to be repaired.
@@ -418,6 +444,30 @@ mod tests {
         let linker =
             "ld: b.c: undefined reference to `f'\ncollect2: error: ld returned 1 exit status\n";
         assert_eq!(last_words(linker), ": ld: b.c: undefined reference to `f'");
+    }
+
+    #[test]
+    fn tools_that_are_missing_are_named() {
+        for (said, tool) in [
+            ("sh: 1: meson: not found", Some("meson")),
+            ("a\nbash: line 3: bison: command not found\n", Some("bison")),
+            ("./autogen.sh: 12: aclocal: not found", Some("aclocal")),
+            ("make[1]: flex: No such file or directory", Some("flex")),
+            (
+                "/usr/bin/env: \u{2018}python\u{2019}: No such file or directory",
+                Some("python"),
+            ),
+            (
+                "*** No libtoolize (libtool) found, please install it ***",
+                Some("libtoolize"),
+            ),
+            ("cc: error: a.c: No such file or directory", None),
+            ("bash: line 3: a.txt: No such file or directory", None),
+            ("sh: 1: ./gen: not found", None),
+            ("library zlib not found", None),
+        ] {
+            assert_eq!(super::missing_tool(said), tool, "{said}");
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ struct Scripts {
     folders: Vec<String>,
     names: Vec<String>,
     run_by: BTreeMap<String, String>,
+    made: Vec<String>,
 }
 
 impl Scripts {
@@ -36,6 +37,11 @@ impl Scripts {
                 let paths = paths.map(|(ending, by)| (by, format!("{folder}{name}.{ending}")));
                 let there = paths.filter(|(_, path)| root.join(path).is_file());
                 commands.extend(there.map(|(by, path)| format!("{by} \"$TREE\"/{path}")));
+            }
+            if folder.contains("test") && root.join(folder).join("Makefile").is_file() {
+                let folder = folder.trim_end_matches('/');
+                let made = self.made.iter();
+                commands.extend(made.map(|command| command.replace("{folder}", folder)));
             }
         }
         commands
@@ -170,8 +176,9 @@ fn folders(root: &Path, language: Language) -> Vec<String> {
     folders
 }
 
-/// Names the files with a `main`: a tree without programs may have examples to build.
-pub(crate) fn nothing_builds(tree: &Path) -> WrongInput {
+/// Names the tools that were missing, and the files with a `main`: a tree without programs may
+/// have examples to build.
+pub(crate) fn nothing_builds(tree: &Path, mut missing: Vec<String>) -> WrongInput {
     let mut with_main = String::new();
     if let Ok(tree) = Tree::open(tree) {
         let has_main = |path: &TreePath| {
@@ -184,9 +191,15 @@ pub(crate) fn nothing_builds(tree: &Path) -> WrongInput {
             with_main = format!("; these files have a main: {}", files.join(", "));
         }
     }
+    missing.sort();
+    missing.dedup();
+    let missing = match missing.join(", ") {
+        none if none.is_empty() => none,
+        tools => format!("install what is missing here ({tools}), or "),
+    };
     let tree = tree.display();
     WrongInput(format!(
-        "nothing that was tried builds a program of {tree}: name the command with --build, and with --prepare one \
+        "nothing that was tried builds a program of {tree}: {missing}name the command with --build, and with --prepare one \
          that downloads what it needs{with_main}"
     ))
 }
@@ -303,19 +316,33 @@ mod tests {
     #[test]
     fn test_scripts_of_the_tree_run_where_it_was_built() {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("scripts")).unwrap();
-        for file in ["CMakeLists.txt", "scripts/run-tests.py", "test.sh"] {
+        for part in ["scripts", "tests"] {
+            fs::create_dir(folder.path().join(part)).unwrap();
+        }
+        for file in [
+            "CMakeLists.txt",
+            "scripts/run-tests.py",
+            "test.sh",
+            "tests/Makefile",
+        ] {
             fs::write(folder.path().join(file), "").unwrap();
         }
         let tests = &proposals(folder.path(), Language::C, None).unwrap()[0].tests;
         assert_eq!(
-            tests[1..],
+            tests[1..5],
             [
                 r#"cmake --build "$OUT"/build --target check -v"#,
                 r#"cmake --build "$OUT"/build --target test -v"#,
                 r#"cd "$OUT"/build && bash "$TREE"/test.sh"#,
                 r#"cd "$OUT"/build && python3 "$TREE"/scripts/run-tests.py"#,
             ]
+        );
+        let [.., check, _] = &tests[..] else {
+            panic!("{tests:?}");
+        };
+        assert!(
+            check.starts_with(r#"cd "$OUT"/build && make -C "$TREE"/tests CC="#),
+            "{check}"
         );
     }
 
@@ -338,7 +365,11 @@ mod tests {
                 &["autotools", "autotools"],
             ),
             (&["meson.build"], Language::C, &["Meson"]),
-            (&["pom.xml"], Language::Java, &["Maven", "Maven"]),
+            (
+                &["pom.xml"],
+                Language::Java,
+                &["Maven", "Maven", "Maven without its phases"],
+            ),
             (
                 &["build.gradle.kts", "gradlew"],
                 Language::Java,

@@ -1,7 +1,6 @@
 //! Commands that may feed a PoV to a program of the build.
 
 use patchwright_crash::{CommandLine, read_words};
-use patchwright_source::TreePath;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -96,12 +95,10 @@ pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a s
     let rank = |program: &&str| {
         let name = program.rsplit('/').next().unwrap_or(program);
         let named = words.contains(name) || words.contains(format!("{name}.c").as_str());
-        let harness = ["fuzz", "harness"].iter().any(|word| name.contains(word));
+        let harness = is_harness(name);
         let shown = log.contains(&format!("/{name}+0x"));
-        let below = program.split_once('/').map_or(*program, |(_, below)| below);
-        let test = TreePath::new(below.trim_matches('"')).is_ok_and(|path| path.is_test());
         let named = named && name.len() >= NAME;
-        (!shown, !named, !harness, test, program.len())
+        (!shown, !named, !harness, is_test(program), program.len())
     };
     let mut ordered: Vec<&str> = programs.iter().map(String::as_str).collect();
     ordered.retain(|program| !OF_BUILD_SYSTEMS.iter().any(|part| program.contains(part)));
@@ -109,12 +106,28 @@ pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a s
     ordered
 }
 
+fn is_harness(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    ["fuzz", "harness"].iter().any(|word| name.contains(word))
+}
+
+/// Tells whether a program is named as tests and measurements are: most of these take long and read
+/// no input.
+pub(super) fn is_test(program: &str) -> bool {
+    let below = program.split_once('/').map_or(program, |(_, below)| below);
+    let says = |part: &str| {
+        let begins = ["bench", "perf", "speed", "test"].iter();
+        { begins }.any(|word| part.starts_with(word)) || part.ends_with("test")
+    };
+    !is_harness(program) && below.split(['/', '_', '-']).any(says)
+}
+
 /// Shorter names of programs are words of any text.
 const NAME: usize = 4;
 
 #[cfg(test)]
 mod tests {
-    use super::{likely, options, reported};
+    use super::{is_test, likely, options, reported};
 
     #[test]
     fn commands_of_the_report_are_tried_with_the_pov() {
@@ -170,5 +183,9 @@ mod tests {
                 "\"$OUT\"/tests/b",
             ]
         );
+        let last = programs.iter().filter(|program| is_test(program));
+        assert_eq!(last.count(), 2);
+        assert!(is_test("\"$OUT\"/build/perf/speed_of_all"));
+        assert!(!is_test("\"$OUT\"/tests/fuzz_all"));
     }
 }

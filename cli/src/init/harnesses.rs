@@ -3,6 +3,7 @@
 
 use crate::common::{HARNESS_LINKER, is_plain};
 use patchwright_source::{Language, Tree, TreePath};
+use std::fmt;
 use std::path::Path;
 
 /// The function by which a fuzzer's driver calls a harness.
@@ -18,9 +19,19 @@ pub(super) const DRIVER: &str = "standalone.c";
 /// The script that links a harness with it.
 const LINK: &str = include_str!("harness.sh");
 
-/// A harness that the build does not make by itself.
-#[derive(Debug, PartialEq, Eq)]
+impl fmt::Display for Harness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name.as_str() {
+            "" => f.write_str(&self.feed),
+            name => write!(f, "by {name}"),
+        }
+    }
+}
+
+/// A program that is fed with the PoV, or a harness that the build does not make by itself.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Harness {
+    /// Its name; empty for a program.
     pub(super) name: String,
     /// Makes it in `$OUT`; empty where the build does.
     pub(super) link: String,
@@ -31,6 +42,21 @@ pub(super) struct Harness {
 }
 
 impl Harness {
+    /// A program of the build, by the command that feeds it.
+    pub(super) fn program(feed: String) -> Self {
+        Self {
+            feed,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the command that makes and feeds it.
+    pub(super) fn command(&self) -> String {
+        let (link, feed) = (&self.link, &self.feed);
+        let then = if link.is_empty() { "" } else { " && " };
+        format!("{link}{then}{feed}")
+    }
+
     /// Tells whether a report shows its source.
     pub(super) fn is_shown(&self, log: &str) -> bool {
         log.contains(&format!("/{}.c", self.name))

@@ -6,7 +6,7 @@ use super::options::path_of;
 use crate::common::is_plain;
 use patchwright_crash::{CrashReport, Frame};
 use patchwright_retrieval::{FILE_SIZE_LIMIT, Index};
-use patchwright_source::Tree;
+use patchwright_source::{Tree, TreePath, regex};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -26,8 +26,8 @@ const CALLERS: usize = 3;
 const MAIN: &str = "main";
 
 /// Returns ways for a crash: the methods of the tree that its trace shows, the outermost first, and
-/// then the class with a `main` that the report itself holds. That one knows no exceptions by which
-/// the library refuses an input: a right patch may end in one.
+/// then the class with a `main` that the report itself holds, or without any the programs of the tree.
+/// They know no exceptions by which the library refuses an input: a right patch may end in one.
 pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>) -> Vec<Harness> {
     let methods = report
         .map(|report| methods(root, report))
@@ -37,7 +37,30 @@ pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>)
         way(class, method)
     });
     let ways = called.take(METHODS);
-    ways.chain(log.and_then(of_report)).collect()
+    let programs = log.is_none().then(|| programs(root));
+    let ways = ways.chain(log.and_then(of_report));
+    ways.chain(programs.into_iter().flatten()).collect()
+}
+
+/// Returns the programs of a tree: classes outside its tests with a `main`, those with the shortest
+/// path first.
+fn programs(root: &Path) -> Vec<Harness> {
+    let Ok(tree) = Tree::open(root) else {
+        return Vec::new();
+    };
+    let mut files = tree.files();
+    files.retain(|path| path.extension() == Some("java") && !path.is_test());
+    files.sort_by_key(|path| path.as_str().len());
+    let program = |path: &TreePath| {
+        let text = tree.read(path).ok()?;
+        let text = text.decode(text.bytes());
+        let package = regex!(r"(?m)^\s*package\s+([\w.]+)").captures(&text);
+        let package = package.map_or_else(String::new, |found| format!("{}.", &found[1]));
+        let class = path.file_name().strip_suffix(".java")?;
+        let has_main = text.contains("static void main(");
+        way(&format!("{package}{class}"), MAIN).filter(|_| has_main)
+    };
+    files.iter().filter_map(program).take(METHODS).collect()
 }
 
 /// Returns the methods of the tree that led to a crash, each once, the outermost first. A Java
@@ -168,6 +191,28 @@ mod tests {
             assert_eq!(ends, expected.map(|_| true), "{class} {method}: {feed:?}");
             assert_eq!(feed.is_some(), expected.is_some(), "{class} {method}");
         }
+    }
+
+    #[test]
+    fn without_a_trace_programs_of_the_tree_are_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let main = "{ public static void main(String[] args) {} }";
+        file(
+            "src/org/acme/Show.java",
+            &format!("package org.acme;\nclass Show {main}"),
+        );
+        file("Main.java", &format!("class Main {main}"));
+        file("src/org/acme/Fold.java", "package org.acme;\nclass Fold {}");
+        file("test/ShowTest.java", &format!("class ShowTest {main}"));
+        let found = ways(folder.path(), None, None);
+        let names: Vec<&str> = found.iter().map(|way| way.name.as_str()).collect();
+        assert_eq!(names, ["Main", "org.acme.Show"]);
+        assert!(found[1].feed.ends_with(r#" org.acme.Show "$POV""#));
     }
 
     #[test]

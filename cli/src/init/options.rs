@@ -13,8 +13,8 @@ const OF_PROGRAMS: [&str; 7] = [
 ];
 const OF_FUZZERS: [&str; 1] = ["fuzz"];
 const OF_DOCUMENTS: [&str; 5] = ["doc", "docs", "documentation", "doxygen", "manpages"];
-/// A build within OSS-Fuzz's own image.
-const OF_OSS_FUZZ: [&str; 2] = ["ossfuzz", "oss_fuzz"];
+/// A build within OSS-Fuzz's own image, and libraries of the machine in place of those of the tree.
+const OF_MACHINES: [&str; 3] = ["ossfuzz", "oss_fuzz", "system"];
 /// The entry of a fuzzer, as reports name it.
 const FUZZER: &str = "LLVMFuzzerTestOneInput";
 
@@ -96,7 +96,7 @@ impl OptionForms {
                 Some("boolean") | None => &self.boolean,
                 Some(_) => continue,
             };
-            if !is_plain(name, "_-") || speaks(&OF_OSS_FUZZ) {
+            if !is_plain(name, "_-") || speaks(&OF_MACHINES) {
                 continue;
             }
             if lower
@@ -130,7 +130,7 @@ mod tests {
         let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         file(
             "CMakeLists.txt",
-            "option(FOLD_BUILD_EXAMPLES \"examples\" OFF)\noption(FOLD_SIMD \"fast\" ON)\noption(\n  BUILD_TOOLS \"x\")\n",
+            "option(FOLD_BUILD_EXAMPLES \"examples\" OFF)\noption(FOLD_SIMD \"fast\" ON)\noption(\n  BUILD_TOOLS \"x\")\noption(FOLD_SYSTEM_GTEST \"s\" OFF)\n",
         );
         file(
             "meson_options.txt",
@@ -145,6 +145,8 @@ mod tests {
         let [plain, cmake, _, meson] = builds[..] else {
             panic!("{builds:?}");
         };
+        let more = |one: usize, other: usize| found[one].adds_tests_to(&found[other]);
+        assert!(more(3, 2) && !more(2, 3) && !more(1, 0) && !more(3, 0));
         assert!(plain.contains("-DBUILD_TESTING=ON && "), "{plain}");
         assert!(
             cmake.contains("=ON -DFOLD_BUILD_EXAMPLES=ON -DBUILD_TOOLS=ON && "),

@@ -106,6 +106,15 @@ impl Proposal {
         (!names.is_empty()).then_some(only)
     }
 
+    /// Tells whether this is the build of another one with an option more that names tests.
+    pub(crate) fn adds_tests_to(&self, other: &Self) -> bool {
+        let option = regex!(r" -D[\w-]+=\w+");
+        let [own, others] = [self, other].map(|of| option.replace_all(&of.build, ""));
+        let mut options = option.find_iter(&self.build).map(|found| found.as_str());
+        let is_new = |one: &str| one.to_lowercase().contains("test") && !other.build.contains(one);
+        own == others && options.any(is_new)
+    }
+
     /// Returns the build without the tests, whose tools or downloads may be missing here; none where
     /// it asks for none, or where it is the build that a person named.
     pub(crate) fn without_tests(&self) -> Option<Self> {
@@ -220,9 +229,9 @@ mod tests {
         }
         let log = "Exception in thread \"main\" java.lang.NullPointerException\n\tat java.base/java.util.Map.of(Map.java:1)\n\tat a.B.c(B.java:1)\n";
         let found = |log| proposals(folder.path(), Language::Java, log).unwrap();
-        assert_eq!(found(None).len(), 2);
-        let [all, _, module, _] = &found(Some(log))[..] else {
-            panic!("all and one module, at two places");
+        assert_eq!(found(None).len(), 3);
+        let [all, _, module, _, _] = &found(Some(log))[..] else {
+            panic!("all and one module, at two places, and without phases");
         };
         let commands = |of: &Proposal| {
             [

@@ -1,8 +1,8 @@
 //! Trials of a draft: the tree is built once, and commands run on this build in the sandbox, as a
 //! repair would run them. Each trial tells what came of it.
 
-use super::bench::{Bench, Seen, explain, is_leaking, tests_seen, with_end};
-use super::feeds::{FEEDS, likely, options, reported};
+use super::bench::{Bench, Seen, explain, is_leaking, missing_tool, tests_seen, with_end};
+use super::feeds::{FEEDS, is_test, likely, options, reported};
 use super::harnesses::{Harness, harnesses};
 use super::java;
 use super::{Draft, Remarks};
@@ -52,6 +52,16 @@ pub(crate) struct Built {
 const UNREACHED: &str = "\nNo program of it holds a sanitizer: CFLAGS did not reach the compiler. Give a build that passes \
                          them on with --build.";
 
+impl Built {
+    /// Replaces draft and build; returns those before.
+    fn go_on_with(&mut self, draft: Draft, bench: Bench) -> (Draft, Bench) {
+        (
+            std::mem::replace(&mut self.draft, draft),
+            std::mem::replace(&mut self.bench, bench),
+        )
+    }
+}
+
 impl Trials<'_> {
     pub(crate) fn tell(&self, line: &str) {
         self.display.line(line);
@@ -81,9 +91,13 @@ impl Trials<'_> {
     /// Returns the first proposal that builds what is needed: programs, with a sanitizer where the
     /// build was given its flags. Those that fail are tried without their tests, behind all others.
     /// Where none has the sanitizer, the first with programs; where none has programs, the first
-    /// beside which harnesses of the tree wait.
-    pub(crate) async fn build(&self, keys: &TaskFile, proposals: &[Proposal]) -> Option<Built> {
-        let (mut without, mut library) = (None, None);
+    /// beside which harnesses of the tree wait. The error lists the tools that were missing.
+    pub(crate) async fn build(
+        &self,
+        keys: &TaskFile,
+        proposals: &[Proposal],
+    ) -> Result<Built, Vec<String>> {
+        let (mut without, mut library, mut missing) = (None, None, Vec::new());
         let mut waiting = VecDeque::from(proposals.to_vec());
         while let Some(proposal) = &waiting.pop_front() {
             self.tell(&format!("{}: trying {}", proposal.system, proposal.build));
@@ -93,6 +107,7 @@ impl Trials<'_> {
                     self.tell(&format!("  it failed: {reason}"));
                     let other = self.build_otherwise(keys, proposal, &reason).await;
                     let Some(built) = other else {
+                        missing.extend(missing_tool(&reason).map(str::to_owned));
                         waiting.extend(proposal.without_tests());
                         let newer = |one: Proposal| one.newer(&reason).unwrap_or(one);
                         waiting = waiting.into_iter().map(newer).collect();
@@ -108,12 +123,12 @@ impl Trials<'_> {
             }
             self.tell(&format!("  ok {}", built.draft.remarks.build));
             if built.sanitized || proposal.named {
-                return Some(built);
+                return Ok(built);
             }
             without.get_or_insert(built);
         }
-        without
-            .or(library.filter(|built| !harnesses(&built.bench.target.task().tree, &[]).is_empty()))
+        let waits = |built: &Built| !harnesses(&built.bench.target.task().tree, &[]).is_empty();
+        without.or(library.filter(waits)).ok_or(missing)
     }
 
     /// Builds what can be built here, where a build of all fails: with newer tools, or the programs
@@ -174,8 +189,8 @@ impl Trials<'_> {
 
     /// Finds the command that makes the PoV crash: a harness whose source the report shows, else the
     /// report's own command, else programs in the order in which they are likely, those that the crash
-    /// report names first. Then the other harnesses that wait for a driver, and options that a program
-    /// tells of when it is called with none.
+    /// report names first. Then the other harnesses that wait for a driver, programs of tests that it
+    /// does not name, and options that a program tells of when it is called with none.
     pub(crate) async fn find_pov(&self, built: &mut Built) -> bool {
         let (programs, log) = (built.programs.clone(), self.log.as_deref());
         let mut likely = likely(&programs, log);
@@ -188,95 +203,95 @@ impl Trials<'_> {
         };
         let shown = |harness: &Harness| log.is_some_and(|log| harness.is_shown(log));
         let (shown, others): (Vec<_>, Vec<_>) = others.into_iter().partition(shown);
-        let fed = |program: &&str| FEEDS.map(|feed| format!("{program}{feed}"));
-        let mut commands = reported(&programs, log, &self.folder);
-        commands.truncate(PROGRAMS);
-        commands.extend(likely.iter().flat_map(fed));
+        let fed = |program: &&str| FEEDS.map(|feed| Harness::program(format!("{program}{feed}")));
+        let mut reported = reported(&programs, log, &self.folder);
+        reported.truncate(PROGRAMS);
+        let named = |program: &str| {
+            let name = program.rsplit('/').next().unwrap_or(program);
+            log.is_some_and(|log| log.contains(name))
+        };
+        let last = |program: &&str| is_test(program) && !named(program);
+        let (tests, likely): (Vec<_>, Vec<_>) = likely.into_iter().partition(last);
+        let mut ways = shown;
+        ways.extend(reported.into_iter().map(Harness::program));
+        ways.extend(likely.iter().flat_map(fed).chain(others));
+        ways.extend(tests.iter().flat_map(fed));
         let mut usual = None;
-        if self.try_harnesses(built, &shown).await
-            || self.try_povs(built, commands, &mut usual).await
-            || self.try_harnesses(built, &others).await
-        {
+        if self.try_ways(built, ways, &mut usual).await {
             return true;
         }
-        for program in likely {
+        for program in likely.into_iter().chain(tests) {
             let usage = self.usage(built, program).await.unwrap_or_default();
-            let with = |option: &str| format!("{program} {option} \"$POV\"");
-            let commands = options(&usage).into_iter().take(OPTIONS).map(with);
-            if self.try_povs(built, commands.collect(), &mut usual).await {
+            let with = |option: &str| Harness::program(format!("{program} {option} \"$POV\""));
+            let ways = options(&usage).into_iter().take(OPTIONS).map(with);
+            if self.try_ways(built, ways.collect(), &mut usual).await {
                 return true;
             }
         }
-        let Some((command, crash)) = usual else {
+        if built.draft.is_java() && self.log.is_none() {
+            self.tell("PoV: a trace shows which method to call: give it with --crash");
+            return false;
+        }
+        let Some((way, crash)) = usual else {
             return false;
         };
-        self.tell(&format!(
-            "PoV: no other crash was found: {command}: {crash}"
-        ));
-        built.draft.keep(&command, &crash);
-        true
+        let feed = &way.feed;
+        self.tell(&format!("PoV: no other crash was found: {feed}: {crash}"));
+        self.take(built, &way, &crash).await
     }
 
-    /// Tries commands until one crashes; notes the first with a crash that other inputs bring too.
-    async fn try_povs(
+    /// Tries ways until one crashes; notes the first with a crash that other inputs bring too.
+    async fn try_ways(
         &self,
         built: &mut Built,
-        commands: Vec<String>,
-        usual: &mut Option<(String, String)>,
+        ways: Vec<Harness>,
+        usual: &mut Option<(Harness, String)>,
     ) -> bool {
-        for command in commands {
-            match self.try_pov(built, &command).await {
-                Seen::Crash(_) => return true,
+        for way in ways {
+            let ours = self.place(&way);
+            let seen = self.crash(built, &way.command()).await;
+            self.tell(&format!("PoV: {way}: {seen}"));
+            match seen {
+                Seen::Crash(crash) if self.take(built, &way, &crash).await => return true,
                 Seen::Usual { crash, why } if usual.is_none() => {
-                    *usual = Some((command, format!("{crash}; {why}")));
+                    *usual = Some((way, format!("{crash}; {why}")));
                 }
-                Seen::Usual { .. } | Seen::Nothing(_) => {}
+                _ => {}
             }
+            remove(ours);
         }
         false
     }
 
-    async fn try_harnesses(&self, built: &mut Built, harnesses: &[Harness]) -> bool {
-        for harness in harnesses {
-            if self.try_harness(built, harness).await {
+    /// Writes the files of a way beside the task; returns those that were not there.
+    fn place(&self, way: &Harness) -> Vec<PathBuf> {
+        let beside = way.beside.iter();
+        let files = beside.map(|(name, text)| (self.folder.join(name), text));
+        let ours =
+            files.filter(|(path, text)| !path.exists() && std::fs::write(path, text).is_ok());
+        ours.map(|(path, _)| path).collect()
+    }
+
+    /// Keeps a way in the draft. Where the build does not make its harness, it does from then on.
+    async fn take(&self, built: &mut Built, way: &Harness, crash: &str) -> bool {
+        if way.link.is_empty() {
+            built.draft.keep(&way.feed, crash);
+            return true;
+        }
+        let ours = self.place(way);
+        let mut made = built.draft.clone();
+        let build = &mut made.keys.commands.build;
+        *build = format!("{build} && {}", way.link);
+        let remark = format!("; {} is called by a file beside this one", way.name);
+        made.remarks.build.push_str(&remark);
+        if let Ok(bench) = self.bench(&made.keys).await {
+            let without = built.go_on_with(made, bench);
+            if self.try_given(built, &way.feed).await {
                 return true;
             }
+            (built.draft, built.bench) = without;
         }
-        false
-    }
-
-    /// Tries a harness that the build does not make; where it crashes, the build makes it from then on.
-    async fn try_harness(&self, built: &mut Built, harness: &Harness) -> bool {
-        let (name, link, feed) = (&harness.name, &harness.link, &harness.feed);
-        let beside = harness.beside.iter();
-        let mut ours: Vec<_> = beside
-            .map(|(name, text)| (self.folder.join(name), text))
-            .collect();
-        ours.retain(|(path, text)| !path.exists() && std::fs::write(path, text).is_ok());
-        let linked = format!("{link} && {feed}");
-        let tried = if link.is_empty() { feed } else { &linked };
-        let seen = self.crash(built, tried).await;
-        self.tell(&format!("PoV: by {name}: {seen}"));
-        if !matches!(seen, Seen::Nothing(_)) {
-            let mut made = built.draft.clone();
-            if !link.is_empty() {
-                let build = &mut made.keys.commands.build;
-                *build = format!("{build} && {link}");
-                let remark = format!("; {name} is called by a file beside this one");
-                made.remarks.build.push_str(&remark);
-            }
-            if let Ok(with_harness) = self.bench(&made.keys).await {
-                let without = std::mem::replace(&mut built.bench, with_harness);
-                let without = (std::mem::replace(&mut built.draft, made), without);
-                if self.try_given(built, feed).await {
-                    return true;
-                }
-                (built.draft, built.bench) = without;
-            }
-        }
-        for (path, _) in ours {
-            let _ = std::fs::remove_file(path);
-        }
+        remove(ours);
         false
     }
 
@@ -369,6 +384,39 @@ impl Trials<'_> {
         false
     }
 
+    /// Finds tests that the build system makes only where an option asks for them.
+    pub(crate) async fn find_tests_by_options(
+        &self,
+        built: &mut Built,
+        proposals: &[Proposal],
+    ) -> bool {
+        let own = built.proposal.clone();
+        let asks = |other: &&Proposal| other.system == own.system && other.adds_tests_to(&own);
+        let Some(other) = proposals.iter().find(asks) else {
+            return false;
+        };
+        let mut made = built.draft.clone();
+        let build = &mut made.keys.commands.build;
+        *build = build.replacen(&own.build, &other.build, 1);
+        self.tell(&format!("{}: trying {}", other.system, other.build));
+        let bench = match self.bench(&made.keys).await {
+            Ok(bench) => bench,
+            Err(reason) => {
+                self.tell(&format!("  it failed: {reason}"));
+                return false;
+            }
+        };
+        let without = built.go_on_with(made, bench);
+        let mut found = self.find_tests(built, other).await;
+        if let Some(command) = built.draft.keys.commands.pov.clone() {
+            found = found && self.try_given(built, &command).await;
+        }
+        if !found {
+            (built.draft, built.bench) = without;
+        }
+        found
+    }
+
     /// Runs a test command; on a build of its own where the bench is that of another one.
     async fn run_tests(
         &self,
@@ -389,5 +437,12 @@ impl Trials<'_> {
         let run = bench.target.test(&bench.build).await;
         let run = run.map_err(|error| explain(&error))?;
         run.ok_or_else(|| "it did not run".to_owned())
+    }
+}
+
+/// Removes files that were written beside the task for nothing.
+fn remove(files: Vec<PathBuf>) {
+    for path in files {
+        let _ = std::fs::remove_file(path);
     }
 }

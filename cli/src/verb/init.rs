@@ -320,12 +320,13 @@ async fn find(
     let (keys, proposals) = (&start.keys, &start.proposals);
     let mut given = trials.build(keys, proposals).await;
     let mut built = loop {
-        if let Some(built) = given {
-            break built;
-        }
+        let missing = match given {
+            Ok(built) => break built,
+            Err(missing) => missing,
+        };
         let question = "a command that builds $TREE into $OUT";
         let Some(command) = ask(arguments, trials.display, question) else {
-            return Err(build_systems::nothing_builds(&start.tree).into());
+            return Err(build_systems::nothing_builds(&start.tree, missing).into());
         };
         let asked = Proposal::given(&command, proposals);
         given = trials.build(keys, &[asked]).await;
@@ -340,12 +341,15 @@ async fn find(
     // Where its own build system has no tests, another one of the tree may have some.
     let own = std::slice::from_ref(&built.proposal);
     let mut asked = Proposal::given("", &[own, proposals].concat());
-    while !trials.find_tests(&mut built, &asked).await {
+    let mut found = trials.find_tests(&mut built, &asked).await
+        || trials.find_tests_by_options(&mut built, proposals).await;
+    while !found {
         let question = "a command that runs the tests (empty: there are none)";
         let Some(command) = ask(arguments, trials.display, question) else {
             break;
         };
         asked.tests = vec![command];
+        found = trials.find_tests(&mut built, &asked).await;
     }
     trials.find_harmless(&mut built, &start.tree).await;
     Ok(built.draft)

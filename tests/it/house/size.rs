@@ -13,20 +13,21 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        7_899,
+        7_902,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right), \
          words of a reporter beside a log, files that a command names, crashes that are known",
     ),
     (
         "cli",
-        10_232,
+        10_379,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
          a review as the issue of the next attempt, each of its points answered; a patch that is sent, with what it changes of an interface; \
          many commands tried on one build, programs built without those that cannot be, harnesses that get our driver, libraries of Java that \
          are called as a trace tells, test scripts of a project, fuzzers of a project by Clang, projects of Maven that are older than its tools, \
-         one module of several, tests that cannot be built or that leak, callers of a trace that Java cut, \
-         projects in a folder of their repository, tests that the PoV's own crash ends",
+         one module of several, tests that cannot be built, that leak or that an option asks for, callers of a trace that Java cut, \
+         projects in a folder of their repository, tests that the PoV's own crash ends, Maven's goals without its phases, \
+         tools that are missing, programs of Java without a trace",
     ),
     (
         "config",
@@ -53,14 +54,14 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/target",
-        5_509,
+        5_490,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, and those that a library declares, \
          builds that no sanitizer reached, budgets in work time, \
          a tree prepared once for all that is tried on it, tests that would ask Valgrind",
     ),
     (
         "evaluator/verdict",
-        7_997,
+        7_991,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round, tests of the crash that fail still, \
          programs that show nothing, sizes that are least ones or grow by a literal, bounds of a recursion, \
@@ -81,12 +82,12 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "run",
-        1_958,
+        1_936,
         "a replay that asks only those whom the transcript asked, crashes that are known",
     ),
     (
         "source",
-        1_210,
+        1_207,
         "what reads diffs and knows kinds of files moved here",
     ),
     ("store", 2_064, ""),
