@@ -6,7 +6,7 @@ use patchwright_agent::drive::last_lines;
 use patchwright_crash::signature::{self, Change};
 use patchwright_crash::test_report::Status;
 use patchwright_crash::{CrashReport, Tool};
-use patchwright_source::{Tree, regex};
+use patchwright_source::Tree;
 use patchwright_target::runner::measure;
 use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError, TestRun};
 use std::fmt;
@@ -324,17 +324,6 @@ pub(super) fn with_end(reason: &str, log: &str) -> String {
     lines.collect::<Vec<_>>().join("\n  | ")
 }
 
-/// Returns the command that a build asks for and this machine lacks, as shells, `env`, make and scripts
-/// of autotools tell it.
-pub(super) fn missing_tool(said: &str) -> Option<&str> {
-    let told = regex!(
-        r"(?m)(?:: \d+|line \d+): ([\w.+-]+): (?:command )?not found$|(?:env|make(?:\[\d+\])?): ['\u{2018}]?([\w.+-]+)['\u{2019}]?: No such file or directory$|\*\*\* No (\S+) .*please install"
-    );
-    let told = told.captures(said)?;
-    let tool = told.iter().skip(1).flatten().next();
-    tool.map(|tool| tool.as_str())
-}
-
 /// Returns the last line of a log as the end of a sentence.
 pub(super) fn last_words(log: &str) -> String {
     let last = telling(log);
@@ -444,30 +433,6 @@ mod tests {
         let linker =
             "ld: b.c: undefined reference to `f'\ncollect2: error: ld returned 1 exit status\n";
         assert_eq!(last_words(linker), ": ld: b.c: undefined reference to `f'");
-    }
-
-    #[test]
-    fn tools_that_are_missing_are_named() {
-        for (said, tool) in [
-            ("sh: 1: meson: not found", Some("meson")),
-            ("a\nbash: line 3: bison: command not found\n", Some("bison")),
-            ("./autogen.sh: 12: aclocal: not found", Some("aclocal")),
-            ("make[1]: flex: No such file or directory", Some("flex")),
-            (
-                "/usr/bin/env: \u{2018}python\u{2019}: No such file or directory",
-                Some("python"),
-            ),
-            (
-                "*** No libtoolize (libtool) found, please install it ***",
-                Some("libtoolize"),
-            ),
-            ("cc: error: a.c: No such file or directory", None),
-            ("bash: line 3: a.txt: No such file or directory", None),
-            ("sh: 1: ./gen: not found", None),
-            ("library zlib not found", None),
-        ] {
-            assert_eq!(super::missing_tool(said), tool, "{said}");
-        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::options::OptionForms;
 use super::proposal::{InPart, Proposal, TooOld};
 use crate::common::{WrongInput, is_plain, most_frequent};
-use patchwright_source::{Language, Tree, TreePath};
+use patchwright_source::{Language, Tree, TreePath, regex};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -176,6 +176,17 @@ fn folders(root: &Path, language: Language) -> Vec<String> {
     folders
 }
 
+/// Returns the command that a build asks for and this machine lacks, as shells, `env`, make and scripts
+/// of autotools tell it.
+pub(super) fn missing_tool(said: &str) -> Option<&str> {
+    let told = regex!(
+        r"(?m)(?:: \d+|line \d+): ([\w.+-]+): (?:command )?not found$|(?:env|make(?:\[\d+\])?): ['\u{2018}]?([\w.+-]+)['\u{2019}]?: No such file or directory$|\*\*\* No (\S+) .*please install"
+    );
+    let told = told.captures(said)?;
+    let tool = told.iter().skip(1).flatten().next();
+    tool.map(|tool| tool.as_str())
+}
+
 /// Names the tools that were missing, and the files with a `main`: a tree without programs may
 /// have examples to build.
 pub(crate) fn nothing_builds(tree: &Path, mut missing: Vec<String>) -> WrongInput {
@@ -344,6 +355,30 @@ mod tests {
             check.starts_with(r#"cd "$OUT"/build && make -C "$TREE"/tests CC="#),
             "{check}"
         );
+    }
+
+    #[test]
+    fn tools_that_are_missing_are_named() {
+        for (said, tool) in [
+            ("sh: 1: meson: not found", Some("meson")),
+            ("a\nbash: line 3: bison: command not found\n", Some("bison")),
+            ("./autogen.sh: 12: aclocal: not found", Some("aclocal")),
+            ("make[1]: flex: No such file or directory", Some("flex")),
+            (
+                "/usr/bin/env: \u{2018}python\u{2019}: No such file or directory",
+                Some("python"),
+            ),
+            (
+                "*** No libtoolize (libtool) found, please install it ***",
+                Some("libtoolize"),
+            ),
+            ("cc: error: a.c: No such file or directory", None),
+            ("bash: line 3: a.txt: No such file or directory", None),
+            ("sh: 1: ./gen: not found", None),
+            ("library zlib not found", None),
+        ] {
+            assert_eq!(super::missing_tool(said), tool, "{said}");
+        }
     }
 
     #[test]

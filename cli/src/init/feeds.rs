@@ -86,9 +86,12 @@ pub(super) fn options(usage: &str) -> Vec<&str> {
 /// Folders of what a build system tries compilers with.
 const OF_BUILD_SYSTEMS: [&str; 2] = ["/CMakeFiles/", "/meson-private/"];
 
-/// Orders programs: those whose frames the log shows, those that it names, harnesses, those that
-/// are no tests, and then by the length of their path.
-pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a str> {
+/// Orders programs: those whose frames the log shows, those that it names, harnesses, and then by the
+/// length of their path; and apart from these the tests that it does not name.
+pub(super) fn likely<'a>(
+    programs: &'a [String],
+    log: Option<&str>,
+) -> (Vec<&'a str>, Vec<&'a str>) {
     let log = log.unwrap_or_default();
     let in_name = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
     let words: BTreeSet<&str> = log.split(|c| !in_name(c)).collect();
@@ -103,7 +106,8 @@ pub(super) fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a s
     let mut ordered: Vec<&str> = programs.iter().map(String::as_str).collect();
     ordered.retain(|program| !OF_BUILD_SYSTEMS.iter().any(|part| program.contains(part)));
     ordered.sort_by_key(rank);
-    ordered
+    let is_last = |program: &&str| matches!(rank(program), (true, true, _, true, _));
+    ordered.into_iter().partition(|program| !is_last(program))
 }
 
 fn is_harness(program: &str) -> bool {
@@ -113,7 +117,7 @@ fn is_harness(program: &str) -> bool {
 
 /// Tells whether a program is named as tests and measurements are: most of these take long and read
 /// no input.
-pub(super) fn is_test(program: &str) -> bool {
+fn is_test(program: &str) -> bool {
     let below = program.split_once('/').map_or(program, |(_, below)| below);
     let says = |part: &str| {
         let begins = ["bench", "perf", "speed", "test"].iter();
@@ -170,21 +174,20 @@ mod tests {
         ]
         .map(str::to_owned);
         let log = "    #0 0x1 in f (/home/a/build/gif2rgb+0x11)";
-        let named = likely(&programs, Some("found by x_fuzzer with a PoC"));
+        let (named, _) = likely(&programs, Some("found by x_fuzzer with a PoC"));
         assert_eq!(named.first(), Some(&"\"$OUT\"/build/x_fuzzer"));
-        let order = likely(&programs, Some(log));
+        let (order, tests) = likely(&programs, Some(log));
         assert_eq!(
             order,
             [
                 "\"$OUT\"/build/tools/gif2rgb",
                 "\"$OUT\"/build/x_fuzzer",
                 "\"$OUT\"/a",
-                "\"$OUT\"/test_a",
-                "\"$OUT\"/tests/b",
             ]
         );
-        let last = programs.iter().filter(|program| is_test(program));
-        assert_eq!(last.count(), 2);
+        assert_eq!(tests, ["\"$OUT\"/test_a", "\"$OUT\"/tests/b"]);
+        let (named, _) = likely(&programs, Some("at f (/home/a/test_a+0x11)"));
+        assert_eq!(named.first(), Some(&"\"$OUT\"/test_a"));
         assert!(is_test("\"$OUT\"/build/perf/speed_of_all"));
         assert!(!is_test("\"$OUT\"/tests/fuzz_all"));
     }

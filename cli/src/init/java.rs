@@ -26,7 +26,7 @@ const CALLERS: usize = 3;
 const MAIN: &str = "main";
 
 /// Returns ways for a crash: the methods of the tree that its trace shows, the outermost first, and
-/// then the class with a `main` that the report itself holds, or without any the programs of the tree.
+/// then the class with a `main` that the report itself holds; without a report, programs of the tree.
 /// They know no exceptions by which the library refuses an input: a right patch may end in one.
 pub(super) fn ways(root: &Path, report: Option<&CrashReport>, log: Option<&str>) -> Vec<Harness> {
     let methods = report

@@ -13,8 +13,10 @@ const OF_PROGRAMS: [&str; 7] = [
 ];
 const OF_FUZZERS: [&str; 1] = ["fuzz"];
 const OF_DOCUMENTS: [&str; 5] = ["doc", "docs", "documentation", "doxygen", "manpages"];
-/// A build within OSS-Fuzz's own image, and libraries of the machine in place of those of the tree.
-const OF_MACHINES: [&str; 3] = ["ossfuzz", "oss_fuzz", "system"];
+/// A build within OSS-Fuzz's own image.
+const OF_OSS_FUZZ: [&str; 2] = ["ossfuzz", "oss_fuzz"];
+/// A library of the machine in place of that of the tree.
+const OF_MACHINE: [&str; 1] = ["system"];
 /// The entry of a fuzzer, as reports name it.
 const FUZZER: &str = "LLVMFuzzerTestOneInput";
 
@@ -96,13 +98,11 @@ impl OptionForms {
                 Some("boolean") | None => &self.boolean,
                 Some(_) => continue,
             };
-            if !is_plain(name, "_-") || speaks(&OF_MACHINES) {
+            let has_word = |of: &[&str]| lower.split(['_', '-']).any(|word| of.contains(&word));
+            if !is_plain(name, "_-") || speaks(&OF_OSS_FUZZ) || has_word(&OF_MACHINE) {
                 continue;
             }
-            if lower
-                .split(['_', '-'])
-                .any(|word| OF_DOCUMENTS.contains(&word))
-            {
+            if has_word(&OF_DOCUMENTS) {
                 words.push_str(&form.off.replace("{option}", name));
             } else if speaks(parts) {
                 words.push_str(&form.on.replace("{option}", name));
@@ -130,7 +130,7 @@ mod tests {
         let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         file(
             "CMakeLists.txt",
-            "option(FOLD_BUILD_EXAMPLES \"examples\" OFF)\noption(FOLD_SIMD \"fast\" ON)\noption(\n  BUILD_TOOLS \"x\")\noption(FOLD_SYSTEM_GTEST \"s\" OFF)\n",
+            "option(FOLD_BUILD_EXAMPLES \"examples\" OFF)\noption(FOLD_SIMD \"fast\" ON)\noption(\n  BUILD_TOOLS \"x\")\noption(FOLD_SYSTEM_GTEST \"s\" OFF)\noption(FOLD_FILESYSTEM_TOOL \"f\" OFF)\n",
         );
         file(
             "meson_options.txt",
@@ -149,7 +149,9 @@ mod tests {
         assert!(more(3, 2) && !more(2, 3) && !more(1, 0) && !more(3, 0));
         assert!(plain.contains("-DBUILD_TESTING=ON && "), "{plain}");
         assert!(
-            cmake.contains("=ON -DFOLD_BUILD_EXAMPLES=ON -DBUILD_TOOLS=ON && "),
+            cmake.contains(
+                "=ON -DFOLD_BUILD_EXAMPLES=ON -DBUILD_TOOLS=ON -DFOLD_FILESYSTEM_TOOL=ON && "
+            ),
             "{cmake}"
         );
         assert!(

@@ -1,8 +1,9 @@
 //! Trials of a draft: the tree is built once, and commands run on this build in the sandbox, as a
 //! repair would run them. Each trial tells what came of it.
 
-use super::bench::{Bench, Seen, explain, is_leaking, missing_tool, tests_seen, with_end};
-use super::feeds::{FEEDS, is_test, likely, options, reported};
+use super::bench::{Bench, Seen, explain, is_leaking, tests_seen, with_end};
+use super::build_systems::missing_tool;
+use super::feeds::{FEEDS, likely, options, reported};
 use super::harnesses::{Harness, harnesses};
 use super::java;
 use super::{Draft, Remarks};
@@ -193,8 +194,9 @@ impl Trials<'_> {
     /// does not name, and options that a program tells of when it is called with none.
     pub(crate) async fn find_pov(&self, built: &mut Built) -> bool {
         let (programs, log) = (built.programs.clone(), self.log.as_deref());
-        let mut likely = likely(&programs, log);
+        let (mut likely, mut tests) = likely(&programs, log);
         likely.truncate(PROGRAMS);
+        tests.truncate(PROGRAMS - likely.len());
         let tree = &built.bench.target.task().tree;
         let others = if built.draft.is_java() {
             java::ways(tree, self.report.as_ref(), log)
@@ -206,12 +208,6 @@ impl Trials<'_> {
         let fed = |program: &&str| FEEDS.map(|feed| Harness::program(format!("{program}{feed}")));
         let mut reported = reported(&programs, log, &self.folder);
         reported.truncate(PROGRAMS);
-        let named = |program: &str| {
-            let name = program.rsplit('/').next().unwrap_or(program);
-            log.is_some_and(|log| log.contains(name))
-        };
-        let last = |program: &&str| is_test(program) && !named(program);
-        let (tests, likely): (Vec<_>, Vec<_>) = likely.into_iter().partition(last);
         let mut ways = shown;
         ways.extend(reported.into_iter().map(Harness::program));
         ways.extend(likely.iter().flat_map(fed).chain(others));
