@@ -51,6 +51,11 @@ pub(crate) const USAGE: u8 = 2;
 /// later (what `sysexits.h` calls a temporary failure).
 pub(crate) const PAUSED: u8 = 75;
 
+/// Work that was ended by hand, and what is left of it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Stopped(pub String);
+
 /// Reads the beginning of a file that the user named; `-` is standard input.
 pub(crate) fn read_named(what: &str, path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -18,7 +18,7 @@ mod story;
 mod upstream;
 mod verb;
 
-use crate::common::{USAGE, WrongInput, tell};
+use crate::common::{Stopped, USAGE, WrongInput, tell};
 use crate::verb::CommandLine;
 use clap::Parser;
 use std::process::ExitCode;
@@ -65,7 +65,7 @@ fn told(error: &anyhow::Error) -> String {
     told
 }
 
-/// Returns 2 for a fault of the user's input, 5 for everything else.
+/// Returns 2 for a fault of the user's input, 130 where it was stopped, 5 for everything else.
 fn exit_code(error: &anyhow::Error) -> u8 {
     use patchwright_agent::task::TaskError;
     use patchwright_config::SettingsError;
@@ -81,5 +81,8 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<ModelError>()
         || matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }))
         || matches!(error.downcast_ref(), Some(RetrievalError::Source(_)));
+    if error.is::<Stopped>() {
+        return 130;
+    }
     if wrong_input { USAGE } else { 5 }
 }

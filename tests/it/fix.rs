@@ -4,7 +4,8 @@ use crate::init::project;
 use crate::scene::{GOOD, Scene};
 use patchwright_tests::model::ScriptedModel;
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 fn scene() -> Scene {
     let scene = Scene::new();
@@ -85,6 +86,28 @@ fn without_a_model_it_ends_after_the_diagnosis() {
             .contains("tests    no command for them works here"),
         "{told:#?}"
     );
+}
+
+#[test]
+fn what_was_found_is_kept_when_it_is_stopped() {
+    let scene = scene();
+    let makefile = scene.patchwright.scratch("project/Makefile");
+    let text = fs::read_to_string(&makefile).unwrap();
+    fs::write(makefile, text.replace("\t./records\n", "\tsleep 600\n")).unwrap();
+    let mut command = scene.patchwright.command(&FIX).unwrap();
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().starts_with("tests: trying")));
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(sent.success());
+    let left: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{left:?}");
+    let told = "stopped: patchwright-project/task.toml holds what was found until then";
+    assert!(left.iter().any(|line| line.contains(told)), "{left:?}");
+    let task = scene.patchwright.scratch("patchwright-project/task.toml");
+    let task = fs::read_to_string(task).unwrap();
+    assert!(task.contains("crashes here: AddressSanitizer"), "{task}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `patchwright init`: write the task file of a project by trying what works.
 
+use super::session::unless_stopped;
 use super::task_flags::{CrashedTree, Sanitizer, name_of};
-use crate::common::{Common, WrongInput, read_named, real_path, write_file};
+use crate::common::{Common, Stopped, WrongInput, read_named, real_path, write_file};
 use crate::display::{self, Display};
 use crate::init::build_systems;
 use crate::init::oss_fuzz::helper_script::HelperScript;
@@ -99,9 +100,15 @@ pub(super) async fn write(
     if found.is_err() && !copied {
         let _ = std::fs::remove_dir_all(copy);
     }
-    let draft = found?;
+    let (draft, stopped) = found?;
     write_file(&out, init::render(&draft)?)?;
     display.close();
+    if stopped {
+        let out = arguments.out.display();
+        let told =
+            format!("stopped: {out} holds what was found until then; --force searches again");
+        return Err(Stopped(told).into());
+    }
     Ok(draft)
 }
 
@@ -125,12 +132,17 @@ async fn take_issue(
     Ok(())
 }
 
-async fn draft(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Draft> {
+/// Finds what works, and tells whether the search was stopped: the draft has what was found until
+/// then, its build at least.
+async fn draft(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<(Draft, bool)> {
     let mut start = begin(trials, arguments)?;
     if let (Some(script), Some(project)) = (&arguments.helper, &arguments.oss_fuzz) {
         in_image(trials, arguments, (script, project), &mut start).await?;
     }
-    Box::pin(find(trials, arguments, &start)).await
+    let mut built = Box::pin(build(trials, arguments, &start)).await?;
+    let search = Box::pin(find(trials, arguments, &start, &mut built));
+    let stopped = unless_stopped(search).await.is_none();
+    Ok((built.draft, stopped))
 }
 
 /// The command of a harness that is named.
@@ -310,22 +322,21 @@ fn seen_from(folder: &Path, path: &Path) -> String {
     }
 }
 
-/// Finds what works: the build, the PoV's command, the tests, harmless inputs. What
-/// cannot be found is asked for on a terminal.
-async fn find(
+/// Finds a build. Where nothing builds, a command is asked for on a terminal.
+async fn build(
     trials: &Trials<'_>,
     arguments: &InitArguments,
     start: &Start,
-) -> anyhow::Result<Draft> {
+) -> anyhow::Result<Built> {
     let (keys, proposals) = (&start.keys, &start.proposals);
     let mut given = trials.build(keys, proposals).await;
-    let mut built = loop {
+    let built = loop {
         let missing = match given {
             Ok(built) => break built,
             Err(missing) => missing,
         };
         let question = "a command that builds $TREE into $OUT";
-        let Some(command) = ask(arguments, trials.display, question) else {
+        let Some(command) = ask(arguments, trials.display, question).await else {
             return Err(build_systems::nothing_builds(&start.tree, missing).into());
         };
         let asked = Proposal::given(&command, proposals);
@@ -337,22 +348,27 @@ async fn find(
         let names: Vec<String> = built.programs.iter().filter_map(in_out).collect();
         refuse_unbuilt(arguments.harness.as_deref(), &names)?;
     }
-    find_pov(trials, arguments, &mut built).await;
+    Ok(built)
+}
+
+/// Finds what works on a build: the PoV's command, the tests, harmless inputs. What cannot be found
+/// is asked for on a terminal.
+async fn find(trials: &Trials<'_>, arguments: &InitArguments, start: &Start, built: &mut Built) {
+    find_pov(trials, arguments, built).await;
     // Where its own build system has no tests, another one of the tree may have some.
     let own = std::slice::from_ref(&built.proposal);
-    let mut asked = Proposal::given("", &[own, proposals].concat());
-    let mut found = trials.find_tests(&mut built, &asked).await
-        || trials.find_tests_by_options(&mut built, proposals).await;
+    let mut asked = Proposal::given("", &[own, &start.proposals].concat());
+    let mut found = trials.find_tests(built, &asked).await
+        || trials.find_tests_by_options(built, &start.proposals).await;
     while !found {
         let question = "a command that runs the tests (empty: there are none)";
-        let Some(command) = ask(arguments, trials.display, question) else {
+        let Some(command) = ask(arguments, trials.display, question).await else {
             break;
         };
         asked.tests = vec![command];
-        found = trials.find_tests(&mut built, &asked).await;
+        found = trials.find_tests(built, &asked).await;
     }
-    trials.find_harmless(&mut built, &start.tree).await;
-    Ok(built.draft)
+    trials.find_harmless(built, &start.tree).await;
 }
 
 async fn find_pov(trials: &Trials<'_>, arguments: &InitArguments, built: &mut Built) {
@@ -385,7 +401,7 @@ async fn find_pov(trials: &Trials<'_>, arguments: &InitArguments, built: &mut Bu
     }
     built.draft.keys.pov = choices.swap_remove(0);
     let question = "a command that feeds $POV to the program and crashes (empty: later)";
-    while let Some(command) = ask(arguments, trials.display, question) {
+    while let Some(command) = ask(arguments, trials.display, question).await {
         if trials.try_given(built, &command).await {
             return;
         }
@@ -393,16 +409,16 @@ async fn find_pov(trials: &Trials<'_>, arguments: &InitArguments, built: &mut Bu
 }
 
 /// Asks for a command on a terminal; nothing where there is none, or for an empty line.
-fn ask(arguments: &InitArguments, display: &Display, question: &str) -> Option<String> {
+async fn ask(arguments: &InitArguments, display: &Display, question: &str) -> Option<String> {
     if arguments.yes || !std::io::stdin().is_terminal() {
         return None;
     }
     display.pause(|| {
         let mut stderr = std::io::stderr();
         write!(stderr, "{question}\n> ").ok()?;
-        stderr.flush().ok()?;
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line).ok()?;
-        Some(line.trim().to_owned()).filter(|line| !line.is_empty())
-    })
+        stderr.flush().ok()
+    })?;
+    let typed = || std::io::stdin().lines().next()?.ok();
+    let line = tokio::task::spawn_blocking(typed).await.ok()??;
+    Some(line.trim().to_owned()).filter(|line| !line.is_empty())
 }
