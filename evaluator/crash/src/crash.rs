@@ -135,7 +135,7 @@ static PRINTED: LazyLock<Families> = LazyLock::new(|| Families::new(FAMILIES.int
 /// The same, with the forms that only people paste.
 static PASTED: LazyLock<Families> = LazyLock::new(|| {
     let forms = FAMILIES.into_iter().chain([
-        forms::FAMILY,
+        forms::family(),
         abort::TOLD,
         sanitizer::HEADLESS,
         sanitizer::BEHEADED,

@@ -19,7 +19,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        10_379,
+        10_391,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
          a review as the issue of the next attempt, each of its points answered; a patch that is sent, with what it changes of an interface; \
@@ -27,7 +27,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
          are called as a trace tells, test scripts of a project, fuzzers of a project by Clang, projects of Maven that are older than its tools, \
          one module of several, tests that cannot be built, that leak or that an option asks for, callers of a trace that Java cut, \
          projects in a folder of their repository, tests that the PoV's own crash ends, Maven's goals without its phases, \
-         tools that are missing, programs of Java without a trace",
+         tools that are missing, programs of Java without a trace, a search that is stopped",
     ),
     (
         "config",
@@ -41,10 +41,10 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/crash",
-        5_873,
+        5_887,
         "forms of reports that people paste, of Windows, kernels and Android too, behind any prefix and cut anywhere, \
          their own words and the commands that they ran; what is kept of a report moved here; results of Meson; \
-         what CTest and Meson show of a failing test, versions and commands as people write them",
+         what CTest and Meson show of a failing test, versions and commands as people write them, where a chain of exceptions began",
     ),
     (
         "evaluator/sandbox",

@@ -58,3 +58,18 @@ impl<'a> Around<'a> {
             && (word.starts_with("--") || self.quoted || self.is_among("words of options"))
     }
 }
+
+/// Tells whether a block of code is prose: half of its lines are of words.
+pub(super) fn is_told(block: &str) -> bool {
+    let of_words = |line: &&str| {
+        let plain = |word: &&str| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            !word.is_empty() && word.chars().all(|c| c.is_alphabetic() || c == '\'')
+        };
+        let (words, others): (Vec<&str>, Vec<&str>) = line.split_whitespace().partition(plain);
+        words.len() >= 5 && others.len() * 4 <= words.len()
+    };
+    let lines = || block.lines().filter(|line| !line.trim().is_empty());
+    let told = lines().filter(of_words).count();
+    told >= 2 && told * 2 >= lines().count()
+}

@@ -2,6 +2,7 @@
 
 use super::{group_of, phrases};
 use patchwright_source::{Pattern, regex};
+use regex::Regex;
 use serde::Serialize;
 
 /// A command that somebody ran, as it stands in a text.
@@ -71,11 +72,14 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
         (is_code || with_folder).then_some(bare)
     });
     let Some(whole) = whole else {
-        // What no second one closes began in another line, or goes on in the next.
-        let pieces: Vec<&str> = regex!("`|'''").split(line).collect();
-        let closed = pieces.split_last().map_or(&[][..], |(_, closed)| closed);
-        let quoted = closed.iter().skip(1).step_by(2);
-        return quoted.filter_map(|piece| plain(piece)).collect();
+        let mut commands: Vec<CommandLine> = quoted(line, regex!("`|'''")).collect();
+        // Messages stand in such marks too; behind a program stands an option.
+        let told = |command: &CommandLine| {
+            let first = command.arguments.first();
+            first.is_some_and(|first| first.starts_with('-'))
+        };
+        commands.extend(quoted(line, regex!("[\"\u{201c}\u{201d}]")).filter(told));
+        return commands;
     };
     let labelled = LABELLED.is_match(line);
     let told = |command: &CommandLine| {
@@ -90,6 +94,14 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     let block = || block.and_then(read).filter(in_folder);
     let command = plain(whole).filter(told).or_else(block);
     command.into_iter().collect()
+}
+
+/// Reads the commands between marks.
+fn quoted(line: &str, marks: &Regex) -> impl Iterator<Item = CommandLine> {
+    let mut pieces: Vec<&str> = marks.split(line).collect();
+    // What no second mark closes began in another line, or goes on in the next.
+    pieces.pop();
+    pieces.into_iter().skip(1).step_by(2).filter_map(plain)
 }
 
 /// Reads a command that nothing announces.

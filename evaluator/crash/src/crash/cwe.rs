@@ -6,7 +6,7 @@
 use super::{Access, Operation, Tool, phrases};
 
 /// An uncaught exception of a class that is not listed.
-const UNCAUGHT: u32 = 248;
+pub(super) const UNCAUGHT: u32 = 248;
 
 /// Returns the number of the weakness.
 pub(super) fn of(tool: Tool, kind: &str, access: Option<&Access>) -> Option<u32> {

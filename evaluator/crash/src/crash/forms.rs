@@ -14,26 +14,27 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-pub(super) const FAMILY: Family = Family {
-    strength: Strength::Weak,
-    mark: concat!(
-        r"Exception [Tt]ype:|stop reason = |Stack trace of thread|BUG: KAS[Aa][Nn]|^(=+ )?Backtrace:",
-        r"|^Error: signal |^Faulting application|xception (thrown )?at 0x|^\s*Exception:? (Access|EXCEPTION_)",
-        r"|nable to handle |BUG: kernel |kernel BUG at |Access violation - code |segfault at [0-9a-f]|traps: |Fatal signal |^\s*Signal: [0-9]",
-        r"|^(Use After Free|Buffer Overflow|Buffer Underflow|Double Free|Invalid \(Wild\)) ",
-        r"|^[\s*]*signal [0-9]+ \(SIG|terminated abnormally|^panic: |^fatal error: |^SIG[A-Z]+: |^Traceback \(most|^([A-Z][a-z]+:? )?[A-Za-z]*Error\b|^Crash reason:|^Truncated backtrace:",
-        r"|crashed with signal|signal \([0-9]|\*\*\* caught |^\*\*\* SIG|Guru Meditation|^Received signal|^Thread [0-9]+ [Cc]rashed",
-        r"|Unhandled Exception: |Access violation at address|Fatal Python error: |signal [0-9]+ \([0-9]|got signal [0-9]",
-        r"|thread [0-9]+ panic: |\[BUG\] |^-- C level backtrace|FAULT \*{5}|ZEPHYR FATAL|^\*\* \(|exception (error|exit): |^Fatal error\. ",
-        r"|[:=]\s*(0x)?[Cc]0000[0-9A-Fa-f]|general protection fault|^\s+\w+\([a-z][\w.]+\): expected|^\s*R?IP: |^\s*Call [Tt]race:|^WARNING: CPU|^[0-9]+ +\S.*\s0x[0-9a-f]+ \S.* \+ [0-9]+$|^\s*#[0-9]{2}\s+pc [0-9a-f]",
-        r"|^(Unhandled [Ee]xception[.:] )?(System|Microsoft|[A-Z]\w*)\.[\w.]*(Exception|Error)\b|^AddrPC ",
-    ),
-    begins: |line| begun(line).is_some(),
-    read: |log, at| {
-        let (form, begin) = begun(log.line(at)?)?;
-        read(form, &begin, log, at)
-    },
-};
+/// The lines that begin a report of one of the forms.
+static BEGINS: LazyLock<String> = LazyLock::new(|| {
+    let forms = FORMS.iter().map(|form| format!("(?:{})", form.begin.0));
+    let forms = forms.collect::<Vec<_>>().join("|");
+    // A name stands for one group of an expression.
+    regex!(r"\(\?P<\w+>")
+        .replace_all(&forms, "(?:")
+        .into_owned()
+});
+
+pub(super) fn family() -> Family {
+    Family {
+        strength: Strength::Weak,
+        mark: &BEGINS,
+        begins: |line| begun(line).is_some(),
+        read: |log, at| {
+            let (form, begin) = begun(log.line(at)?)?;
+            read(form, &begin, log, at)
+        },
+    }
+}
 
 /// Lines after its beginning in which a form's stacks are searched.
 const MAX_LINES: usize = 4_000;

@@ -128,7 +128,7 @@ fn expect_no_invention(text: &str) {
     // What wraps, quotes or escapes a name stands between its parts.
     let squeezed =
         |text: &str| text.replace(|c: char| c.is_whitespace() || "\\>|\u{1b}".contains(c), "");
-    let bare = squeezed(text);
+    let bare = squeezed(&text.replace("<em>", "_").replace("</em>", "_"));
     let reports = read_pasted(text).into_iter().chain(parse(text));
     let frames = reports
         .flat_map(|report| report.stacks)
@@ -137,7 +137,7 @@ fn expect_no_invention(text: &str) {
         let file = frame.file.as_deref().unwrap_or_default();
         let name = file.rsplit('/').next().unwrap_or_default();
         // The folders of a Java file are those of its package; a log may name only the class.
-        let languages = [".java", ".kt", ".scala"];
+        let languages = [".java", ".kt", ".scala", ".clj"];
         let file = languages
             .iter()
             .find_map(|end| name.strip_suffix(end))

@@ -28,10 +28,13 @@ static WAITING: Pattern = Pattern::new(
     r"^_*(?:clock_|do_)?(?:nanosleep|p?poll|p?select|epoll_p?wait|futex_\w*wait\w*|pthread_cond_\w*wait|pthread_join|lll_lock_wait|sem_wait|wait4|waitpid)(?:_nocancel|@.*)?$",
 );
 
-/// `__assert_fail (assertion=0x1 "a < b", file=0x2 "/src/a.c", line=7, function=0x3 "f")`
+/// `__assert_fail (assertion=0x1 "a < b", file=0x2 "/src/a.c", line=7, function=0x3 "f")`; an argument that
+/// is known from the function's entry is `line=line@entry=7`, a constant has its name `<..>` before its text.
 static ASSERTION: Pattern = Pattern::new(
-    r#"(?x)assertion=0x[^\s"]*\ "(?P<assertion>[^"]*)"(?:.*?file=0x[^\s"]*\ "(?P<file>[^"]*)")?
-          .*?\bline=(?P<line>\d+)(?:.*?function=0x[^\s"]*\ "(?:[^"(]*[\ *&])?(?P<function>[^"(\ *&]+)[("])?"#,
+    r#"(?x)assertion=(?:\w+@entry=)?0x[^\s"]*\ "(?P<assertion>[^"]*)"
+          (?:.*?file=(?:\w+@entry=)?0x[^\s"]*\ "(?P<file>[^"]*)")?
+          .*?\bline=(?:\w+@entry=)?(?P<line>\d+)
+          (?:.*?function=(?:\w+@entry=)?0x[^\s"]*\ (?:<[^"]*>\ )?"(?:[^"(]*[\ *&])?(?P<function>[^"(\ *&]+)[("])?"#,
 );
 
 /// Returns the signal of a stop.

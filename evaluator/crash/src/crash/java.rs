@@ -115,9 +115,11 @@ pub(super) fn exception(text: &str) -> Option<(&str, &str)> {
 
 /// Reads `at module@version/pkg.Class.method(File.java:12)`, and Android's form of it.
 pub(crate) fn read_frame(line: &str) -> Option<Frame> {
-    // Android's runtime writes `at void pkg.Class.method(int) (File.java:12)`.
-    let form =
-        regex!(r"^\s*at (?:[^ ]* (?P<android>[^(]*)\(.*?\) |(?P<name>[^(]*))\((?P<place>[^)]*)\)");
+    // Android's runtime writes `at void pkg.Class.method(int) (File.java:12)`. People write
+    // something in brackets for the beginning of a package.
+    let form = regex!(
+        r"^\s*at (?:[^ ]* (?P<android>[^(]*)\(.*?\) |(?:\([^()]*\)\.?)?(?P<name>[^(]+))\((?P<place>[^)]*)\)"
+    );
     let found = form.captures(line)?;
     // The console of Google Play puts a space in front of the place.
     let name = found.name("android").or(found.name("name"))?;

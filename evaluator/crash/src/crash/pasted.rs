@@ -5,11 +5,12 @@
 //! and wrapped lines. Several reports in one text are told apart. A text without any is
 //! not read here.
 
+use super::around::is_told;
 use super::command_line::{is_announced, read_line};
 use super::draft::Draft;
 use super::{
     CrashReport, Frame, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,
-    parse_with, purify, sanitizer, undefined, valgrind,
+    parse_with, phrases, purify, sanitizer, undefined, valgrind,
 };
 use patchwright_source::{Pattern, built_in_regex};
 use regex::Regex;
@@ -38,36 +39,16 @@ static PREFIX: Pattern = Pattern::new(
         | (?:>\ ?)+
         )",
 );
-/// Parts that lines lost on their way, with their repair: the escape of colours, the process
-/// of Valgrind's lines, and the usual form of a Java frame.
-static LOST: LazyLock<[(Regex, &str); 10]> = LazyLock::new(|| {
-    let frame_of_valgrind =
-        r"^(\s*(?:at|by) 0x[0-9A-F]+: |\s*Address 0x[0-9a-fA-F]+ is (?:not|\d|on ))";
-    let error_of_valgrind = r"^\s*(Invalid (?:read|write|free)|Conditional jump|Use of uninit|Possible data race|This conflicts with|[\d,]+ bytes in [\d,]+ blocks are )";
-    let heading =
-        r"^#{1,6} ((?:ERROR|WARNING): |(?:READ|WRITE) of |0x[0-9a-f]+ is |terminate called )";
-    let kotlin = r"^\s*([\w$]+\.(?:java|kt):\d+) - ([\w$]+(?:\.[\w$<>]+)+)$";
-    let lost = [
-        (r"\[(?:\d+;)*\d+m", ""),
-        (heading, "$1"),
-        (r"^(\d{1,3})  (0x[0-9a-f]+ in .*\()", "#$1  $2"),
-        // With `--time-stamp=yes`.
-        (r"^==(?:\d\d:){3}\d\d\.\d+ (\d+)==", "==$1=="),
-        (frame_of_valgrind, "==0== $1"),
-        (error_of_valgrind, "==0== $1"),
-        (r"^\s*([\w./$<>]+)::([\w$]+\.java:\d+)\s*$", "\tat $1($2)"),
-        (r"::([\w$]+\.java:\d+)", "($1)"),
-        (kotlin, "\tat $2($1)"),
-        (
-            r"^\*\*([\w.$]+\.\w+(?:Exception|Error))\*\* in \*\*.*\*\*$",
-            "$1",
-        ),
-    ];
-    lost.map(|(lost, whole)| (built_in_regex(lost), whole))
+/// Parts that lines lost on their way, with their repair.
+static LOST: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let repairs =
+        phrases::rows("repairs").map(|(_, row)| row.split_once(" => ").unwrap_or((row, "")));
+    let repairs = repairs.map(|(lost, whole)| (built_in_regex(lost), whole));
+    repairs.collect()
 });
 /// Comments, entities and marks of HTML, and pictures of a screen.
 static ENTITY: Pattern = Pattern::new(
-    r"(?s:<!--.*?-->)|!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>|</?(?:pre|code|p|div|span)\b[^>]*>",
+    r"(?s:<!--.*?-->)|!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>\n?|</?(?:pre|code|p|div|span)\b[^>]*>|</?em>",
 );
 
 /// Characters that Markdown would take for its own, and that code never escapes.
@@ -128,10 +109,17 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
             .collect();
         has_log |= !logs.is_empty() || part.iter().any(|line| begun(line).is_some());
         let whole = block % 2 == 1 && logs.len() > 1;
+        // Above the log of a block that holds a whole report are words.
+        let head = logs
+            .first()
+            .filter(|_| whole)
+            .and_then(|log| part.get(..*log));
+        let told = head.filter(|head| is_told(&head.join("\n")));
+        let told = told.map_or(0, <[&str]>::len);
         for (at, (line, hidden)) in part.iter().zip(in_logs(part, &logs)).enumerate() {
             // In a block the command stands right above what it printed, or at its beginning.
             let above = block % 2 == 1 && (at == 0 || logs.first() == Some(&(at + 1)));
-            if !(whole || hidden)
+            if !(whole && at >= told || hidden)
                 || is_announced(line)
                 || line.starts_with("Version: ")
                 || above && !read_line(line, true).is_empty()
@@ -270,7 +258,7 @@ fn bare(text: &str) -> String {
     let own_line = |found: &regex::Captures<'_>| {
         let code = found.get(1).or(found.get(2));
         let code = code.map_or("", |code| code.as_str());
-        if PASTED.marks.is_match(code) {
+        if code.lines().any(|line| PASTED.marks.is_match(line)) {
             format!("\n{code}\n")
         } else {
             format!("`{code}`")
@@ -363,6 +351,8 @@ fn clean(text: &str) -> String {
             "&nbsp;" => " ",
             "&#39;" | "&#x27;" => "'",
             tag if tag.starts_with("<br") => "\n",
+            // Jira shows what stands between two of them like this.
+            "<em>" | "</em>" => "_",
             // Somebody put the log into the comment of a form.
             comment if comment.lines().any(|line| begun(line).is_some()) => {
                 return comment.to_owned();

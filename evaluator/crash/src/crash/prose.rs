@@ -3,7 +3,7 @@
 //! Nothing is invented. A name counts where it is written as code is written, and each one
 //! stands in the text as it is given.
 
-use super::around::Around;
+use super::around::{Around, is_told};
 use super::command_line::{CommandLine, is_preparing, read_line};
 use super::failure_words::{kind, vagueness};
 use super::{pasted, phrases};
@@ -89,7 +89,7 @@ static VERSION: Pattern = Pattern::new(
     r#"(?x)
           (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+~-]*)
         | (?i:\bthe\s)(?P<built>\d+\.\d+)\s(?:build|release|version)\b
-        | \b(?P<short>v?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
+        | \b(?P<short>[vV]?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:as\sof|commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b
         | \b(?P<whole>[0-9a-f]{40})\b"#,
@@ -420,19 +420,4 @@ fn is_program(name: &str, text: &str) -> bool {
         |marks: &[&str]| rests().any(|rest| marks.iter().any(|mark| rest.starts_with(mark)));
     let called = goes_on(&["(", " ("]) || places().any(|(before, _)| before.ends_with("in "));
     goes_on(&[".c", ".h", ".java"]) && !called
-}
-
-/// Tells whether a block of code is prose: half of its lines are of words.
-fn is_told(block: &str) -> bool {
-    let of_words = |line: &&str| {
-        let plain = |word: &&str| {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-            !word.is_empty() && word.chars().all(|c| c.is_alphabetic() || c == '\'')
-        };
-        let (words, others): (Vec<&str>, Vec<&str>) = line.split_whitespace().partition(plain);
-        words.len() >= 5 && others.len() * 4 <= words.len()
-    };
-    let lines = || block.lines().filter(|line| !line.trim().is_empty());
-    let told = lines().filter(of_words).count();
-    told >= 2 && told * 2 >= lines().count()
 }

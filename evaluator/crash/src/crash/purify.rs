@@ -4,7 +4,9 @@
 //! temporary paths differ from run to run and are left out. So are the runtime's
 //! frames below the program's own and the repeated turns of a recursion.
 
+use super::cwe::UNCAUGHT;
 use super::draft::{Draft, Part};
+use super::java::root_cause;
 use super::scrub::{scrub, scrub_function, shorten};
 use super::{Access, CrashReport, Frame, FrameOrigin, Operation, Role, cwe, fold};
 use patchwright_source::counted;
@@ -21,7 +23,10 @@ const LINE_LENGTH: usize = 600;
 /// Finishes a draft that was read to its end.
 pub(super) fn finish(draft: Draft) -> CrashReport {
     let access = (draft.access != Access::default()).then(|| draft.access.clone());
-    let cwe = cwe::of(draft.tool, &draft.kind, access.as_ref()).map(|n| format!("CWE-{n}"));
+    let weakness = |kind: &str| cwe::of(draft.tool, kind, access.as_ref());
+    // An exception around another says less than that.
+    let cause = root_cause(&draft.stacks).filter(|_| weakness(&draft.kind) == Some(UNCAUGHT));
+    let cwe = weakness(cause.unwrap_or(&draft.kind)).map(|number| format!("CWE-{number}"));
     let purified = render(&draft);
     let mut report = CrashReport {
         tool: draft.tool,
@@ -64,7 +69,19 @@ pub(super) fn summary(report: &CrashReport, message: &str) -> String {
         let place = shorten(place.trim_start_matches("?? "), 300);
         let _ = write!(line, " in {place}");
     }
+    if let Some((class, frame)) = cause_of(report) {
+        let _ = write!(line, ", caused by {class} in {}", scrub(&frame.to_string()));
+    }
     line
+}
+
+/// Returns the exception that ends a chain of causes, and where the program threw it.
+fn cause_of(report: &CrashReport) -> Option<(&str, &Frame)> {
+    let class = root_cause(&report.stacks)?;
+    let mut stacks = report.stacks.iter().rev();
+    let last = stacks.find(|stack| stack.role == Role::Cause)?;
+    let own = |frame: &&Frame| FrameOrigin::of(frame) == FrameOrigin::Project;
+    Some((class, last.frames.iter().find(own)?))
 }
 
 /// Returns the lines of a stack, folded and purified.
