@@ -200,11 +200,7 @@ fn unified_rows(pairs: &[Pair<'_>]) -> Vec<Value> {
 }
 
 fn unified_row(shown: &Shown<'_>) -> Value {
-    let sign = match shown.line.side {
-        Side::Old => "-",
-        Side::New => "+",
-        Side::Both => " ",
-    };
+    let sign = shown.line.side.mark();
     let on = |at: u32| number((at > 0).then_some(at));
     let markup = format!("<span class=\"sign\">{sign}</span>{}", shown.markup());
     let (old, new) = (on(shown.line.old), on(shown.line.new));

@@ -22,6 +22,8 @@ pub struct FileDiff {
 /// A changed part of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiffHunk {
+    /// The line `@@ .. @@` above it, with what encloses it.
+    pub header: String,
     /// The first line before, counted from 1; of no lines the one before them.
     pub old_start: u32,
     pub lines: Vec<DiffLine>,
@@ -47,6 +49,17 @@ pub struct DiffLine {
     /// Its number after; 0 where it is not there.
     pub new: u32,
     pub text: String,
+}
+
+impl Side {
+    /// The character in front of its lines.
+    pub fn mark(self) -> char {
+        match self {
+            Self::Both => ' ',
+            Self::Old => '-',
+            Self::New => '+',
+        }
+    }
 }
 
 impl DiffLine {
@@ -107,6 +120,7 @@ impl FileDiff {
                 left = (ranges.old.1, ranges.new.1);
                 at = (ranges.old.0, ranges.new.0);
                 files.last_mut()?.hunks.push(DiffHunk {
+                    header: line.to_owned(),
                     old_start: ranges.old.0,
                     lines: Vec::new(),
                 });

@@ -2,86 +2,96 @@
 //! that meet the crash stack come first.
 
 use crate::record::CrashFrame;
-use patchwright_source::{HunkHeader, HunkRanges, NO_FILE, Role, name_in};
+use patchwright_source::{DiffHunk, FileDiff, HunkHeader, NO_FILE, Role, Side};
+use std::fmt::Write as _;
 
 /// Characters of hunks that are shown; the rest is counted.
 const SHOWN: usize = 15_000;
 /// Hunks that frames are made of, when nothing else is known.
 const FRAMES: usize = 8;
 
-/// One hunk with the file it belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Hunk<'a> {
-    /// The lines `---` and `+++` above it.
-    header: Vec<&'a str>,
-    /// The path after the change.
-    path: String,
-    /// The text behind the second `@@`: usually the enclosing function.
-    around: String,
-    /// First and last line after the change.
-    lines: (u32, u32),
-    text: Vec<&'a str>,
-}
+/// A hunk, and the file that it changes.
+type Hunk<'a> = (&'a FileDiff, &'a DiffHunk);
 
 /// A diff with the hunks first that meet these frames; at most as much as can
 /// be shown. What is no unified diff is given back as it is.
 pub fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
-    let mut hunks = hunks(diff);
+    let files = FileDiff::read(diff).unwrap_or_default();
+    let mut hunks: Vec<Hunk<'_>> = hunks(&files).collect();
     if hunks.is_empty() {
         return diff.to_owned();
     }
-    hunks.sort_by_key(|hunk| distance(hunk, frames));
-    let mut text = String::new();
-    let mut header: &[&str] = &[];
-    let mut left_out = 0;
-    for hunk in &hunks {
-        let size: usize = hunk.text.iter().map(|line| line.len() + 1).sum();
-        if text.len() + size > SHOWN && !text.is_empty() {
+    hunks.sort_by_key(|hunk| distance(*hunk, frames));
+    let (mut text, mut named, mut left_out) = (String::new(), None, 0);
+    for (file, hunk) in hunks {
+        let lines = hunk.lines.iter();
+        let lines = lines.map(|line| format!("{}{}\n", line.side.mark(), line.text));
+        let body = format!("{}\n{}", hunk.header, lines.collect::<String>());
+        if text.len() + body.len() > SHOWN && !text.is_empty() {
             left_out += 1;
             continue;
         }
-        if hunk.header != header {
-            hunk.header.iter().for_each(|line| add(&mut text, line));
-            header = &hunk.header;
+        if named != Some(file) {
+            let name = |prefix: &str, name: &Option<String>| match name {
+                Some(name) => format!("{prefix}/{name}"),
+                None => NO_FILE.to_owned(),
+            };
+            let (old, new) = (name("a", &file.old), name("b", &file.new));
+            let _ = writeln!(text, "--- {old}\n+++ {new}");
+            named = Some(file);
         }
-        hunk.text.iter().for_each(|line| add(&mut text, line));
+        text.push_str(&body);
     }
     if left_out > 0 {
-        add(&mut text, &format!("[{left_out} more hunks left out]"));
+        let _ = writeln!(text, "[{left_out} more hunks left out]");
     }
     text
 }
 
 /// The places of a diff's first hunks, for a task of which nothing else is known.
 pub fn frames(diff: &str) -> Vec<CrashFrame> {
-    let hunks = hunks(diff);
-    let hunks = hunks.iter().take(FRAMES).enumerate();
+    let files = FileDiff::read(diff).unwrap_or_default();
+    let hunks = hunks(&files).take(FRAMES).enumerate();
     hunks
-        .map(|(depth, hunk)| CrashFrame {
-            function: String::new(),
-            file: Some(hunk.path.clone()),
-            line: Some(hunk.lines.0 + (hunk.lines.1 - hunk.lines.0) / 2),
-            role: Role::Crash,
-            depth: depth as u32,
+        .map(|(depth, (file, hunk))| {
+            let (first, last) = lines_after(hunk);
+            CrashFrame {
+                function: String::new(),
+                file: Some(file.path().to_owned()),
+                line: Some(first + (last - first) / 2),
+                role: Role::Crash,
+                depth: depth as u32,
+            }
         })
         .collect()
 }
 
-fn add(text: &mut String, line: &str) {
-    text.push_str(line);
-    text.push('\n');
+fn hunks(files: &[FileDiff]) -> impl Iterator<Item = Hunk<'_>> {
+    let files = files.iter();
+    files.flat_map(|file| file.hunks.iter().map(move |hunk| (file, hunk)))
+}
+
+/// The first and the last line of a hunk after the change.
+fn lines_after(hunk: &DiffHunk) -> (u32, u32) {
+    let lines = hunk.lines.iter().filter(|line| line.side != Side::Old);
+    let lines = lines.map(|line| line.new);
+    let first = lines.clone().min().unwrap_or(hunk.old_start);
+    (first, lines.max().unwrap_or(first))
 }
 
 /// Returns the distance of a hunk from the stack: it holds a frame's line, it is in a
 /// frame's function, in a frame's file, or elsewhere; then how deep that is.
-fn distance(hunk: &Hunk<'_>, frames: &[CrashFrame]) -> (u32, u32) {
+fn distance((changed, hunk): Hunk<'_>, frames: &[CrashFrame]) -> (u32, u32) {
+    let around = HunkHeader::read(&hunk.header).heading.unwrap_or_default();
+    let (first, last) = lines_after(hunk);
     let of = |frame: &CrashFrame| {
         let file = frame.file.as_deref();
-        let same_file = file.is_some_and(|file| same(file, &hunk.path));
-        let lines = hunk.lines.0..=hunk.lines.1;
-        let held = frame.line.is_some_and(|line| lines.contains(&line));
-        let named = !frame.function.is_empty()
-            && words(&hunk.around).any(|word| word == short(&frame.function));
+        let same_file = file.is_some_and(|file| same(file, changed.path()));
+        let held = frame
+            .line
+            .is_some_and(|line| (first..=last).contains(&line));
+        let named =
+            !frame.function.is_empty() && words(&around).any(|word| word == short(&frame.function));
         let kind = match (same_file, held, named) {
             (true, true, _) => 0,
             (_, _, true) => 1,
@@ -107,56 +117,6 @@ fn short(function: &str) -> &str {
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
-}
-
-fn hunks(diff: &str) -> Vec<Hunk<'_>> {
-    let mut hunks: Vec<Hunk<'_>> = Vec::new();
-    let mut header = Vec::new();
-    let mut path = String::new();
-    // Lines of the open hunk that are still to come, before and after.
-    let mut open = (0_u32, 0_u32);
-    for line in diff.lines() {
-        if open != (0, 0) || line.starts_with('\\') {
-            if let Some(hunk) = hunks.last_mut() {
-                hunk.text.push(line);
-            }
-            open = match line.as_bytes().first() {
-                Some(b'-') => (open.0.saturating_sub(1), open.1),
-                Some(b'+') => (open.0, open.1.saturating_sub(1)),
-                Some(b'\\') => open,
-                _ => (open.0.saturating_sub(1), open.1.saturating_sub(1)),
-            };
-        } else if let Some(name) = line.strip_prefix("--- ") {
-            header = vec![line];
-            path = bare_name(name);
-        } else if let Some(name) = line.strip_prefix("+++ ") {
-            header.push(line);
-            if !name.starts_with(NO_FILE) {
-                path = bare_name(name);
-            }
-        } else if let HunkHeader {
-            ranges: Some(HunkRanges { old, new }),
-            heading,
-        } = HunkHeader::read(line)
-        {
-            open = (old.1, new.1);
-            hunks.push(Hunk {
-                header: header.clone(),
-                path: path.clone(),
-                around: heading.unwrap_or_default(),
-                lines: (new.0, new.0.saturating_add(new.1.saturating_sub(1))),
-                text: vec![line],
-            });
-        }
-    }
-    hunks
-}
-
-/// The path in `a/x.c` or `b/x.c`, without what a header has behind it.
-fn bare_name(header: &str) -> String {
-    let name = name_in(header);
-    let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
-    bare.unwrap_or(&name).to_owned()
 }
 
 #[cfg(test)]
