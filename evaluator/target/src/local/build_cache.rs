@@ -300,6 +300,9 @@ mod tests {
         let clean = marks(&clean.await.unwrap());
         drop(tried);
         fs::write(folder.path().join("task/task.toml"), "").unwrap();
+        fs::create_dir(folder.path().join("task/result")).unwrap();
+        let run = "tap-20261130-104004-fdf5\n";
+        fs::write(folder.path().join("task/result/run"), run).unwrap();
         let (first, _) = builds(folder.path()).await;
         assert_eq!(first[0], clean);
         // A file beside it may be read by a script of the tree.

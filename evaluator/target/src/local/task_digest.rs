@@ -5,6 +5,7 @@
 use crate::runner::{Commands, TargetTask};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::{Host, Sandbox};
+use patchwright_source::regex;
 use rustix::fs::FileType;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -102,7 +103,8 @@ fn digest(task: &TargetTask, host: &Host, left_out: &[PathBuf]) -> Option<String
     let mut hash = Sha256::new();
     hash.update(VERSION);
     folder(&mut hash, &task.tree, &[]).ok()?;
-    folder(&mut hash, &task.task_folder, left_out).ok()?;
+    let left_out = left_out.iter().cloned().chain(results(&task.task_folder));
+    folder(&mut hash, &task.task_folder, &left_out.collect::<Vec<_>>()).ok()?;
     for pov in &task.povs {
         file(&mut hash, &pov.file).ok()?;
     }
@@ -155,6 +157,17 @@ fn program(hash: &mut Sha256, path: &Path) {
     }
 }
 
+/// Finds the results of earlier runs in a task's folder, which no command reads: the file `run` of
+/// each holds a run's id.
+fn results(task_folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(task_folder).into_iter().flatten().flatten();
+    let results = entries.filter(|entry| {
+        let id = fs::read_to_string(entry.path().join("run"));
+        id.is_ok_and(|id| regex!(r"^\S+-\d{8}-\d{6}-[0-9a-f]{4}\s*$").is_match(&id))
+    });
+    results.map(|entry| entry.file_name().into())
+}
+
 fn folder(hash: &mut Sha256, root: &Path, left_out: &[PathBuf]) -> io::Result<()> {
     let mut count = 0;
     for visited in ContainedFolder::open(root)?.folders(|_| true) {
@@ -165,7 +178,7 @@ fn folder(hash: &mut Sha256, root: &Path, left_out: &[PathBuf]) -> io::Result<()
         }
         for entry in &visited.entries {
             let path = visited.path_of(entry);
-            if left_out.contains(&path) {
+            if left_out.iter().any(|part| path.starts_with(part)) {
                 continue;
             }
             hash.update((path.as_os_str().len() as u64).to_le_bytes());
