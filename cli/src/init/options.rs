@@ -15,8 +15,11 @@ const OF_FUZZERS: [&str; 1] = ["fuzz"];
 const OF_DOCUMENTS: [&str; 5] = ["doc", "docs", "documentation", "doxygen", "manpages"];
 /// A build within OSS-Fuzz's own image.
 const OF_OSS_FUZZ: [&str; 2] = ["ossfuzz", "oss_fuzz"];
-/// A library of the machine in place of that of the tree.
-const OF_MACHINE: [&str; 1] = ["system"];
+/// Words of options that are never set: a library of the machine in place of that of the tree, or a
+/// part that is taken away.
+const NEVER_SET: [&str; 8] = [
+    "system", "disable", "without", "no", "skip", "omit", "exclude", "only",
+];
 /// The entry of a fuzzer, as reports name it.
 const FUZZER: &str = "LLVMFuzzerTestOneInput";
 
@@ -99,7 +102,7 @@ impl OptionForms {
                 Some(_) => continue,
             };
             let has_word = |of: &[&str]| lower.split(['_', '-']).any(|word| of.contains(&word));
-            if !is_plain(name, "_-") || speaks(&OF_OSS_FUZZ) || has_word(&OF_MACHINE) {
+            if !is_plain(name, "_-") || speaks(&OF_OSS_FUZZ) || has_word(&NEVER_SET) {
                 continue;
             }
             if has_word(&OF_DOCUMENTS) {
@@ -130,7 +133,7 @@ mod tests {
         let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         file(
             "CMakeLists.txt",
-            "option(FOLD_BUILD_EXAMPLES \"examples\" OFF)\noption(FOLD_SIMD \"fast\" ON)\noption(\n  BUILD_TOOLS \"x\")\noption(FOLD_SYSTEM_GTEST \"s\" OFF)\noption(FOLD_FILESYSTEM_TOOL \"f\" OFF)\n",
+            "option(FOLD_BUILD_EXAMPLES \"examples\" OFF)\noption(FOLD_SIMD \"fast\" ON)\noption(\n  BUILD_TOOLS \"x\")\noption(FOLD_SYSTEM_GTEST \"s\" OFF)\noption(FOLD_FILESYSTEM_TOOL \"f\" OFF)\noption(FOLD_DISABLE_UTILS \"u\" OFF)\n",
         );
         file(
             "meson_options.txt",
